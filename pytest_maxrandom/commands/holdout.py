@@ -1,0 +1,182 @@
+"""`maxrandom holdout`: does beating a baseline on validation foretell the test accuracy?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_maxrandom.recorded.choices import ChoiceTable
+    from pytest_maxrandom.recorded.sweep import RecordedSweep
+    from pytest_maxrandom.stats.holdout import Trials
+
+_COLUMNS = {
+    "accuracy": "accuracy",
+    "precision": "precision",
+    "recall": "recall",
+    "auroc": "AUROC",
+    "aupr": "AUPR",
+    "auroc_F": "AUROC of F",
+    "aupr_F": "AUPR of F",
+}
+_TOTAL = "total"
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe the command and its arguments."""
+    text = "how well a validation accuracy above a baseline predicts a test accuracy above chance"
+    parser = commands.add_parser("holdout", help=text, description=text.capitalize())
+    parser.add_argument(
+        "files",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="recorded predictions: .jsonl of pytest --maxrandom-predictions, or .npz",
+    )
+    parser.add_argument(
+        "--choices",
+        help="for files that do not tell it: the number of choices, or a CSV file with the columns "
+        "model, task, shots, choices",
+    )
+    parser.add_argument("--splits", type=int, default=100, help="of each sweep; 100 by default")
+    parser.add_argument(
+        "--validation", type=float, default=0.75, help="share of the examples; .75 by default"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the splits; 0 by default")
+    parser.add_argument(
+        "--conventions",
+        choices=("exact", "paper"),
+        default="exact",
+        help="exact (the default): n counts the examples that a prompt was scored on, t the "
+        "distinct prompts; paper: n is the size of the validation part, t counts repeated prompts",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON, unrounded")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> str:
+    """Analyse all sweeps of the files.
+
+    Raises
+    ------
+    MaxRandomError
+        If a file is wrong, a sweep stands in two files, or scikit-learn is not installed.
+    ValueError
+        If an option is outside its domain.
+    """
+    from pytest_maxrandom.commands.rows import json_text
+    from pytest_maxrandom.stats.holdout import pooled
+
+    _require_library()
+    sweeps = _read(options.files, options.choices)
+    trials: dict[str, list[Trials]] = {}
+    for sweep in sweeps:
+        trials.setdefault(sweep.model, []).append(_trials(sweep, options))
+    everything = pooled(part for parts in trials.values() for part in parts)
+    summary = {
+        "sweeps": len(sweeps),
+        "splits": options.splits,
+        "validation": options.validation,
+        "seed": options.seed,
+        "conventions": options.conventions,
+        "models": {model: _summary(pooled(parts)) for model, parts in trials.items()},
+        _TOTAL: _summary(everything),
+    }
+    return json_text(summary) if options.json else _text(summary)
+
+
+def _require_library() -> None:
+    from importlib.util import find_spec
+
+    from pytest_maxrandom.errors import MaxRandomError
+
+    if find_spec("sklearn") is None:
+        raise MaxRandomError(
+            "the areas under the curves need the package scikit-learn; "
+            'install it with `pip install "pytest-maxrandom[holdout]"`'
+        )
+
+
+def _read(files: list[Path], choices: str | None) -> list[RecordedSweep]:
+    from pytest_maxrandom.errors import RecordedError
+    from pytest_maxrandom.recorded.choices import read_choices, with_choices
+    from pytest_maxrandom.recorded.read import read
+
+    known: int | ChoiceTable | None = None if choices is None else read_choices(choices)
+    sweeps: dict[str, RecordedSweep] = {}
+    for path in files:
+        for sweep in read(path):
+            if sweep.claim in sweeps:
+                raise RecordedError(
+                    f"{path}: {sweep.claim}: the same claim stands in "
+                    f"{sweeps[sweep.claim].path}; name each file once, and one run at a time"
+                )
+            sweeps[sweep.claim] = with_choices(sweep, known)
+    return list(sweeps.values())
+
+
+def _trials(sweep: RecordedSweep, options: argparse.Namespace) -> Trials:
+    from pytest_maxrandom.errors import RecordedError
+    from pytest_maxrandom.seeding import digest
+    from pytest_maxrandom.stats.holdout import split_trials
+
+    counted = sweep.distinct() if options.conventions == "exact" else sweep
+    seed = digest("holdout", options.seed, sweep.model, sweep.task, sweep.shots)
+    try:
+        return split_trials(
+            counted.correct,
+            counted.evaluated,
+            counted.chances or (),
+            splits=options.splits,
+            validation=options.validation,
+            seed=int(seed, 16),
+            conventions=options.conventions,
+        )
+    except ValueError as error:
+        raise RecordedError(f"{sweep.path}: {sweep.claim}: {error}") from error
+
+
+def _summary(trials: Trials) -> dict[str, Any]:
+    from pytest_maxrandom.stats.holdout import predictive_values
+
+    values = predictive_values(trials)
+    return {
+        "trials": len(trials),
+        "test_above_chance": float(trials.test_above_chance.mean()),
+        **{baseline: asdict(value) for baseline, value in values.items()},
+    }
+
+
+def _text(summary: dict[str, Any]) -> str:
+    share = f"{summary['validation']:.0%}"
+    sweeps = "1 sweep" if summary["sweeps"] == 1 else f"{summary['sweeps']} sweeps"
+    heading = (
+        f"{sweeps}, {summary['splits']} splits each, {share} validation, "
+        f"seed {summary['seed']}, {summary['conventions']} conventions"
+    )
+    rows = [["model", "baseline", "trials", "test above chance", *_COLUMNS.values()]]
+    models = dict(summary["models"])
+    if len(models) > 1:
+        models[_TOTAL] = summary[_TOTAL]
+    for model, values in models.items():
+        rows += [_row(model, baseline, values) for baseline in ("standard", "maximum")]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    table = [
+        "  ".join(
+            cell.ljust(width) if place < 2 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
+    return "\n".join([heading, "", *table])
+
+
+def _row(model: str, baseline: str, values: dict[str, Any]) -> list[str]:
+    from pytest_maxrandom.notation import accuracy, count
+
+    figures = [accuracy(values[baseline][key]) for key in _COLUMNS]
+    above = accuracy(values["test_above_chance"])
+    return [model, baseline, count(values["trials"]), above, *figures]

@@ -1,0 +1,176 @@
+"""Files that ``pytest --maxrandom-predictions`` wrote."""
+
+from __future__ import annotations
+
+import reprlib
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import TypeAdapter, ValidationError
+
+from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.recorded.lines import VERSION, AnswerLine, PromptLine
+from pytest_maxrandom.recorded.sweep import RecordedSweep
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+_LINE = TypeAdapter(PromptLine)
+
+
+class _Mistake(Exception):
+    """What is wrong with a line, in one clause."""
+
+
+@dataclass
+class _Claim:
+    """The lines of one claim, gathered as they are read."""
+
+    first: PromptLine
+    first_place: int
+    columns: dict[str, int] = field(default_factory=dict)
+    gold: list[tuple[list[int], int]] = field(default_factory=list)
+    prompts: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    places: list[NDArray[np.intp]] = field(default_factory=list)
+    correct: list[NDArray[np.bool_]] = field(default_factory=list)
+
+    def add(self, line: PromptLine) -> None:
+        """Take a line in, or say what in it contradicts the claim's first."""
+        for name in ("task", "model", "quantization", "shots", "scoring"):
+            found, expected = getattr(line, name), getattr(self.first, name)
+            if found != expected:
+                raise _Mistake(
+                    f"'{name}' is {found!r}, but {expected!r} in line {self.first_place} of the "
+                    f"same claim {line.claim!r}; keep the lines of one run"
+                )
+        self.prompts.append((line.prompt, tuple(line.demonstration_ids)))
+        self.places.append(np.array([self._column(answer) for answer in line.examples]))
+        self.correct.append(np.array([answer.chosen in answer.right for answer in line.examples]))
+
+    def _column(self, answer: AnswerLine) -> int:
+        column = self.columns.setdefault(answer.id, len(self.columns))
+        gold = (answer.right, answer.choices)
+        if column == len(self.gold):
+            self.gold.append(gold)
+        if self.gold[column] != gold:
+            right, choices = self.gold[column]
+            raise _Mistake(
+                f"example {answer.id!r} has the right choices {answer.right} of {answer.choices}, "
+                f"but {right} of {choices} in an earlier line; keep the lines of one run"
+            )
+        return column
+
+    def sweep(self, path: Path) -> RecordedSweep:
+        """Return all that was gathered."""
+        shape = (len(self.prompts), len(self.columns))
+        correct, evaluated = np.zeros(shape, dtype=np.bool_), np.zeros(shape, dtype=np.bool_)
+        for row, (places, right) in enumerate(zip(self.places, self.correct, strict=True)):
+            correct[row, places], evaluated[row, places] = right, True
+        digests = tuple(digest for digest, _ in self.prompts)
+        line = self.first
+        quantized = "" if line.quantization == "none" else f" ({line.quantization})"
+        return RecordedSweep(
+            path=path,
+            claim=line.claim,
+            model=line.model + quantized,
+            task=line.task,
+            shots=line.shots,
+            prompt_ids=digests,
+            example_ids=tuple(self.columns),
+            identities=digests,
+            demonstration_ids=tuple(shown for _, shown in self.prompts),
+            correct=correct,
+            evaluated=evaluated,
+            chances=tuple(Fraction(len(right), choices) for right, choices in self.gold),
+        )
+
+
+def read_predictions(path: Path) -> list[RecordedSweep]:
+    """Read the sweeps of all claims, in the order of their first lines.
+
+    Raises
+    ------
+    RecordedError
+        If the file cannot be read, is empty, was written by a newer version, or a line does not
+        hold what it should.
+    """
+    claims: dict[str, _Claim] = {}
+    number = 0
+    try:
+        for number, line in _lines(path):
+            claims.setdefault(line.claim, _Claim(line, number)).add(line)
+    except _Mistake as mistake:
+        raise RecordedError(f"{path}:{number}: {mistake}") from None
+    if not claims:
+        raise RecordedError(
+            f"{path}: holds no prediction; give a file that --maxrandom-predictions wrote"
+        )
+    return [claim.sweep(path) for claim in claims.values()]
+
+
+def _lines(path: Path) -> Iterator[tuple[int, PromptLine]]:
+    try:
+        with path.open("rb") as file:
+            for number, text in enumerate(file, start=1):
+                if text.strip():
+                    yield number, _line(f"{path}:{number}", text)
+    except OSError as error:
+        raise RecordedError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _line(where: str, text: bytes) -> PromptLine:
+    try:
+        line = _LINE.validate_json(text, strict=True)
+    except ValidationError as error:
+        raise RecordedError(f"{where}: {_first(error)}") from error
+    if line.schema_version > VERSION:
+        raise RecordedError(
+            f"{where}: schema version {line.schema_version} is newer than the {VERSION} known "
+            "here; upgrade pytest-maxrandom"
+        )
+    ids = [answer.id for answer in line.examples]
+    if not ids or len(set(ids)) < len(ids):
+        raise RecordedError(
+            f"{where}: 'examples' must name each example once, and at least one; keep the lines "
+            "as --maxrandom-predictions wrote them"
+        )
+    for answer in line.examples:
+        if problem := _problem(answer):
+            raise RecordedError(f"{where}: example {answer.id!r}: {problem}")
+    return line
+
+
+def _problem(answer: AnswerLine) -> str | None:
+    known = range(answer.choices)
+    if answer.chosen not in known:
+        return f"'chosen' is {answer.chosen}, expected an index below {answer.choices}"
+    if not answer.right or any(index not in known for index in answer.right):
+        return f"'right' is {answer.right}, expected indices below {answer.choices}"
+    if len(set(answer.right)) < len(answer.right):
+        return f"'right' is {answer.right}, expected each index once"
+    for name, values in (("log_likelihoods", answer.log_likelihoods), ("tokens", answer.tokens)):
+        if len(values) != answer.choices:
+            return f"'{name}' has {len(values)} values, expected {answer.choices}"
+    return None
+
+
+def _first(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_context=False)[0]
+    if first["type"] == "json_invalid":
+        return (
+            f"{first['msg'][:1].lower()}{first['msg'][1:]}; remove the line if a run was stopped "
+            "while it wrote it"
+        )
+    if not first["loc"]:
+        return "not a prediction; give a file that --maxrandom-predictions wrote"
+    where = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in first["loc"])
+    where = where.removeprefix(".")
+    if first["type"] == "missing":
+        return f"'{where}' is missing; give a file that --maxrandom-predictions wrote"
+    expected = f"{first['msg'][:1].lower()}{first['msg'][1:]}"
+    return f"'{where}': found {reprlib.repr(first['input'])}, but {expected}"

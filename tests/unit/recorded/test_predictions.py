@@ -1,0 +1,152 @@
+"""Files that --maxrandom-predictions wrote, and what may have happened to them."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.recorded.read import read
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def answer(name: str, chosen: int, right: list[int], choices: int = 2) -> dict[str, Any]:
+    return {
+        "id": name,
+        "chosen": chosen,
+        "right": right,
+        "choices": choices,
+        "log_likelihoods": [-1.5] * choices,
+        "tokens": [2] * choices,
+        "margin": 0.0,
+    }
+
+
+def line(**changed: Any) -> dict[str, Any]:
+    return {
+        "schema_version": 1,
+        "claim": "suite.yaml::weather[demo-1shot]",
+        "task": "weather",
+        "model": "demo",
+        "quantization": "none",
+        "shots": 1,
+        "scoring": "mean_logprob",
+        "prompt": "first",
+        "demonstration_ids": ["c"],
+        "examples": [answer("a", 0, [0]), answer("b", 2, [0, 2], 4)],
+    } | changed
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "predictions.jsonl"
+
+
+def write(path: Path, *lines: dict[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(each) + "\n" for each in lines))
+    return path
+
+
+def test_prompts_may_have_different_examples(path: Path) -> None:
+    second = line(
+        prompt="second",
+        demonstration_ids=["a"],
+        examples=[answer("c", 1, [0]), answer("b", 1, [0, 2], 4)],
+    )
+    [sweep] = read(write(path, line(), second))
+    assert (sweep.task, sweep.model, sweep.shots) == ("weather", "demo", 1)
+    assert sweep.prompt_ids == ("first", "second")
+    assert sweep.demonstration_ids == (("c",), ("a",))
+    assert sweep.example_ids == ("a", "b", "c")
+    assert sweep.evaluated.tolist() == [[True, True, False], [False, True, True]]
+    assert sweep.correct.tolist() == [[True, True, False], [False, False, False]]
+    assert sweep.chances == (Fraction(1, 2), Fraction(1, 2), Fraction(1, 2))
+
+
+def test_chances_are_right_choices_among_all(path: Path) -> None:
+    examples = [answer("a", 0, [1], 5), answer("b", 0, [0, 2], 3)]
+    [sweep] = read(write(path, line(examples=examples)))
+    assert sweep.chances == (Fraction(1, 5), Fraction(2, 3))
+
+
+def test_claims_are_kept_apart_whatever_the_order_of_their_lines(path: Path) -> None:
+    other = {"claim": "suite.yaml::weather[demo-nf4-1shot]", "quantization": "nf4"}
+    first, second = read(
+        write(path, line(), line(**other), line(prompt="second"), line(**other, prompt="third"))
+    )
+    assert (first.model, first.prompt_ids) == ("demo", ("first", "second"))
+    assert (second.model, second.prompt_ids) == ("demo (nf4)", ("first", "third"))
+
+
+def test_a_prompt_that_stands_twice_counts_once(path: Path) -> None:
+    [sweep] = read(write(path, line(), line(prompt="second"), line()))
+    assert sweep.distinct().prompt_ids == ("first", "second")
+
+
+def test_empty_lines_and_unknown_keys_are_passed_over(path: Path) -> None:
+    path.write_text("\n" + json.dumps(line(weather="fine")) + "\r\n\n")
+    assert read(path)[0].prompt_ids == ("first",)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"schema_version": 2}, "schema version 2 is newer than the 1 known here; upgrade"),
+        ({"shots": "1"}, "'shots': found '1', but input should be a valid integer"),
+        ({"shots": True}, "'shots': found True, but input should be a valid integer"),
+        ({"prompt": None}, "'prompt': found None, but input should be a valid string"),
+        ({"examples": []}, "'examples' must name each example once, and at least one"),
+        ({"examples": [answer("a", 0, [0])] * 2}, "'examples' must name each example once"),
+        (
+            {"examples": [answer("a", 2, [0])]},
+            "example 'a': 'chosen' is 2, expected an index below",
+        ),
+        ({"examples": [answer("a", 0, [])]}, r"'right' is \[\], expected indices below 2"),
+        ({"examples": [answer("a", 0, [2])]}, r"'right' is \[2\], expected indices below 2"),
+        ({"examples": [answer("a", 0, [0, 0])]}, r"'right' is \[0, 0\], expected each index once"),
+        (
+            {"examples": [answer("a", 0, [0]) | {"tokens": [1]}]},
+            "example 'a': 'tokens' has 1 values, expected 2",
+        ),
+        ({"task": "climate"}, "'task' is 'climate', but 'weather' in line 1 of the same claim"),
+        ({"scoring": "sum_logprob"}, "'scoring' is 'sum_logprob', but 'mean_logprob' in line 1"),
+        (
+            {"examples": [answer("a", 0, [1])]},
+            r"example 'a' has the right choices \[1\] of 2, but \[0\] of 2 in an earlier line",
+        ),
+    ],
+)
+def test_a_wrong_line_is_told_with_its_number(
+    path: Path, changed: dict[str, Any], message: str
+) -> None:
+    write(path, line(), line(**changed))
+    with pytest.raises(RecordedError, match=message) as caught:
+        read(path)
+    assert str(caught.value).startswith(f"{path}:2: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_key_is_named(path: Path) -> None:
+    cut = line()
+    del cut["examples"][1]["right"]
+    with pytest.raises(RecordedError, match=r":1: 'examples\[1\].right' is missing"):
+        read(write(path, cut))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", ": holds no prediction; give a file that --maxrandom-predictions wrote"),
+        ("[1, 2]\n", ":1: not a prediction; give a file that --maxrandom-predictions wrote"),
+        (json.dumps(line())[:80], ":1: invalid JSON: .*; remove the line if a run was stopped"),
+    ],
+)
+def test_what_holds_no_predictions_is_refused(path: Path, text: str, message: str) -> None:
+    path.write_text(text)
+    with pytest.raises(RecordedError, match=message):
+        read(path)
