@@ -10,7 +10,7 @@ $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --upgrade pip
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt \
-		--editable ".[hf,datasets,plots]" --group dev
+		--editable ".[hf,datasets,holdout,plots]" --group dev
 	touch $@
 
 demo: $(READY)  ## Sweep the demo model and write report.md
@@ -25,9 +25,10 @@ lint: $(READY)  ## Check style and types
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-bench: $(READY)  ## Measure the statistics beside their peers
+bench: $(READY)  ## Measure the statistics and a sweep beside their peers (some 30 minutes)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group bench
 	$(BIN)/python -m benchmarks.statistics
+	$(BIN)/python -m benchmarks.sweep
 
 demo-model: $(READY)  ## Train the demo model again (some 20 minutes on 2 cores)
 	$(BIN)/python tools/train_demo_model.py

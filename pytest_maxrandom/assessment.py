@@ -6,6 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.labels import label
+from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import BestPrompt
 from pytest_maxrandom.stats.majority import majority_answer
 from pytest_maxrandom.stats.metrics import balanced_accuracy, macro_f1
@@ -35,13 +36,19 @@ def assess(planned: PlannedClaim, sweep: Sweep, record: ClaimRecord) -> None:
     test = max_t_test(
         answers, labels.gold, labels.choices, permutations=PERMUTATIONS, stop_after=_STOP_AFTER
     )
+    tries = planned.null.t / len(counts)
+    if tries > 1:
+        record.notes.append(
+            f"The permutation p was computed of this run's {count(len(counts))} prompts and "
+            f"multiplied by {tries:.3g}, because t counts others whose answers are not at hand."
+        )
     verdict = judge(
         planned.claim,
         planned.null,
         counts[best],
         best,
         score=None if scores is None else scores[best],
-        permutation_p=test.p_value,
+        permutation_p=min(1.0, test.p_value * tries),
     )
     for name, value in dataclasses.asdict(verdict).items():
         setattr(record, name, value)

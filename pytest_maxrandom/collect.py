@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+import uuid
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.assessment import assess
 from pytest_maxrandom.errors import ClaimFailed, MaxRandomError, SuiteError
+from pytest_maxrandom.evaluation import Evaluation, Means
 from pytest_maxrandom.models.registry import ModelPool, model_key
+from pytest_maxrandom.options import read_settings
 from pytest_maxrandom.plan import plan
 from pytest_maxrandom.progress import Progress
+from pytest_maxrandom.reports.predictions import append
 from pytest_maxrandom.run import RECORDS
+from pytest_maxrandom.store import open_store
 from pytest_maxrandom.suite.loader import load_suite
-from pytest_maxrandom.sweep import run_sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.plan import PlannedClaim
 
-_POOL = pytest.StashKey[ModelPool]()
+_MEANS = pytest.StashKey[Means]()
+_NUMBER = re.compile(r"\d+$")
 _KNOWN = (
     "task", "model", "quantization", "shots", "n", "t", "standard_baseline", "max_random_baseline",
 )  # fmt: skip
@@ -43,7 +48,7 @@ class SuiteFile(pytest.File):
         except SuiteError as error:
             raise self.CollectError(self._shown(error)) from None
         for claim in claims:
-            yield ClaimItem.from_parent(self, name=claim.name, planned=claim)
+            yield ClaimItem.from_parent(self, name=claim.name, planned=claim, suite=claims)
 
     def _shown(self, error: SuiteError) -> str:
         """Return the problems with paths as the user would type them."""
@@ -58,12 +63,19 @@ class ClaimItem(pytest.Item):
     """One claim: a model, a task and a number of shots."""
 
     def __init__(
-        self, *, name: str, parent: SuiteFile, planned: PlannedClaim, **kwargs: Any
+        self,
+        *,
+        name: str,
+        parent: SuiteFile,
+        planned: PlannedClaim,
+        suite: Sequence[PlannedClaim],
+        **kwargs: Any,
     ) -> None:
         # Since pytest 9.2 --lf compares ids by their parts. Only an id that is read from its text
         # has the bracket as a part; one that is made from the name has not.
         super().__init__(name=name, parent=parent, nodeid=f"{parent.nodeid}::{name}", **kwargs)
         self.planned = planned
+        self._suite = suite
         self.record = planned.record(self.nodeid, self.nodeid.partition("::")[0])
         self.stash[RECORDS] = [self.record]
         for mark in planned.marks:
@@ -77,10 +89,11 @@ class ClaimItem(pytest.Item):
         return f"<Claim {self.name} t={self.record.t} n={self.record.n}>"
 
     def setup(self) -> None:
-        """Load the model, or take the one at hand."""
+        """Load the model, or take the one at hand, where results are missing."""
         self._tell(_KNOWN)
         try:
-            self._model = _pool(self.config).get(self.planned.model, self.planned.base)
+            self._evaluation = Evaluation(self.planned, self._suite, _means(self.config))
+            self._evaluation.prepare()
         except MaxRandomError as error:
             self.record.message = str(error)
         if self.record.message:
@@ -89,18 +102,21 @@ class ClaimItem(pytest.Item):
 
     def runtest(self) -> None:
         """Sweep the prompts and judge the best of them."""
-        planned, model = self.planned, self._model
-        with Progress(self.config, self.name) as progress:
-            sweep = run_sweep(planned.cell.prompt_set, model, planned.suite.scoring, progress)
-        assess(planned, sweep, self.record)
-        self.record.revision = model.revision or self.record.revision
+        means = _means(self.config)
+        try:
+            with Progress(self.config, self.name) as progress:
+                predictions = self._evaluation.run(self.record, progress)
+        finally:
+            self.record.warnings = self._evaluation.warnings
+        if means.settings.predictions:
+            append(means.settings.predictions, means.process, self.record, predictions)
         self._tell(_FOUND)
         if self.record.message:
             raise ClaimFailed(self.record.message)
 
     def teardown(self) -> None:
         """Let go of the model; the pool keeps it while the next item needs it."""
-        self.__dict__.pop("_model", None)
+        self.__dict__.pop("_evaluation", None)
 
     def _tell(self, names: tuple[str, ...]) -> None:
         self.user_properties += [(name, getattr(self.record, name)) for name in names]
@@ -134,7 +150,7 @@ def release_model(item: pytest.Item, nextitem: pytest.Item | None) -> None:
     if isinstance(item, ClaimItem) and (
         not isinstance(nextitem, ClaimItem) or _key(item) != _key(nextitem)
     ):
-        _pool(item.config).drop()
+        _means(item.config).pool.drop()
 
 
 def _key(item: pytest.Item) -> tuple[str, str]:
@@ -142,11 +158,25 @@ def _key(item: pytest.Item) -> tuple[str, str]:
     return model_key(item.planned.model, item.planned.base)
 
 
-def _pool(config: pytest.Config) -> ModelPool:
-    if _POOL not in config.stash:
-        workers = getattr(config, "workerinput", {}).get("workercount", 1)
-        config.stash[_POOL] = ModelPool(workers)
-    return config.stash[_POOL]
+def _means(config: pytest.Config) -> Means:
+    if _MEANS not in config.stash:
+        settings = read_settings(config)
+        worker: dict[str, Any] = getattr(config, "workerinput", {})
+        process = worker.get("workerid", "main")
+        pool = ModelPool(
+            worker.get("workercount", 1),
+            int(number[0]) if (number := _NUMBER.search(process)) else 0,
+            engine=settings.engine,
+            batch_tokens=settings.batch_tokens,
+        )
+        config.stash[_MEANS] = Means(
+            pool=pool,
+            store=open_store(settings.store),
+            run=worker.get("testrunuid") or uuid.uuid4().hex,
+            process=process,
+            settings=settings,
+        )
+    return config.stash[_MEANS]
 
 
 def _relative(path: Path, here: Path) -> Path:

@@ -8,7 +8,10 @@
     │   ├── ModelError      a model cannot be loaded or used
     │   ├── PromptTooLong   a prompt does not fit the model's context
     │   └── ScoreError      the model returned scores that cannot be compared
-    └── ReportError     a report cannot be written or read
+    ├── LedgerError     a ledger cannot be read
+    ├── LockError       no lock between processes can be made
+    ├── ReportError     a report cannot be written or read
+    └── RecordedError   recorded predictions cannot be read
     ClaimFailed         (an AssertionError) a claim does not hold
 """
 
@@ -69,8 +72,20 @@ class ScoreError(SweepError):
     """The model returned scores that cannot be compared."""
 
 
+class LedgerError(MaxRandomError):
+    """A ledger cannot be read: a line of it is none, or contradicts itself."""
+
+
+class LockError(MaxRandomError):
+    """No lock between processes can be made on this machine."""
+
+
 class ReportError(MaxRandomError):
     """A report cannot be written or read: a template, or a report file, is wrong."""
+
+
+class RecordedError(MaxRandomError):
+    """A file of recorded predictions cannot be read, or contradicts itself."""
 
 
 class ClaimFailed(AssertionError):

@@ -208,8 +208,15 @@ class ScoreGuessers:
         return self.baseline.expected_error, self.baseline.p_value_error(result)
 
 
-def guessers(prompt_set: PromptSet) -> Guessers:
-    """Return the guessers of a prompt set; few kinds of them, whatever t is."""
+def guessers(prompt_set: PromptSet, t: int | None = None) -> Guessers:
+    """Return the guessers of a prompt set; few kinds of them, whatever t is.
+
+    Parameters
+    ----------
+    t : int, optional
+        Number of guessers, where more prompts count than those of the set. What the others left
+        out is not known: their guessers are as good as the best of the set's.
+    """
     left_out = [
         tuple(sorted(example.chance for example in prompt.demonstrations))
         if prompt_set.regime == "leave_out"
@@ -220,18 +227,22 @@ def guessers(prompt_set: PromptSet) -> Guessers:
     sizes = Counter(left_out)
     places = {own: place for place, own in enumerate(sizes)}
     remaining = [sorted((chances - Counter(own)).elements()) for own in sizes]
-    best = BestOfPrompts(list(zip(remaining, sizes.values(), strict=True)))
     total = sum(sum(row) * size for row, size in zip(remaining, sizes.values(), strict=True))
-    t, n = len(left_out), prompt_set.n
-    return Guessers(best, tuple(places[own] for own in left_out), n, Fraction(total) / (n * t))
+    tried, n = len(left_out), prompt_set.n
+    if t is not None and t > tried:
+        sizes[max(sizes, key=lambda own: (-sum(own, Fraction()), own))] += t - tried
+    best = BestOfPrompts(list(zip(remaining, sizes.values(), strict=True)))
+    return Guessers(best, tuple(places[own] for own in left_out), n, Fraction(total) / (n * tried))
 
 
 class NoMetric(ValueError):
     """A task has no such score."""
 
 
-def score_guessers(metric: Metric, prompt_set: PromptSet, labels: Labels) -> ScoreGuessers:
-    """Return the guessers of a prompt set in balanced accuracy or macro-F1.
+def score_guessers(
+    metric: Metric, prompt_set: PromptSet, labels: Labels, t: int | None = None
+) -> ScoreGuessers:
+    """Return the guessers of a prompt set, or t of them, in balanced accuracy or macro-F1.
 
     Raises
     ------
@@ -250,7 +261,7 @@ def score_guessers(metric: Metric, prompt_set: PromptSet, labels: Labels) -> Sco
             "leaves out its own demonstrations; use a smaller validation.max_examples, so that "
             "demonstrations come from the rest, or `metric: accuracy`"
         )
-    t, n = len(prompt_set.prompts), prompt_set.n
+    t, n = max(t or 0, len(prompt_set.prompts)), prompt_set.n
     if metric == "macro_f1":
         return ScoreGuessers(metrics.macro_f1_baseline(classes, labels.choices, t), n)
     chances = [example.chance for example in labels.examples]

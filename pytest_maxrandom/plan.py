@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.errors import ModelError, Problem, SuiteError
 from pytest_maxrandom.labels import label
@@ -12,6 +13,7 @@ from pytest_maxrandom.models.registry import locate
 from pytest_maxrandom.nulls import Guessers, NoMetric, guessers, score_guessers
 from pytest_maxrandom.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.record import ClaimRecord, PromptCount, ValidationSet
+from pytest_maxrandom.tasks.held_out import set_aside
 from pytest_maxrandom.tasks.load import load_task
 from pytest_maxrandom.verdict import Claim
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.prompts.sampling import PromptSet
     from pytest_maxrandom.suite.loader import Suite
     from pytest_maxrandom.suite.spec import Metric, ModelSpec, SuiteSpec, TaskSpec
-    from pytest_maxrandom.tasks.task import Task
+    from pytest_maxrandom.tasks.task import Example, Task
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,16 @@ class Cell:
     prompt_set: PromptSet
     null: Guessers
     score_null: ScoreGuessers | None
+    test: tuple[Example, ...]
+
+    def with_t(self, t: int, metric: Metric) -> Cell:
+        """Return the cell with t guessers instead."""
+        if t == self.null.t:
+            return self
+        null = guessers(self.prompt_set, t)
+        return dataclasses.replace(
+            self, null=null, score_null=_score_null(metric, self.prompt_set, t)
+        )
 
 
 @dataclass(frozen=True)
@@ -59,7 +71,12 @@ class PlannedClaim:
     claim: Claim
     xfail: str | None
     marks: tuple[str, ...]
+    counted: Literal["claim", "task"]
     suite: SuiteSpec
+
+    def with_t(self, t: int) -> PlannedClaim:
+        """Return the claim with t prompts in all, of which the sweep's are a part."""
+        return dataclasses.replace(self, cell=self.cell.with_t(t, self.suite.metric))
 
     @property
     def null(self) -> Null:
@@ -84,7 +101,7 @@ class PlannedClaim:
             backend=self.model.backend,
             scoring=self.suite.scoring,
             n=found.n,
-            t=len(found.prompts),
+            t=self.null.t,
             metric=self.suite.metric,
             standard_baseline=self.null.standard_baseline,
             max_random_baseline=self.null.max_random_baseline,
@@ -105,6 +122,7 @@ class PlannedClaim:
                 duplicates=cell.task.duplicates,
                 seed=self._validation_seed,
                 chances=dict(sorted(chances.items())),
+                test=len(cell.test),
             ),
             validation_ids=[example.id for example in found.validation],
             task_digest=cell.task.digest,
@@ -154,8 +172,12 @@ def _cells(suite: Suite, index: int, problems: list[Problem]) -> list[Cell]:
     def where(key: str) -> tuple[Path, int | None]:
         return suite.path, suite.line("tasks", index, key)
 
+    def where_test(key: str) -> tuple[Path, int | None]:
+        return suite.path, suite.line("tasks", index, "test", key)
+
     try:
         task = load_task(spec, suite.path.parent, where)
+        task, test = set_aside(task, spec, suite.path.parent, where_test)
     except SuiteError as error:
         problems += error.problems
         return []
@@ -168,18 +190,19 @@ def _cells(suite: Suite, index: int, problems: list[Problem]) -> list[Cell]:
             problems.append(Problem(suite.path, suite.line("prompts", error.key), str(error)))
             continue
         try:
-            score_null = _score_null(suite.spec.metric, prompt_set)
+            score_null = _score_null(suite.spec.metric, prompt_set, prompts.budget)
         except NoMetric as error:
             problems.append(Problem(suite.path, suite.line("metric"), f"{task.name}: {error}"))
             continue
-        cells.append(Cell(task, shots, prompt_set, guessers(prompt_set), score_null))
+        null = guessers(prompt_set, prompts.budget)
+        cells.append(Cell(task, shots, prompt_set, null, score_null, test))
     return cells
 
 
-def _score_null(metric: Metric, prompt_set: PromptSet) -> ScoreGuessers | None:
+def _score_null(metric: Metric, prompt_set: PromptSet, t: int | None) -> ScoreGuessers | None:
     if metric == "accuracy":
         return None
-    return score_guessers(metric, prompt_set, label(prompt_set.validation))
+    return score_guessers(metric, prompt_set, label(prompt_set.validation), t)
 
 
 def _unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem]:
@@ -209,14 +232,16 @@ def _unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Proble
 def _claim(suite: Suite, model: ModelSpec, index: int, cell: Cell) -> PlannedClaim:
     spec: SuiteSpec = suite.spec
     task: TaskSpec = spec.tasks[index]
+    assertion = task.assertion or spec.assertion
     return PlannedClaim(
         name=f"{task.name}[{model.short_name}-{model.quantization}-{cell.shots}shot]",
         line=suite.line("tasks", index),
         base=suite.path.parent,
         model=model,
         cell=cell,
-        claim=Claim.of(task.assertion or spec.assertion),
+        claim=Claim.of(assertion),
         xfail=task.xfail or spec.xfail,
         marks=tuple(dict.fromkeys([*spec.marks, *task.marks])),
+        counted=assertion.count if assertion else "claim",
         suite=spec,
     )

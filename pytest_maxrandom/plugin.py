@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.reporting import Reporting, add_options
+from pytest_maxrandom.options import add_options, read_settings
+from pytest_maxrandom.reporting import Reporting
 from pytest_maxrandom.run import attach
 from pytest_maxrandom.suite.places import is_suite
 
@@ -22,12 +23,13 @@ _COLLECT = "pytest_maxrandom.collect"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options of the reports."""
+    """Add the options of the command line."""
     add_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let one process, the controller, gather the claims and write the reports."""
+    read_settings(config)
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Reporting(config), "maxrandom_reporting")
 
@@ -41,6 +43,16 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> SuiteFile 
     return SuiteFile.from_parent(parent, path=file_path)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Let claims that share a model run on one worker, where the user has not asked otherwise."""
+    if config.getoption("dist") != "load":
+        return None
+    from pytest_maxrandom.scheduling import SuiteScheduling
+
+    return SuiteScheduling(config, log)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let claims that share a model follow each other."""
@@ -48,10 +60,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         sys.modules[_COLLECT].order_by_model(items)
 
 
-def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """Drop a model that the next item does not need."""
-    if _COLLECT in sys.modules:
-        sys.modules[_COLLECT].release_model(item, nextitem)
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Generator[None, object, object]:
+    """Drop a model that the next item does not need, when the item itself has let go of it."""
+    try:
+        return (yield)
+    finally:
+        if _COLLECT in sys.modules:
+            if isinstance(item, sys.modules[_COLLECT].ClaimItem):
+                _forget_failure()
+            sys.modules[_COLLECT].release_model(item, nextitem)
+
+
+def _forget_failure() -> None:
+    """Let go of a failed claim's frames, and so of its model, before another model is loaded.
+
+    pytest keeps them for debuggers, and drops them itself, but when the next item is called only.
+    """
+    for name in ("last_exc", "last_type", "last_value", "last_traceback"):
+        vars(sys).pop(name, None)
 
 
 @pytest.hookimpl(wrapper=True)

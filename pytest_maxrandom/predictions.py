@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.prompts.prompt import Prompt
     from pytest_maxrandom.tasks.task import Example
 
-Scoring = Literal["mean_logprob", "sum_logprob", "char_logprob"]
+Scoring = Literal["mean_logprob", "sum_logprob", "char_logprob", "paper"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,9 @@ class PromptPredictions:
         How many answers are right.
     ties : int
         How many were decided by lot between equal scores.
+    margins : tuple of float
+        Per example: by how much the best score is above the second, in the score's own unit
+        (nats, nats per token or per character); 0 for a tie.
     """
 
     prompt: Prompt
@@ -46,6 +49,7 @@ class PromptPredictions:
     chosen: tuple[int, ...]
     correct: int
     ties: int
+    margins: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +82,10 @@ def predict(
         Per example and choice.
     scoring : str
         "mean_logprob": log-likelihood per token (arXiv 2404.13020); "sum_logprob": in total;
-        "char_logprob": per character of the choice.
+        "char_logprob": per character of the choice; "paper": per token as "mean_logprob", of the
+        span that the paper's own code takes, which the requests were made with.
     """
-    chosen, ties = [], 0
+    chosen, ties, margins = [], 0, []
     for example, row in zip(examples, scores, strict=True):
         answers = prompt.format.answers(example)
         values = [_value(score, text, scoring) for score, text in zip(row, answers, strict=True)]
@@ -88,6 +93,7 @@ def predict(
         equal = [index for index, value in enumerate(values) if value == top]
         if len(equal) > 1:
             ties += 1
+        margins.append(_margin(values))
         chosen.append(equal[Stream("tie", prompt.digest, example.id).below(len(equal))])
     correct = sum(choice in ex.right for choice, ex in zip(chosen, examples, strict=True))
     return PromptPredictions(
@@ -98,12 +104,18 @@ def predict(
         chosen=tuple(chosen),
         correct=correct,
         ties=ties,
+        margins=tuple(margins),
     )
+
+
+def _margin(values: Sequence[float]) -> float:
+    second, top = sorted(values)[-2:]
+    return 0.0 if top == second else top - second  # both may be minus infinity
 
 
 def _value(score: Score, answer: str, scoring: Scoring) -> float:
     if math.isnan(score.log_likelihood):
         raise ScoreError(f"the log-likelihood of the answer {answer!r} is no number (NaN)")
-    if scoring == "mean_logprob":
-        return score.log_likelihood / score.tokens
-    return score.log_likelihood / (1 if scoring == "sum_logprob" else len(answer))
+    if scoring == "sum_logprob":
+        return score.log_likelihood
+    return score.log_likelihood / (len(answer) if scoring == "char_logprob" else score.tokens)

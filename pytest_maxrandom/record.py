@@ -42,12 +42,52 @@ class ValidationSet:
     examples: int
     """Examples in the validation set (n is smaller where prompts leave out their own)."""
     available: int
-    """Examples in the task."""
+    """Examples in the task, without those of the test set."""
     duplicates: int
     """Examples of the task that repeat another one exactly."""
     seed: int
     chances: dict[str, int]
     """Number of validation examples by the chance of one guess, as fractions: {"1/2": 50}."""
+    test: int = 0
+    """Examples set aside as the test set."""
+
+
+@dataclass(slots=True)
+class Tries:
+    """How t was counted, in the ledger and this run together."""
+
+    run: int
+    """Distinct prompts of this run."""
+    claim: int
+    """Distinct (model, prompt) pairs ever evaluated for this claim on these examples."""
+    task: int
+    """The same for any claim on these examples."""
+    counted: Literal["claim", "task", "budget"]
+    """Which of them is t; budget: the number declared in advance."""
+    look: int
+    """Which look at this claim this is, from 1; the same prompts again are the same look."""
+    level: float
+    """What p_max may be at this look, so that all looks together keep the claim's level alpha:
+    alpha / (look (look + 1))."""
+    holds: bool
+    """Whether p_max is at most that."""
+
+
+@dataclass(slots=True)
+class HeldOut:
+    """The best prompt on the test set, which is opened for a claim that passed only."""
+
+    n: int
+    correct: int
+    accuracy: float
+    low: float
+    high: float
+    """Wilson's 95 % interval of the accuracy."""
+    standard_baseline: float
+    p_standard: float
+    """P(one guesser has at least as many right); one prompt was tried, so t = 1."""
+    openings: int
+    """(model, prompt) pairs for which this test set was ever opened, this one included."""
 
 
 @dataclass(slots=True)
@@ -75,12 +115,28 @@ class Engine:
     device: str
     dtype: str
     requests: int
-    """(prompt, example, choice) triples scored."""
+    """(prompt, example, choice) triples scored in this run."""
     tokens_forwarded: int
-    """Tokens put through the model, padding included."""
+    """Tokens put through the model in this run, padding included."""
     seconds: float
+    """That scoring took in this run, without loading the model."""
     trie_nodes: int | None = None
-    """Fewest tokens that could have been put through the model."""
+    """Fewest tokens that could have been put through the model for that."""
+    engine: str | None = None
+    """How texts were put through the model: packed, rows or plain."""
+    engine_reason: str | None = None
+    """Why it was no faster one."""
+    batch_tokens: int | None = None
+    """Tokens put through the model at once, at most; None where no model was needed."""
+    peak_memory: int | None = None
+    """Bytes, at most at any one time: of the accelerator, else of the process."""
+    reused: int = 0
+    """Prompts whose results were read from the store."""
+    reused_seconds: float = 0.0
+    """That scoring those took when it was done."""
+    closest: float | None = None
+    """Smallest difference between the best and the second-best score of an answer, in the unit of
+    the score; 0 where there were ties."""
 
 
 @dataclass(slots=True)
@@ -136,7 +192,8 @@ class ClaimRecord:
     message: str | None = None
     """Why the claim does not hold, or could not be tested, in one line."""
     red_flags: list[str] = field(default_factory=list)
-    test: dict[str, Any] | None = None
+    tries: Tries | None = None
+    test: HeldOut | None = None
     correct_counts: list[int] = field(default_factory=list)
     """Correct answers of each prompt, in the order of the sweep."""
     ties: int | None = None
@@ -151,6 +208,8 @@ class ClaimRecord:
     engine: Engine | None = None
     notes: list[str] = field(default_factory=list)
     """What a reader must know, one sentence each."""
+    warnings: list[str] = field(default_factory=list)
+    """What happened to the ledger or the results store, one sentence each."""
 
 
 @dataclass(slots=True)

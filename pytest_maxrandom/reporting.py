@@ -7,45 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.errors import MaxRandomError
+from pytest_maxrandom.options import read_settings
 from pytest_maxrandom.run import RECORDS, Run
 from pytest_maxrandom.suite.places import is_suite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from pytest_maxrandom.record import RunRecord
-
-
-def add_options(parser: pytest.Parser) -> None:
-    """Add the options that say which reports are written."""
-    group = parser.getgroup("maxrandom", "honest few-shot evaluation")
-    group.addoption(
-        "--maxrandom-report",
-        metavar="PATH.md",
-        dest="maxrandom_report",
-        help="write a Markdown report of all claims to this file",
-    )
-    group.addoption(
-        "--maxrandom-json",
-        metavar="PATH.json",
-        dest="maxrandom_json",
-        help="write the numbers of all claims, unrounded, to this file",
-    )
-    group.addoption(
-        "--maxrandom-templates",
-        metavar="DIR",
-        dest="maxrandom_templates",
-        help="folder with Jinja2 templates that override blocks of the Markdown report",
-    )
-    group.addoption(
-        "--maxrandom-adjust",
-        choices=("holm", "bh", "none"),
-        default="holm",
-        dest="maxrandom_adjust",
-        help="how the reports adjust p-values for the number of claims: Holm's method (default), "
-        "Benjamini and Hochberg's, or not at all; outcomes do not depend on it",
-    )
 
 
 class Reporting:
@@ -58,16 +27,14 @@ class Reporting:
     """
 
     def __init__(self, config: pytest.Config) -> None:
-        self._run = Run(config.getoption("maxrandom_adjust"))
+        self._settings = read_settings(config)
+        self._run = Run(self._settings.adjust)
         self._said: list[str] = []
         self._root = config.rootpath
-        self._markdown = _file(config, "maxrandom_report")
-        self._json = _file(config, "maxrandom_json")
-        self._templates = _path(config, "maxrandom_templates")
-        if self._templates and not self._templates.is_dir():
-            raise pytest.UsageError(
-                f"--maxrandom-templates: expected a folder, found none at {self._templates}"
-            )
+        if self._settings.predictions and not config.option.collectonly:
+            from pytest_maxrandom.reports.predictions import discard
+
+            discard(self._settings.predictions)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Take note of the claims that are going to be tested."""
@@ -94,7 +61,8 @@ class Reporting:
         if session.config.option.collectonly:
             return
         self._run.interrupted = exitstatus == pytest.ExitCode.INTERRUPTED
-        if not (self._markdown or self._json):
+        settings = self._settings
+        if not (settings.report or settings.json or settings.predictions):
             return
         try:
             self._write(self._run.record())
@@ -104,16 +72,22 @@ class Reporting:
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     def _write(self, run: RunRecord) -> None:
-        if self._json:
+        settings = self._settings
+        if settings.predictions:
+            from pytest_maxrandom.reports.predictions import gather
+
+            gather(settings.predictions)
+            self._said.append(f"predictions: {settings.predictions}")
+        if settings.json:
             from pytest_maxrandom.reports.results import dump
 
-            self._json.write_text(dump(run), encoding="utf-8")
-            self._said.append(f"numbers: {self._json}")
-        if self._markdown:
+            settings.json.write_text(dump(run), encoding="utf-8")
+            self._said.append(f"numbers: {settings.json}")
+        if settings.report:
             from pytest_maxrandom.reports.markdown import markdown
 
-            self._markdown.write_text(markdown(run, self._templates), encoding="utf-8")
-            self._said.append(f"report: {self._markdown}")
+            settings.report.write_text(markdown(run, settings.templates), encoding="utf-8")
+            self._said.append(f"report: {settings.report}")
 
     def pytest_terminal_summary(
         self, terminalreporter: pytest.TerminalReporter, config: pytest.Config
@@ -126,19 +100,3 @@ class Reporting:
         terminalreporter.section("maxrandom")
         for line in [*(rows(self._run.record()) if self._run else ()), *self._said]:
             terminalreporter.line(line)
-
-
-def _path(config: pytest.Config, option: str) -> Path | None:
-    value = config.getoption(option)
-    return config.invocation_params.dir / value if value else None
-
-
-def _file(config: pytest.Config, option: str) -> Path | None:
-    """Return the path of a file that can be written, as far as one can tell."""
-    path = _path(config, option)
-    if path and (path.is_dir() or not path.parent.is_dir()):
-        found = f"the folder {path}" if path.is_dir() else f"no folder {path.parent}"
-        raise pytest.UsageError(
-            f"--{option.replace('_', '-')}: expected a file in a folder that exists, found {found}"
-        )
-    return path

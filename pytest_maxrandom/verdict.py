@@ -31,7 +31,7 @@ class Claim:
     @classmethod
     def of(cls, spec: AssertSpec | None) -> Claim:
         """Return the claim of a suite; p_max <= 0.05 where it says nothing."""
-        claim = cls() if spec is None else cls(**spec.model_dump())
+        claim = cls() if spec is None else cls(**spec.model_dump(exclude={"count"}))
         return claim if claim.asserted() else cls(p_max=DEFAULT_P_MAX)
 
     def asserted(self) -> dict[str, float | str]:

@@ -83,20 +83,67 @@ def save_llama(folder: Path, tokenizer: Any | None = None, *, positions: int = 5
 _SIZE = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
 _GATED = {**_SIZE, "num_key_value_heads": 2, "intermediate_size": 48}
 
+_SMALL = {"n_embd": 32, "n_layer": 2, "n_head": 4}
+_HYBRID = {**_GATED, "head_dim": 8, "sliding_window": 6}
+_KINDS = {"layer_types": ["sliding_attention", "full_attention"]}
+
 ARCHITECTURES: dict[str, tuple[str, dict[str, Any]]] = {
     "bloom": ("BloomConfig", {"hidden_size": 32, "n_layer": 2, "n_head": 4}),
+    "cohere": ("CohereConfig", {**_GATED, "pad_token_id": 1}),
+    "cohere-2": ("Cohere2Config", {**_HYBRID, **_KINDS, "pad_token_id": 1}),
     "falcon-alibi": ("FalconConfig", {**_SIZE, "alibi": True}),
     "falcon-rope": ("FalconConfig", {**_SIZE, "alibi": False}),
     "gemma": ("GemmaConfig", {**_GATED, "head_dim": 8}),
-    "gpt-2": ("GPT2Config", {"n_embd": 32, "n_layer": 2, "n_head": 4}),
+    "gemma-2": ("Gemma2Config", {**_HYBRID, **_KINDS, "query_pre_attn_scalar": 8}),
+    "gemma-3": ("Gemma3TextConfig", {**_HYBRID, **_KINDS, "query_pre_attn_scalar": 8}),
+    "gpt-2": ("GPT2Config", _SMALL),
+    "gpt-j": ("GPTJConfig", {**_SMALL, "rotary_dim": 4}),
+    "gpt-neo": (
+        "GPTNeoConfig",
+        {
+            "hidden_size": 32,
+            "num_layers": 2,
+            "num_heads": 4,
+            "attention_types": [[["global", "local"], 1]],
+            "window_size": 6,
+        },
+    ),
     "gpt-neox": ("GPTNeoXConfig", {**_SIZE, "intermediate_size": 48}),
+    "gpt-oss": (
+        "GptOssConfig",
+        {**_HYBRID, **_KINDS, "num_local_experts": 4, "num_experts_per_tok": 2},
+    ),
     "llama": ("LlamaConfig", _GATED),
     "mamba": ("MambaConfig", {"hidden_size": 32, "num_hidden_layers": 2, "state_size": 4}),
     "mistral-window": ("MistralConfig", {**_GATED, "sliding_window": 6}),
     "mixtral": ("MixtralConfig", {**_GATED, "num_local_experts": 4}),
+    "mpt": ("MptConfig", {"d_model": 32, "n_layers": 2, "n_heads": 4, "max_seq_len": 128}),
+    "olmo": ("OlmoConfig", {**_GATED, "pad_token_id": 1}),
     "olmo-2": ("Olmo2Config", {**_GATED, "pad_token_id": 1}),
+    "olmo-3": ("Olmo3Config", {**_GATED, **_KINDS, "sliding_window": 6, "pad_token_id": 1}),
     "opt": ("OPTConfig", {**_SIZE, "ffn_dim": 48, "word_embed_proj_dim": 32}),
+    "phi-3": ("Phi3Config", {**_GATED, "pad_token_id": 1}),
+    "phi-3-window": ("Phi3Config", {**_GATED, "pad_token_id": 1, "sliding_window": 6}),
     "qwen-2": ("Qwen2Config", _GATED),
+    "qwen-3": ("Qwen3Config", {**_GATED, "head_dim": 8}),
+    "qwen-3-next": (
+        "Qwen3NextConfig",
+        {
+            **_GATED,
+            "head_dim": 8,
+            "layer_types": ["linear_attention", "full_attention"],
+            "linear_num_key_heads": 2,
+            "linear_num_value_heads": 2,
+            "linear_key_head_dim": 8,
+            "linear_value_head_dim": 8,
+            "num_experts": 4,
+            "num_experts_per_tok": 2,
+            "moe_intermediate_size": 16,
+            "shared_expert_intermediate_size": 16,
+        },
+    ),
+    "stablelm": ("StableLmConfig", _GATED),
+    "starcoder-2": ("Starcoder2Config", {**_GATED, "sliding_window": 6}),
 }
 """Configuration class and arguments of causal language models with some 20,000 parameters."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.scoring.requests import Question, Request
+    from pytest_maxrandom.scoring.requests import Question, Request, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,22 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """Scores of a list of requests, in their order, and what they cost."""
+    """Scores of a list of requests, in their order, and what they cost.
+
+    Attributes
+    ----------
+    scores : tuple of Score
+    tokens_forwarded : int
+        Tokens that went through the model, with all padding and repetition; the probes by which an
+        engine is chosen are not counted.
+    trie_nodes : int
+        The least that any way of scoring forwards: distinct tokens in their distinct contexts, the
+        last token of each text left out.
+    """
 
     scores: tuple[Score, ...]
     tokens_forwarded: int
+    trie_nodes: int
 
 
 class Model(Protocol):
@@ -46,14 +58,22 @@ class Model(Protocol):
         The commit that was loaded, where it is known.
     context_length : int or None
         The longest text in tokens; None where there is no limit.
+    engine : str
+        How texts are put through the model: "packed", "rows" or "plain".
+    engine_reason : str or None
+        Why that is not "packed".
     """
 
     device: str
     dtype: str
     revision: str | None
     context_length: int | None
+    engine: str
+    engine_reason: str | None
 
-    def encode(self, questions: Sequence[Question]) -> list[tuple[Request, ...]]:
+    def encode(
+        self, questions: Sequence[Question], span: Span = "boundary"
+    ) -> list[tuple[Request, ...]]:
         """Tokenize each question with each of its answers."""
         ...
 

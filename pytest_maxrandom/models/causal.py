@@ -3,137 +3,99 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.errors import ScoreError
 from pytest_maxrandom.models.base import Score, Scored
-from pytest_maxrandom.scoring.batches import batches, rows
+from pytest_maxrandom.scoring import trie
 from pytest_maxrandom.scoring.requests import encode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.scoring.batches import Row
-    from pytest_maxrandom.scoring.requests import Question, Request
-
-BATCH_TOKENS = {"cpu": 4096}
-BATCH_TOKENS_ELSEWHERE = 16384
+    from pytest_maxrandom.scoring.requests import Question, Request, Span
 
 
 class CausalModel:
-    """A loaded model; see :class:`pytest_maxrandom.models.base.Model`."""
+    """A loaded model; see :class:`pytest_maxrandom.models.base.Model`.
+
+    Parameters
+    ----------
+    model, tokenizer
+        Of transformers.
+    device : str
+        Where the model's inputs go.
+    batch_tokens : int, optional
+        Tokens per forward pass to begin with; by itself it starts from an estimate. Either is
+        halved where memory does not hold it.
+    engine : {"auto", "packed", "rows", "plain"}
+        How texts are put through the model.
+
+    Attributes
+    ----------
+    engine : str
+        The one in use: "packed", "rows" or "plain".
+    engine_reason : str or None
+        Why it is not the packed one.
+
+    Raises
+    ------
+    ModelError
+        If the model cannot take the engine that is asked for.
+    """
 
     def __init__(
-        self, model: Any, tokenizer: Any, device: str, batch_tokens: int | None = None
+        self,
+        model: Any,
+        tokenizer: Any,
+        device: str,
+        batch_tokens: int | None = None,
+        engine: str = "auto",
     ) -> None:
+        from pytest_maxrandom.models.engines.choice import choose
+
         self._model = model
         self._tokenizer = tokenizer
-        parameters = inspect.signature(model.forward).parameters
-        self._keeps_logits = "logits_to_keep" in parameters
         self.device = device
         self.dtype = str(model.dtype).removeprefix("torch.")
         self.revision: str | None = getattr(model.config, "_commit_hash", None)
         self.context_length = _context_length(model.config, tokenizer)
-        self._batch_tokens = batch_tokens or BATCH_TOKENS.get(device, BATCH_TOKENS_ELSEWHERE)
+        self._choice = choose(model, device, engine, batch_tokens, self.context_length)
+        self.engine = self._choice.engine.name
+        self.engine_reason = self._choice.reason
 
-    def encode(self, questions: Sequence[Question]) -> list[tuple[Request, ...]]:
+    def encode(
+        self, questions: Sequence[Question], span: Span = "boundary"
+    ) -> list[tuple[Request, ...]]:
         """Tokenize each question with each of its answers."""
-        return encode(questions, self._tokenize, self._beginning)
+        return encode(questions, self._tokenize, self._beginning, span)
 
     def score(self, requests: Sequence[Request]) -> Scored:
         """Return the log-likelihood of each request's answer, in nats.
 
+        Texts that are too long for what is known of the engine go the plain way.
+
         Raises
         ------
         ScoreError
-            If the model returns something that is not a number.
+            If the model returns something that is not a number, or memory does not hold one text.
         """
-        scores: list[Score | None] = [None] * len(requests)
+        if not requests:
+            return Scored((), 0, 0)
+        longest = max(len(request.ids) for request in requests)
+        reach = self._choice.reach(longest, self.context_length)
+        near = [i for i, request in enumerate(requests) if not reach or len(request.ids) <= reach]
+        far = sorted(set(range(len(requests))) - set(near))
+        values = [0.0] * len(requests)
         forwarded = 0
-        pending = list(batches(rows(requests), self._batch_tokens))[::-1]
-        while pending:
-            batch = pending.pop()
-            values = self._forward_if_it_fits(batch, requests)
-            if values is None:
-                pending += [batch[len(batch) // 2 :], batch[: len(batch) // 2]]
-                continue
-            forwarded += len(batch) * len(batch[0].ids)
-            for index, value in values:
-                request = requests[index]
-                scores[index] = Score(value, len(request.ids) - request.start)
-        return Scored(tuple(score for score in scores if score is not None), forwarded)
-
-    def _forward_if_it_fits(
-        self, batch: Sequence[Row], requests: Sequence[Request]
-    ) -> list[tuple[int, float]] | None:
-        """Put one batch through the model; None where memory holds half of it at most."""
-        import torch
-
-        try:
-            return self._forward(batch, requests)
-        except torch.OutOfMemoryError as error:
-            if len(batch) == 1:
-                raise ScoreError(
-                    f"the memory of {self.device} does not hold a text of {len(batch[0].ids)} "
-                    "tokens beside the model; use fewer shots, a stronger quantization or a "
-                    "smaller model"
-                ) from error
-        # Smaller batches from now on; what the failed one held is freed when its frames are gone.
-        self._batch_tokens = max(1, len(batch) * len(batch[0].ids) // 2)
-        return None
-
-    def _forward(
-        self, batch: Sequence[Row], requests: Sequence[Request]
-    ) -> list[tuple[int, float]]:
-        """Put one batch through the model.
-
-        Padding stands on the right, where causal attention keeps it from every real token.
-        """
-        import torch
-
-        width = len(batch[0].ids)
-        ids = torch.zeros((len(batch), width), dtype=torch.long)
-        mask = torch.zeros_like(ids)
-        rows_at: list[int] = []
-        columns_at: list[int] = []
-        targets: list[int] = []
-        owners: list[int] = []
-        for number, row in enumerate(batch):
-            ids[number, : len(row.ids)] = torch.tensor(row.ids)
-            mask[number, : len(row.ids)] = 1
-            for index in row.requests:
-                request = requests[index]
-                span = range(request.start, len(request.ids))
-                rows_at += [number] * len(span)
-                columns_at += [target - 1 for target in span]
-                targets += request.ids[request.start :]
-                owners += [index] * len(span)
-        keep = {}
-        if self._keeps_logits:
-            columns = sorted(set(columns_at))
-            place = {column: index for index, column in enumerate(columns)}
-            columns_at = [place[column] for column in columns_at]
-            keep["logits_to_keep"] = torch.tensor(columns, device=self.device)
-        with torch.inference_mode():
-            logits = self._model(
-                input_ids=ids.to(self.device),
-                attention_mask=mask.to(self.device),
-                use_cache=False,
-                **keep,
-            ).logits
-            picked = logits[rows_at, columns_at].float()
-            tokens = torch.tensor(targets, device=picked.device).unsqueeze(1)
-            values = picked.log_softmax(-1).gather(1, tokens).squeeze(1).double().cpu()
-        if not torch.isfinite(values).all():
-            raise ScoreError(
-                "the model returned a log-likelihood that is no finite number; "
-                "try another dtype or quantization"
-            )
-        totals: dict[int, float] = {}
-        for owner, value in zip(owners, values.tolist(), strict=True):
-            totals[owner] = totals.get(owner, 0.0) + value
-        return list(totals.items())
+        for engine, indices in ((self._choice.engine, near), (self._choice.plain, far)):
+            if indices:
+                sums = engine.score([requests[index] for index in indices])
+                forwarded += sums.forwarded
+                for index, value in zip(indices, sums.values, strict=True):
+                    values[index] = value
+        pairs = zip(requests, values, strict=True)
+        scores = tuple(Score(value, len(request.ids) - request.start) for request, value in pairs)
+        return Scored(scores, forwarded, trie.build(requests).nodes)
 
     def _tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         encoded = self._tokenizer(list(texts), return_attention_mask=False).input_ids

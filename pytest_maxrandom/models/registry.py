@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ModelError
+from pytest_maxrandom.models.devices import Processors
 
 if TYPE_CHECKING:
     from pytest_maxrandom.models.base import Model
+    from pytest_maxrandom.options import Engine
     from pytest_maxrandom.suite.spec import ModelSpec
 
 _BACKENDS = {"transformers": "pytest_maxrandom.models.transformers"}
@@ -54,10 +56,28 @@ class ModelPool:
     """Holds the model that was used last, so that items which share it load it once.
 
     A model that was refused is not tried again for the next item.
+
+    Parameters
+    ----------
+    workers, worker : int
+        Processes that share the machine, and which of them this is, from 0.
+    engine : str
+        How choices are scored, see :class:`pytest_maxrandom.models.causal.CausalModel`.
+    batch_tokens : int, optional
+        Tokens of a batch at most; as many as memory allows if not given.
     """
 
-    def __init__(self, workers: int = 1) -> None:
-        self._workers = workers
+    def __init__(
+        self,
+        workers: int = 1,
+        worker: int = 0,
+        *,
+        engine: Engine = "auto",
+        batch_tokens: int | None = None,
+    ) -> None:
+        self._processors = Processors(worker, workers)
+        self._engine = engine
+        self._batch_tokens = batch_tokens
         self._key: tuple[str, str] | None = None
         self._model: Model | None = None
         self._refusal = ""
@@ -65,28 +85,47 @@ class ModelPool:
     def get(self, spec: ModelSpec, base: Path) -> Model:
         """Return the model, loaded if it is not at hand.
 
+        Waits for a GPU if other processes have models on all of them.
+
         Raises
         ------
         ModelError
             In one sentence, if it cannot be loaded.
+        LockError
+            If its GPU cannot be locked.
         """
         key = model_key(spec, base)
         if key != self._key:
             self.drop()
-            self._key = key
-            backend = importlib.import_module(_BACKENDS[spec.backend])
             try:
-                self._model = backend.load(spec, locate(spec.name, base), self._workers)
+                self._model = self._load(spec, base)
             except ModelError as error:
                 self._refusal = str(error)
+            except BaseException:
+                self.drop()
                 raise
+            self._key = key
         if self._model is None:
+            # Raised when what had been loaded is gone with the frames of the first error.
+            self._processors.release()
             raise ModelError(self._refusal)
         return self._model
 
     def drop(self) -> None:
-        """Forget the model, so that its memory can be freed."""
+        """Forget the model, so that its memory is freed and its GPU is free for others."""
         self._model = self._key = None
+        self._processors.release()
+
+    def _load(self, spec: ModelSpec, base: Path) -> Model:
+        backend = importlib.import_module(_BACKENDS[spec.backend])
+        model: Model = backend.load(
+            spec,
+            locate(spec.name, base),
+            self._processors,
+            engine=self._engine,
+            batch_tokens=self._batch_tokens,
+        )
+        return model
 
 
 def model_key(spec: ModelSpec, base: Path) -> tuple[str, str]:

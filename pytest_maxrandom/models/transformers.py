@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models.causal import CausalModel
+from pytest_maxrandom.models.devices import Processors, check_placement
 from pytest_maxrandom.models.refusals import (
     check_files,
     check_quantized,
@@ -22,6 +23,7 @@ from pytest_maxrandom.models.refusals import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pytest_maxrandom.options import Engine
     from pytest_maxrandom.suite.spec import ModelSpec
 
 _REQUIRED = ("torch", "transformers", "safetensors", "accelerate")
@@ -29,7 +31,14 @@ _NOISE = 0.05
 """Of the logits' standard deviation; a trained model that looks ahead is beyond all of it."""
 
 
-def load(spec: ModelSpec, location: str, workers: int = 1) -> CausalModel:
+def load(
+    spec: ModelSpec,
+    location: str,
+    processors: Processors | None = None,
+    *,
+    engine: Engine = "auto",
+    batch_tokens: int | None = None,
+) -> CausalModel:
     """Load a model and its tokenizer.
 
     Parameters
@@ -38,14 +47,22 @@ def load(spec: ModelSpec, location: str, workers: int = 1) -> CausalModel:
         What the suite says of it.
     location : str
         Hub id or local folder.
-    workers : int
-        Processes that share the machine's cores.
+    processors : Processors, optional
+        What the model may be put on; other processes keep off until these are released. Without
+        them, GPUs are locked while the model is loaded only.
+    engine : str
+        How choices are scored.
+    batch_tokens : int, optional
+        Tokens of a batch at most.
 
     Raises
     ------
     ModelError
         In one sentence.
+    LockError
+        If a GPU cannot be locked.
     """
+    processors = processors or Processors()
     required = [*_REQUIRED, *(["bitsandbytes"] if spec.quantization != "none" else [])]
     if missing := [name for name in required if importlib.util.find_spec(name) is None]:
         raise ModelError(
@@ -56,9 +73,11 @@ def load(spec: ModelSpec, location: str, workers: int = 1) -> CausalModel:
         import torch
         import transformers
 
-    if workers > 1:
-        torch.set_num_threads(max(1, (os.cpu_count() or 1) // workers))
-    device = _device(spec)
+    if processors.workers > 1:
+        torch.set_num_threads(max(1, (os.cpu_count() or 1) // processors.workers))
+    device_map = processors.take(spec)
+    if not isinstance(device_map, str):
+        _check_device(spec, device_map[""])
     source: dict[str, Any] = {"trust_remote_code": spec.trust_remote_code}
     if spec.revision:
         source["revision"] = spec.revision
@@ -75,7 +94,7 @@ def load(spec: ModelSpec, location: str, workers: int = 1) -> CausalModel:
             model, report = transformers.AutoModelForCausalLM.from_pretrained(
                 location,
                 use_safetensors=True,
-                device_map={"": device},
+                device_map=device_map,
                 ignore_mismatched_sizes=True,  # so that they can be named
                 output_loading_info=True,
                 **_precision(spec, stored),
@@ -88,8 +107,13 @@ def load(spec: ModelSpec, location: str, workers: int = 1) -> CausalModel:
             raise ModelError(f"{spec.name} cannot be loaded: {reason}") from error
     check_weights(spec, report)
     check_quantized(spec, model)
+    placed = _placed(model)
+    check_placement(spec, placed)
+    device = str(model.get_input_embeddings().weight.device)
     _check_causal(spec, model.eval(), device)
-    return CausalModel(model, tokenizer, device)
+    loaded = CausalModel(model, tokenizer, device, batch_tokens=batch_tokens, engine=engine)
+    loaded.device = ", ".join(placed)
+    return loaded
 
 
 def _precision(spec: ModelSpec, stored: str | None) -> dict[str, Any]:
@@ -118,20 +142,26 @@ def _precision(spec: ModelSpec, stored: str | None) -> dict[str, Any]:
     return {"quantization_config": quantization, "dtype": dtype}
 
 
-def _device(spec: ModelSpec) -> str:
-    """Return the device, after something has been put there."""
+def _check_device(spec: ModelSpec, device: str) -> None:
+    """Refuse a device on which nothing can be put."""
     import torch
 
-    if spec.device == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        torch.zeros(1, device=spec.device).cpu()
+        torch.zeros(1, device=device).cpu()
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise ModelError(
-            f"the device `{spec.device}` of {spec.name} cannot be used on this machine "
+            f"the device `{device}` of {spec.name} cannot be used on this machine "
             f"({_brief(error)}); expected auto, cpu, cuda or cuda:1"
         ) from error
-    return spec.device
+
+
+def _placed(model: Any) -> list[str]:
+    """Return the devices that hold parts of the model, in the order of its layers."""
+    import torch
+
+    places = getattr(model, "hf_device_map", None) or {"": model.device}
+    names = (place if place == "disk" else str(torch.device(place)) for place in places.values())
+    return list(dict.fromkeys(names))
 
 
 def _check_causal(spec: ModelSpec, model: Any, device: str) -> None:
@@ -167,7 +197,15 @@ def _check_causal(spec: ModelSpec, model: Any, device: str) -> None:
 
 def _reason(error: Exception, spec: ModelSpec) -> str | None:
     """Return what is behind a loader's error, where it is known."""
+    from pytest_maxrandom.models.engines.budget import is_out_of_memory
+
     text = str(error)
+    if is_out_of_memory(error):
+        where = "all GPUs together" if spec.device_map else f"`device: {spec.device}`"
+        return (
+            f"the memory of {where} does not hold it; use a stronger quantization, a smaller "
+            "model, or with several GPUs `device_map: auto`"
+        )
     if "trust_remote_code" in text and not spec.trust_remote_code:
         return (
             "it comes with code of its own; write `trust_remote_code: true` in the suite if that "

@@ -70,9 +70,13 @@ _ORIGINS = (
     origins.cost,
     origins.counted_n,
     origins.counted_t,
+    origins.held_out,
+    origins.looks,
+    origins.precision,
     origins.sampling,
     origins.spread,
     origins.ties,
+    origins.tried,
 )
 
 

@@ -9,12 +9,12 @@ from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.notation import accuracy, count
+from pytest_maxrandom.notation import accuracy, count, p_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_maxrandom.record import ClaimRecord
+    from pytest_maxrandom.record import ClaimRecord, Engine
 
 _FEW = 5
 """Below this many prompts their counts are listed, not summarized."""
@@ -22,6 +22,8 @@ _SCORING = {
     "mean_logprob": "the highest log-likelihood per token",
     "sum_logprob": "the highest total log-likelihood",
     "char_logprob": "the highest log-likelihood per character",
+    "paper": "the highest log-likelihood per token of its last tokens, as many as it has when "
+    "encoded alone (the span of arXiv 2404.13020's code)",
 }
 
 
@@ -35,6 +37,8 @@ def counted_n(claim: ClaimRecord) -> str:
         parts[0] += f", drawn with seed {v.seed}"
     if claim.n is not None and claim.n < v.examples:
         parts.append(f"each prompt is scored without its own {v.examples - claim.n}")
+    if v.test:
+        parts.append(f"{count(v.test)} more are set aside as the test set")
     if v.duplicates:
         verb = "repeats another" if v.duplicates == 1 else "repeat others"
         parts.append(f"{count(v.duplicates)} of the task's examples {verb} exactly")
@@ -53,12 +57,63 @@ def chance(claim: ClaimRecord) -> str:
     return f"{parts} (mean {accuracy(claim.standard_baseline)})"
 
 
+def tried(claim: ClaimRecord) -> int | None:
+    """Return how many prompts this run tried; t may count more."""
+    return len(claim.correct_counts) or claim.t
+
+
 def counted_t(claim: ClaimRecord) -> str:
     """Say how t came about."""
     p = claim.prompts
     if p is None:
         return ""
-    return f"{count(p.asked)} asked for, {count(p.possible)} possible; {sampled(claim)}"
+    made = f"{count(p.asked)} asked for, {count(p.possible)} possible; {sampled(claim)}"
+    tries = claim.tries
+    if tries is None:
+        return made
+    ever = (
+        f"{count(tries.run)} in this run; ever evaluated on these examples: "
+        f"{count(tries.claim)} for this claim, {count(tries.task)} for any claim"
+    )
+    how = {
+        "claim": "t counts those of this claim",
+        "task": "t counts all of them (count: task)",
+        "budget": "t is the budget declared in advance",
+    }
+    return f"{ever}; {how[tries.counted]}; {made}"
+
+
+def looks(claim: ClaimRecord) -> str:
+    """Say how often the claim was looked at, and whether that leaves its verdict as it is."""
+    tries = claim.tries
+    if tries is None or claim.p_max is None:
+        return ""
+    number = f"look {count(tries.look)} at this claim"
+    if tries.look == 1:
+        number = "the first look at this claim"
+    verdict = "is" if tries.holds else "is not"
+    return (
+        f"{number}; p_max {verdict} at most {p_value(tries.level)}, its share of the level if "
+        "there may be any number of looks: alpha / (i (i + 1)) at look i"
+    )
+
+
+def held_out(claim: ClaimRecord) -> str:
+    """Say what the best prompt does on the test set, or why it was not opened."""
+    test, validation = claim.test, claim.validation
+    if test is None:
+        aside = validation.test if validation else 0
+        if not aside or claim.best_correct is None:
+            return ""
+        why = "opening it was switched off" if claim.passed else "the claim does not hold"
+        return f"{count(aside)} examples are still closed, because {why}"
+    times = "opening" if test.openings == 1 else "openings"
+    return (
+        f"{count(test.correct)} of {count(test.n)} correct ({accuracy(test.accuracy)}, 95 % "
+        f"interval {accuracy(test.low)} to {accuracy(test.high)}), beside a standard baseline of "
+        f"{accuracy(test.standard_baseline)}: p {_equals(p_value(test.p_standard))}; "
+        f"{count(test.openings)} {times} of this test set so far"
+    )
 
 
 def sampled(claim: ClaimRecord) -> str:
@@ -87,11 +142,19 @@ def sampling(claims: Iterable[ClaimRecord]) -> list[tuple[str, list[ClaimRecord]
     for claim in claims:
         if claim.prompts is not None and claim.validation is not None:
             how = (
-                f"t = {count(claim.t)} of {count(claim.prompts.possible)} possible prompts "
+                f"{_of_possible(claim)} possible prompts "
                 f"({sampled(claim)}); n = {count(claim.n)} ({counted_n(claim)})"
             )
             groups.setdefault(how, []).append(claim)
     return list(groups.items())
+
+
+def _of_possible(claim: ClaimRecord) -> str:
+    assert claim.prompts is not None
+    shown, possible = count(tried(claim)), count(claim.prompts.possible)
+    if tried(claim) == claim.t:
+        return f"t = {shown} of {possible}"
+    return f"t = {count(claim.t)}, of which this run tried {shown} of {possible}"
 
 
 def spread(claim: ClaimRecord) -> str:
@@ -114,29 +177,67 @@ def spread(claim: ClaimRecord) -> str:
 
 def ties(claim: ClaimRecord) -> str:
     """Say how many answers a lot decided."""
-    if not claim.ties or claim.n is None or claim.t is None:
+    if not claim.ties or claim.n is None:
         return ""
     of_best = f", {claim.best_ties} of them in the best prompt" if claim.best_ties else ""
     return (
-        f"{count(claim.ties)} of {count(claim.n * claim.t)} answers were decided by lot "
-        f"between equal scores{of_best}"
+        f"{count(claim.ties)} of {count(claim.n * len(claim.correct_counts))} answers were decided "
+        f"by lot between equal scores{of_best}"
     )
 
 
 def cost(claim: ClaimRecord) -> str:
-    """Say what the sweep took."""
+    """Say what the sweep took, and how near that is to the least that it could take."""
     e = claim.engine
     if e is None:
         return ""
+    parts = []
+    if e.requests:
+        parts.append(
+            f"{count(e.requests)} choices scored with {count(e.tokens_forwarded)} tokens "
+            f"in {e.seconds:,.1f} s ({_where(e)})"
+        )
+        if e.trie_nodes:
+            ratio = e.tokens_forwarded / e.trie_nodes
+            parts.append(f"{ratio:.2f} times the {count(e.trie_nodes)} nodes of the prefix trie")
+        if e.seconds:
+            parts.append(f"{count(round(e.tokens_forwarded / e.seconds))} tokens per second")
+    if e.reused:
+        prompts = "prompt" if e.reused == 1 else "prompts"
+        where = "" if parts else f", {_where(e)}"
+        parts.append(
+            f"{count(e.reused)} {prompts} read from the results store "
+            f"({e.reused_seconds:,.1f} s when computed{where})"
+        )
+    if e.peak_memory:
+        parts.append(f"at most {e.peak_memory / 2**30:,.1f} GiB of memory")
+    if e.engine_reason:
+        parts.append(e.engine_reason)
+    return "; ".join(parts)
+
+
+def precision(claim: ClaimRecord) -> str:
+    """Say how firmly the answers stand where the arithmetic has few digits."""
+    e = claim.engine
+    if e is None or e.closest is None or "float32" in e.dtype or "float64" in e.dtype:
+        return ""
     return (
-        f"{count(e.requests)} choices scored with {count(e.tokens_forwarded)} tokens "
-        f"in {e.seconds:,.1f} s ({e.device}, {e.dtype})"
+        f"{e.dtype}: answers can change when texts are put together in other batches; the closest "
+        f"of all was decided by {e.closest:.2g} in score"
     )
+
+
+def _where(engine: Engine) -> str:
+    return ", ".join(filter(None, (engine.device, engine.dtype, engine.engine)))
 
 
 def answered(claim: ClaimRecord) -> str:
     """Say which choice counts as the model's answer."""
     return _SCORING.get(claim.scoring, claim.scoring)
+
+
+def _equals(p: str) -> str:
+    return p if p[0] in "<>" else f"= {p}"
 
 
 def listed(parts: Sequence[str]) -> str:

@@ -51,6 +51,7 @@ def rows(run: RunRecord) -> list[str]:
         lines.append(f"{ended}: {count(run.not_run)} selected {claims} no result")
     if run.broken:
         lines.append(unread(run))
+    lines += dict.fromkeys(visible(told) for claim in run.claims for told in claim.warnings)
     return lines
 
 

@@ -6,6 +6,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -50,3 +52,36 @@ def batches(rows: Sequence[Row], max_tokens: int) -> Iterator[list[Row]]:
         batch.append(row)
     if batch:
         yield batch
+
+
+_FORWARD = 16
+"""What one more forward pass costs, in tokens."""
+
+
+def level(lengths: Sequence[int], max_tokens: int) -> list[range]:
+    """Cut rows, which are sorted by length from the longest, where the least is padded.
+
+    A batch has at most `max_tokens` with padding; a longer row is a batch of its own.
+    """
+    widths = np.array(lengths, dtype=np.int64)
+    best = np.zeros(len(widths) + 1, dtype=np.int64)
+    first = np.zeros(len(widths) + 1, dtype=np.int64)
+    low = 0
+    for end in range(1, len(widths) + 1):
+        while low < end - 1 and (end - low) * widths[low] > max_tokens:
+            low += 1
+        sizes = np.arange(end - low, 0, -1) * widths[low:end]
+        # Between `low` and `end` a longer batch of shorter rows may still be too large.
+        costs = np.where(
+            (sizes <= max_tokens) | (np.arange(low, end) == end - 1),
+            best[low:end] + sizes + _FORWARD,
+            np.iinfo(np.int64).max,
+        )
+        chosen = int(np.argmin(costs))
+        best[end], first[end] = costs[chosen], low + chosen
+    found = []
+    end = len(widths)
+    while end:
+        found.append(range(int(first[end]), end))
+        end = int(first[end])
+    return found[::-1]

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+Span = Literal["boundary", "paper"]
+
+_SLICE = 256
+"""Questions that are tokenized at once, so that their texts take little memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,51 +47,81 @@ class Encoder(Protocol):
 
 
 def encode(
-    questions: Sequence[Question], encoder: Encoder, beginning: int | None = None
+    questions: Sequence[Question],
+    encoder: Encoder,
+    beginning: int | None = None,
+    span: Span = "boundary",
 ) -> list[tuple[Request, ...]]:
     """Tokenize each question with each of its answers.
 
-    Every text is encoded as a whole, because a token may span the boundary. The context's trailing
-    spaces go with the answer (most vocabularies write a space at the head of a word), and the
-    answers of one question share one boundary: the end of what all of their texts have in common
-    with the context's own tokens. So every token that depends on the answer is scored, and the
-    likelihoods of two answers are conditioned on the same tokens.
+    Every text is encoded as a whole, because a token may span the boundary.
+
+    With the span "boundary", the context's trailing spaces go with the answer (most vocabularies
+    write a space at the head of a word), and the answers of one question share one boundary: the
+    end of what all of their texts have in common with the context's own tokens. So every token
+    that depends on the answer is scored, and the likelihoods of two answers are conditioned on the
+    same tokens.
+
+    With the span "paper", the last tokens of a text are scored, as many as the answer has when it
+    is encoded alone with whatever the tokenizer puts in front, as in the code of arXiv 2404.13020.
+    That is another span than the answer's wherever a token spans the boundary or a token is put in
+    front; it is here so that its effect can be shown.
 
     Parameters
     ----------
     beginning : int, optional
         Token that stands before a text of which the first token is scored already.
+    span : {"boundary", "paper"}
+        What is scored.
 
     Raises
     ------
     ValueError
         If no token stands before an answer, or an answer has none.
     """
-    texts: list[str] = []
-    for question in questions:
-        texts.append(question.context.rstrip(" "))
-        texts += [question.context + answer for answer in question.answers]
-    encoded = iter(encoder(texts))
-    requests = []
-    for question in questions:
-        context = next(encoded)
-        wholes = [list(next(encoded)) for _ in question.answers]
-        start = min(_common(context, whole) for whole in wholes)
-        # Where one answer's tokens are all of the context's, its last token must still be scored.
-        start = min(start, *(len(whole) - 1 for whole in wholes))
-        if start < 1 and beginning is not None:
-            wholes = [[beginning, *whole] for whole in wholes]
-            start += 1
-        if start < 1:
-            raise ValueError("no token stands before the answer")
-        requests.append(tuple(Request(tuple(whole), start) for whole in wholes))
+    requests: list[tuple[Request, ...]] = []
+    for first in range(0, len(questions), _SLICE):
+        part = questions[first : first + _SLICE]
+        texts: list[str] = []
+        for question in part:
+            texts.append(question.context.rstrip(" "))
+            texts += [question.context + answer for answer in question.answers]
+            if span == "paper":
+                texts += question.answers
+        encoded = iter(encoder(texts))
+        for question in part:
+            context = list(next(encoded))
+            wholes = [list(next(encoded)) for _ in question.answers]
+            if span == "paper":
+                starts = [len(whole) - len(next(encoded)) for whole in wholes]
+            else:
+                starts = [_boundary(context, wholes)] * len(wholes)
+            if min(starts) < 1 and beginning is not None:
+                wholes = [[beginning, *whole] for whole in wholes]
+                starts = [start + 1 for start in starts]
+            if min(starts) < 1:
+                raise ValueError("no token stands before the answer")
+            if any(start >= len(whole) for start, whole in zip(starts, wholes, strict=True)):
+                raise ValueError("an answer has no token of its own")
+            pairs = zip(wholes, starts, strict=True)
+            requests.append(tuple(Request(tuple(whole), start) for whole, start in pairs))
     return requests
 
 
-def _common(one: Sequence[int], other: Sequence[int]) -> int:
-    length = 0
-    for a, b in zip(one, other, strict=False):
-        if a != b:
-            break
-        length += 1
-    return length
+def _boundary(context: list[int], wholes: Sequence[list[int]]) -> int:
+    start = min(common_length(context, whole) for whole in wholes)
+    # Where one answer's tokens are all of the context's, its last token must still be scored.
+    return min(start, *(len(whole) - 1 for whole in wholes))
+
+
+def common_length(one: Sequence[int], other: Sequence[int]) -> int:
+    """Return how many tokens two sequences of one type have in common from the first."""
+    low, high = 0, min(len(one), len(other))
+    # Slices are compared without a Python step for each token.
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
-from pytest_maxrandom.suite.spec import ModelSpec, PromptsSpec, Spec
+from pytest_maxrandom.suite.spec import ModelSpec, PromptsSpec, Spec, TestSpec
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
@@ -31,6 +31,13 @@ def contradictions(data: Any) -> Iterator[Finding]:
             ("models", index),
             f"models[{index}] would have the same test ids as models[{first}]; give one a `label`",
         )
+    for index, model in enumerate(models):
+        if model is not None and model.device_map is not None and model.device != "auto":
+            yield (
+                ("models", index, "device_map"),
+                f"models[{index}]: `device` names one device and `device_map` spreads the model "
+                "over all GPUs; remove one of the two",
+            )
     tasks = [task if isinstance(task, dict) else {} for task in _entries(suite.get("tasks"))]
     names = [task.get("name") for task in tasks]
     for index, first in _repeats(name if isinstance(name, str) else None for name in names):
@@ -38,6 +45,14 @@ def contradictions(data: Any) -> Iterator[Finding]:
             ("tasks", index, "name"),
             f"tasks[{index}] has the name of tasks[{first}]; a task's name must be its own",
         )
+    for index, task in enumerate(tasks):
+        test = _sound(TestSpec, task.get("test"))
+        if test is not None and (test.fraction is None) == (test.path is None):
+            yield (
+                ("tasks", index, "test"),
+                f"tasks[{index}].test: found {'neither' if test.path is None else 'both'} of "
+                "`fraction` and `path`, expected one of the two",
+            )
     prompts = _sound(PromptsSpec, suite.get("prompts"))
     if prompts is not None:
         yield from _contradictions_of_prompts(prompts)
@@ -54,6 +69,12 @@ def _contradictions_of_prompts(prompts: PromptsSpec) -> Iterator[Finding]:
                 ("prompts", key, index),
                 f"prompts.{key}[{index}] repeats prompts.{key}[{first}]; remove one of the two",
             )
+    if prompts.budget is not None and prompts.budget < prompts.count:
+        yield (
+            ("prompts", "budget"),
+            f"prompts.budget: found {prompts.budget}, expected at least prompts.count, which is "
+            f"{prompts.count}; raise the budget or ask for fewer prompts",
+        )
     variants = len(prompts.instructions or [""]) * len(prompts.formats or [""])
     if prompts.combine == "cross" and prompts.count < variants:
         yield (

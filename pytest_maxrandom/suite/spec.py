@@ -75,7 +75,9 @@ class ModelSpec(Spec):
     """Weights that are not quantized: auto is bfloat16 beside 4 bits, float16 beside int8, else
     as stored."""
     device: Text = "auto"
-    """auto, cpu, cuda, cuda:1, ..."""
+    """auto (a GPU if there is one), cpu, cuda (a GPU that is free), cuda:1, ..."""
+    device_map: Literal["auto", "balanced", "sequential"] | None = None
+    """How a model that needs several GPUs is spread over all of them, in place of `device`."""
     trust_remote_code: bool = False
     """Whether code that comes with the model may run on this machine."""
 
@@ -107,6 +109,17 @@ class ValidationSpec(Spec):
     """Another seed draws another subsample."""
 
 
+class TestSpec(Spec):
+    """The held-out test set: set aside first, opened only for a claim that passed."""
+
+    fraction: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """Share of the task's examples; or give `path`."""
+    path: Text | None = None
+    """A file of its own, in the format of the task's (relative to the suite file)."""
+    seed: Seed = 0
+    """Another seed sets other examples aside."""
+
+
 class AssertSpec(Spec):
     """What is claimed of the best of the t prompts."""
 
@@ -119,6 +132,9 @@ class AssertSpec(Spec):
     (max-T, 9,999 permutations) is at most this."""
     beats: Literal["max_random", "standard"] | None = None
     """Best accuracy is above the expected maximum of t random guessers, or above chance."""
+    count: Literal["claim", "task"] = "claim"
+    """What t counts, in the ledger and this run together: the prompts ever evaluated on these
+    examples for this model with this number of shots; or all that were for any claim."""
 
 
 Metric = Literal["accuracy", "balanced_accuracy", "macro_f1"]
@@ -146,6 +162,8 @@ class TaskSpec(ClaimSettings):
     """The file (relative to the suite file), or the dataset's id on the hub."""
     validation: ValidationSpec = ValidationSpec()
     """Which of the examples the prompts are scored on."""
+    test: TestSpec | None = None
+    """Examples that neither prompts nor demonstrations ever show."""
     columns: ColumnsSpec = ColumnsSpec()
     """jsonl, csv, hub: where each part of an example is."""
     choices: Annotated[list[Text], Field(min_length=2)] | None = None
@@ -196,7 +214,10 @@ class PromptsSpec(Spec):
     ] = [4]
     """Demonstrations per prompt; a claim for each number."""
     count: Annotated[int, Field(gt=0, le=1_000_000)] = 200
-    """t: distinct prompts asked for. A smaller pool gives fewer, and the report says so."""
+    """Distinct prompts asked for. A smaller pool gives fewer, and the report says so."""
+    budget: Annotated[int, Field(gt=0, le=1_000_000)] | None = None
+    """t, declared in advance: each look is tested as the best of so many, and no more prompts than
+    that are ever evaluated."""
     seed: Seed = 0
     """Another seed draws other prompts."""
     demonstrations: Literal["auto", "outside", "leave_out"] = "auto"
@@ -217,8 +238,10 @@ class SuiteSpec(ClaimSettings):
     models: Annotated[list[ModelSpec], Field(min_length=1)]
     tasks: Annotated[list[TaskSpec], Field(min_length=1)]
     prompts: PromptsSpec = PromptsSpec()
-    scoring: Literal["mean_logprob", "sum_logprob", "char_logprob"] = "mean_logprob"
-    """A choice's score: its log-likelihood per token, in total, or per character."""
+    scoring: Literal["mean_logprob", "sum_logprob", "char_logprob", "paper"] = "mean_logprob"
+    """A choice's score: its log-likelihood per token, in total, or per character; paper: per token
+    of the span that the code of arXiv 2404.13020 scores, as many last tokens as the choice has when
+    it is encoded alone."""
     metric: Metric = "accuracy"
     """What the best prompt is best in. The other two need examples that share their choices."""
     allow_unpassable: bool = False

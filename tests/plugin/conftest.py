@@ -53,7 +53,8 @@ def answers(tiny_llama: Path) -> list[int]:
     questions = tuple(_question(number) for number in range(N))
     task = Task("known", questions, Layout(append_choices=False))
     prompts = draw_prompts(task, questions, PromptsSpec(shots=[0]), 0)
-    sweep = run_sweep(prompts, model, "mean_logprob", lambda done, total: None)
+    work = [(prompt, prompts.scored(prompt)) for prompt in prompts.prompts]
+    sweep = run_sweep(work, lambda: model, "mean_logprob", lambda done, total: None)
     return list(sweep.predictions.prompts[0].chosen)
 
 

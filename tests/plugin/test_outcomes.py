@@ -119,9 +119,9 @@ def test_the_model_is_loaded_once_for_all_items_that_share_it(
     loads: list[str] = []
     load = backend.load
 
-    def counted(spec: Any, location: str, workers: int = 1) -> Any:
+    def counted(spec: Any, *args: Any, **said: Any) -> Any:
         loads.append(spec.quantization)
-        return load(spec, location, workers)
+        return load(spec, *args, **said)
 
     monkeypatch.setattr(backend, "load", counted)
     text = (suites / "suite.yaml").read_text()

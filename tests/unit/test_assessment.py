@@ -76,10 +76,11 @@ def assessed(
         line=1,
         base=Path(),
         model=suite.models[0],
-        cell=Cell(Task("t", examples), 0, prompt_set, guessers(prompt_set), null),
+        cell=Cell(Task("t", examples), 0, prompt_set, guessers(prompt_set), null, ()),
         claim=Claim.of(claim),
         xfail=None,
         marks=(),
+        counted="claim",
         suite=suite,
     )
     record = planned.record("s::t[m]", "s")

@@ -98,6 +98,14 @@ def test_the_answer_has_the_highest_score(values: list[float], tokens: list[int]
     assert found.ties == (means.count(max(means)) > 1)
 
 
+def test_margins_are_in_the_unit_of_the_score() -> None:
+    rows = ((-5.0, 1), (-8.0, 2), (-8.5, 2))
+    assert answer(*rows, scoring="sum_logprob").margins == (3.0,)
+    assert answer(*rows, scoring="mean_logprob").margins == (0.25,)
+    assert answer((-3.0, 1), (-3.0, 1), (-9.0, 1)).margins == (0.0,)
+    assert answer((-math.inf, 1), (-math.inf, 1), (-math.inf, 1)).margins == (0.0,)
+
+
 def test_impossible_answers_tie_and_lose() -> None:
     assert answer((-math.inf, 1), (-50.0, 1), (-math.inf, 1)).chosen == (1,)
     assert answer((-math.inf, 1), (-math.inf, 1), (-math.inf, 1)).ties == 1

@@ -54,8 +54,12 @@ def _silent(done: int, total: int) -> None:
     pass
 
 
+def _work(prompts: PromptSet) -> list[tuple[Prompt, list[Example]]]:
+    return [(prompt, prompts.scored(prompt)) for prompt in prompts.prompts]
+
+
 def _run(prompts: PromptSet, scoring: Scoring = "mean_logprob") -> Sweep:
-    return run_sweep(prompts, _model()[0], scoring, _silent)
+    return run_sweep(_work(prompts), lambda: _model()[0], scoring, _silent)
 
 
 def _alone(prompt: Prompt, example: Example) -> list[tuple[float, int]]:
@@ -155,14 +159,31 @@ def test_the_engine_counts_requests_and_tokens() -> None:
         for e in prompts.scored(p)
         for choice in p.format.answers(e)
     }
-    assert sum(map(len, inner)) <= engine.tokens_forwarded <= 1.5 * sum(map(len, inner))
+    nodes = sum(
+        len({ids[:end] for ids in of_prompt for end in range(1, len(ids) + 1)})
+        for of_prompt in (
+            [
+                tuple(_tokenizer()(p.context(e) + choice).input_ids[:-1])
+                for e in prompts.scored(p)
+                for choice in p.format.answers(e)
+            ]
+            for p in prompts.prompts
+        )
+    )
+    assert engine.trie_nodes == nodes
+    assert nodes <= engine.tokens_forwarded <= 1.5 * sum(map(len, inner))
+    assert engine.reused == 0
+    assert engine.peak_memory is not None
+    assert 10**7 < engine.peak_memory < 10**12
     assert engine.seconds > 0
     assert (engine.device, engine.dtype) == ("cpu", "float32")
 
 
 def test_progress_is_told_before_the_first_prompt_and_after_each() -> None:
     calls: list[tuple[int, int]] = []
-    run_sweep(_prompts(), _model()[0], "mean_logprob", lambda *call: calls.append(call))
+    run_sweep(
+        _work(_prompts()), lambda: _model()[0], "mean_logprob", lambda *call: calls.append(call)
+    )
     assert calls == [(0, 5), (1, 5), (2, 5), (3, 5), (4, 5), (5, 5)]
 
 
@@ -181,7 +202,12 @@ def test_an_interruption_leaves_the_model_as_it_was() -> None:
     hook = _model()[1].model.layers[1].register_forward_pre_hook(interrupt)
     calls: list[int] = []
     with pytest.raises(KeyboardInterrupt):
-        run_sweep(_prompts(), _model()[0], "mean_logprob", lambda done, total: calls.append(done))
+        run_sweep(
+            _work(_prompts()),
+            lambda: _model()[0],
+            "mean_logprob",
+            lambda done, total: calls.append(done),
+        )
     hook.remove()
     assert 0 < max(calls) < 5
     assert _run(_prompts()).predictions == before
@@ -208,7 +234,7 @@ def _with_context(length: int) -> CausalModel:
 def test_a_prompt_that_fills_the_context_is_scored() -> None:
     prompts = _prompts()
     exact = _with_context(max(_length(prompts).values()))
-    sweep = run_sweep(prompts, exact, "mean_logprob", _silent)
+    sweep = run_sweep(_work(prompts), lambda: exact, "mean_logprob", _silent)
     assert sweep.predictions == _run(prompts).predictions
 
 
@@ -220,7 +246,10 @@ def test_one_token_beyond_the_context_is_an_error_before_anything_is_scored() ->
     told: list[int] = []
     with pytest.raises(PromptTooLong) as caught:
         run_sweep(
-            prompts, _with_context(longest - 1), "mean_logprob", lambda *call: told.append(call[0])
+            _work(prompts),
+            lambda: _with_context(longest - 1),
+            "mean_logprob",
+            lambda *call: told.append(call[0]),
         )
     assert told == []
     digest = prompts.prompts[number - 1].digest[:8]
@@ -241,8 +270,8 @@ def test_the_text_with_most_tokens_need_not_be_the_one_with_most_characters() ->
     told: list[int] = []
     with pytest.raises(PromptTooLong, match="with example rare has"):
         run_sweep(
-            prompts,
-            _with_context(lengths[1, "rare"] - 1),
+            _work(prompts),
+            lambda: _with_context(lengths[1, "rare"] - 1),
             "mean_logprob",
             lambda *call: told.append(call[0]),
         )
@@ -254,12 +283,47 @@ def test_a_question_without_any_text_needs_a_tokenizer_with_a_beginning() -> Non
     task = Task("bare", (Example("q", "", ("Yes", "No"), (0,)),), empty)
     prompts = draw_prompts(task, task.examples, PromptsSpec(shots=[0], count=1), 0)
     tokenizer = tiny.byte_level_tokenizer()
-    sweep = run_sweep(prompts, CausalModel(_model()[1], tokenizer, "cpu"), "mean_logprob", _silent)
+
+    def load() -> CausalModel:
+        return CausalModel(_model()[1], tokenizer, "cpu")
+
+    sweep = run_sweep(_work(prompts), load, "mean_logprob", _silent)
     assert sweep.engine.requests == 2
     tokenizer.eos_token = None
     with pytest.raises(SweepError) as caught:
-        run_sweep(prompts, CausalModel(_model()[1], tokenizer, "cpu"), "mean_logprob", _silent)
+        run_sweep(_work(prompts), load, "mean_logprob", _silent)
     assert str(caught.value) == (
         f"prompt 1 ({prompts.prompts[0].digest[:8]}): no token stands before the answer; give the "
         "task an instruction, an input or an output prefix"
     )
+
+
+def test_more_than_a_thousand_examples_are_scored_a_thousand_at_a_time() -> None:
+    many = tuple(
+        Example(f"q{i}", f"Which, {i}?", CHOICES[i % 3], (i % len(CHOICES[i % 3]),))
+        for i in range(1001)
+    )
+    task = Task("many", many, Layout(output_prefix="\nA: "))
+    prompts = draw_prompts(task, many, PromptsSpec(shots=[0], count=1), 0)
+    found = _run(prompts).predictions.prompts[0]
+    assert len(found.chosen) == 1001
+    for index in (0, 999, 1000):
+        alone = _alone(found.prompt, many[index])
+        assert found.log_likelihoods[index] == pytest.approx([s for s, _ in alone], abs=1e-4)
+
+
+def test_the_paper_scores_as_many_tokens_as_the_answer_has_alone() -> None:
+    for one in _run(_prompts(), "paper").predictions.prompts:
+        for example, tokens in zip(one.examples, one.tokens, strict=True):
+            alone = [len(_tokenizer()(c).input_ids) for c in one.prompt.format.answers(example)]
+            assert list(tokens) == alone
+
+
+def test_the_closest_call_is_the_smallest_margin_of_all_answers() -> None:
+    sweep = _run(_prompts())
+    gaps = []
+    for one in sweep.predictions.prompts:
+        for values, tokens in zip(one.log_likelihoods, one.tokens, strict=True):
+            means = sorted(v / n for v, n in zip(values, tokens, strict=True))
+            gaps.append(means[-1] - means[-2])
+    assert sweep.engine.closest == min(gaps)

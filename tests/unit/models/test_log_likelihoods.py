@@ -65,37 +65,14 @@ def _sums(architecture: str, requests: Sequence[Request]) -> list[float]:
 
 @pytest.mark.parametrize("architecture", tiny.ARCHITECTURES)
 @pytest.mark.parametrize("batch_tokens", [1, 100, 4096])
-def test_padded_batches_change_nothing(architecture: str, batch_tokens: int) -> None:
+@pytest.mark.parametrize("engine", ["auto", "plain"])
+def test_batches_of_any_size_change_nothing(
+    architecture: str, batch_tokens: int, engine: str
+) -> None:
     _, plain = _model(architecture)
-    model = CausalModel(plain, tiny.byte_level_tokenizer(), "cpu", batch_tokens)
+    model = CausalModel(plain, tiny.byte_level_tokenizer(), "cpu", batch_tokens, engine)
     found = [score.log_likelihood for score in model.score(_requests()).scores]
     assert found == pytest.approx(_reference(architecture), abs=1e-4)
-
-
-def test_a_batch_that_memory_does_not_hold_is_halved_and_nothing_is_lost() -> None:
-    import torch
-
-    plain = tiny.causal_model("llama", VOCABULARY)
-    sizes: list[int] = []
-
-    def refuse(module: Any, args: Any, kwargs: Any) -> None:
-        sizes.append(kwargs["input_ids"].numel())
-        if sizes[-1] > limit:
-            raise torch.OutOfMemoryError("no memory left")
-
-    plain.register_forward_pre_hook(refuse, with_kwargs=True)
-    model = CausalModel(plain, tiny.byte_level_tokenizer(), "cpu")
-    limit = 130
-    first = [score.log_likelihood for score in model.score(_requests()).scores]
-    assert first == pytest.approx(_reference("llama"), abs=1e-4)
-    assert max(sizes) > limit
-    sizes.clear()
-    again = [score.log_likelihood for score in model.score(_requests()).scores]
-    assert again == pytest.approx(_reference("llama"), abs=1e-4)
-    assert max(sizes) <= limit  # it remembers what worked
-    limit = 10
-    with pytest.raises(ScoreError, match=r"memory of cpu does not hold a text of \d+ tokens"):
-        model.score(_requests())
 
 
 @pytest.mark.parametrize("architecture", tiny.ARCHITECTURES)

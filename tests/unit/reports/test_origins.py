@@ -123,7 +123,8 @@ def test_claims_sampled_alike_are_told_once() -> None:
 def test_cost_and_scoring_are_told() -> None:
     assert (
         origins.cost(claim())
-        == "2,400 choices scored with 151,200 tokens in 23.5 s (cpu, bfloat16)"
+        == "2,400 choices scored with 151,200 tokens in 23.5 s (cpu, bfloat16); 6,446 tokens per "
+        "second"
     )
     assert origins.answered(claim()) == "the highest log-likelihood per token"
     assert origins.answered(claim(scoring="")) == ""

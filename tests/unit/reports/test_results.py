@@ -59,11 +59,11 @@ def test_a_report_is_read_back_as_it_was(record: RunRecord, tmp_path: Path) -> N
 @given(any_text, st.floats(), st.integers())
 @settings(max_examples=50)
 def test_a_report_of_anything_is_strict_json(text: str, number: float, integer: int) -> None:
-    record = replace(claim(), task=text, p_max=number, n=integer, test={text: number})
+    record = replace(claim(), task=text, p_max=number, n=integer, asserted={text: number})
     content = strictly(dump(run(record)))["claims"][0]
     assert (content["task"], content["n"]) == (text, integer)
     expected = number if math.isfinite(number) else None
-    assert content["p_max"] == content["test"][text] == expected
+    assert content["p_max"] == content["assert"][text] == expected
 
 
 @pytest.mark.parametrize("record", RUNS)

@@ -184,3 +184,30 @@ def test_questions_are_encoded_independently_of_each_other() -> None:
     questions = [Question(context, answers) for context in CONTEXTS for answers in ANSWERS]
     together = model.encode(questions)
     assert together == [model.encode([question])[0] for question in questions]
+
+
+@TOKENIZERS
+@pytest.mark.parametrize("answers", [("apple", "stone"), (" apple pie", " a"), ("(a)", "(b)")])
+def test_the_papers_span_is_as_long_as_the_answer_encoded_alone(
+    name: str, answers: tuple[str, ...]
+) -> None:
+    model, tokenizer = _model(name)
+    (found,) = model.encode([Question("Which of these is a fruit? A:", answers)], "paper")
+    for request, answer in zip(found, answers, strict=True):
+        assert len(request.ids) - request.start == len(_tokens(tokenizer, answer))
+        assert list(request.ids) == [i for i, _ in _tokens(tokenizer, f"{CONTEXTS[0]}{answer}")]
+
+
+def test_the_papers_span_takes_tokens_of_the_prompt_where_a_beginning_is_put_in_front() -> None:
+    context, answers = "Which of these is a fruit? A:", (" apple", " stone")
+    (boundary,) = _model("sentencepiece-bos")[0].encode([Question(context, answers)])
+    (paper,) = _model("sentencepiece-bos")[0].encode([Question(context, answers)], "paper")
+    assert all(p.start < b.start for p, b in zip(paper, boundary, strict=True))
+
+
+def test_a_papers_span_without_any_token_before_it_is_an_error() -> None:
+    tokenizer = tiny.byte_level_tokenizer()
+    tokenizer.eos_token = None
+    model = CausalModel(tiny.causal_model("llama", 700), tokenizer, "cpu")
+    with pytest.raises(ValueError, match=r"^no token stands before the answer$"):
+        model.encode([Question("", ("apple", "stone"))], "paper")

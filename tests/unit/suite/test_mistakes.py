@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 COUNT = "a whole number above 0 and at most 1000000"
 BOOLEANS = "; YAML reads yes, no, on and off as true and false: put it in quotes"
 TASK_KEYS = (
-    "assert, xfail, marks, name, format, path, validation, columns, choices, answer_is, subset, "
-    "split, revision, task_prefix, input_prefix, output_prefix, choice_prefix, separator, "
+    "assert, xfail, marks, name, format, path, validation, test, columns, choices, answer_is, "
+    "subset, split, revision, task_prefix, input_prefix, output_prefix, choice_prefix, separator, "
     "append_choices"
 )
 
@@ -32,10 +32,11 @@ TASK_KEYS = (
         (
             "assert: {p_mx: 0.05}",
             "unknown key `assert.p_mx`; did you mean `p_max`? (keys here: p_max, "
-            "guaranteed_p, permutation_p, beats)",
+            "guaranteed_p, permutation_p, beats, count)",
         ),
         ("assert: {zzz: 1}",
-            "unknown key `assert.zzz` (keys here: p_max, guaranteed_p, permutation_p, beats)",
+            "unknown key `assert.zzz` (keys here: p_max, guaranteed_p, permutation_p, beats, "
+            "count)",
         ),
         (
             "prompts: {formats: [{label: letter}]}",
@@ -113,8 +114,8 @@ TASK_KEYS = (
         ("xfail: !!set {a}", "`xfail`: found a value of the YAML type set, expected text"),
         (
             "scoring: mean",
-            "`scoring`: found 'mean', expected 'mean_logprob' or 'sum_logprob' or 'char_logprob'; "
-            "did you mean `mean_logprob`?",
+            "`scoring`: found 'mean', expected 'mean_logprob' or 'sum_logprob' or 'char_logprob' "
+            "or 'paper'; did you mean `mean_logprob`?",
         ),
         ("1: 1", "found '1' as a key, expected a word"),
         ("no: 1", "found 'no' as a key, expected a word"),
@@ -167,7 +168,7 @@ def test_a_mistake_in_one_line_is_told_with_its_line(
         (
             "{name: m, quantisation: nf4}",
             "unknown key `models[0].quantisation`; did you mean `quantization`? (keys here: name, "
-            "backend, label, revision, quantization, dtype, device, trust_remote_code)",
+            "backend, label, revision, quantization, dtype, device, device_map, trust_remote_code)",
         ),
     ],
 )

@@ -1,0 +1,217 @@
+"""`maxrandom ledger`: what was ever evaluated, and whether the files say so rightly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+    from fractions import Fraction
+
+    from pytest_maxrandom.ledger.survey import FileSummary
+
+_MORE = (0, 10, 100, 1000)
+"""Prompts beyond those of today for which the baseline is shown."""
+_ANY = "prompts of any claim"
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe the command and its arguments."""
+    text = "show, check, merge or export what was ever evaluated on a validation set"
+    parser = commands.add_parser("ledger", help=text, description=text.capitalize())
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+
+    text = "t, looks and best of each validation set, and the baseline after more prompts"
+    show = actions.add_parser("show", help=text, description=text.capitalize())
+    show.add_argument("--json", action="store_true", help="print JSON, unrounded")
+    show.set_defaults(run=_show)
+
+    text = "check every line; with suites, also that their examples are those of a file"
+    verify = actions.add_parser("verify", help=text, description=text.capitalize())
+    verify.set_defaults(run=_verify)
+
+    text = "unite two files; the order of lines and files never matters"
+    merge = actions.add_parser("merge", help=text, description=text.capitalize())
+    merge.add_argument("one", type=Path, metavar="A")
+    merge.add_argument("other", type=Path, metavar="B")
+    merge.add_argument("-o", "--output", type=Path, help="file to write; printed if not given")
+    merge.set_defaults(run=_merge)
+
+    text = "print all prompts, looks and openings as a table"
+    export = actions.add_parser("export", help=text, description=text.capitalize())
+    export.add_argument("--format", choices=("csv", "json"), default="csv")
+    export.set_defaults(run=_export)
+
+    for action in (show, verify, export):
+        action.add_argument(
+            "paths",
+            type=Path,
+            nargs="*",
+            default=[Path()],
+            metavar="PATH",
+            help="ledger files, suites, or folders to search; the current one if not given",
+        )
+
+
+def _show(options: argparse.Namespace) -> str:
+    from pytest_maxrandom.ledger.survey import summary
+
+    summaries = [summary(path) for path in _files(options.paths)]
+    if options.json:
+        from pytest_maxrandom.commands.rows import json_text
+
+        return json_text([_numbers(one) for one in summaries])
+    return "\n\n".join("\n".join(_shown(one)) for one in summaries) or _nothing(options.paths)
+
+
+def _shown(summary: FileSummary) -> Iterator[str]:
+    numbers = _numbers(summary)
+    yield (
+        f"{summary.task}: {len(summary.chances)} examples, standard baseline "
+        f"{numbers['standard_baseline']:.3f}, {summary.tries:,} {_ANY} ({summary.path})"
+    )
+    head = ("claim", "t", "looks", "best", "max random now")
+    table = [(*head, *(f"after {more:,} more" for more in _MORE[1:]))]
+    table += [
+        (
+            f"{claim['model']} {claim['quantization']} {claim['shots']}-shot",
+            f"{claim['t']:,}",
+            str(claim["looks"]),
+            f"{claim['best_correct']}/{claim['n']} = {claim['best_accuracy']:.3f}",
+            *(f"{value:.3f}" for value in claim["max_random_baseline"].values()),
+        )
+        for claim in numbers["claims"]
+    ]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        first, *rest = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        yield "  " + "  ".join([first.strip().ljust(widths[0]), *rest])
+    for test, openings in summary.openings.items():
+        times = "once" if openings == 1 else f"{openings} times"
+        yield f"  test set {test[:12]}: opened {times}"
+
+
+def _numbers(summary: FileSummary) -> dict[str, Any]:
+    chances = summary.chances
+    mean = sum(chances) / len(chances)
+    return {
+        "path": str(summary.path),
+        "task": summary.task,
+        "examples": len(chances),
+        "standard_baseline": float(mean),
+        "t": summary.tries,
+        "claims": [
+            {
+                "model": one.claim.model,
+                "quantization": one.claim.quantization,
+                "shots": one.claim.shots,
+                "t": one.t,
+                "looks": one.looks,
+                "n": one.best[2],
+                "best_correct": one.best[1],
+                "best_accuracy": one.best[0],
+                "max_random_baseline": _baselines(chances, one.best[2], one.t),
+            }
+            for one in summary.claims
+        ],
+        "openings": summary.openings,
+    }
+
+
+def _baselines(chances: list[Fraction], n: int, t: int) -> dict[str, float]:
+    """Return the baseline by the number of further prompts.
+
+    Prompts that leave out their own demonstrations have fewer examples than the set; which ones is
+    not known here, so each is then given the mean chance.
+    """
+    from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+
+    chance = chances if n == len(chances) else [sum(chances) / len(chances)] * n
+    baseline = MaxRandomBaseline(n, chance, t)
+    return {str(more): baseline.with_t(t + more).expected_accuracy for more in _MORE}
+
+
+def _verify(options: argparse.Namespace) -> str:
+    from pytest_maxrandom.ledger.survey import mistakes
+
+    found = [mistake for path in _files(options.paths) for mistake in mistakes(path)]
+    found += [told for path in options.paths if _is_suite(path) for told in _unlike(path)]
+    options.status = 1 if found else 0
+    if found:
+        return "\n".join(found)
+    files = len(_files(options.paths))
+    return f"{files} {'file' if files == 1 else 'files'}, every line as it should be"
+
+
+def _unlike(path: Path) -> Iterator[str]:
+    """Yield the tasks of a suite of which only an earlier form is in the ledger."""
+    from pytest_maxrandom.ledger.contents import read_sets
+    from pytest_maxrandom.ledger.digests import example_digest, set_digest
+    from pytest_maxrandom.ledger.overlap import related
+    from pytest_maxrandom.plan import plan
+    from pytest_maxrandom.suite.loader import load_suite
+
+    sets = {
+        digest: line.examples
+        for file in _files([path])
+        for digest, line in read_sets(file).sets.items()
+    }
+    validation = {
+        claim.cell.task.name: claim.cell.prompt_set.validation for claim in plan(load_suite(path))
+    }
+    for task, examples in validation.items():
+        own = [example_digest(example) for example in examples]
+        near = related(sets, own)
+        if near and set_digest(own) not in near:
+            yield (
+                f"{path}: the {len(own)} validation examples of {task} are no set of the ledger; "
+                f"the nearest shares {max(near.values())} of them, and its prompts still count"
+            )
+
+
+def _merge(options: argparse.Namespace) -> str:
+    from pytest_maxrandom.ledger.lines import line_of
+    from pytest_maxrandom.ledger.survey import merged, rows
+
+    union = merged([*rows(options.one), *rows(options.other)])
+    text = b"".join(map(line_of, union)).decode("ascii")
+    if options.output is None:
+        return text.rstrip("\n")
+    options.output.write_text(text, encoding="ascii", newline="\n")
+    return f"{len(union):,} lines in {options.output}"
+
+
+def _export(options: argparse.Namespace) -> str:
+    from pytest_maxrandom.commands.rows import json_text
+    from pytest_maxrandom.ledger.lines import FIELDS
+    from pytest_maxrandom.ledger.survey import rows
+
+    found = [row for path in _files(options.paths) for row in rows(path)]
+    if options.format == "json":
+        return json_text(found)
+    import csv
+    import io
+
+    kinds = ("prompt", "look", "opening")
+    names = dict.fromkeys(name for kind in kinds for name in FIELDS[kind])
+    text = io.StringIO()
+    table = csv.DictWriter(text, list(names), lineterminator="\n")
+    table.writeheader()
+    table.writerows(row for row in found if row["kind"] in kinds)
+    return text.getvalue().rstrip("\n")
+
+
+def _files(paths: list[Path]) -> list[Path]:
+    from pytest_maxrandom.ledger.survey import files
+
+    return list(dict.fromkeys(file for path in paths for file in files(path)))
+
+
+def _is_suite(path: Path) -> bool:
+    return path.is_file() and path.suffix in (".yaml", ".yml")
+
+
+def _nothing(paths: list[Path]) -> str:
+    return f"no ledger below {', '.join(map(str, paths))}; a run of a suite begins one beside it"

@@ -1,0 +1,261 @@
+"""One claim from its plan to its record: sweep, ledger, verdict, and the held-out test set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.assessment import assess
+from pytest_maxrandom.errors import ModelError, SweepError
+from pytest_maxrandom.ledger import FOLDER, SetLedger, Subject, Try
+from pytest_maxrandom.ledger.digests import example_digest, set_digest
+from pytest_maxrandom.models.digest import model_digest
+from pytest_maxrandom.models.registry import locate
+from pytest_maxrandom.notation import count
+from pytest_maxrandom.record import HeldOut, Tries
+from pytest_maxrandom.stats.intervals import wilson
+from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+from pytest_maxrandom.sweep import is_stored, run_sweep
+from pytest_maxrandom.verdict import DEFAULT_P_MAX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pytest_maxrandom.models.base import Model
+    from pytest_maxrandom.models.registry import ModelPool
+    from pytest_maxrandom.options import Settings
+    from pytest_maxrandom.plan import PlannedClaim
+    from pytest_maxrandom.predictions import Predictions, PromptPredictions
+    from pytest_maxrandom.prompts.prompt import Prompt
+    from pytest_maxrandom.record import ClaimRecord
+    from pytest_maxrandom.store import Store
+    from pytest_maxrandom.sweep import Progress, Sweep, Work
+
+
+@dataclass(frozen=True)
+class Means:
+    """What the claims of a session share.
+
+    Attributes
+    ----------
+    pool : ModelPool
+        Loads models.
+    store : Store
+        Results of earlier runs.
+    run : str
+        Names the run in ledgers; the same in all of its processes.
+    process : str
+        Names this process among those of the run.
+    settings : Settings
+        What the command line says.
+    """
+
+    pool: ModelPool
+    store: Store
+    run: str
+    process: str
+    settings: Settings
+
+
+class Evaluation:
+    """One claim being tested.
+
+    Parameters
+    ----------
+    planned : PlannedClaim
+        The claim.
+    suite : sequence of PlannedClaim
+        All claims of its suite. What they are about to try counts from the first of them on, so
+        that t does not depend on which is tested first.
+
+    Raises
+    ------
+    ModelError
+        If the model's files cannot be read.
+    LedgerError
+        If the ledger cannot be read.
+    SweepError
+        If the sweep would go beyond the budget of the suite.
+    """
+
+    def __init__(self, planned: PlannedClaim, suite: Sequence[PlannedClaim], means: Means) -> None:
+        self._planned = planned
+        self._means = means
+        self._subject = _subject(planned)
+        cell = planned.cell
+        self._ledger = SetLedger(
+            planned.base / FOLDER, means.run, cell.task.name, cell.prompt_set.validation
+        )
+        self._claim, self._task = self._count(suite)
+        self._check_budget()
+        prompts = cell.prompt_set.prompts
+        self._work = [(prompt, cell.prompt_set.scored(prompt)) for prompt in prompts]
+
+    def prepare(self) -> None:
+        """Load the model, unless all that is asked of it is stored.
+
+        Raises
+        ------
+        ModelError
+            If it cannot be loaded.
+        """
+        means, scoring = self._means, self._planned.suite.scoring
+        settings = means.settings
+        digest = self._subject.model_digest
+        if settings.fresh or not is_stored(
+            self._work, scoring, means.store, digest, settings.engine
+        ):
+            self._load()
+
+    def run(self, record: ClaimRecord, progress: Progress) -> Predictions:
+        """Sweep the prompts, judge the best of them, and write down what was found.
+
+        Raises
+        ------
+        SweepError
+            If a prompt cannot be scored.
+        """
+        planned = self._planned
+        sweep = self._sweep(self._work, progress, self._evaluated)
+        budget = planned.suite.prompts.budget
+        t = budget or (self._claim if planned.counted == "claim" else self._task)
+        record.t = t
+        record.revision = sweep.revision or record.revision
+        assess(planned.with_t(t), sweep, record)
+        record.tries = self._look(record)
+        record.notes += self._ledger.notes(self._subject)
+        if record.passed and planned.cell.test and not self._means.settings.no_test:
+            assert record.best_prompt is not None
+            best = sweep.predictions.prompts[record.best_prompt.index].prompt
+            record.test = self._open(best, progress)
+            if record.test is None:
+                record.notes.append(
+                    "The test set was not opened, because the opening could not be written into "
+                    "the ledger."
+                )
+        return sweep.predictions
+
+    @property
+    def warnings(self) -> list[str]:
+        """What happened to the ledger and the store, one sentence each."""
+        return [*self._ledger.problems, *self._means.store.messages]
+
+    def _count(self, suite: Sequence[PlannedClaim]) -> tuple[int, int]:
+        """Return how many tries there are of this claim, and of any, on these examples."""
+        planned = self._planned
+        claim: set[Try] = {*self._ledger.tries(self._subject), *_tries(planned, self._subject)}
+        task = {*self._ledger.tries(), *claim}
+        examples = planned.cell.prompt_set.validation
+        for other in suite:
+            same = _claim_key(other) == _claim_key(planned)
+            if other.cell.prompt_set.validation != examples or not (
+                same or planned.counted == "task"
+            ):
+                continue
+            try:
+                tries = _tries(other, _subject(other))
+            except ModelError:  # and so none of its prompts will be tried
+                continue
+            task |= tries
+            if same:
+                claim |= tries
+        return len(claim), len(task)
+
+    def _check_budget(self) -> None:
+        budget = self._planned.suite.prompts.budget
+        t = self._claim if self._planned.counted == "claim" else self._task
+        if budget is not None and t > budget:
+            raise SweepError(
+                f"the budget of {count(budget)} prompts would be exceeded: with those of this "
+                f"suite, {count(t)} would have been evaluated on these examples (the ledger "
+                f"{self._ledger.path} lists them); test earlier prompts again, or use examples "
+                "that no prompt has seen"
+            )
+
+    def _evaluated(self, prompt: PromptPredictions) -> None:
+        self._ledger.evaluated(
+            self._subject, prompt.prompt.digest, len(prompt.examples), prompt.correct
+        )
+
+    def _look(self, record: ClaimRecord) -> Tries:
+        planned, prompt_set = self._planned, self._planned.cell.prompt_set
+        assert record.t is not None
+        assert record.best_correct is not None
+        digests = [prompt.digest for prompt in prompt_set.prompts]
+        look = self._ledger.look(
+            self._subject, digests, t=record.t, n=prompt_set.n, best_correct=record.best_correct
+        )
+        level = (planned.claim.p_max or DEFAULT_P_MAX) / (look * (look + 1))
+        return Tries(
+            run=len(digests),
+            claim=self._claim,
+            task=self._task,
+            counted="budget" if planned.suite.prompts.budget else planned.counted,
+            look=look,
+            level=level,
+            holds=record.p_max is not None and record.p_max <= level,
+        )
+
+    def _open(self, prompt: Prompt, progress: Progress) -> HeldOut | None:
+        """Score the best prompt on the test set, if that could be written down."""
+        examples = self._planned.cell.test
+        test = set_digest(map(example_digest, examples))
+        openings = self._ledger.opened(self._subject, prompt.digest, test, len(examples))
+        if openings is None:
+            return None
+        sweep = self._sweep([(prompt, examples)], progress, lambda predictions: None)
+        (predictions,) = sweep.predictions.prompts
+        null = MaxRandomBaseline(
+            n=len(examples), chance=[example.chance for example in examples], t=1
+        )
+        low, high = wilson(predictions.correct, len(examples))
+        return HeldOut(
+            n=len(examples),
+            correct=predictions.correct,
+            accuracy=predictions.correct / len(examples),
+            low=low,
+            high=high,
+            standard_baseline=null.standard_baseline,
+            p_standard=null.p_value(predictions.correct),
+            openings=openings,
+        )
+
+    def _sweep(
+        self, work: Work, progress: Progress, finished: Callable[[PromptPredictions], None]
+    ) -> Sweep:
+        means = self._means
+        return run_sweep(
+            work,
+            self._load,
+            self._planned.suite.scoring,
+            progress,
+            store=means.store,
+            fresh=means.settings.fresh,
+            model_digest=self._subject.model_digest,
+            forced_engine=means.settings.engine,
+            finished=finished,
+        )
+
+    def _load(self) -> Model:
+        return self._means.pool.get(self._planned.model, self._planned.base)
+
+
+def _subject(planned: PlannedClaim) -> Subject:
+    model = planned.model
+    return Subject(
+        model=model.name,
+        model_digest=model_digest(model, locate(model.name, planned.base)),
+        quantization=model.quantization,
+        shots=planned.cell.shots,
+        scoring=planned.suite.scoring,
+    )
+
+
+def _claim_key(planned: PlannedClaim) -> tuple[str, str, int]:
+    """Return what is the same claim, whatever the revision of its model."""
+    return planned.model.name, planned.model.quantization, planned.cell.shots
+
+
+def _tries(planned: PlannedClaim, subject: Subject) -> set[Try]:
+    prompts = planned.cell.prompt_set.prompts
+    return {subject.tried(prompt.digest) for prompt in prompts}

@@ -1,0 +1,11 @@
+"""The ledger: every prompt that was ever evaluated on a validation set.
+
+JSON lines, one file for each set, in a folder beside the suites that is meant to be committed.
+Lines are only ever added, their order never matters, and one that stands there twice counts once;
+so the union of two files is their merge.
+"""
+
+from pytest_maxrandom.ledger.lines import Subject, Try
+from pytest_maxrandom.ledger.sets import FOLDER, SetLedger
+
+__all__ = ["FOLDER", "SetLedger", "Subject", "Try"]

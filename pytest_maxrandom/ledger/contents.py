@@ -1,0 +1,136 @@
+"""What one file of the ledger says, whatever the order of its lines."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from sys import intern
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.errors import LedgerError
+from pytest_maxrandom.ledger.files import read_bytes, whole_row
+from pytest_maxrandom.ledger.lines import Claim, Try, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytest_maxrandom.ledger.lines import Row
+
+_OF_SETS = re.compile(rb'"kind"\s*:\s*"(?:set|opening)"')
+
+
+@dataclass(frozen=True)
+class SetLine:
+    """A validation set, as a file describes it.
+
+    Attributes
+    ----------
+    digest : str
+        Of the examples.
+    examples : tuple of str
+        Digests of the examples.
+    """
+
+    digest: str
+    examples: tuple[str, ...]
+
+
+class Contents:
+    """What has been taken from one file.
+
+    Attributes
+    ----------
+    sets : dict
+        The validation set by its digest; in a right file there is one.
+    tries : dict
+        Claim to its tries.
+    looks : dict
+        Claim to the digests of its looks.
+    openings : dict
+        Digest of a test set to the tries that opened it.
+    """
+
+    def __init__(self) -> None:
+        self.sets: dict[str, SetLine] = {}
+        self.tries: dict[Claim, set[Try]] = {}
+        self.looks: dict[Claim, set[str]] = {}
+        self.openings: dict[str, set[Try]] = {}
+
+    def take(self, row: Row) -> None:
+        """Add what a row says; a second time adds nothing."""
+        kind = row["kind"]
+        if kind == "set":
+            self.sets[row["set"]] = SetLine(row["set"], tuple(row["examples"]))
+            return
+        claim = Claim(intern(row["model"]), row["quantization"], row["shots"])
+        if kind == "look":
+            self.looks.setdefault(claim, set()).add(row["look"])
+            return
+        tried = Try(intern(row["model_digest"]), row["prompt"], intern(row["scoring"]))
+        if kind == "prompt":
+            self.tries.setdefault(claim, set()).add(tried)
+        else:
+            self.openings.setdefault(row["test"], set()).add(tried)
+
+    def has(self, row: Row) -> bool:
+        """Tell whether a row would add nothing."""
+        if row["kind"] == "set":
+            return row["set"] in self.sets
+        claim = Claim(row["model"], row["quantization"], row["shots"])
+        if row["kind"] == "look":
+            return row["look"] in self.looks.get(claim, ())
+        tried = Try(row["model_digest"], row["prompt"], row["scoring"])
+        if row["kind"] == "prompt":
+            return tried in self.tries.get(claim, ())
+        return tried in self.openings.get(row["test"], ())
+
+    @property
+    def all_tries(self) -> set[Try]:
+        """Tries of all claims."""
+        return set().union(*self.tries.values())
+
+
+def read_sets(path: Path) -> Contents:
+    """Return the validation set and the openings of a file, without the many other lines.
+
+    Raises
+    ------
+    LedgerError
+        If one of these lines is wrong, or the file does not say which examples it is about.
+    """
+    data = read_bytes(path)
+    contents = Contents()
+    for line, raw in _lines(data):
+        if raw.endswith(b"\n"):
+            rows = list(parse(raw, path, line))
+        else:
+            row = whole_row(raw, path, line)
+            rows = [] if row is None else [row]
+        for row in rows:
+            contents.take(row)
+    if len(contents.sets) > 1:
+        raise LedgerError(
+            f"{path}: found lines of {len(contents.sets)} validation sets, expected one set in a "
+            "file; put the lines of each set into a file of its own"
+        )
+    if not contents.sets and b"\n" in data:
+        raise LedgerError(
+            f"{path}: found no line of kind set, expected one that names the examples; restore it "
+            "from version control"
+        )
+    return contents
+
+
+def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield number and text of the lines of sets and openings, each once."""
+    done = counted = 0
+    line = 1
+    for found in _OF_SETS.finditer(data):
+        if found.start() < done:
+            continue
+        start = data.rfind(b"\n", 0, found.start()) + 1
+        end = data.find(b"\n", found.end()) + 1 or len(data)
+        line += data.count(b"\n", counted, start)
+        yield line, data[start:end]
+        done, counted = end, start

@@ -1,0 +1,210 @@
+"""What the ledger knows of one validation set, and what is added to it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.errors import LockError
+from pytest_maxrandom.ledger.contents import Contents, read_sets
+from pytest_maxrandom.ledger.digests import example_digest, look_digest, set_digest
+from pytest_maxrandom.ledger.files import LedgerFile
+from pytest_maxrandom.ledger.lines import line_of
+from pytest_maxrandom.ledger.overlap import related
+from pytest_maxrandom.notation import count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pytest_maxrandom.ledger.lines import Row, Subject, Try
+    from pytest_maxrandom.tasks.task import Example
+
+FOLDER = "maxrandom-ledger"
+"""Beside the suites."""
+
+_SHOWN = 12
+_SLUG = 40
+
+
+class SetLedger:
+    """The tries, looks and openings on one validation set, and on the sets that it was before.
+
+    Parameters
+    ----------
+    folder : Path
+        The ledger; made when something is written.
+    run : str
+        Names the run in what is written.
+    task : str
+        Names a new file. A set is found by its examples, so another name changes nothing.
+    examples : sequence of Example
+        The validation set.
+
+    Attributes
+    ----------
+    path : Path
+        The file of this set.
+
+    Raises
+    ------
+    LedgerError
+        With file and line, if the ledger cannot be read.
+    """
+
+    def __init__(self, folder: Path, run: str, task: str, examples: Sequence[Example]) -> None:
+        self._run = run
+        self._examples = tuple(sorted(map(example_digest, examples)))
+        self._digest = set_digest(self._examples)
+        self._set: Row = {
+            "kind": "set",
+            "task": task,
+            "set": self._digest,
+            "examples": list(self._examples),
+            "chances": dict(sorted(Counter(str(each.chance) for each in examples).items())),
+        }
+        self._own = Contents()
+        self._before: list[tuple[Contents, int]] = []
+        self._elsewhere: list[Contents] = []
+        self._waiting: list[Row] = []
+        self._problems: dict[str, None] = {}
+        self.path = folder / f"{_slug(task)}-{self._digest[:_SHOWN]}.jsonl"
+        self._read(folder)
+        self._file = LedgerFile(self.path, self._own.take)
+        self._file.read()
+        self._tell(self._file.torn)
+
+    def tries(self, subject: Subject | None = None) -> frozenset[Try]:
+        """Return what was ever tried for the subject's claim, or for any, on these examples."""
+        found: set[Try] = set()
+        for contents in self._contents:
+            if subject is None:
+                found |= contents.all_tries
+            else:
+                found |= contents.tries.get(subject.claim, set())
+        return frozenset(found)
+
+    def notes(self, subject: Subject) -> list[str]:
+        """Return from where tries of the subject's claim were carried over, a sentence each."""
+        now = self._own.tries.get(subject.claim, set())
+        return [
+            f"{count(len(tries))} of the prompts that t counts met an earlier form of the "
+            f"validation set, which shares {count(shared)} of {count(len(self._examples))} "
+            "examples with this one."
+            for contents, shared in self._before
+            if (tries := contents.tries.get(subject.claim, set()) - now)
+        ]
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with the files, a sentence each."""
+        return list(self._problems)
+
+    def evaluated(self, subject: Subject, prompt: str, n: int, correct: int) -> None:
+        """Count a prompt, once; when this returns, it is on the disk."""
+        if subject.tried(prompt) not in self._own.tries.get(subject.claim, ()):
+            facts = {"task_digest": self._digest, "prompt": prompt, "n": n, "correct": correct}
+            self._add("prompt", subject, facts)
+
+    def look(
+        self, subject: Subject, prompts: Sequence[str], *, t: int, n: int, best_correct: int
+    ) -> int:
+        """Count a look at a claim, and return how many there were, this one included.
+
+        The same prompts through the same model are the same look.
+        """
+        name = look_digest(subject, self._digest, prompts)
+        if name not in self._own.looks.get(subject.claim, ()):
+            facts = {"look": name, "t": t, "n": n, "best_correct": best_correct}
+            self._add("look", subject, facts)
+        looks = (contents.looks.get(subject.claim, set()) for contents in self._contents)
+        return len(set().union(*looks))
+
+    def opened(self, subject: Subject, prompt: str, test: str, n: int) -> int | None:
+        """Count an opening of a test set, and return how many there were, this one included.
+
+        None if that cannot be written down: then the test set must stay closed.
+        """
+        if subject.tried(prompt) not in self._openings(test) and not self._add(
+            "opening", subject, {"prompt": prompt, "test": test, "n": n}
+        ):
+            return None
+        return len(self._openings(test))
+
+    @property
+    def _contents(self) -> list[Contents]:
+        return [self._own, *(contents for contents, _ in self._before)]
+
+    def _openings(self, test: str) -> set[Try]:
+        contents = [*self._contents, *self._elsewhere]  # one test set may serve many tasks
+        return set().union(*(one.openings.get(test, set()) for one in contents))
+
+    def _read(self, folder: Path) -> None:
+        """Find the file of this set, and read those of the sets that it was before."""
+        paths: dict[str, list[Path]] = {}
+        sets: dict[str, tuple[str, ...]] = {}
+        for path in sorted(folder.glob("*.jsonl")) if folder.is_dir() else ():
+            found = read_sets(path)
+            self._elsewhere.append(found)
+            for digest, line in found.sets.items():
+                paths.setdefault(digest, []).append(path)
+                sets[digest] = line.examples
+        if self._digest in paths:
+            self.path = paths[self._digest][0]
+        for digest, shared in related(sets, self._examples).items():
+            for path in paths[digest]:
+                if path == self.path:
+                    continue
+                contents = Contents()
+                file = LedgerFile(path, contents.take)
+                file.read()
+                self._tell(file.torn)
+                self._before.append((contents, shared))
+
+    def _add(self, kind: str, subject: Subject, facts: Row) -> bool:
+        """Write a line unless another process has; return whether it is there."""
+        row = {
+            "kind": kind,
+            "when": datetime.now(UTC).isoformat(timespec="seconds"),
+            "run": self._run,
+            "model": subject.model,
+            "model_digest": subject.model_digest,
+            "quantization": subject.quantization,
+            "shots": subject.shots,
+            "scoring": subject.scoring,
+            **facts,
+        }
+        try:
+            self._file.append(lambda: self._lacking(row))
+        except (OSError, LockError) as error:
+            reason = (error.strerror or error) if isinstance(error, OSError) else error
+            self._tell(
+                f"the ledger {self.path} cannot be written to ({reason}); what is evaluated counts "
+                "in this run only, so make it writable and run again"
+            )
+            if kind != "opening":
+                self._waiting.append(row)
+                self._own.take(row)
+            return False
+        self._waiting.clear()
+        if not self._own.has(row):
+            self._own.take(self._set)
+            self._own.take(row)
+        return True
+
+    def _lacking(self, row: Row) -> list[bytes]:
+        """Return the lines to be added, when all that others have added is known."""
+        self._tell(self._file.torn)
+        top = [] if self._digest in self._own.sets else [self._set]
+        new = [] if self._own.has(row) else [row]
+        return [line_of(line) for line in (*top, *self._waiting, *new)]
+
+    def _tell(self, problem: str | None) -> None:
+        if problem:
+            self._problems[problem] = None
+
+
+def _slug(task: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._]+", "-", task).strip("-.")[:_SLUG] or "task"

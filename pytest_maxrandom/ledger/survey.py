@@ -1,0 +1,196 @@
+"""A ledger as a whole: found, checked, summarized and merged, without any model or suite."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.errors import LedgerError
+from pytest_maxrandom.ledger.contents import Contents
+from pytest_maxrandom.ledger.digests import set_digest
+from pytest_maxrandom.ledger.files import read_bytes, whole_row
+from pytest_maxrandom.ledger.lines import Claim, line_of, parse, read_line
+from pytest_maxrandom.ledger.sets import FOLDER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from pytest_maxrandom.ledger.lines import Row
+
+
+@dataclass
+class ClaimSummary:
+    """What one file says of a claim.
+
+    Attributes
+    ----------
+    best : tuple of (float, int, int)
+        Highest accuracy, with its number of right answers and of examples.
+    """
+
+    claim: Claim
+    t: int
+    looks: int
+    best: tuple[float, int, int]
+
+
+@dataclass
+class FileSummary:
+    """What one file says of its validation set.
+
+    Attributes
+    ----------
+    chances : list of Fraction
+        Of each example.
+    openings : dict
+        Digest of a test set to the number of its openings.
+    """
+
+    path: Path
+    task: str
+    chances: list[Fraction]
+    claims: list[ClaimSummary] = field(default_factory=list)
+    tries: int = 0
+    openings: dict[str, int] = field(default_factory=dict)
+
+
+def files(path: Path) -> list[Path]:
+    """Find ledger files: one itself, those beside a suite, or all below a folder.
+
+    Raises
+    ------
+    LedgerError
+        If there is nothing at that place.
+    """
+    if path.is_dir():
+        folders = [path] if path.name == FOLDER else sorted(path.rglob(FOLDER))
+        return [file for folder in folders for file in sorted(folder.glob("*.jsonl"))]
+    if not path.is_file():
+        raise LedgerError(
+            f"{path}: there is no such file or folder; expected a ledger, a suite, or a folder"
+        )
+    if path.suffix == ".jsonl":
+        return [path]
+    return files(path.parent / FOLDER) if (path.parent / FOLDER).is_dir() else []
+
+
+def rows(path: Path) -> list[Row]:
+    """Read a whole file, without a last line that was cut off.
+
+    Raises
+    ------
+    LedgerError
+        With file and line, at the first line that is none of a ledger.
+    """
+    data = read_bytes(path)
+    whole = data.rfind(b"\n") + 1
+    found = list(parse(data[:whole], path))
+    last = whole_row(data[whole:], path, data.count(b"\n") + 1)
+    return found if last is None else [*found, last]
+
+
+def mistakes(path: Path) -> Iterator[str]:
+    """Yield all that is wrong with a file, each with its line."""
+    sets: dict[str, int] = {}
+    told: list[tuple[int, Row]] = []
+    data = read_bytes(path)
+    lines = data.split(b"\n")
+    for number, raw in enumerate(lines, 1):
+        if not raw.strip():
+            continue
+        try:
+            row = read_line(raw)
+        except ValueError as error:
+            if number == len(lines):
+                yield f"{path}:{number}: the last line was cut off; the next run removes it"
+            else:
+                yield f"{path}:{number}: {error}"
+            continue
+        if row["kind"] == "set":
+            sets[row["set"]] = len(row["examples"])
+            if row["set"] != (found := set_digest(row["examples"])):
+                yield (
+                    f"{path}:{number}: found the digest {row['set'][:12]}, but the examples of the "
+                    f"line give {found[:12]}; restore the line from version control"
+                )
+        else:
+            told.append((number, row))
+    if not sets and told:
+        yield f"{path}: no line says which examples it is about; restore it from version control"
+    for number, row in told:
+        if row["kind"] != "prompt" or not sets:
+            continue
+        if row["task_digest"] not in sets:
+            yield (
+                f"{path}:{number}: found a prompt on the set {row['task_digest'][:12]}, expected "
+                f"one of {', '.join(name[:12] for name in sets)}; move it to the file of that set"
+            )
+        elif row["n"] > sets[row["task_digest"]]:
+            yield (
+                f"{path}:{number}: found n = {row['n']}, expected at most the "
+                f"{sets[row['task_digest']]} examples of the set; restore the line"
+            )
+
+
+def summary(path: Path) -> FileSummary:
+    """Summarize a file.
+
+    Raises
+    ------
+    LedgerError
+        If it cannot be read.
+    """
+    contents = Contents()
+    best: dict[Claim, tuple[float, int, int]] = {}
+    task, chances = path.stem, Counter[str]()
+    for row in rows(path):
+        contents.take(row)
+        if row["kind"] == "set":
+            task, chances = row["task"], Counter(row["chances"])
+        elif row["kind"] == "prompt":
+            claim = Claim(row["model"], row["quantization"], row["shots"])
+            found = (row["correct"] / row["n"], row["correct"], row["n"])
+            best[claim] = max(best.get(claim, found), found)
+    return FileSummary(
+        path,
+        task,
+        sorted(Fraction(chance) for chance in chances.elements()),
+        [
+            ClaimSummary(
+                claim, len(contents.tries[claim]), len(contents.looks.get(claim, ())), best[claim]
+            )
+            for claim in sorted(best)
+        ],
+        len(contents.all_tries),
+        {test: len(tries) for test, tries in sorted(contents.openings.items())},
+    )
+
+
+def merged(lines: Iterable[Row]) -> list[Row]:
+    """Return the union: each fact once, as it was written first, in an order of its own.
+
+    So neither the order of the lines nor that of the files that they come from matters, and what
+    is merged twice is not counted twice.
+    """
+    chosen: dict[tuple[object, ...], tuple[str, bytes, Row]] = {}
+    for row in lines:
+        entry = (row.get("when", ""), line_of(row), row)
+        name = _fact(row)
+        if name not in chosen or entry[:2] < chosen[name][:2]:
+            chosen[name] = entry
+    ordered = sorted(chosen.values(), key=lambda entry: entry[:2])
+    return [row for _, _, row in ordered]
+
+
+def _fact(row: Row) -> tuple[object, ...]:
+    """Return what a row says, whoever wrote it and when."""
+    kind = row["kind"]
+    if kind in ("set", "look"):
+        return (kind, row[kind])
+    tried = (row["model_digest"], row["prompt"], row["scoring"])
+    if kind == "opening":
+        return (kind, row["test"], *tried)
+    return (kind, row["task_digest"], row["model"], row["quantization"], row["shots"], *tried)

@@ -1,0 +1,115 @@
+"""The predictions file: one line of JSON for each prompt of each claim.
+
+`pytest_maxrandom.recorded.lines` says what a line holds.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.recorded.lines import VERSION, AnswerLine, PromptLine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytest_maxrandom.predictions import Predictions, PromptPredictions
+    from pytest_maxrandom.record import ClaimRecord
+
+
+def append(path: Path, process: str, record: ClaimRecord, predictions: Predictions) -> None:
+    """Write the predictions behind a claim into this process's part of the file."""
+    with _part(path, process).open("a", encoding="ascii") as part:
+        part.writelines(lines(record, predictions))
+
+
+def gather(path: Path) -> None:
+    """Make the file of its parts, in place of any that is there."""
+    whole = _part(path, "whole")
+    with whole.open("wb") as out:
+        for part in _parts(path):
+            if part != whole:
+                with part.open("rb") as content:
+                    shutil.copyfileobj(content, out)
+    whole.replace(path)
+    discard(path)
+
+
+def discard(path: Path) -> None:
+    """Remove parts, such as a killed run has left."""
+    for part in _parts(path):
+        part.unlink(missing_ok=True)
+
+
+def _part(path: Path, process: str) -> Path:
+    return path.with_name(f"{path.name}.{process}.part")
+
+
+def _parts(path: Path) -> list[Path]:
+    beginning, end = f"{path.name}.", ".part"
+    return sorted(
+        part
+        for part in path.parent.iterdir()
+        if part.name.startswith(beginning) and part.name.endswith(end)
+    )
+
+
+def lines(record: ClaimRecord, predictions: Predictions) -> Iterator[str]:
+    """Write the predictions behind a claim, a line for each prompt in the order of the sweep.
+
+    The text is ASCII, and minus infinity, which JSON does not know, is null.
+
+    Parameters
+    ----------
+    record : ClaimRecord
+        Tells the claim's id, task, model, quantization, shots and scoring.
+    predictions : Predictions
+        All answers of the claim's prompts.
+
+    Yields
+    ------
+    str
+        One line, with its line feed.
+    """
+    for prompt in predictions.prompts:
+        line = PromptLine(
+            schema_version=VERSION,
+            claim=record.id,
+            task=record.task,
+            model=record.model,
+            quantization=record.quantization,
+            shots=record.shots,
+            scoring=record.scoring,
+            prompt=prompt.prompt.digest,
+            demonstration_ids=[example.id for example in prompt.prompt.demonstrations],
+            examples=list(_answers(prompt)),
+        )
+        yield json.dumps(line, default=vars, allow_nan=False, separators=(",", ":")) + "\n"
+
+
+def _answers(prompt: PromptPredictions) -> Iterator[AnswerLine]:
+    cells = zip(
+        prompt.examples,
+        prompt.chosen,
+        prompt.log_likelihoods,
+        prompt.tokens,
+        prompt.margins,
+        strict=True,
+    )
+    for example, chosen, log_likelihoods, tokens, margin in cells:
+        yield AnswerLine(
+            id=example.id,
+            chosen=chosen,
+            right=list(example.right),
+            choices=len(example.choices),
+            log_likelihoods=[_finite(value) for value in log_likelihoods],
+            tokens=list(tokens),
+            margin=_finite(margin),
+        )
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

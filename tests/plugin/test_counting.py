@@ -1,0 +1,229 @@
+"""t is counted across runs, nothing is computed twice, and the test set stays closed."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from scipy import stats
+
+from tests.plugin.conftest import N
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HOLDS = "known[tiny-none-0shot]"
+
+
+class Suite:
+    """One suite with the claim `known`, run again and again with changes."""
+
+    def __init__(self, pytester: pytest.Pytester, folder: Path) -> None:
+        self.pytester, self.folder = pytester, folder
+        self.path = folder / "suite.yaml"
+        head, _, _ = self.path.read_text().partition("  - name: unknown")
+        self.head = head
+
+    @property
+    def ledger(self) -> list[Path]:
+        return sorted((self.folder / "maxrandom-ledger").glob("*.jsonl"))
+
+    def lines(self, kind: str) -> list[dict[str, Any]]:
+        """The ledger's lines of a kind."""
+        rows = [json.loads(line) for path in self.ledger for line in path.read_text().splitlines()]
+        return [row for row in rows if row["kind"] == kind]
+
+    def run(self, *words: str, task: str = "", arguments: tuple[str, ...] = ()) -> dict[str, Any]:
+        """Run the suite with one prompt for each instruction."""
+        said = json.dumps(list(words) or [""])
+        self.path.write_text(
+            f"{self.head}{task}prompts: {{shots: 0, count: {len(words) or 1}, "
+            f"instructions: {said}}}\n"
+        )
+        return self.again(*arguments)
+
+    def again(self, *arguments: str) -> dict[str, Any]:
+        self.result = self.pytester.runpytest("--maxrandom-json=r.json", *arguments)
+        report = json.loads((self.pytester.path / "r.json").read_text())
+        claims: dict[str, dict[str, Any]] = {
+            claim["id"].partition("::")[2]: claim for claim in report["claims"]
+        }
+        return claims[HOLDS]
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester, suites: Path) -> Suite:
+    return Suite(pytester, suites)
+
+
+def p_max(best: int, t: int) -> float:
+    return float(1 - stats.binom.cdf(best - 1, N, 0.5) ** t)
+
+
+def test_a_second_run_reads_what_the_first_computed_and_is_no_second_look(suite: Suite) -> None:
+    first = suite.run("", "Say:\n")
+    second = suite.again()
+    for key in ("t", "best_correct", "p_max", "correct_counts", "tries", "best_prompt"):
+        assert second[key] == first[key], key
+    assert (first["tries"]["run"], first["tries"]["claim"], first["tries"]["look"]) == (2, 2, 1)
+    assert (first["engine"]["reused"], second["engine"]["reused"]) == (0, 2)
+    assert len(suite.lines("prompt")) == 2
+    assert len(suite.lines("look")) == 1
+
+
+def test_a_run_that_finds_all_its_results_loads_no_model(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pytest_maxrandom.models import transformers as backend
+
+    suite.run()
+
+    def refuse(*args: object, **said: object) -> None:
+        raise AssertionError("a model is loaded")
+
+    monkeypatch.setattr(backend, "load", refuse)
+    suite.again()
+    assert suite.result.ret == 0
+    suite.again("--maxrandom-fresh")
+    assert suite.result.ret != 0
+
+
+def test_other_prompts_of_another_run_count_and_are_another_look(suite: Suite) -> None:
+    suite.run("")
+    later = suite.run("Say:\n", "Think:\n")
+    assert (later["t"], later["tries"]["run"], later["tries"]["claim"]) == (3, 2, 3)
+    assert later["p_max"] == pytest.approx(p_max(later["best_correct"], 3), rel=1e-9)
+    assert later["tries"]["look"] == 2
+    assert later["tries"]["level"] == pytest.approx(0.05 / 6)
+    assert later["tries"]["holds"] == (later["p_max"] <= 0.05 / 6)
+
+
+def test_only_time_is_lost_with_the_store(suite: Suite) -> None:
+    first = suite.run("", "Say:\n")
+    for path in (suite.pytester.path / ".maxrandom").glob("results.db*"):
+        path.unlink()
+    second = suite.again()
+    assert second["engine"]["reused"] == 0
+    assert second["correct_counts"] == first["correct_counts"]
+    assert second["tries"] == first["tries"]
+
+
+def test_examples_that_were_edited_a_little_are_the_same_set(suite: Suite) -> None:
+    suite.run("")
+    data = suite.folder / "data" / "known.jsonl"
+    rows = [json.loads(line) for line in data.read_text().splitlines()]
+    rows[0]["input"] = "another word"
+    data.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    later = suite.run("Say:\n")
+    assert later["t"] == 2
+    assert any(f"{N - 1} of {N}" in note for note in later["notes"])
+
+
+def test_count_task_counts_the_claims_of_the_suite_from_the_start(suite: Suite) -> None:
+    models = suite.head.replace(
+        "tasks:", f"  - {{name: {_model(suite)}, label: twin, quantization: none}}\ntasks:"
+    )
+    suite.path.write_text(
+        f"{models}    assert: {{count: task}}\nprompts: {{shots: 0, count: 2, "
+        'instructions: ["", "x"]}\n'
+    )
+    first = suite.again()
+    # The twin is the same model, so its prompts are the same tries.
+    assert (first["t"], first["tries"]["counted"]) == (2, "task")
+    shots = "prompts: {shots: [0, 1], count: 2, seed: 3, demonstrations: leave_out}\n"
+    suite.path.write_text(f"{models}    assert: {{count: task}}\n{shots}allow_unpassable: true\n")
+    second, third = suite.again(), suite.again()
+    # The prompt without instruction is known; two with one demonstration each are new.
+    assert second["t"] == third["t"] == 4
+
+
+def _model(suite: Suite) -> str:
+    return next(
+        line.partition("name: ")[2] for line in suite.head.splitlines() if "- name: " in line
+    )
+
+
+def test_a_budget_is_t_from_the_first_look_on_and_is_never_exceeded(suite: Suite) -> None:
+    def budgeted(words: str, budget: int) -> dict[str, Any]:
+        count = len(json.loads(words))
+        suite.path.write_text(
+            f"{suite.head}prompts: {{shots: 0, count: {count}, instructions: {words}, "
+            f"budget: {budget}}}\nallow_unpassable: true\n"
+        )
+        return suite.again()
+
+    first = budgeted('["", "x"]', 3)
+    assert (first["t"], first["tries"]["counted"], first["tries"]["claim"]) == (3, "budget", 2)
+    assert first["p_max"] == pytest.approx(p_max(first["best_correct"], 3), rel=1e-9)
+    refused = budgeted('["y", "z"]', 3)
+    assert refused["outcome"] == "error"
+    assert "budget" in refused["message"]
+    assert "4" in refused["message"]
+    assert len(suite.lines("prompt")) == 2
+    assert budgeted('["", "z"]', 3)["tries"]["claim"] == 3
+
+
+def test_the_test_set_is_opened_for_a_claim_that_passed_and_only_once(suite: Suite) -> None:
+    test = "    test: {fraction: 0.25}\n"
+    closed = suite.run("", task=test, arguments=("--maxrandom-no-test",))
+    assert closed["test"] is None
+    assert suite.lines("opening") == []
+    opened = suite.run("", task=test)
+    assert (opened["n"], opened["test"]["n"]) == (N - 6, 6)
+    assert (opened["test"]["correct"], opened["test"]["openings"]) == (6, 1)
+    assert opened["test"]["p_standard"] == pytest.approx(0.5**6)
+    assert opened["test"]["low"] == pytest.approx(
+        stats.binomtest(6, 6).proportion_ci(method="wilson").low
+    )
+    again = suite.run("", task=test)
+    assert again["test"] == opened["test"]
+    assert len(suite.lines("opening")) == 1
+    ids = set(opened["validation_ids"])
+    assert len(ids) == N - 6
+
+
+def test_a_claim_that_fails_leaves_the_test_set_closed(
+    pytester: pytest.Pytester, suites: Path
+) -> None:
+    path = suites / "suite.yaml"
+    path.write_text(
+        path.read_text().replace("    xfail:", "    test: {fraction: 0.25}\n    xfail:")
+    )
+    pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-report=r.md")
+    claims = json.loads((pytester.path / "r.json").read_text())["claims"]
+    (fails,) = [claim for claim in claims if claim["task"] == "unknown"]
+    assert (fails["outcome"], fails["test"]) == ("xfailed", None)
+    assert "6 examples are still closed" in (pytester.path / "r.md").read_text()
+    text = "".join(path.read_text() for path in (suites / "maxrandom-ledger").glob("*.jsonl"))
+    assert '"opening"' not in text
+
+
+def test_a_ledger_that_cannot_be_read_stops_the_claim_in_one_line(suite: Suite) -> None:
+    suite.run("")
+    (path,) = suite.ledger
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([lines[0], "<<<<<<< HEAD\n", *lines[1:]]))
+    claim = suite.run("Say:\n")
+    assert claim["outcome"] == "error"
+    assert f"{path.name}:2" in claim["message"]
+    assert "\n" not in claim["message"]
+    suite.result.stdout.no_fnmatch_line("*Traceback*")
+
+
+@pytest.mark.parametrize("arguments", [("-n2",), ("-p", "no:xdist")])
+def test_workers_count_as_one_process_does(suite: Suite, arguments: tuple[str, ...]) -> None:
+    first = suite.run("", "Say:\n", arguments=arguments)
+    assert first["tries"]["claim"] == 2
+    second = suite.again(*arguments)
+    assert second["engine"]["reused"] == 2
+    assert second["tries"] == first["tries"]
+
+
+def test_predictions_go_to_a_file_of_their_own(suite: Suite) -> None:
+    claim = suite.run("", "Say:\n", arguments=("--maxrandom-predictions=p.jsonl",))
+    text = (suite.pytester.path / "p.jsonl").read_text()
+    rows = [json.loads(line) for line in text.splitlines()]
+    assert len(rows) == 2
+    assert list(suite.pytester.path.glob("*.part")) == []
+    assert {row["claim"] for row in rows} == {claim["id"]}

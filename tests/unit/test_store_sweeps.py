@@ -1,0 +1,144 @@
+"""A sweep with a store computes nothing twice, and whatever stops it, its numbers stay the same."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_maxrandom.store import open_store
+from pytest_maxrandom.sweep import Sweep, run_sweep, scored_digest
+from pytest_maxrandom.tasks.task import Example
+from tests.unit import killed_sweep
+from tests.unit.killed_sweep import WORK, made
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_maxrandom.models.base import Model
+    from pytest_maxrandom.predictions import PromptPredictions
+    from pytest_maxrandom.store import Store
+
+FEW = WORK[:4]
+
+
+def _never() -> Model:
+    raise AssertionError("the model was loaded")
+
+
+def _run(store: Store, log: Path, work: list[tuple[object, ...]] = FEW, **said: object) -> Sweep:  # type: ignore[assignment]
+    arguments = {"store": store, "model_digest": "llama", **said}
+    return run_sweep(work, lambda: made(log), "mean_logprob", lambda *call: None, **arguments)  # type: ignore[arg-type]
+
+
+def test_a_second_run_loads_no_model_and_finds_the_same(tmp_path: Path) -> None:
+    with closing(open_store(tmp_path / "results.db")) as store:
+        first = _run(store, tmp_path / "log")
+    told: list[PromptPredictions] = []
+    with closing(open_store(tmp_path / "results.db")) as store:
+        second = run_sweep(
+            FEW,
+            _never,
+            "mean_logprob",
+            lambda *call: None,
+            store=store,
+            model_digest="llama",
+            finished=told.append,
+        )
+    assert second.predictions == first.predictions
+    assert tuple(told) == first.predictions.prompts
+    assert (first.engine.reused, second.engine.reused) == (0, 4)
+    assert second.engine.reused_seconds == first.engine.seconds
+    assert (second.engine.requests, second.engine.tokens_forwarded) == (0, 0)
+    for name in ("device", "dtype", "engine", "engine_reason", "closest"):
+        assert getattr(second.engine, name) == getattr(first.engine, name)
+
+
+@pytest.mark.parametrize(
+    "other", [{"model_digest": "other"}, {"forced_engine": "plain"}, {"work": WORK[4:8]}]
+)
+def test_nothing_is_reused_for_another_model_engine_or_prompt(
+    tmp_path: Path, other: dict[str, object]
+) -> None:
+    with closing(open_store(tmp_path / "results.db")) as store:
+        _run(store, tmp_path / "log")
+        assert _run(store, tmp_path / "log", **other).engine.reused == 0  # type: ignore[arg-type]
+
+
+def test_the_digest_of_what_is_scored_is_of_content_and_order_not_ids() -> None:
+    prompt = WORK[0][0]
+    one = Example("a", "Which?", ("x", "y"), (0,))
+    two = Example("b", "Where?", ("x", "y"), (0,))
+
+    def of(*examples: Example) -> str:
+        return scored_digest(prompt, examples)
+
+    assert of(one, two) != of(two, one) != of(one)
+    changed = [("Which ?", ("x", "y"), (0,)), ("Which?", ("x", "yy"), (0,)),
+               ("Which?", ("x", "y"), (1,)), ("Which?", ("x", "y", "z"), (0,))]  # fmt: skip
+    assert len({of(Example("a", *content)) for content in changed} | {of(one)}) == 5
+
+
+def test_a_new_prompt_is_told_before_it_is_stored(tmp_path: Path) -> None:
+    def fail(one: PromptPredictions) -> None:
+        raise OSError("the ledger is gone")
+
+    with closing(open_store(tmp_path / "results.db")) as store:
+        with pytest.raises(OSError, match="gone"):
+            _run(store, tmp_path / "log", finished=fail)
+        assert _run(store, tmp_path / "log").engine.reused == 0
+
+
+def test_an_interruption_leaves_all_that_was_finished(tmp_path: Path) -> None:
+    done: list[PromptPredictions] = []
+
+    def interrupt(one: PromptPredictions) -> None:
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(one)
+
+    with closing(open_store(tmp_path / "results.db")) as store:
+        with pytest.raises(KeyboardInterrupt):
+            _run(store, tmp_path / "log", finished=interrupt)
+        again = _run(store, tmp_path / "log")
+        assert again.engine.reused == 2
+        assert again.predictions.prompts[:2] == tuple(done)
+
+
+def _sweep(folder: Path) -> None:
+    with closing(open_store(folder / "results.db")) as store:
+        _run(store, folder / "log", WORK)  # type: ignore[arg-type]
+
+
+def test_two_processes_on_one_suite_do_the_work_once(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_sweep, args=(tmp_path,)) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+        assert worker.exitcode == 0
+    assert (tmp_path / "log").read_text().count("called") == len(WORK)
+
+
+def test_fifty_kills_at_random_moments_change_nothing(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", killed_sweep.__name__, str(tmp_path), "50"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"},
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    undisturbed = json.loads((tmp_path / "undisturbed.json").read_text())
+    assert json.loads((tmp_path / "killed.json").read_text()) == undisturbed
+    assert found["kills"] == 50
+    assert found["t"] <= found["computed"] <= found["t"] + found["kills"]
