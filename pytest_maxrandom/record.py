@@ -136,7 +136,7 @@ class Engine:
     """That scoring those took when it was done."""
     closest: float | None = None
     """Smallest difference between the best and the second-best score of an answer, in the unit of
-    the score; 0 where there were ties."""
+    the score; ties, which a lot decides, do not count."""
 
 
 @dataclass(slots=True)

@@ -104,16 +104,16 @@ def run_sweep(
     done: list[PromptPredictions] = []
     # Before the sweep is locked: loading waits for a GPU, and who has it may wait for the sweep.
     model = None if complete else load()
+    if model:
+        missing = [number for number, key in enumerate(keys) if key not in known]
+        _check_lengths(work, missing, model, scoring)
+    progress(0, len(work))
     # Of two processes with the same work, one waits here and then reads what the other has stored.
     alone = bool(store and store.writable and not complete)
     lock = held("sweep", _lock_name(work, model_digest, scoring)) if alone else nullcontext()
     with lock:
         if store and not complete and not fresh:
             known |= store.get(key for key in keys if key not in known)
-        if model:
-            missing = [number for number, key in enumerate(keys) if key not in known]
-            _check_lengths(work, missing, model, scoring)
-        progress(0, len(work))
         for number, (prompt, examples) in enumerate(work):
             key = keys[number]
             stored = known.pop(key, None)
@@ -132,7 +132,7 @@ def run_sweep(
                     store.put(key, _storable(predictions, cost))
             done.append(predictions)
             progress(number + 1, len(work))
-    margins = (margin for one in done for margin in one.margins if math.isfinite(margin))
+    margins = (margin for one in done for margin in one.margins if 0 < margin < math.inf)
     engine = tally.engine(model, closest=min(margins, default=None))
     return Sweep(Predictions(tuple(done)), engine, tally.revision)
 

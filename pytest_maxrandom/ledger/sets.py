@@ -197,7 +197,8 @@ class SetLedger:
     def _lacking(self, row: Row) -> list[bytes]:
         """Return the lines to be added, when all that others have added is known."""
         self._tell(self._file.torn)
-        top = [] if self._digest in self._own.sets else [self._set]
+        known = self._digest in self._own.sets and not self._file.empty
+        top = [] if known else [self._set]
         new = [] if self._own.has(row) else [row]
         return [line_of(line) for line in (*top, *self._waiting, *new)]
 

@@ -15,7 +15,7 @@ from pytest_maxrandom.ledger.lines import Claim, line_of, parse, read_line
 from pytest_maxrandom.ledger.sets import FOLDER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from pathlib import Path
 
     from pytest_maxrandom.ledger.lines import Row
@@ -92,47 +92,47 @@ def rows(path: Path) -> list[Row]:
     return found if last is None else [*found, last]
 
 
-def mistakes(path: Path) -> Iterator[str]:
-    """Yield all that is wrong with a file, each with its line."""
-    sets: dict[str, int] = {}
-    told: list[tuple[int, Row]] = []
+def mistakes(path: Path) -> list[str]:
+    """Return all that is wrong with a file, each with its line, in their order."""
     data = read_bytes(path)
     lines = data.split(b"\n")
+    found: list[tuple[int, str]] = []
+    rows: list[tuple[int, Row]] = []
     for number, raw in enumerate(lines, 1):
         if not raw.strip():
             continue
         try:
-            row = read_line(raw)
+            rows.append((number, read_line(raw)))
         except ValueError as error:
-            if number == len(lines):
-                yield f"{path}:{number}: the last line was cut off; the next run removes it"
-            else:
-                yield f"{path}:{number}: {error}"
-            continue
-        if row["kind"] == "set":
-            sets[row["set"]] = len(row["examples"])
-            if row["set"] != (found := set_digest(row["examples"])):
-                yield (
-                    f"{path}:{number}: found the digest {row['set'][:12]}, but the examples of the "
-                    f"line give {found[:12]}; restore the line from version control"
-                )
-        else:
-            told.append((number, row))
-    if not sets and told:
-        yield f"{path}: no line says which examples it is about; restore it from version control"
-    for number, row in told:
-        if row["kind"] != "prompt" or not sets:
-            continue
+            cut = "the last line was cut off; the next run removes it"
+            found.append((number, cut if number == len(lines) else str(error)))
+    sets = {row["set"]: len(row["examples"]) for _, row in rows if row["kind"] == "set"}
+    if rows and not sets:
+        found.append((1, "no line says which examples the file is about; restore that line"))
+    found += [(number, wrong) for number, row in rows if (wrong := _mismatch(row, sets))]
+    return [f"{path}:{number}: {text}" for number, text in sorted(found)]
+
+
+def _mismatch(row: Row, sets: dict[str, int]) -> str:
+    """Say where a line contradicts its own examples, or those of its file."""
+    if row["kind"] == "set" and row["set"] != (digest := set_digest(row["examples"])):
+        return (
+            f"found the digest {row['set'][:12]}, but the examples of the line give {digest[:12]}; "
+            "restore the line from version control"
+        )
+    if row["kind"] == "prompt" and sets:
         if row["task_digest"] not in sets:
-            yield (
-                f"{path}:{number}: found a prompt on the set {row['task_digest'][:12]}, expected "
-                f"one of {', '.join(name[:12] for name in sets)}; move it to the file of that set"
+            names = ", ".join(name[:12] for name in sets)
+            return (
+                f"found a prompt on the set {row['task_digest'][:12]}, expected {names}; move the "
+                "line to the file of its set"
             )
-        elif row["n"] > sets[row["task_digest"]]:
-            yield (
-                f"{path}:{number}: found n = {row['n']}, expected at most the "
-                f"{sets[row['task_digest']]} examples of the set; restore the line"
+        if row["n"] > (examples := sets[row["task_digest"]]):
+            return (
+                f"found n = {row['n']}, expected at most the {examples} examples of the set; "
+                "restore the line from version control"
             )
+    return ""
 
 
 def summary(path: Path) -> FileSummary:

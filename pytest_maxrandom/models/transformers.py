@@ -137,7 +137,7 @@ def _precision(spec: ModelSpec, stored: str | None) -> dict[str, Any]:
             load_in_4bit=True,
             bnb_4bit_quant_type=spec.quantization,
             bnb_4bit_use_double_quant=True,
-            bnb_4bit_compute_dtype=torch.bfloat16,
+            bnb_4bit_compute_dtype=dtype,
         )
     return {"quantization_config": quantization, "dtype": dtype}
 

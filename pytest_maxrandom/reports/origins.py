@@ -91,9 +91,9 @@ def looks(claim: ClaimRecord) -> str:
     number = f"look {count(tries.look)} at this claim"
     if tries.look == 1:
         number = "the first look at this claim"
-    verdict = "is" if tries.holds else "is not"
+    verdict = "is at most" if tries.holds else "is above"
     return (
-        f"{number}; p_max {verdict} at most {p_value(tries.level)}, its share of the level if "
+        f"{number}; p_max {verdict} {p_value(tries.level)}, its share of the level if "
         "there may be any number of looks: alpha / (i (i + 1)) at look i"
     )
 

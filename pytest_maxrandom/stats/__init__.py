@@ -18,6 +18,8 @@ which asks for one number starts at once.
 ``selection``       expected maximum of t of N prompts
 ``metrics``         balanced accuracy and macro-F1
 ``sizes``           sample sizes, power, largest t
+``intervals``       confidence interval of an accuracy
+``holdout``         does "above the baseline" predict "above chance" on other examples
 ``planning``        the answers of `sizes` in plain numbers, for a table or JSON
 ==================  =============================================================
 """

@@ -72,8 +72,9 @@ class ModelSpec(Spec):
     quantization: Literal["none", "nf4", "fp4", "int8"] = "nf4"
     """nf4 = bitsandbytes 4-bit NormalFloat, double quantization, bfloat16 compute."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
-    """Weights that are not quantized: auto is bfloat16 beside 4 bits, float16 beside int8, else
-    as stored."""
+    """Weights that are not quantized, and arithmetic with those of 4 bits: auto is bfloat16 beside
+    4 bits, float16 beside int8, else as stored. On a processor without bfloat16 instructions
+    float32 is several times faster."""
     device: Text = "auto"
     """auto (a GPU if there is one), cpu, cuda (a GPU that is free), cuda:1, ..."""
     device_map: Literal["auto", "balanced", "sequential"] | None = None

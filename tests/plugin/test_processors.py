@@ -71,8 +71,11 @@ sys.exit(pytest.main(["-p", "no:xdist", "-p", "no:xdist.looponfail"]))
 
 
 @pytest.fixture
-def two_models(pytester: pytest.Pytester, tiny_llama: Path) -> Path:
+def two_models(
+    pytester: pytest.Pytester, tiny_llama: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """A suite of two models and two tasks, beside ordinary tests; `loads` tells what is loaded."""
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
     for folder in ("a", "b"):
         suites = pytester.mkdir(folder) / "eval_suites"
         suites.mkdir()

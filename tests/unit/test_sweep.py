@@ -327,3 +327,32 @@ def test_the_closest_call_is_the_smallest_margin_of_all_answers() -> None:
             means = sorted(v / n for v, n in zip(values, tokens, strict=True))
             gaps.append(means[-1] - means[-2])
     assert sweep.engine.closest == min(gaps)
+
+
+def test_no_call_of_the_model_grows_with_the_number_of_examples() -> None:
+    """10,000 examples go through it 1,000 at a time, and each comes out once, in its place."""
+    examples = tuple(Example(f"q{i}", str(i % 50), ("Yes", "No"), (i % 2,)) for i in range(10_000))
+    task = Task("many", examples, Layout(input_prefix="", output_prefix=":", append_choices=False))
+    (prompt,) = draw_prompts(task, examples, PromptsSpec(shots=[0]), 0).prompts
+    model, _ = _model()
+    sizes = []
+
+    class Counting:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(model, name)
+
+        def score(self, requests: Any) -> Any:
+            sizes.append(len(requests))
+            return model.score(requests)
+
+    counting: Any = Counting()
+    sweep = run_sweep([(prompt, examples)], lambda: counting, "sum_logprob", _silent)
+    assert sum(sizes) == 20_000
+    assert max(sizes) == 2_000
+    (predictions,) = sweep.predictions.prompts
+    few = run_sweep([(prompt, examples[:50])], lambda: model, "sum_logprob", _silent)
+    (expected,) = few.predictions.prompts
+    for place in (0, 49, 50, 999, 1000, 5025, 9_999):
+        assert predictions.log_likelihoods[place] == pytest.approx(
+            expected.log_likelihoods[place % 50], abs=1e-4
+        )

@@ -30,11 +30,18 @@ class Budget:
         The first to be tried.
     device : str
         For the message.
+    texts : int
+        How many texts have room in a pass, until memory is out once, even if they are long.
     """
 
-    def __init__(self, tokens: int, device: str) -> None:
+    def __init__(self, tokens: int, device: str, texts: int = 0) -> None:
         self.tokens = tokens
         self._device = device
+        self._texts = texts
+
+    def room(self, longest: int) -> int:
+        """Return the tokens of a pass for texts of at most `longest` tokens."""
+        return max(self.tokens, self._texts * longest)
 
     def attempt(self, run: Callable[[], T], tokens: int, *, alone: int | None = None) -> T | None:
         """Return what `run` returns; None, with half the budget from now on, if memory is out.
@@ -62,7 +69,8 @@ class Budget:
                     "the model; use fewer shots, a stronger quantization or a smaller model"
                 ) from error
         # Here, what the failed pass held is no longer kept alive by its traceback.
-        self.tokens = max(1, min(self.tokens, tokens) // 2)
+        self.tokens = max(1, tokens // 2 if self._texts else min(self.tokens, tokens) // 2)
+        self._texts = 0
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
         return None

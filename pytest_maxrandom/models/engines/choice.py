@@ -37,6 +37,9 @@ _FLOOR_ELSEWHERE = 0.25
 _CEILING = 1.0
 """Differences of a sum, in nats: rounding in 16 bits reaches .1, and a wrong mask begins at 1.4."""
 
+_TEXTS = 3
+"""Of the longest in one packed pass; with fewer, much of what they share is computed twice."""
+
 _START = {"packed": (512, 4096), "rows": (1024, 4096), "plain": (4096, 16384)}
 """Tokens per forward pass to begin with, on a CPU and elsewhere."""
 
@@ -124,7 +127,9 @@ def choose(
     known = traits(model)
 
     def budget(name: str) -> Budget:
-        return Budget(batch_tokens or start(network, *_START[name]), device)
+        # What a probe has to fill must not grow with the texts.
+        texts = _TEXTS if name == "packed" and known.known and batch_tokens is None else 0
+        return Budget(batch_tokens or start(network, *_START[name]), device, texts)
 
     sizes = {name: budget(name) for name in _START}
     plain = Plain(network, sizes["plain"], alone_beyond=known.alone_beyond)

@@ -40,9 +40,10 @@ class Packed:
         prefix = fill(self._network, self._budget, planned.prefix, self._mask)
         totals = [0.0] * len(requests)
         forwarded = len(planned.prefix)
+        longest = max(len(path.ids) for path in planned.paths)
         rest: Sequence[trie.Path] = planned.paths
         while rest:
-            for paths in trie.cut(rest, self._budget.tokens):
+            for paths in trie.cut(rest, self._budget.room(longest)):
                 forest = trie.plant(paths, requests, len(planned.prefix))
                 length = len(planned.prefix) + len(paths[0].ids)
                 values = self._budget.attempt(

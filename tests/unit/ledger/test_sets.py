@@ -1,0 +1,291 @@
+"""What was tried on a validation set is known for ever, whoever asks and in whatever form."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_maxrandom.ledger import sets
+from tests.unit.ledger.common import (
+    OTHER,
+    OWN,
+    REVISED,
+    examples,
+    fill,
+    ledger,
+    rows,
+    run,
+    tries,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_maxrandom.ledger import Subject
+
+
+def test_a_prompt_that_is_evaluated_again_is_counted_once(tmp_path: Path) -> None:
+    one = ledger(tmp_path)
+    one.evaluated(OWN, "p1", 10, 3)
+    content = one.path.read_bytes()
+    one.evaluated(OWN, "p1", 10, 3)
+    ledger(tmp_path).evaluated(OWN, "p1", 10, 3)
+    assert one.path.read_bytes() == content
+    assert one.tries(OWN) == ledger(tmp_path).tries(OWN) == tries({1})
+
+
+def test_nothing_is_written_before_something_is_counted(tmp_path: Path) -> None:
+    folder = tmp_path / "ledger"
+    assert ledger(folder).tries() == frozenset()
+    assert ledger(folder).problems == []
+    assert not folder.exists()
+
+
+def test_the_first_line_names_the_examples_and_the_others_what_was_counted(tmp_path: Path) -> None:
+    path = fill(tmp_path, range(3, 4))
+    top, line = rows(path)
+    assert path.parent == tmp_path
+    assert path.name.startswith("emoji-")
+    assert (top["kind"], top["task"], len(set(top["examples"]))) == ("set", "emoji", 10)
+    assert top["chances"] == {"1/3": 10}
+    del line["when"], line["task_digest"]
+    assert line == {
+        "kind": "prompt",
+        "run": "run",
+        "model": "tiny",
+        "model_digest": "d1",
+        "quantization": "none",
+        "shots": 4,
+        "scoring": "sum",
+        "prompt": "p3",
+        "n": 10,
+        "correct": 3,
+    }
+
+
+READER = """
+made = ledger(Path(sys.argv[1]))
+print(sorted(made.tries(OWN) | made.tries()))
+"""
+
+
+def test_another_process_sees_a_prompt_as_soon_as_it_is_counted(tmp_path: Path) -> None:
+    one = ledger(tmp_path)
+    for number in range(2):
+        one.evaluated(OWN, f"p{number}", 10, 3)
+        assert run(READER, tmp_path) == f"{sorted(tries(range(number + 1)))}\n"
+
+
+def test_what_another_has_counted_meanwhile_is_not_counted_again(tmp_path: Path) -> None:
+    one, other = ledger(tmp_path), ledger(tmp_path)
+    one.evaluated(OWN, "p1", 10, 3)
+    other.evaluated(OWN, "p1", 10, 3)
+    other.evaluated(OWN, "p2", 10, 3)
+    assert [row["kind"] for row in rows(one.path)] == ["set", "prompt", "prompt"]
+    assert other.tries() == tries({1, 2})
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(OWN, model="large"),
+        replace(OWN, quantization="nf4"),
+        replace(OWN, shots=0),
+    ],
+)
+def test_claims_are_kept_apart_and_together_make_what_was_tried_on_the_examples(
+    tmp_path: Path, other: Subject
+) -> None:
+    one = ledger(tmp_path)
+    one.evaluated(OWN, "p1", 10, 3)
+    one.evaluated(other, "p2", 10, 3)
+    for reader in (one, ledger(tmp_path)):
+        assert reader.tries(OWN) == tries({1})
+        assert reader.tries(other) == tries({2})
+        assert reader.tries() == tries({1, 2})
+
+
+@pytest.mark.parametrize("other", [REVISED, replace(OWN, scoring="mean")])
+def test_another_revision_or_scoring_is_another_try_of_the_same_claim(
+    tmp_path: Path, other: Subject
+) -> None:
+    one = ledger(tmp_path)
+    one.evaluated(OWN, "p1", 10, 3)
+    one.evaluated(other, "p1", 10, 3)
+    assert one.tries(OWN) == ledger(tmp_path).tries(other) == tries({1}) | tries({1}, other)
+
+
+def test_neither_name_nor_order_nor_ids_make_another_validation_set(tmp_path: Path) -> None:
+    path = fill(tmp_path)
+    same = [replace(example, id=f"new-{example.id}") for example in reversed(examples())]
+    renamed = ledger(tmp_path, same, "another name")
+    assert renamed.path == path
+    assert renamed.tries(OWN) == tries(range(5))
+    assert renamed.notes(OWN) == []
+    renamed.evaluated(OWN, "p9", 10, 1)
+    assert list(tmp_path.glob("*.jsonl")) == [path]
+    assert len(rows(path, "set")) == 1
+
+
+def _changed(name: str) -> list[Any]:
+    one = examples()[0]
+    by: dict[str, dict[str, Any]] = {
+        "text": {"input": "something else"},
+        "choices": {"choices": ("yes", "no", "never")},
+        "order of choices": {"choices": ("no", "yes", "maybe")},
+        "gold": {"right": (2,)},
+    }
+    return [replace(one, **by[name]), *examples()[1:]]
+
+
+@pytest.mark.parametrize("what", ["text", "choices", "order of choices", "gold"])
+def test_a_set_with_one_example_edited_is_the_same_set_and_says_so(
+    tmp_path: Path, what: str
+) -> None:
+    path = fill(tmp_path)
+    edited = ledger(tmp_path, _changed(what))
+    assert edited.tries(OWN) == tries(range(5))
+    (note,) = edited.notes(OWN)
+    assert "shares 9 of 10 examples" in note
+    assert note.startswith("5 of the prompts")
+    edited.evaluated(OWN, "p9", 10, 1)
+    assert edited.path != path
+    assert ledger(tmp_path).tries(OWN) == tries({0, 1, 2, 3, 4, 9})
+
+
+def test_a_claim_without_earlier_tries_is_told_nothing_about_earlier_sets(tmp_path: Path) -> None:
+    fill(tmp_path)
+    assert ledger(tmp_path, examples(1, 11)).notes(OTHER) == []
+
+
+@pytest.mark.parametrize(("first", "same"), [(4, True), (5, True), (6, False), (10, False)])
+def test_sets_are_the_same_if_they_share_half_of_their_examples(
+    tmp_path: Path, first: int, same: bool
+) -> None:
+    fill(tmp_path)
+    moved = ledger(tmp_path, examples(first, first + 10))
+    assert moved.tries(OWN) == (tries(range(5)) if same else set())
+    assert bool(moved.notes(OWN)) == same
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_chain_of_small_edits_stays_the_same_set_whatever_the_order_of_its_files(
+    tmp_path: Path, seed: int
+) -> None:
+    steps = list(range(0, 40, 4))  # each shares 6 of 10 with the next, 2 with the one after
+    random.Random(seed).shuffle(steps)
+    for step in steps:
+        fill(tmp_path, range(step, step + 1), examples(step, step + 10))
+    for step in steps:
+        found = ledger(tmp_path, examples(step, step + 10))
+        assert found.tries(OWN) == tries(set(steps))
+
+
+def test_all_edited_at_once_is_another_set_though_a_chain_would_have_led_there(
+    tmp_path: Path,
+) -> None:
+    fill(tmp_path, range(1), examples(0, 10))
+    assert ledger(tmp_path, examples(8, 18)).tries() == set()
+    fill(tmp_path, range(1, 2), examples(4, 14))
+    assert ledger(tmp_path, examples(8, 18)).tries() == tries({0, 1})
+
+
+@pytest.mark.parametrize(("before", "now"), [(10, 20), (20, 10), (10, 200)])
+def test_more_or_fewer_examples_of_the_same_are_the_same_set(
+    tmp_path: Path, before: int, now: int
+) -> None:
+    fill(tmp_path, range(5), examples(0, before))
+    resized = ledger(tmp_path, examples(0, now))
+    assert resized.tries(OWN) == tries(range(5))
+    assert f"shares {min(before, now)} of {now} examples" in resized.notes(OWN)[0]
+
+
+def test_repeated_examples_count_as_often_as_both_sets_hold_them(tmp_path: Path) -> None:
+    fill(tmp_path, range(5), examples(0, 1) * 10)
+    assert ledger(tmp_path, examples(0, 1) * 2 + examples(1, 9)).tries() == set()
+    assert ledger(tmp_path, examples(0, 1) * 5 + examples(1, 6)).tries() == tries(range(5))
+
+
+def look(folder: Path, prompts: str, subject: Subject = OWN, first: int = 0) -> int:
+    of = examples(first, first + 10)
+    return ledger(folder, of).look(subject, list(prompts), t=3, n=10, best_correct=4)
+
+
+def test_a_look_is_new_if_and_only_if_what_is_compared_is(tmp_path: Path) -> None:
+    assert look(tmp_path, "abc") == 1
+    assert look(tmp_path, "abc") == 1
+    assert look(tmp_path, "cab") == 1
+    assert look(tmp_path, "abcc") == 1
+    assert look(tmp_path, "abd") == 2
+    assert look(tmp_path, "ab") == 3
+    assert look(tmp_path, "abc", REVISED) == 4
+    assert look(tmp_path, "abc", first=1) == 5  # the same set with an example edited
+    assert look(tmp_path, "abc", OTHER) == 1
+    assert look(tmp_path, "abc") == 5
+    assert look(tmp_path, "abc", first=50) == 1
+
+
+def test_a_prompt_that_is_only_looked_at_is_no_try(tmp_path: Path) -> None:
+    look(tmp_path, "abc")
+    assert ledger(tmp_path).tries() == set()
+
+
+def test_openings_are_counted_over_all_models_once_for_each_prompt(tmp_path: Path) -> None:
+    one = ledger(tmp_path)
+    assert one.opened(OWN, "p1", "test", 20) == 1
+    assert one.opened(OWN, "p1", "test", 20) == 1
+    assert ledger(tmp_path).opened(OWN, "p1", "test", 20) == 1
+    assert ledger(tmp_path).opened(OTHER, "p1", "test", 20) == 2
+    assert one.opened(OWN, "p2", "test", 20) == 3
+    assert one.opened(OWN, "p1", "another test", 20) == 1
+    assert one.opened(REVISED, "p1", "test", 20) == 4
+    assert len(rows(one.path, "opening")) == 5
+    assert one.tries() == set()
+
+
+@pytest.mark.parametrize("first", [1, 50])
+def test_openings_are_those_of_the_test_set_through_whatever_validation_set(
+    tmp_path: Path, first: int
+) -> None:
+    assert ledger(tmp_path).opened(OWN, "p1", "test", 20) == 1
+    assert ledger(tmp_path, examples(first, first + 10)).opened(OTHER, "p2", "test", 20) == 2
+
+
+def test_a_clock_that_goes_backwards_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from datetime import datetime, timedelta, tzinfo
+
+    class Backwards:
+        time = datetime(2030, 1, 1)
+
+        @classmethod
+        def now(cls, zone: tzinfo) -> datetime:
+            cls.time -= timedelta(days=400)
+            return cls.time.replace(tzinfo=zone)
+
+    monkeypatch.setattr(sets, "datetime", Backwards)
+    path = fill(tmp_path)
+    fill(tmp_path, range(3, 8))
+    assert look(tmp_path, "abc") == 1
+    assert look(tmp_path, "abc") == 1
+    when = [row["when"] for row in rows(path) if row["kind"] != "set"]
+    assert len(when) == 9
+    assert when == sorted(when, reverse=True)
+    assert ledger(tmp_path).tries() == tries(range(8))
+
+
+@pytest.mark.parametrize("name", ["../../etc/x", "é \n😀", "", "a" * 300, "CON:<>|?*", "\udc80"])
+def test_any_name_of_a_task_gives_a_file_in_the_folder(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "ledger"
+    subject = replace(OWN, model=name)
+    one = ledger(folder, task=name)
+    one.evaluated(subject, "p1", 10, 1)
+    assert one.look(subject, ["p1"], t=1, n=10, best_correct=1) == 1
+    assert one.problems == []
+    assert list(folder.glob("*.jsonl")) == [one.path]
+    assert list(tmp_path.iterdir()) == [folder]
+    assert ledger(folder).tries(subject) == tries({1})

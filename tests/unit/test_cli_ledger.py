@@ -1,0 +1,156 @@
+"""The command `maxrandom ledger`: shown, checked, merged and exported."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from scipy.stats import binom
+
+from pytest_maxrandom.cli import main
+from pytest_maxrandom.ledger import FOLDER, SetLedger, Subject
+from pytest_maxrandom.tasks.task import Example
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MINE = Subject("mine", "d1", "nf4", 4, "mean_logprob")
+NEWER = Subject("mine", "d2", "nf4", 4, "mean_logprob")
+OTHER = Subject("other", "d3", "none", 0, "mean_logprob")
+EXAMPLES = tuple(Example(f"e{i}", f"question {i}", ("a", "b"), (i % 2,)) for i in range(20))
+
+
+def begin(folder: Path, subjects: dict[Subject, list[int]]) -> Path:
+    """Write a ledger in which a subject's prompts have these numbers of right answers."""
+    ledger = SetLedger(folder / FOLDER, "run", "quiz", EXAMPLES)
+    for subject, counts in subjects.items():
+        for place, correct in enumerate(counts):
+            ledger.evaluated(subject, f"p{place}", 20, correct)
+        prompts = [f"p{place}" for place in range(len(counts))]
+        ledger.look(subject, prompts, t=len(counts), n=20, best_correct=max(counts))
+    return ledger.path
+
+
+def out(capsys: pytest.CaptureFixture[str], *arguments: object, status: int = 0) -> str:
+    assert main(["ledger", *map(str, arguments)]) == status
+    found = capsys.readouterr()
+    return found.out if status < 2 else found.err
+
+
+def expected_best(t: int) -> float:
+    """E[best of t guessers] on 20 two-choice questions, by summation."""
+    one = binom(20, 0.5)
+    return float(sum(1 - one.cdf(k) ** t for k in range(20)) / 20)
+
+
+def test_show_tells_t_looks_best_and_the_baseline_after_more_prompts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = begin(tmp_path, {MINE: [11, 14, 9], NEWER: [12], OTHER: [10, 10]})
+    SetLedger(tmp_path / FOLDER, "run", "quiz", EXAMPLES).opened(MINE, "p1", "test" * 4, 5)
+    text = out(capsys, "show", tmp_path)
+    assert text.startswith(
+        f"quiz: 20 examples, standard baseline 0.500, 6 prompts of any claim ({path})"
+    )
+    (mine,) = [line for line in text.splitlines() if "mine nf4 4-shot" in line]
+    assert mine.split()[3:] == [
+        "4", "2", "14/20", "=", "0.700",
+        *(f"{expected_best(4 + more):.3f}" for more in (0, 10, 100, 1000)),
+    ]  # fmt: skip
+    assert "test set testtesttest: opened once" in text
+    (numbers,) = json.loads(out(capsys, "show", "--json", path))
+    assert [claim["t"] for claim in numbers["claims"]] == [4, 2]
+    baselines = numbers["claims"][0]["max_random_baseline"]
+    assert baselines == pytest.approx({str(m): expected_best(4 + m) for m in (0, 10, 100, 1000)})
+
+
+def test_a_place_without_ledger_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "no ledger below" in out(capsys, "show", tmp_path)
+    assert "there is no such file or folder" in out(capsys, "show", tmp_path / "x", status=2)
+
+
+def test_verify_lists_every_mistake_with_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = begin(tmp_path, {MINE: [11, 14]})
+    assert out(capsys, "verify", path) == "1 file, every line as it should be\n"
+    lines = path.read_text().splitlines()
+    rows: list[dict[str, Any]] = [json.loads(line) for line in lines]
+    rows[0]["examples"][0] = "0" * 16
+    rows[1]["task_digest"] = "f" * 64
+    rows[2]["n"] = 21
+    wrong = [json.dumps(row) for row in rows]
+    path.write_text("\n".join([*wrong[:3], "<<<<<<< HEAD", *wrong[3:], '{"kind":"pro']))
+    found = out(capsys, "verify", path, status=1).splitlines()
+    assert [line.removeprefix(f"{path}:").partition(":")[0] for line in found] == list("12346")
+    assert "merge conflict" in found[3]
+    assert "cut off" in found[4]
+    assert all("\n" not in line for line in found)
+
+
+def test_verify_tells_a_suite_whose_examples_were_edited(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite, data = tmp_path / "s.maxrandom.yaml", tmp_path / "quiz.jsonl"
+
+    def write(first: str) -> None:
+        rows = [
+            {"input": f"question {i}" if i else first, "choices": ["a", "b"], "answer": "ab"[i % 2]}
+            for i in range(20)
+        ]
+        data.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+    write("question 0")
+    suite.write_text(
+        "models: [{name: some/model}]\n"
+        "tasks: [{name: quiz, format: jsonl, path: quiz.jsonl}]\nprompts: {shots: 0, count: 1}\n"
+    )
+    begin(tmp_path, {MINE: [11]})
+    out(capsys, "verify", suite)
+    write("another question")
+    (line,) = out(capsys, "verify", suite, status=1).splitlines()
+    assert "the 20 validation examples of quiz are no set of the ledger" in line
+    assert "the nearest shares 19" in line
+
+
+def test_merging_is_the_union_whatever_the_order(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = []
+    for name, subjects in (("a", {MINE: [11, 14]}), ("b", {MINE: [11], OTHER: [9]})):
+        paths.append(begin(tmp_path / name, subjects))
+    paths.append(begin(tmp_path / "c", {NEWER: [3, 4, 5]}))
+    united = {out(capsys, "merge", *pair) for pair in itertools.permutations(paths[:2])}
+    assert len(united) == 1
+    a, b, c = paths
+    whole = set()
+    for one, other, third in itertools.permutations((a, b, c)):
+        part = tmp_path / "part.jsonl"
+        out(capsys, "merge", one, other, "-o", part)
+        whole.add(out(capsys, "merge", part, third))
+    (text,) = whole
+    merged = tmp_path / "merged.jsonl"
+    merged.write_text(text)
+    assert out(capsys, "merge", merged, merged) == text
+    rows = [json.loads(line) for line in text.splitlines()]
+    assert sum(row["kind"] == "set" for row in rows) == 1
+    tries = {(r["model_digest"], r["prompt"]) for r in rows if r["kind"] == "prompt"}
+    assert sum(row["kind"] == "prompt" for row in rows) == len(tries) == 2 + 1 + 3
+
+
+def test_export_gives_all_lines_as_a_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = begin(tmp_path, {MINE: [11, 14], OTHER: [9]})
+    table = list(csv.DictReader(io.StringIO(out(capsys, "export", path))))
+    rows = json.loads(out(capsys, "export", path, "--format", "json"))
+    told = [row for row in rows if row["kind"] != "set"]
+    assert [row["kind"] for row in table] == [row["kind"] for row in told]
+    prompts = [row for row in table if row["kind"] == "prompt"]
+    assert [(row["model"], row["prompt"], row["correct"]) for row in prompts] == [
+        ("mine", "p0", "11"), ("mine", "p1", "14"), ("other", "p0", "9"),
+    ]  # fmt: skip
