@@ -21,7 +21,7 @@ from pytest_maxrandom.store import open_store
 from pytest_maxrandom.suite.loader import load_suite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
 
     from pytest_maxrandom.plan import PlannedClaim
@@ -48,7 +48,7 @@ class SuiteFile(pytest.File):
         except SuiteError as error:
             raise self.CollectError(self._shown(error)) from None
         for claim in claims:
-            yield ClaimItem.from_parent(self, name=claim.name, planned=claim, suite=claims)
+            yield ClaimItem.from_parent(self, name=claim.name, planned=claim)
 
     def _shown(self, error: SuiteError) -> str:
         """Return the problems with paths as the user would type them."""
@@ -68,14 +68,12 @@ class ClaimItem(pytest.Item):
         name: str,
         parent: SuiteFile,
         planned: PlannedClaim,
-        suite: Sequence[PlannedClaim],
         **kwargs: Any,
     ) -> None:
         # Since pytest 9.2 --lf compares ids by their parts. Only an id that is read from its text
         # has the bracket as a part; one that is made from the name has not.
         super().__init__(name=name, parent=parent, nodeid=f"{parent.nodeid}::{name}", **kwargs)
         self.planned = planned
-        self._suite = suite
         self.record = planned.record(self.nodeid, self.nodeid.partition("::")[0])
         self.stash[RECORDS] = [self.record]
         for mark in planned.marks:
@@ -91,8 +89,9 @@ class ClaimItem(pytest.Item):
     def setup(self) -> None:
         """Load the model, or take the one at hand, where results are missing."""
         self._tell(_KNOWN)
+        planned = [item.planned for item in self.session.items if isinstance(item, ClaimItem)]
         try:
-            self._evaluation = Evaluation(self.planned, self._suite, _means(self.config))
+            self._evaluation = Evaluation(self.planned, planned, _means(self.config))
             self._evaluation.prepare()
         except MaxRandomError as error:
             self.record.message = str(error)
@@ -156,6 +155,12 @@ def release_model(item: pytest.Item, nextitem: pytest.Item | None) -> None:
 def _key(item: pytest.Item) -> tuple[str, str]:
     assert isinstance(item, ClaimItem)
     return model_key(item.planned.model, item.planned.base)
+
+
+def close(config: pytest.Config) -> None:
+    """Let go of the store, whose file is complete without others beside it from then on."""
+    if _MEANS in config.stash:
+        config.stash[_MEANS].store.close()
 
 
 def _means(config: pytest.Config) -> Means:

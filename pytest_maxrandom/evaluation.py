@@ -65,8 +65,8 @@ class Evaluation:
     planned : PlannedClaim
         The claim.
     suite : sequence of PlannedClaim
-        All claims of its suite. What they are about to try counts from the first of them on, so
-        that t does not depend on which is tested first.
+        All claims of the run. What they are about to try counts from the first of them on, so that
+        t does not depend on which is tested first.
 
     Raises
     ------
@@ -86,7 +86,7 @@ class Evaluation:
         self._ledger = SetLedger(
             planned.base / FOLDER, means.run, cell.task.name, cell.prompt_set.validation
         )
-        self._claim, self._task = self._count(suite)
+        self._others = suite
         self._check_budget()
         prompts = cell.prompt_set.prompts
         self._work = [(prompt, cell.prompt_set.scored(prompt)) for prompt in prompts]
@@ -117,12 +117,14 @@ class Evaluation:
         """
         planned = self._planned
         sweep = self._sweep(self._work, progress, self._evaluated)
+        self._ledger.refresh()
+        claim, task = self._count()
         budget = planned.suite.prompts.budget
-        t = budget or (self._claim if planned.counted == "claim" else self._task)
+        t = max(budget or 0, claim if planned.counted == "claim" else task)
         record.t = t
         record.revision = sweep.revision or record.revision
         assess(planned.with_t(t), sweep, record)
-        record.tries = self._look(record)
+        record.tries = self._look(record, claim, task)
         record.notes += self._ledger.notes(self._subject)
         if record.passed and planned.cell.test and not self._means.settings.no_test:
             assert record.best_prompt is not None
@@ -140,17 +142,14 @@ class Evaluation:
         """What happened to the ledger and the store, one sentence each."""
         return [*self._ledger.problems, *self._means.store.messages]
 
-    def _count(self, suite: Sequence[PlannedClaim]) -> tuple[int, int]:
+    def _count(self) -> tuple[int, int]:
         """Return how many tries there are of this claim, and of any, on these examples."""
         planned = self._planned
-        claim: set[Try] = {*self._ledger.tries(self._subject), *_tries(planned, self._subject)}
+        claim = {*self._ledger.tries(self._subject), *_tries(planned, self._subject)}
         task = {*self._ledger.tries(), *claim}
-        examples = planned.cell.prompt_set.validation
-        for other in suite:
+        for other in self._others:
             same = _claim_key(other) == _claim_key(planned)
-            if other.cell.prompt_set.validation != examples or not (
-                same or planned.counted == "task"
-            ):
+            if not (same or planned.counted == "task") or not self._shares_examples(other):
                 continue
             try:
                 tries = _tries(other, _subject(other))
@@ -161,10 +160,20 @@ class Evaluation:
                 claim |= tries
         return len(claim), len(task)
 
+    def _shares_examples(self, other: PlannedClaim) -> bool:
+        examples = other.cell.prompt_set.validation
+        return other.base == self._planned.base and (
+            examples == self._planned.cell.prompt_set.validation or self._ledger.is_about(examples)
+        )
+
     def _check_budget(self) -> None:
+        """Refuse prompts beyond the budget; those that were evaluated before may be tested."""
         budget = self._planned.suite.prompts.budget
-        t = self._claim if self._planned.counted == "claim" else self._task
-        if budget is not None and t > budget:
+        if budget is None:
+            return
+        claim, task = self._count()
+        t = claim if self._planned.counted == "claim" else task
+        if t > budget and _tries(self._planned, self._subject) - self._ledger.tries():
             raise SweepError(
                 f"the budget of {count(budget)} prompts would be exceeded: with those of this "
                 f"suite, {count(t)} would have been evaluated on these examples (the ledger "
@@ -176,8 +185,10 @@ class Evaluation:
         self._ledger.evaluated(
             self._subject, prompt.prompt.digest, len(prompt.examples), prompt.correct
         )
+        # Another process may have used the budget up meanwhile.
+        self._check_budget()
 
-    def _look(self, record: ClaimRecord) -> Tries:
+    def _look(self, record: ClaimRecord, claim: int, task: int) -> Tries:
         planned, prompt_set = self._planned, self._planned.cell.prompt_set
         assert record.t is not None
         assert record.best_correct is not None
@@ -188,8 +199,8 @@ class Evaluation:
         level = (planned.claim.p_max or DEFAULT_P_MAX) / (look * (look + 1))
         return Tries(
             run=len(digests),
-            claim=self._claim,
-            task=self._task,
+            claim=claim,
+            task=task,
             counted="budget" if planned.suite.prompts.budget else planned.counted,
             look=look,
             level=level,
@@ -218,6 +229,7 @@ class Evaluation:
             standard_baseline=null.standard_baseline,
             p_standard=null.p_value(predictions.correct),
             openings=openings,
+            seen=self._ledger.seen(examples),
         )
 
     def _sweep(
@@ -251,9 +263,9 @@ def _subject(planned: PlannedClaim) -> Subject:
     )
 
 
-def _claim_key(planned: PlannedClaim) -> tuple[str, str, int]:
+def _claim_key(planned: PlannedClaim) -> tuple[str, int]:
     """Return what is the same claim, whatever the revision of its model."""
-    return planned.model.name, planned.model.quantization, planned.cell.shots
+    return planned.model.name, planned.cell.shots
 
 
 def _tries(planned: PlannedClaim, subject: Subject) -> set[Try]:

@@ -53,6 +53,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return SuiteScheduling(config, log)
 
 
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Close what claims have opened."""
+    if _COLLECT in sys.modules:
+        sys.modules[_COLLECT].close(config)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let claims that share a model follow each other."""

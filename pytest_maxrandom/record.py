@@ -88,6 +88,8 @@ class HeldOut:
     """P(one guesser has at least as many right); one prompt was tried, so t = 1."""
     openings: int
     """(model, prompt) pairs for which this test set was ever opened, this one included."""
+    seen: int = 0
+    """Its examples that stand in a validation set of the ledger: no test for those who saw them."""
 
 
 @dataclass(slots=True)

@@ -77,7 +77,7 @@ class Tally:
             trie_nodes=sum(cost.trie_nodes for cost in self._computed),
             engine=_all(cost.engine for cost in self._costs),
             engine_reason=reasons[0] if reasons else None,
-            batch_tokens=getattr(model, "batch_tokens", None),
+            batch_tokens=model.batch_tokens if model else None,
             peak_memory=_peak_memory(model),
             reused=len(self._reused),
             reused_seconds=sum(cost.seconds for cost in self._reused),
@@ -93,10 +93,8 @@ def _all(names: Iterable[str]) -> str:
 def _peak_memory(model: Model | None) -> int | None:
     if model is None:
         return None
-    if (of_model := getattr(model, "peak_memory", None)) is not None:
-        found = of_model()
-        if found is not None:
-            return int(found)
+    if (on_accelerators := model.peak_memory()) is not None:
+        return on_accelerators
     try:
         import resource
     except ImportError:  # Windows

@@ -76,7 +76,7 @@ def _shown(summary: FileSummary) -> Iterator[str]:
     table = [(*head, *(f"after {more:,} more" for more in _MORE[1:]))]
     table += [
         (
-            f"{claim['model']} {claim['quantization']} {claim['shots']}-shot",
+            f"{claim['model']} {claim['shots']}-shot",
             f"{claim['t']:,}",
             str(claim["looks"]),
             f"{claim['best_correct']}/{claim['n']} = {claim['best_accuracy']:.3f}",
@@ -105,7 +105,6 @@ def _numbers(summary: FileSummary) -> dict[str, Any]:
         "claims": [
             {
                 "model": one.claim.model,
-                "quantization": one.claim.quantization,
                 "shots": one.claim.shots,
                 "t": one.t,
                 "looks": one.looks,
@@ -179,7 +178,9 @@ def _merge(options: argparse.Namespace) -> str:
     text = b"".join(map(line_of, union)).decode("ascii")
     if options.output is None:
         return text.rstrip("\n")
-    options.output.write_text(text, encoding="ascii", newline="\n")
+    whole = options.output.with_name(f"{options.output.name}.new")
+    whole.write_text(text, encoding="ascii", newline="\n")
+    whole.replace(options.output)  # which may be one of the two
     return f"{len(union):,} lines in {options.output}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from sys import intern
@@ -12,7 +13,7 @@ from pytest_maxrandom.ledger.files import read_bytes, whole_row
 from pytest_maxrandom.ledger.lines import Claim, Try, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from pytest_maxrandom.ledger.lines import Row
@@ -65,7 +66,7 @@ class Contents:
         if kind == "set":
             self.sets[row["set"]] = SetLine(row["set"], tuple(row["examples"]))
             return
-        key = (row["model"], row["quantization"], row["shots"])
+        key = (row["model"], row["shots"])
         if kind == "look":
             self.looks.setdefault(Claim(*key), set()).add(row["look"])
             return
@@ -77,11 +78,22 @@ class Contents:
         else:
             self.tries[Claim(*key)] = {tried}
 
+    def take_tries(self, tries: Iterable[tuple[str, str, str]]) -> None:
+        """Add what :func:`pytest_maxrandom.ledger.lines.tries` found."""
+        known: dict[str, tuple[Callable[[Try], None], str, str]] = {}
+        for subject, prompt, _ in tries:
+            if subject not in known:
+                row = json.loads(f"{{{subject}}}")
+                add = self.tries.setdefault(Claim(row["model"], row["shots"]), set()).add
+                known[subject] = add, intern(row["model_digest"]), intern(row["scoring"])
+            add, digest, scoring = known[subject]
+            add(_new(Try, (digest, prompt, scoring)))
+
     def has(self, row: Row) -> bool:
         """Tell whether a row would add nothing."""
         if row["kind"] == "set":
             return row["set"] in self.sets
-        claim = Claim(row["model"], row["quantization"], row["shots"])
+        claim = Claim(row["model"], row["shots"])
         if row["kind"] == "look":
             return row["look"] in self.looks.get(claim, ())
         tried = Try(row["model_digest"], row["prompt"], row["scoring"])
@@ -130,11 +142,22 @@ def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield number and text of the lines of sets and openings, each once."""
     done = counted = 0
     line = 1
-    for found in _OF_SETS.finditer(data):
-        if found.start() < done:
+    for place in sorted(_places(data, b'"set"') + _places(data, b'"opening"')):
+        if place < done:
             continue
-        start = data.rfind(b"\n", 0, found.start()) + 1
-        end = data.find(b"\n", found.end()) + 1 or len(data)
-        line += data.count(b"\n", counted, start)
-        yield line, data[start:end]
-        done, counted = end, start
+        start = data.rfind(b"\n", 0, place) + 1
+        done = data.find(b"\n", place) + 1 or len(data)
+        if _OF_SETS.search(data, start, done):
+            line += data.count(b"\n", counted, start)
+            counted = start
+            yield line, data[start:done]
+
+
+def _places(data: bytes, word: bytes) -> list[int]:
+    """Return where a word stands; of a rare one this is known at once, unlike of a pattern."""
+    found = []
+    place = data.find(word)
+    while place >= 0:
+        found.append(place)
+        place = data.find(word, place + 1)
+    return found

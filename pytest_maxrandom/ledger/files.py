@@ -10,13 +10,14 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LedgerError, LockError
-from pytest_maxrandom.ledger.lines import parse, read_line
+from pytest_maxrandom.ledger.lines import blocks, parse, read_line, tries
 from pytest_maxrandom.locks import held
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from pytest_maxrandom.ledger.contents import Contents
     from pytest_maxrandom.ledger.lines import Row
 
 ATTRIBUTES = "*.jsonl merge=union\n"
@@ -32,8 +33,8 @@ class LedgerFile:
     ----------
     path : Path
         It need not exist.
-    take : callable
-        Is given each row, at least once.
+    contents : Contents
+        Takes what the lines say, each at least once.
 
     Attributes
     ----------
@@ -43,11 +44,11 @@ class LedgerFile:
         Whether there was no line when it was last read.
     """
 
-    def __init__(self, path: Path, take: Callable[[Row], None]) -> None:
+    def __init__(self, path: Path, contents: Contents) -> None:
         self.path = path
         self.torn: str | None = None
         self.empty = True
-        self._take = take
+        self._contents = contents
         self._offset = 0
         self._lines = 0
         self._identity: tuple[int, int] | None = None
@@ -109,21 +110,29 @@ class LedgerFile:
         whole = data.rfind(b"\n") + 1
         lines = data if whole == len(data) else data[:whole]
         with _uncollected():
-            for row in parse(lines, self.path, self._lines + 1):
-                self._take(row)
+            for block in blocks(lines):
+                self._take_block(block)
         self._offset += whole
-        self._lines += lines.count(b"\n")
         tail = data[whole:]
         complete = whole_row(tail, self.path, self._lines + 1)
         self.empty = not self._offset and complete is None
         if complete is not None:
-            self._take(complete)
+            self._contents.take(complete)
         elif tail.strip():
             self.torn = (
                 f"{self.path}:{self._lines + 1}: the last line was cut off while it was written; "
                 "it is not counted, and is removed before the next line is added"
             )
         return tail
+
+    def _take_block(self, block: bytes) -> None:
+        found = tries(block)
+        if found is not None:
+            self._contents.take_tries(found)
+        else:
+            for row in parse(block, self.path, self._lines + 1):
+                self._contents.take(row)
+        self._lines += block.count(b"\n")
 
     def _continues(self, file: int, size: int) -> bool:
         """Tell whether what was read is still there: version control may have put back less."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
-from operator import le
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_maxrandom.errors import LedgerError
@@ -32,16 +32,32 @@ FIELDS: dict[str, dict[str, type]] = {
 }
 """Type of each field of each kind of line, in the order of the line."""
 
+
+def _plain(*names: str) -> str:
+    """Return the pattern of fields whose texts need no escapes."""
+    values = {str: r'"[^"\\\x00-\x1f]*+"', int: r"(?:0|[1-9][0-9]{0,17})"}
+    return ",".join(f'"{name}":{values[FIELDS["prompt"][name]]}' for name in names)
+
+
+_TRY = re.compile(
+    f'^{{"kind":"prompt",{_plain("when", "run")},({_plain(*_SUBJECT)}),{_plain("task_digest")},'
+    f'"prompt":"([^"\\\\\\x00-\\x1f]*+)",({_plain("n", "correct")})}}\n',
+    re.MULTILINE,
+)
+"""A prompt as `line_of` writes it: subject, prompt and counts."""
+
 _CALLED = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
 _MARKERS = (b"<<<<<<<", b"=======", b">>>>>>>", b"|||||||")
 _BLOCK = 1 << 17
 
 
 class Claim(NamedTuple):
-    """Whose prompts are counted together, on one validation set."""
+    """Whose prompts are counted together, on one validation set, whatever the model's revision.
+
+    How it is quantized is a part of its revision: trying all ways and keeping the best is a search.
+    """
 
     model: str
-    quantization: str
     shots: int
 
 
@@ -80,7 +96,7 @@ class Subject:
     @property
     def claim(self) -> Claim:
         """What its prompts are counted for."""
-        return Claim(self.model, self.quantization, self.shots)
+        return Claim(self.model, self.shots)
 
     def tried(self, prompt_digest: str) -> Try:
         """Return the try of that prompt."""
@@ -135,38 +151,48 @@ def parse(data: bytes, path: Path, line: int = 1) -> Iterator[Row]:
     LedgerError
         With file and line, at the first line that is none of a ledger.
     """
+    for block in blocks(data):
+        count = block.count(b"\n")
+        yield from _fast(block, count) or _slow(block, path, line)
+        line += count
+
+
+def blocks(data: bytes) -> Iterator[bytes]:
+    """Cut many whole lines into blocks of whole lines, of a size that is quickly read."""
     start = 0
     while start < len(data):
         end = data.rfind(b"\n", start, start + _BLOCK) + 1 or data.find(b"\n", start) + 1
-        block = data[start : end or len(data)]
-        count = block.count(b"\n")
-        yield from _fast(block, count) or _slow(block, path, line)
-        start += len(block)
-        line += count
+        yield data[start : end or len(data)]
+        start = end or len(data)
+
+
+def tries(block: bytes) -> list[tuple[str, str, str]] | None:
+    """Read a block in which each line is a prompt, written as `line_of` does; else return None.
+
+    Most of a large ledger is such lines, and this is faster than `parse`.
+
+    Returns
+    -------
+    list of tuples of str
+        Of each line: its subject and its counts, as the text of their fields, around the prompt.
+    """
+    try:
+        found: list[tuple[str, str, str]] = _TRY.findall(block.decode("ascii"))
+    except UnicodeDecodeError:
+        return None
+    if len(found) != block.count(b"\n"):
+        return None
+    counts = [json.loads(f"{{{text}}}") for text in {text for _, _, text in found}]
+    return found if all(row["correct"] <= row["n"] > 0 for row in counts) else None
 
 
 def _fast(block: bytes, count: int) -> list[Row] | None:
     """Read all lines in one go, which takes a third of the time, or None if one needs a look."""
     try:
         rows: list[Row] = json.loads(b"[" + block.removesuffix(b"\n").replace(b"\n", b",") + b"]")
-        return rows if len(rows) == count and _are_right(rows) else None
+        return rows if len(rows) == count and not any(map(_mistake, rows)) else None
     except (ValueError, RecursionError, AttributeError, TypeError):
         return None
-
-
-def _are_right(rows: list[Row]) -> bool:
-    """Look at the fields of all prompts column by column, and at the few other lines one by one."""
-    prompts = [row for row in rows if row.get("kind") == "prompt"]
-    if len(prompts) < len(rows) and any(_mistake(r) for r in rows if r.get("kind") != "prompt"):
-        return False
-    fields = FIELDS["prompt"]
-    if not prompts or set(map(tuple, prompts)) != {tuple(fields)}:
-        return not prompts
-    columns = dict(zip(fields, zip(*map(dict.values, prompts), strict=True), strict=True))
-    if any(set(map(type, columns[name])) != {of} for name, of in fields.items()):
-        return False
-    correct, n = columns["correct"], columns["n"]
-    return min(correct) >= 0 < min(n) and min(columns["shots"]) >= 0 and all(map(le, correct, n))
 
 
 def _slow(block: bytes, path: Path, line: int) -> list[Row]:

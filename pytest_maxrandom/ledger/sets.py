@@ -72,19 +72,50 @@ class SetLedger:
         self._problems: dict[str, None] = {}
         self.path = folder / f"{_slug(task)}-{self._digest[:_SHOWN]}.jsonl"
         self._read(folder)
-        self._file = LedgerFile(self.path, self._own.take)
+        self._file = LedgerFile(self.path, self._own)
         self._file.read()
         self._tell(self._file.torn)
 
     def tries(self, subject: Subject | None = None) -> frozenset[Try]:
-        """Return what was ever tried for the subject's claim, or for any, on these examples."""
+        """Return what was ever tried for the subject's claim, or for any, on these examples.
+
+        Of the claim are all models of its name, and all names of these models.
+        """
+        left = [
+            (claim, tries)
+            for contents in self._contents
+            for claim, tries in contents.tries.items()
+            if subject is None or claim.shots == subject.shots
+        ]
+        if subject is None:
+            return frozenset(tried for _, tries in left for tried in tries)
+        names, digests = {subject.model}, {subject.model_digest}
         found: set[Try] = set()
-        for contents in self._contents:
-            if subject is None:
-                found |= contents.all_tries
-            else:
-                found |= contents.tries.get(subject.claim, set())
+        while same := [
+            (claim, tries)
+            for claim, tries in left
+            if claim.model in names or any(tried.model_digest in digests for tried in tries)
+        ]:
+            for claim, tries in same:
+                names.add(claim.model)
+                digests |= {tried.model_digest for tried in tries}
+                found |= tries
+            left = [each for each in left if each not in same]
         return frozenset(found)
+
+    def refresh(self) -> None:
+        """Read what other processes have added."""
+        self._file.read()
+
+    def is_about(self, examples: Sequence[Example]) -> bool:
+        """Tell whether these examples are the same set, changed a little or not at all."""
+        return bool(related({"": list(map(example_digest, examples))}, self._examples))
+
+    def seen(self, examples: Sequence[Example]) -> int:
+        """Count the examples that stand in any validation set of the ledger."""
+        sets = (line.examples for one in self._elsewhere for line in one.sets.values())
+        known = {*self._examples, *(example for of_set in sets for example in of_set)}
+        return sum(example_digest(example) in known for example in examples)
 
     def notes(self, subject: Subject) -> list[str]:
         """Return from where tries of the subject's claim were carried over, a sentence each."""
@@ -158,7 +189,7 @@ class SetLedger:
                 if path == self.path:
                     continue
                 contents = Contents()
-                file = LedgerFile(path, contents.take)
+                file = LedgerFile(path, contents)
                 file.read()
                 self._tell(file.torn)
                 self._before.append((contents, shared))

@@ -107,6 +107,8 @@ def mistakes(path: Path) -> list[str]:
             cut = "the last line was cut off; the next run removes it"
             found.append((number, cut if number == len(lines) else str(error)))
     sets = {row["set"]: len(row["examples"]) for _, row in rows if row["kind"] == "set"}
+    if len(sets) > 1:
+        found.append((1, f"found {len(sets)} validation sets, expected a file for each"))
     if rows and not sets:
         found.append((1, "no line says which examples the file is about; restore that line"))
     found += [(number, wrong) for number, row in rows if (wrong := _mismatch(row, sets))]
@@ -151,7 +153,7 @@ def summary(path: Path) -> FileSummary:
         if row["kind"] == "set":
             task, chances = row["task"], Counter(row["chances"])
         elif row["kind"] == "prompt":
-            claim = Claim(row["model"], row["quantization"], row["shots"])
+            claim = Claim(row["model"], row["shots"])
             found = (row["correct"] / row["n"], row["correct"], row["n"])
             best[claim] = max(best.get(claim, found), found)
     return FileSummary(
@@ -181,6 +183,11 @@ def merged(lines: Iterable[Row]) -> list[Row]:
         name = _fact(row)
         if name not in chosen or entry[:2] < chosen[name][:2]:
             chosen[name] = entry
+    if len(sets := [name for kind, name, *_ in chosen if kind == "set"]) > 1:
+        raise LedgerError(
+            f"these files are about {len(sets)} different validation sets; expected one, because "
+            "each set has a file of its own: keep both side by side"
+        )
     ordered = sorted(chosen.values(), key=lambda entry: entry[:2])
     return [row for _, _, row in ordered]
 
@@ -193,4 +200,4 @@ def _fact(row: Row) -> tuple[object, ...]:
     tried = (row["model_digest"], row["prompt"], row["scoring"])
     if kind == "opening":
         return (kind, row["test"], *tried)
-    return (kind, row["task_digest"], row["model"], row["quantization"], row["shots"], *tried)
+    return (kind, row["task_digest"], row["model"], row["shots"], *tried)

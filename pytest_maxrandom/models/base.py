@@ -71,6 +71,15 @@ class Model(Protocol):
     engine: str
     engine_reason: str | None
 
+    @property
+    def batch_tokens(self) -> int:
+        """Tokens that go through the model at once."""
+        ...
+
+    def peak_memory(self) -> int | None:
+        """Return the most bytes in use on accelerators at any one time; None without one."""
+        ...
+
     def encode(
         self, questions: Sequence[Question], span: Span = "boundary"
     ) -> list[tuple[Request, ...]]:

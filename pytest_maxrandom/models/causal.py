@@ -63,6 +63,20 @@ class CausalModel:
         self.engine = self._choice.engine.name
         self.engine_reason = self._choice.reason
 
+    @property
+    def batch_tokens(self) -> int:
+        """Tokens that go through the model at once, as far as texts are shorter than that."""
+        return self._choice.engine.budget.tokens
+
+    def peak_memory(self) -> int | None:
+        """Return the most bytes that were in use on GPUs at any one time; None without one."""
+        import torch
+
+        if "cuda" not in self.device:
+            return None
+        devices = range(torch.cuda.device_count())
+        return sum(torch.cuda.max_memory_allocated(device) for device in devices)
+
     def encode(
         self, questions: Sequence[Question], span: Span = "boundary"
     ) -> list[tuple[Request, ...]]:

@@ -107,12 +107,13 @@ def held_out(claim: ClaimRecord) -> str:
             return ""
         why = "opening it was switched off" if claim.passed else "the claim does not hold"
         return f"{count(aside)} examples are still closed, because {why}"
+    seen = f"; {count(test.seen)} of them were validation examples before" if test.seen else ""
     times = "opening" if test.openings == 1 else "openings"
     return (
         f"{count(test.correct)} of {count(test.n)} correct ({accuracy(test.accuracy)}, 95 % "
         f"interval {accuracy(test.low)} to {accuracy(test.high)}), beside a standard baseline of "
         f"{accuracy(test.standard_baseline)}: p {_equals(p_value(test.p_standard))}; "
-        f"{count(test.openings)} {times} of this test set so far"
+        f"{count(test.openings)} {times} of this test set so far{seen}"
     )
 
 
@@ -219,7 +220,8 @@ def cost(claim: ClaimRecord) -> str:
 def precision(claim: ClaimRecord) -> str:
     """Say how firmly the answers stand where the arithmetic has few digits."""
     e = claim.engine
-    if e is None or e.closest is None or "float32" in e.dtype or "float64" in e.dtype:
+    exact = claim.quantization == "none" and e is not None and e.dtype in ("float32", "float64")
+    if e is None or e.closest is None or exact:
         return ""
     return (
         f"{e.dtype}: answers can change when texts are put together in other batches; the closest "

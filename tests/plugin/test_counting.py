@@ -138,6 +138,36 @@ def test_count_task_counts_the_claims_of_the_suite_from_the_start(suite: Suite) 
     assert second["t"] == third["t"] == 4
 
 
+def test_sets_that_overlap_count_for_each_other_from_the_first_run_on(suite: Suite) -> None:
+    data = suite.folder / "data"
+    lines = (data / "known.jsonl").read_text().splitlines(keepends=True)
+    (data / "part.jsonl").write_text("".join(lines[:10]))
+    part = "  - {name: part, format: jsonl, path: data/part.jsonl, append_choices: false}\n"
+    first = suite.run("", "Say:\n", task=part)
+    second = suite.again()
+    # Each prompt meets both sets: the same model and prompt, so the same two tries.
+    assert first["t"] == second["t"] == 2
+    assert first["tries"]["task"] == second["tries"]["task"]
+
+
+def test_a_model_by_another_name_or_quantized_otherwise_does_not_reset_t(
+    suite: Suite,
+) -> None:
+    suite.run("")
+    named = _model(suite)
+    suite.head = suite.head.replace(named, f"{named}/.")
+    assert suite.run("Say:\n")["t"] == 2
+    suite.head = suite.head.replace(f"{named}/.", named)
+    suite.head = suite.head.replace("quantization: none", "quantization: none\n    dtype: bfloat16")
+    assert suite.run("")["t"] == 3
+
+
+def test_a_test_set_that_was_seen_before_is_told(suite: Suite) -> None:
+    suite.run("")
+    claim = suite.run("", task="    test: {fraction: 0.25}\n")
+    assert claim["test"]["seen"] == claim["test"]["n"] == 6
+
+
 def _model(suite: Suite) -> str:
     return next(
         line.partition("name: ")[2] for line in suite.head.splitlines() if "- name: " in line
@@ -162,6 +192,8 @@ def test_a_budget_is_t_from_the_first_look_on_and_is_never_exceeded(suite: Suite
     assert "4" in refused["message"]
     assert len(suite.lines("prompt")) == 2
     assert budgeted('["", "z"]', 3)["tries"]["claim"] == 3
+    again = budgeted('["x", "z"]', 2)
+    assert (again["t"], again["outcome"] == "error") == (3, False)
 
 
 def test_the_test_set_is_opened_for_a_claim_that_passed_and_only_once(suite: Suite) -> None:

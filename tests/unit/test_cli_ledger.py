@@ -56,8 +56,8 @@ def test_show_tells_t_looks_best_and_the_baseline_after_more_prompts(
     assert text.startswith(
         f"quiz: 20 examples, standard baseline 0.500, 6 prompts of any claim ({path})"
     )
-    (mine,) = [line for line in text.splitlines() if "mine nf4 4-shot" in line]
-    assert mine.split()[3:] == [
+    (mine,) = [line for line in text.splitlines() if "mine 4-shot" in line]
+    assert mine.split()[2:] == [
         "4", "2", "14/20", "=", "0.700",
         *(f"{expected_best(4 + more):.3f}" for more in (0, 10, 100, 1000)),
     ]  # fmt: skip
@@ -140,6 +140,25 @@ def test_merging_is_the_union_whatever_the_order(
     assert sum(row["kind"] == "set" for row in rows) == 1
     tries = {(r["model_digest"], r["prompt"]) for r in rows if r["kind"] == "prompt"}
     assert sum(row["kind"] == "prompt" for row in rows) == len(tries) == 2 + 1 + 3
+
+
+def test_files_of_different_sets_are_not_merged_and_not_right(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = begin(tmp_path / "a", {MINE: [11]})
+    two = SetLedger(tmp_path / "b" / FOLDER, "run", "quiz", EXAMPLES[:9])
+    two.evaluated(MINE, "p0", 9, 3)
+    assert "2 different validation sets" in out(capsys, "merge", one, two.path, status=2)
+    one.write_text(one.read_text() + two.path.read_text())
+    assert "found 2 validation sets" in out(capsys, "verify", one, status=1)
+
+
+def test_a_merge_may_be_written_over_one_of_the_two(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, two = begin(tmp_path / "a", {MINE: [11]}), begin(tmp_path / "b", {OTHER: [9, 8]})
+    out(capsys, "merge", one, two, "-o", one)
+    assert len(SetLedger(one.parent, "run", "quiz", EXAMPLES).tries()) == 3
 
 
 def test_export_gives_all_lines_as_a_table(

@@ -48,6 +48,7 @@ class Engine(Protocol):
     """One way to put requests through a model."""
 
     name: str
+    budget: Budget
 
     def score(self, requests: Sequence[Request]) -> Sums:
         """Return the log-likelihood of each request's answer."""

@@ -31,22 +31,22 @@ class Packed:
 
     def __init__(self, network: Network, budget: Budget, window: Window | None = None) -> None:
         self._network = network
-        self._budget = budget
+        self.budget = budget
         self._window = window
 
     def score(self, requests: Sequence[Request]) -> Sums:
         """Return the log-likelihood of each request's answer."""
         planned = trie.build(requests)
-        prefix = fill(self._network, self._budget, planned.prefix, self._mask)
+        prefix = fill(self._network, self.budget, planned.prefix, self._mask)
         totals = [0.0] * len(requests)
         forwarded = len(planned.prefix)
         longest = max(len(path.ids) for path in planned.paths)
         rest: Sequence[trie.Path] = planned.paths
         while rest:
-            for paths in trie.cut(rest, self._budget.room(longest)):
+            for paths in trie.cut(rest, self.budget.room(longest)):
                 forest = trie.plant(paths, requests, len(planned.prefix))
                 length = len(planned.prefix) + len(paths[0].ids)
-                values = self._budget.attempt(
+                values = self.budget.attempt(
                     lambda forest=forest: self._forward(forest, prefix),  # type: ignore[misc]
                     len(forest.tokens),
                     alone=length if len(paths) == 1 else None,

@@ -32,7 +32,7 @@ class Plain:
         self, network: Network, budget: Budget, *, alone_beyond: int | None = None
     ) -> None:
         self._network = network
-        self._budget = budget
+        self.budget = budget
         self._alone_beyond = alone_beyond
 
     def score(self, requests: Sequence[Request]) -> Sums:
@@ -40,7 +40,7 @@ class Plain:
         totals = [0.0] * len(requests)
         forwarded = 0
         pending = []
-        for batch in batches(rows(requests), self._budget.tokens):
+        for batch in batches(rows(requests), self.budget.tokens):
             if self._alone_beyond is not None and len(batch[0].ids) >= self._alone_beyond:
                 pending += [[row] for row in batch]
             else:
@@ -49,7 +49,7 @@ class Plain:
         while pending:
             batch = pending.pop()
             size = len(batch) * len(batch[0].ids)
-            values = self._budget.attempt(
+            values = self.budget.attempt(
                 lambda batch=batch: self._forward(batch, requests),  # type: ignore[misc]
                 size,
                 alone=len(batch[0].ids) if len(batch) == 1 else None,

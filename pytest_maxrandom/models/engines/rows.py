@@ -50,20 +50,20 @@ class Rows:
 
     def __init__(self, network: Network, budget: Budget) -> None:
         self._network = network
-        self._budget = budget
+        self.budget = budget
 
     def score(self, requests: Sequence[Request]) -> Sums:
         """Return the log-likelihood of each request's answer."""
         planned = trie.build(requests)
         length = len(planned.prefix)
-        prefix = fill(self._network, self._budget, planned.prefix, _ones)
+        prefix = fill(self._network, self.budget, planned.prefix, _ones)
         sweep = _Sweep(requests, prefix, length, [0.0] * len(requests), length)
         rest = sorted(trie.families(planned.paths), key=lambda family: -family.context)
         while rest:
-            for batch in level([family.context for family in rest], self._budget.tokens):
+            for batch in level([family.context for family in rest], self.budget.tokens):
                 families = [rest[index] for index in batch]
                 size = len(families) * families[0].context
-                contexts = self._budget.attempt(
+                contexts = self.budget.attempt(
                     lambda families=families: self._contexts(families, sweep),  # type: ignore[misc]
                     size,
                     alone=length + families[0].context if len(families) == 1 else None,
@@ -113,11 +113,11 @@ class Rows:
         rest.sort(key=lambda tail: -len(tail.ids))
         lengths = torch.tensor([family.context for family in families])
         while rest:
-            for batch in level([len(tail.ids) for tail in rest], self._budget.tokens):
+            for batch in level([len(tail.ids) for tail in rest], self.budget.tokens):
                 tails = [rest[index] for index in batch]
                 size = len(tails) * len(tails[0].ids)
                 text = sweep.length + int(lengths[tails[0].row]) + len(tails[0].ids)
-                done = self._budget.attempt(
+                done = self.budget.attempt(
                     lambda tails=tails: self._tails(tails, lengths, contexts, sweep),  # type: ignore[misc]
                     size,
                     alone=text if len(tails) == 1 else None,

@@ -91,8 +91,7 @@ def test_what_another_has_counted_meanwhile_is_not_counted_again(tmp_path: Path)
 @pytest.mark.parametrize(
     "other",
     [
-        replace(OWN, model="large"),
-        replace(OWN, quantization="nf4"),
+        replace(OWN, model="large", model_digest="another"),
         replace(OWN, shots=0),
     ],
 )
@@ -104,8 +103,25 @@ def test_claims_are_kept_apart_and_together_make_what_was_tried_on_the_examples(
     one.evaluated(other, "p2", 10, 3)
     for reader in (one, ledger(tmp_path)):
         assert reader.tries(OWN) == tries({1})
-        assert reader.tries(other) == tries({2})
-        assert reader.tries() == tries({1, 2})
+        assert reader.tries(other) == tries({2}, other)
+        assert reader.tries() == tries({1}) | tries({2}, other)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(OWN, model="./renamed"),
+        replace(OWN, quantization="nf4", model_digest="quantized"),
+    ],
+)
+def test_neither_another_spelling_nor_another_quantization_of_a_model_resets_t(
+    tmp_path: Path, other: Subject
+) -> None:
+    one = ledger(tmp_path)
+    one.evaluated(OWN, "p1", 10, 3)
+    one.evaluated(other, "p2", 10, 3)
+    for reader in (one, ledger(tmp_path)):
+        assert len(reader.tries(OWN)) == len(reader.tries(other)) == 2
 
 
 @pytest.mark.parametrize("other", [REVISED, replace(OWN, scoring="mean")])
