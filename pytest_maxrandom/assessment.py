@@ -40,7 +40,7 @@ def assess(planned: PlannedClaim, sweep: Sweep, record: ClaimRecord) -> None:
     if tries > 1:
         record.notes.append(
             f"The permutation p was computed of this run's {count(len(counts))} prompts and "
-            f"multiplied by {tries:.3g}, because t counts others whose answers are not at hand."
+            f"multiplied by {tries:.3g}, because t is larger, and other answers are not at hand."
         )
     verdict = judge(
         planned.claim,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.assessment import assess
 from pytest_maxrandom.errors import ModelError, SweepError
 from pytest_maxrandom.ledger import FOLDER, SetLedger, Subject, Try
-from pytest_maxrandom.ledger.digests import example_digest, set_digest
 from pytest_maxrandom.models.digest import model_digest
 from pytest_maxrandom.models.registry import locate
 from pytest_maxrandom.notation import count
@@ -210,8 +209,7 @@ class Evaluation:
     def _open(self, prompt: Prompt, progress: Progress) -> HeldOut | None:
         """Score the best prompt on the test set, if that could be written down."""
         examples = self._planned.cell.test
-        test = set_digest(map(example_digest, examples))
-        openings = self._ledger.opened(self._subject, prompt.digest, test, len(examples))
+        openings = self._ledger.opened(self._subject, prompt.digest, examples)
         if openings is None:
             return None
         sweep = self._sweep([(prompt, examples)], progress, lambda predictions: None)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.ledger.lines import Row
 
-_OF_SETS = re.compile(rb'"kind"\s*:\s*"(?:set|opening)"')
+_OF_SETS = re.compile(rb'"kind"\s*:\s*"(?:set|test|opening)"')
 
 _new = tuple.__new__  # half the time of Try(...), which counts for a million lines
 
@@ -50,6 +50,8 @@ class Contents:
         Claim to its tries.
     looks : dict
         Claim to the digests of its looks.
+    tests : dict
+        Digests of the examples of a test set by its digest.
     openings : dict
         Digest of a test set to the tries that opened it.
     """
@@ -58,6 +60,7 @@ class Contents:
         self.sets: dict[str, SetLine] = {}
         self.tries: dict[Claim, set[Try]] = {}
         self.looks: dict[Claim, set[str]] = {}
+        self.tests: dict[str, tuple[str, ...]] = {}
         self.openings: dict[str, set[Try]] = {}
 
     def take(self, row: Row) -> None:
@@ -65,6 +68,9 @@ class Contents:
         kind = row["kind"]
         if kind == "set":
             self.sets[row["set"]] = SetLine(row["set"], tuple(row["examples"]))
+            return
+        if kind == "test":
+            self.tests[row["test"]] = tuple(row["examples"])
             return
         key = (row["model"], row["shots"])
         if kind == "look":
@@ -93,6 +99,8 @@ class Contents:
         """Tell whether a row would add nothing."""
         if row["kind"] == "set":
             return row["set"] in self.sets
+        if row["kind"] == "test":
+            return row["test"] in self.tests
         claim = Claim(row["model"], row["shots"])
         if row["kind"] == "look":
             return row["look"] in self.looks.get(claim, ())
@@ -142,7 +150,8 @@ def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield number and text of the lines of sets and openings, each once."""
     done = counted = 0
     line = 1
-    for place in sorted(_places(data, b'"set"') + _places(data, b'"opening"')):
+    words = (b'"set"', b'"test"', b'"opening"')
+    for place in sorted(place for word in words for place in _places(data, word)):
         if place < done:
             continue
         start = data.rfind(b"\n", 0, place) + 1

@@ -28,6 +28,7 @@ FIELDS: dict[str, dict[str, type]] = {
         "correct": int,
     },
     "look": {**_WHEN, "look": str, **_SUBJECT, "t": int, "best_correct": int, "n": int},
+    "test": {"kind": str, "test": str, "examples": list},
     "opening": {**_WHEN, **_SUBJECT, "prompt": str, "test": str, "n": int},
 }
 """Type of each field of each kind of line, in the order of the line."""
@@ -224,9 +225,13 @@ def _mistake(row: Row) -> str | None:
 
 
 def _contradiction(row: Row) -> str | None:
+    if row["kind"] in ("set", "test") and (
+        not row["examples"] or any(type(example) is not str for example in row["examples"])
+    ):
+        return f"examples: found {_shown(row['examples'])}, expected texts; {_RESTORE}"
+    if row["kind"] == "test":
+        return None
     if row["kind"] == "set":
-        if not row["examples"] or any(type(example) is not str for example in row["examples"]):
-            return f"examples: found {_shown(row['examples'])}, expected texts; {_RESTORE}"
         sizes = row["chances"].values()
         if any(type(size) is not int for size in sizes) or sum(sizes) != len(row["examples"]):
             return (

@@ -137,7 +137,7 @@ class SetLedger:
         """Count a prompt, once; when this returns, it is on the disk."""
         if subject.tried(prompt) not in self._own.tries.get(subject.claim, ()):
             facts = {"task_digest": self._digest, "prompt": prompt, "n": n, "correct": correct}
-            self._add("prompt", subject, facts)
+            self._add(self._row("prompt", subject, facts))
 
     def look(
         self, subject: Subject, prompts: Sequence[str], *, t: int, n: int, best_correct: int
@@ -149,28 +149,40 @@ class SetLedger:
         name = look_digest(subject, self._digest, prompts)
         if name not in self._own.looks.get(subject.claim, ()):
             facts = {"look": name, "t": t, "n": n, "best_correct": best_correct}
-            self._add("look", subject, facts)
+            self._add(self._row("look", subject, facts))
         looks = (contents.looks.get(subject.claim, set()) for contents in self._contents)
         return len(set().union(*looks))
 
-    def opened(self, subject: Subject, prompt: str, test: str, n: int) -> int | None:
+    def opened(self, subject: Subject, prompt: str, examples: Sequence[Example]) -> int | None:
         """Count an opening of a test set, and return how many there were, this one included.
 
-        None if that cannot be written down: then the test set must stay closed.
+        A test set that was changed a little is the same, as a validation set is. None if that
+        cannot be written down: then the test set must stay closed.
         """
-        if subject.tried(prompt) not in self._openings(test) and not self._add(
-            "opening", subject, {"prompt": prompt, "test": test, "n": n}
+        digests = sorted(map(example_digest, examples))
+        test = set_digest(digests)
+        known = any(test in contents.tests for contents in self._all)
+        if not known and not self._add({"kind": "test", "test": test, "examples": digests}):
+            return None
+        facts = {"prompt": prompt, "test": test, "n": len(digests)}
+        if (test, subject.tried(prompt)) not in self._openings(digests) and not self._add(
+            self._row("opening", subject, facts)
         ):
             return None
-        return len(self._openings(test))
+        return len(self._openings(digests))
 
     @property
     def _contents(self) -> list[Contents]:
         return [self._own, *(contents for contents, _ in self._before)]
 
-    def _openings(self, test: str) -> set[Try]:
-        contents = [*self._contents, *self._elsewhere]  # one test set may serve many tasks
-        return set().union(*(one.openings.get(test, set()) for one in contents))
+    @property
+    def _all(self) -> list[Contents]:
+        return [*self._contents, *self._elsewhere]  # one test set may serve many tasks
+
+    def _openings(self, examples: Sequence[str]) -> set[tuple[str, Try]]:
+        tests = {name: test for one in self._all for name, test in one.tests.items()}
+        same = related(tests, examples)
+        return {(n, t) for one in self._all for n in same for t in one.openings.get(n, ())}
 
     def _read(self, folder: Path) -> None:
         """Find the file of this set, and read those of the sets that it was before."""
@@ -194,9 +206,8 @@ class SetLedger:
                 self._tell(file.torn)
                 self._before.append((contents, shared))
 
-    def _add(self, kind: str, subject: Subject, facts: Row) -> bool:
-        """Write a line unless another process has; return whether it is there."""
-        row = {
+    def _row(self, kind: str, subject: Subject, facts: Row) -> Row:
+        return {
             "kind": kind,
             "when": datetime.now(UTC).isoformat(timespec="seconds"),
             "run": self._run,
@@ -207,6 +218,9 @@ class SetLedger:
             "scoring": subject.scoring,
             **facts,
         }
+
+    def _add(self, row: Row) -> bool:
+        """Write a line unless another process has; return whether it is there."""
         try:
             self._file.append(lambda: self._lacking(row))
         except (OSError, LockError) as error:
@@ -215,7 +229,7 @@ class SetLedger:
                 f"the ledger {self.path} cannot be written to ({reason}); what is evaluated counts "
                 "in this run only, so make it writable and run again"
             )
-            if kind != "opening":
+            if row["kind"] not in ("test", "opening"):
                 self._waiting.append(row)
                 self._own.take(row)
             return False

@@ -117,9 +117,10 @@ def mistakes(path: Path) -> list[str]:
 
 def _mismatch(row: Row, sets: dict[str, int]) -> str:
     """Say where a line contradicts its own examples, or those of its file."""
-    if row["kind"] == "set" and row["set"] != (digest := set_digest(row["examples"])):
+    kind = row["kind"]
+    if kind in ("set", "test") and row[kind] != (digest := set_digest(row["examples"])):
         return (
-            f"found the digest {row['set'][:12]}, but the examples of the line give {digest[:12]}; "
+            f"found the digest {row[kind][:12]}, but the examples of the line give {digest[:12]}; "
             "restore the line from version control"
         )
     if row["kind"] == "prompt" and sets:
@@ -195,7 +196,7 @@ def merged(lines: Iterable[Row]) -> list[Row]:
 def _fact(row: Row) -> tuple[object, ...]:
     """Return what a row says, whoever wrote it and when."""
     kind = row["kind"]
-    if kind in ("set", "look"):
+    if kind in ("set", "test", "look"):
         return (kind, row[kind])
     tried = (row["model_digest"], row["prompt"], row["scoring"])
     if kind == "opening":

@@ -93,8 +93,8 @@ def looks(claim: ClaimRecord) -> str:
         number = "the first look at this claim"
     verdict = "is at most" if tries.holds else "is above"
     return (
-        f"{number}; p_max {verdict} {p_value(tries.level)}, its share of the level if "
-        "there may be any number of looks: alpha / (i (i + 1)) at look i"
+        f"{number}; p_max {verdict} {p_value(tries.level)} = alpha / (i (i + 1)), which is the "
+        f"level of look i = {tries.look} where the looks are counted too"
     )
 
 

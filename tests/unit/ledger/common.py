@@ -27,6 +27,10 @@ def examples(first: int = 0, last: int = 10) -> list[Example]:
     ]
 
 
+TESTED = examples(1000, 1020)
+"""A test set."""
+
+
 def ledger(folder: Path, of: list[Example] | None = None, task: str = "emoji") -> SetLedger:
     return SetLedger(folder, "run", task, examples() if of is None else of)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.errors import LedgerError
-from tests.unit.ledger.common import OWN, examples, fill, ledger, rows, tries
+from tests.unit.ledger.common import OWN, TESTED, examples, fill, ledger, rows, tries
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,14 +121,14 @@ def test_what_editors_and_merges_do_to_lines_changes_nothing(
     path = fill(tmp_path)
     made = ledger(tmp_path)
     assert made.look(OWN, ["p1"], t=5, n=10, best_correct=4) == 1
-    assert made.opened(OWN, "p4", "test", 10) == 1
+    assert made.opened(OWN, "p4", TESTED) == 1
     path.write_bytes(change(path.read_bytes().splitlines()))
     here = ledger(tmp_path)
     assert here.path == path
     for number in (3, 5, 5):
         here.evaluated(OWN, f"p{number}", 10, number)
     assert here.look(OWN, ["p1"], t=5, n=10, best_correct=4) == 1
-    assert here.opened(OWN, "p4", "test", 10) == 1
+    assert here.opened(OWN, "p4", TESTED) == 1
     assert path.read_bytes().endswith(b"\n")
     assert path.read_bytes().count(b'"p5"') == 1
     for one in (here, ledger(tmp_path)):
@@ -158,7 +158,7 @@ WRONG = [
     (_is(b"\xff\xfe\0\x80"), "expected a JSON object"),
     (_is(b"\0\0\0"), "expected a JSON object"),
     (_is(b'{"kind":"prompt","when":"20'), "expected a JSON object"),
-    (_is(b"{}"), "found kind None, expected set, prompt, look, opening"),
+    (_is(b"{}"), "found kind None, expected set, prompt, look, test, opening"),
     (_is(b"[1]"), "found '[1]', expected a JSON object"),
     (_is(b"null"), "found 'null', expected a JSON object"),
     (_is(b"[" * 100_000), "expected a JSON object"),

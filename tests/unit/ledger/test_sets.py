@@ -13,6 +13,7 @@ from tests.unit.ledger.common import (
     OTHER,
     OWN,
     REVISED,
+    TESTED,
     examples,
     fill,
     ledger,
@@ -251,13 +252,13 @@ def test_a_prompt_that_is_only_looked_at_is_no_try(tmp_path: Path) -> None:
 
 def test_openings_are_counted_over_all_models_once_for_each_prompt(tmp_path: Path) -> None:
     one = ledger(tmp_path)
-    assert one.opened(OWN, "p1", "test", 20) == 1
-    assert one.opened(OWN, "p1", "test", 20) == 1
-    assert ledger(tmp_path).opened(OWN, "p1", "test", 20) == 1
-    assert ledger(tmp_path).opened(OTHER, "p1", "test", 20) == 2
-    assert one.opened(OWN, "p2", "test", 20) == 3
-    assert one.opened(OWN, "p1", "another test", 20) == 1
-    assert one.opened(REVISED, "p1", "test", 20) == 4
+    assert one.opened(OWN, "p1", TESTED) == 1
+    assert one.opened(OWN, "p1", TESTED) == 1
+    assert ledger(tmp_path).opened(OWN, "p1", TESTED) == 1
+    assert ledger(tmp_path).opened(OTHER, "p1", TESTED) == 2
+    assert one.opened(OWN, "p2", TESTED) == 3
+    assert one.opened(OWN, "p1", examples(3000, 3020)) == 1
+    assert one.opened(REVISED, "p1", TESTED) == 4
     assert len(rows(one.path, "opening")) == 5
     assert one.tries() == set()
 
@@ -266,8 +267,8 @@ def test_openings_are_counted_over_all_models_once_for_each_prompt(tmp_path: Pat
 def test_openings_are_those_of_the_test_set_through_whatever_validation_set(
     tmp_path: Path, first: int
 ) -> None:
-    assert ledger(tmp_path).opened(OWN, "p1", "test", 20) == 1
-    assert ledger(tmp_path, examples(first, first + 10)).opened(OTHER, "p2", "test", 20) == 2
+    assert ledger(tmp_path).opened(OWN, "p1", TESTED) == 1
+    assert ledger(tmp_path, examples(first, first + 10)).opened(OTHER, "p2", TESTED) == 2
 
 
 def test_a_clock_that_goes_backwards_changes_nothing(
@@ -305,3 +306,9 @@ def test_any_name_of_a_task_gives_a_file_in_the_folder(tmp_path: Path, name: str
     assert list(folder.glob("*.jsonl")) == [one.path]
     assert list(tmp_path.iterdir()) == [folder]
     assert ledger(folder).tries(subject) == tries({1})
+
+
+def test_a_test_set_that_was_changed_a_little_keeps_its_openings(tmp_path: Path) -> None:
+    assert ledger(tmp_path).opened(OWN, "p1", TESTED) == 1
+    assert ledger(tmp_path).opened(OWN, "p2", examples(1001, 1025)) == 2
+    assert ledger(tmp_path).opened(OWN, "p2", examples(4000, 4020)) == 1

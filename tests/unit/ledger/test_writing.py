@@ -16,7 +16,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.ledger.common import OTHER, OWN, ROOT, examples, fill, ledger, rows, run, tries
+from tests.unit.ledger.common import (
+    OTHER,
+    OWN,
+    ROOT,
+    TESTED,
+    examples,
+    fill,
+    ledger,
+    rows,
+    run,
+    tries,
+)
 
 WRITER = """
 from tests.unit.ledger.common import *
@@ -117,15 +128,15 @@ for number in range(4, 8):
     made.evaluated(OWN, f"p{number}", 10, 1)
     assert made.path.read_bytes() == content
 assert made.look(OWN, ["p7"], t=1, n=10, best_correct=1) == 1
-assert made.opened(OWN, "p7", "test", 10) is None
-assert made.opened(OWN, "p7", "test", 10) is None
+assert made.opened(OWN, "p7", TESTED) is None
+assert made.opened(OWN, "p7", TESTED) is None
 assert made.path.read_bytes() == content
 assert made.tries() == tries(range(8))
 assert ledger(folder).tries() == tries(range(5))
 print(*made.problems, sep="|")
 resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 if sys.argv[2] == "opening":
-    assert made.opened(OWN, "p7", "test", 10) == 1
+    assert made.opened(OWN, "p7", TESTED) == 1
 else:
     made.evaluated(OWN, "p8", 10, 1)
 """
@@ -135,7 +146,8 @@ else:
         assert said.startswith(f"the ledger {path} cannot be written to (")
         assert "|" not in said
         added = [row["kind"] for row in rows(path)][6:]
-        assert sorted(added) == sorted(["prompt"] * 3 + ["look", last])
+        new = ["test", "opening"] if last == "opening" else [last]
+        assert sorted(added) == sorted(["prompt"] * 3 + ["look", *new])
         path.write_bytes(content)
 
 
@@ -150,7 +162,7 @@ hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
 resource.setrlimit(resource.RLIMIT_FSIZE, (200, hard))
 made.evaluated(OWN, "p1", 10, 1)
 assert made.tries() == tries({1})
-assert made.opened(OWN, "p1", "test", 10) is None
+assert made.opened(OWN, "p1", TESTED) is None
 print(len(made.problems), made.path.read_bytes())
 """
     assert run(program, folder) == "1 b''\n"
@@ -172,7 +184,7 @@ def test_lines_that_cannot_be_made_durable_are_taken_back(
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", fails)
         here.evaluated(OWN, "p5", 10, 1)
-        assert here.opened(OWN, "p5", "test", 10) is None
+        assert here.opened(OWN, "p5", TESTED) is None
     assert path.read_bytes() == content
     assert here.tries() == tries(range(6))
     (problem,) = here.problems
@@ -191,8 +203,8 @@ for name in sys.argv[1:]:
     assert made.tries(OWN) >= tries(range(3, 8))
     assert made.look(OWN, ["p7"], t=1, n=10, best_correct=1) == 1
     assert made.look(OWN, ["p7"], t=1, n=10, best_correct=1) == 1
-    print(before, len(made.tries(OWN)), made.opened(OTHER, "p7", "test", 10),
-          made.opened(OWN, "p4", "test", 10), len(made.problems), made.problems[0])
+    print(before, len(made.tries(OWN)), made.opened(OTHER, "p7", TESTED),
+          made.opened(OWN, "p4", TESTED), len(made.problems), made.problems[0])
 """
 
 
@@ -200,7 +212,7 @@ def test_a_folder_that_cannot_be_written_to_is_read_and_counting_goes_on_in_memo
     with tempfile.TemporaryDirectory() as parent:
         there, absent = Path(parent, "there"), Path(parent, "absent")
         path = fill(there)
-        assert ledger(there).opened(OWN, "p4", "test", 10) == 1
+        assert ledger(there).opened(OWN, "p4", TESTED) == 1
         content = path.read_bytes()
         path.chmod(0o444)
         there.chmod(0o555)
@@ -225,7 +237,7 @@ def test_without_a_place_for_locks_nothing_is_written_and_that_is_said(
     here = ledger(tmp_path)
     here.evaluated(OWN, "p5", 10, 1)
     assert here.tries() == tries(range(6))
-    assert here.opened(OTHER, "p5", "test", 10) is None
+    assert here.opened(OTHER, "p5", TESTED) is None
     (problem,) = here.problems
     assert "no lock can be made" in problem
     assert path.read_bytes() == content
