@@ -63,7 +63,7 @@ class Evaluation:
     ----------
     planned : PlannedClaim
         The claim.
-    suite : sequence of PlannedClaim
+    run : sequence of PlannedClaim
         All claims of the run. What they are about to try counts from the first of them on, so that
         t does not depend on which is tested first.
 
@@ -77,7 +77,7 @@ class Evaluation:
         If the sweep would go beyond the budget of the suite.
     """
 
-    def __init__(self, planned: PlannedClaim, suite: Sequence[PlannedClaim], means: Means) -> None:
+    def __init__(self, planned: PlannedClaim, run: Sequence[PlannedClaim], means: Means) -> None:
         self._planned = planned
         self._means = means
         self._subject = _subject(planned)
@@ -85,7 +85,7 @@ class Evaluation:
         self._ledger = SetLedger(
             planned.base / FOLDER, means.run, cell.task.name, cell.prompt_set.validation
         )
-        self._others = suite
+        self._run = run
         self._check_budget()
         prompts = cell.prompt_set.prompts
         self._work = [(prompt, cell.prompt_set.scored(prompt)) for prompt in prompts]
@@ -146,7 +146,7 @@ class Evaluation:
         planned = self._planned
         claim = {*self._ledger.tries(self._subject), *_tries(planned, self._subject)}
         task = {*self._ledger.tries(), *claim}
-        for other in self._others:
+        for other in self._run:
             same = _claim_key(other) == _claim_key(planned)
             if not (same or planned.counted == "task") or not self._shares_examples(other):
                 continue
@@ -200,7 +200,7 @@ class Evaluation:
             run=len(digests),
             claim=claim,
             task=task,
-            counted="budget" if planned.suite.prompts.budget else planned.counted,
+            counted="budget" if planned.suite.prompts.budget == record.t else planned.counted,
             look=look,
             level=level,
             holds=record.p_max is not None and record.p_max <= level,

@@ -5,6 +5,6 @@ and what cannot be written is computed again by the next run.
 """
 
 from pytest_maxrandom.store.rows import Cost, Key, Stored
-from pytest_maxrandom.store.store import DEFAULT_PATH, Store, open_store
+from pytest_maxrandom.store.store import Store, open_store
 
-__all__ = ["DEFAULT_PATH", "Cost", "Key", "Store", "Stored", "open_store"]
+__all__ = ["Cost", "Key", "Store", "Stored", "open_store"]

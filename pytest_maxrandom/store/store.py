@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.errors import LockError
@@ -15,13 +14,11 @@ from pytest_maxrandom.store.schema import MIGRATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
     from pytest_maxrandom.store.rows import Key, Stored
 
     T = TypeVar("T")
-
-DEFAULT_PATH = Path(".maxrandom", "results.db")
-"""Relative to pytest's rootdir."""
 
 
 def open_store(path: Path, steps: Sequence[Sequence[str]] = MIGRATIONS) -> Store:
