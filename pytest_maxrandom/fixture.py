@@ -75,7 +75,7 @@ class HandWrittenClaims:
             quantization="",
             shots=shots,
             asserted=claim.asserted(),
-            backend="recorded",
+            backend="numbers",
             scoring="",
         )
         for name, value in asdict(verdict).items():

@@ -93,6 +93,33 @@ class HeldOut:
 
 
 @dataclass(slots=True)
+class Recorded:
+    """Where the results of a claim come from that ran no model."""
+
+    path: str
+    """File or folder, as the suite names it."""
+    format: str
+    """npz, table, summary, predictions, lm_eval or inspect."""
+    stated: list[str] = field(default_factory=list)
+    """Which of n, t and chance the suite stated; the others were counted in the results."""
+
+
+@dataclass(slots=True)
+class Published:
+    """The same claim by the n, t and chance of a publication."""
+
+    n: int
+    t: int
+    standard_baseline: float
+    max_random_baseline: float
+    p_standard: float
+    p_max: float
+    verdict: Standing
+    changes: list[str] = field(default_factory=list)
+    """In what the results differ from what was published, one clause each."""
+
+
+@dataclass(slots=True)
 class BestPrompt:
     """The first of the prompts with the highest accuracy."""
 
@@ -196,6 +223,8 @@ class ClaimRecord:
     red_flags: list[str] = field(default_factory=list)
     tries: Tries | None = None
     test: HeldOut | None = None
+    recorded: Recorded | None = None
+    published: Published | None = None
     correct_counts: list[int] = field(default_factory=list)
     """Correct answers of each prompt, in the order of the sweep."""
     ties: int | None = None

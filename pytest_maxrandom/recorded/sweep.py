@@ -39,6 +39,18 @@ class RecordedSweep:
         Shape (t, n): whether the answer is right; whether there is one.
     chances : tuple of Fraction or None
         Per example the chance of one guess; None where the file does not tell.
+    answers : ndarray of int or None
+        Shape (t, n): which label was answered, NOT_EVALUATED (-1) where none was; None where the
+        file does not tell.
+    gold : tuple of frozenset of int or None
+        Per example the labels of its right choices; None where the file does not tell.
+    labels : tuple of str
+        What the labels are called.
+    log_likelihoods : ndarray of float or None
+        Shape (t, n, most choices), in nats, NaN where an example has fewer choices; None where the
+        file does not tell.
+    notes : tuple of str
+        What a reader must know of the file, one sentence each.
 
     Raises
     ------
@@ -59,6 +71,11 @@ class RecordedSweep:
     correct: NDArray[np.bool_]
     evaluated: NDArray[np.bool_]
     chances: tuple[Fraction, ...] | None
+    answers: NDArray[np.int64] | None = None
+    gold: tuple[frozenset[int], ...] | None = None
+    labels: tuple[str, ...] = ()
+    log_likelihoods: NDArray[np.float64] | None = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         shape = (len(self.prompt_ids), len(self.example_ids))
@@ -110,4 +127,6 @@ class RecordedSweep:
             demonstration_ids=tuple(self.demonstration_ids[place] for place in kept),
             correct=self.correct[kept],
             evaluated=self.evaluated[kept],
+            answers=None if self.answers is None else self.answers[kept],
+            log_likelihoods=(None if self.log_likelihoods is None else self.log_likelihoods[kept]),
         )

@@ -81,7 +81,7 @@ def model_name(claim: ClaimRecord) -> str:
 
 def shots(claim: ClaimRecord) -> str:
     """Write the number of demonstrations; empty if a hand-written claim does not state it."""
-    return "" if claim.backend == "recorded" and not claim.shots else str(claim.shots)
+    return "" if claim.backend == "numbers" and not claim.shots else str(claim.shots)
 
 
 def tally(run: RunRecord) -> str:

@@ -146,7 +146,7 @@ def hand_written(**changed: Any) -> ClaimRecord:
         "quantization": "",
         "scoring": "",
         "shots": 0,
-        "backend": "recorded",
+        "backend": "numbers",
         "majority_rate": None,
         "correct_counts": [],
         "ties": None,
