@@ -20,6 +20,10 @@ which asks for one number starts at once.
 ``sizes``           sample sizes, power, largest t
 ``intervals``       confidence interval of an accuracy
 ``holdout``         does "above the baseline" predict "above chance" on other examples
+``signflip``        sign-flip test and interval of a mean of paired differences
+``paired``          two arms on the same examples: differences by task, McNemar's test
+``noncentral``      effect of an arm in log odds, given the total of each pair
+``replication``     what single replicates would have concluded
 ``planning``        the answers of `sizes` in plain numbers, for a table or JSON
 ==================  =============================================================
 """

@@ -1,0 +1,281 @@
+"""Results of several arms, counted by task and replicate, in CSV files.
+
+Long form: one row for each arm, with its name, its right answers and n. Wide form: one row with n
+and a column for each arm, which holds its accuracy.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import math
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.stats.paired import split_comparison
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+_NOISE = 1e-9
+"""By so much a quotient of two whole numbers may be off after some floating point."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArmColumns:
+    """What the file calls its columns.
+
+    Attributes
+    ----------
+    replicate
+        None: "replicate", or "subsample" in a file that has no such column.
+    arm
+        None: "arm"; a file that has no such column is in wide form.
+    """
+
+    task: str = "task"
+    replicate: str | None = None
+    n: str = "n"
+    arm: str | None = None
+    correct: str = "correct"
+
+
+class Result(NamedTuple):
+    """Right answers of n examples."""
+
+    correct: int
+    n: int
+
+
+class Unit(NamedTuple):
+    """What the arms have in common: their results are paired."""
+
+    task: str
+    replicate: str
+    pooled: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedArms:
+    """A file's results.
+
+    Attributes
+    ----------
+    by
+        Names of the columns that tell groups apart.
+    comparisons
+        Pairs (a, b) of arms.
+    groups
+        By the values of those columns, in the order of the file: each unit's results, by arm.
+    """
+
+    path: Path
+    by: tuple[str, ...]
+    comparisons: tuple[tuple[str, str], ...]
+    groups: dict[tuple[str, ...], dict[Unit, dict[str, Result]]]
+
+
+def read_arms(
+    path: Path,
+    compare: Sequence[str],
+    *,
+    columns: ArmColumns | None = None,
+    by: Sequence[str] = (),
+    pool: Sequence[str] = (),
+) -> RecordedArms:
+    """Read the arms that are to be compared.
+
+    Parameters
+    ----------
+    path : Path
+        A CSV file in UTF-8, also with gzip (``.csv.gz``).
+    compare : sequence of str
+        Differences of arms, such as "tuned-base".
+    columns : ArmColumns, optional
+        The names of the columns.
+    by : sequence of str
+        Columns whose values make groups, analysed one by one.
+    pool : sequence of str
+        Columns that tell apart rows of the same task and replicate within a group.
+
+    Raises
+    ------
+    RecordedError
+        If it cannot be read, a comparison names no two arms, a row repeats or is incomplete, or
+        an accuracy is no multiple of 1/n.
+    """
+    with _opened(path) as file:
+        records = _records(path, file)
+        _, header = next(records, (1, []))
+        table = _Table(path, header, columns or ArmColumns(), tuple(by), tuple(pool), compare)
+        for line, cells in records:
+            table.add(line, cells)
+    return table.finished()
+
+
+def _records(path: Path, file: IO[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield each row that is not blank, with its line."""
+    reader = csv.reader(file, strict=True)
+    try:
+        for cells in reader:
+            if cells:
+                yield reader.line_num, cells
+    except csv.Error as error:
+        raise RecordedError(
+            f"{path}:{reader.line_num}: not valid CSV: {error}; write the file with a CSV library"
+        ) from error
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[str]]:
+    try:
+        if path.suffix.lower() == ".gz":
+            with gzip.open(path, "rt", encoding="utf-8-sig", newline="") as packed:
+                yield packed
+        else:
+            with path.open(encoding="utf-8-sig", newline="") as file:
+                yield file
+    except (OSError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise RecordedError(f"{path}: cannot be read: {reason}") from error
+    except UnicodeDecodeError as error:
+        raise RecordedError(f"{path}: {error}; save the file as UTF-8") from error
+
+
+@dataclass
+class _Table:
+    """The rows of a file, gathered as they are read."""
+
+    path: Path
+    header: list[str]
+    columns: ArmColumns
+    by: tuple[str, ...]
+    pool: tuple[str, ...]
+    compare: Sequence[str]
+    groups: dict[tuple[str, ...], dict[Unit, dict[str, Result]]] = field(default_factory=dict)
+    lines: dict[tuple[tuple[str, ...], Unit], int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in self.header:
+            if self.header.count(name) > 1:
+                raise self.error(1, f"more than one column is called {name!r}; keep one")
+        self.arm = self.columns.arm or "arm"
+        self.long = self.columns.arm is not None or self.arm in self.header
+        usual = "replicate" if "replicate" in self.header else "subsample"
+        self.replicate = self.columns.replicate or (usual if usual in self.header else "replicate")
+        self.needed = [self.columns.task, self.replicate, self.columns.n]
+        self.needed += [self.arm, self.columns.correct] * self.long
+        for name in (*self.needed, *self.by, *self.pool):
+            if name not in self.header:
+                raise self.error(
+                    1,
+                    f"there is no column {name!r}, found {_listed(self.header)}; name the columns "
+                    "that hold the task, the replicate, n, and in long form the arm and correct",
+                )
+        if not self.long:
+            others = {*self.needed, *self.by, *self.pool}
+            self.resolve([name for name in self.header if name not in others])
+
+    def resolve(self, arms: Sequence[str]) -> None:
+        """Find the arms that are compared."""
+        try:
+            self.comparisons = tuple(split_comparison(text, arms) for text in self.compare)
+        except ValueError as error:
+            raise RecordedError(f"{self.path}: {error}") from error
+        self.arms = list(dict.fromkeys(arm for pair in self.comparisons for arm in pair))
+
+    def error(self, line: int, message: str) -> RecordedError:
+        return RecordedError(f"{self.path}:{line}: {message}")
+
+    def add(self, line: int, cells: list[str]) -> None:
+        """Take a row in."""
+        if len(cells) != len(self.header):
+            raise self.error(
+                line, f"found {len(cells)} cells, expected {len(self.header)} as in the header"
+            )
+        row = dict(zip(self.header, cells, strict=True))
+        names = self.columns
+        for name in (names.task, self.replicate, *([self.arm] if self.long else [])):
+            if not row[name].strip():
+                raise self.error(line, f"{name!r} is empty; give every row a value")
+        group = tuple(row[name] for name in self.by)
+        unit = Unit(row[names.task], row[self.replicate], tuple(row[name] for name in self.pool))
+        n = self._count(line, names.n, row, 1)
+        if self.long:
+            correct = self._count(line, names.correct, row, 0)
+            if correct > n:
+                raise self.error(
+                    line, f"{names.correct!r} is {correct}, expected at most {names.n} = {n}"
+                )
+            results = {row[self.arm]: Result(correct, n)}
+        else:
+            results = {arm: self._result(line, arm, row[arm], n) for arm in self.arms}
+        known = self.groups.setdefault(group, {}).setdefault(unit, {})
+        first = self.lines.setdefault((group, unit), line)
+        for arm, result in results.items():
+            if arm in known:
+                raise self.error(
+                    line,
+                    f"task {unit.task!r}, replicate {unit.replicate!r} has the arm {arm!r} "
+                    f"already (line {first} on); keep one, or name the column that tells such "
+                    "rows apart, as a group or as pooled",
+                )
+            known[arm] = result
+
+    def finished(self) -> RecordedArms:
+        """Return all that was gathered."""
+        if not self.groups:
+            raise RecordedError(f"{self.path}: no row follows the header; give the results")
+        if self.long:
+            units = (unit for group in self.groups.values() for unit in group.values())
+            self.resolve(list(dict.fromkeys(arm for unit in units for arm in unit)))
+        for (group, unit), line in self.lines.items():
+            if missing := [arm for arm in self.arms if arm not in self.groups[group][unit]]:
+                raise self.error(
+                    line,
+                    f"task {unit.task!r}, replicate {unit.replicate!r} has no arm {missing[0]!r}; "
+                    "give every arm of each task and replicate, on the same examples",
+                )
+        return RecordedArms(self.path, self.by, self.comparisons, self.groups)
+
+    def _count(self, line: int, name: str, row: dict[str, str], least: int) -> int:
+        text = row[name].strip().removesuffix(".0")  # as a column of floats is written
+        if not (text.isascii() and text.isdecimal()) or int(text) < least:
+            raise self.error(
+                line, f"{name!r} is {row[name]!r}, expected a whole number from {least} on"
+            )
+        return int(text)
+
+    def _result(self, line: int, arm: str, text: str, n: int) -> Result:
+        try:
+            accuracy = float(text)
+        except ValueError:
+            accuracy = math.nan
+        if not 0 <= accuracy <= 1:
+            raise self.error(line, f"{arm!r} is {text!r}, expected an accuracy from 0 to 1")
+        # Not cut: in floating point many an accuracy times n is a little less than the count.
+        correct = round(accuracy * n)
+        if abs(accuracy - correct / n) > _rounding(text, n):
+            raise self.error(
+                line,
+                f"{arm!r} is {text}, no multiple of 1/{n}; give the accuracy on n examples, or the "
+                "n that it belongs to",
+            )
+        return Result(correct, n)
+
+
+def _rounding(text: str, n: int) -> float:
+    """By how much an accuracy written so may be off; nothing if its decimals are too few for n."""
+    exponent = Decimal(text.strip()).as_tuple().exponent
+    decimals = -exponent if isinstance(exponent, int) else 0
+    if not len(str(n)) <= decimals < -math.log10(_NOISE):
+        return _NOISE
+    return 0.5 * 10.0**-decimals + _NOISE
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, names)) or "nothing"

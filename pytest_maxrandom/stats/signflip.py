@@ -1,0 +1,222 @@
+"""Sign-flip test and interval of the mean of paired differences, one per task.
+
+Fisher, "The Design of Experiments" (1935), section 21: where two arms do not differ, each task's
+difference is as likely to be negative as positive, so the mean is compared with the means under
+all choices of signs. The test is exact if the differences are independent and symmetric about a
+common centre, whatever their variances, which overdispersed replicates do not disturb. Of skewed
+differences of few units the interval holds the mean less often than stated, as Student's does.
+
+Flipping the signs of a subset S moves the mean by as much as the sum over S does, hence
+P(mean of flipped >= mean) = share of the subsets, the empty one with them, whose sum of
+(difference - margin) is at most 0. The interval inverts the test: its ends are quantiles of the
+subset means (Hartigan, "Using subsample values as typical values", 1969).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from pytest_maxrandom.stats.chances import whole_number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+MOST_EXACT = 30
+"""Up to so many units all subsets are counted; each half of the units has at most 2**15."""
+
+_TIE = 1e-12
+"""Sums closer than this, relative to the sum of absolute values, count as equal."""
+_CELLS = 2**22  # signs drawn at a time: 4 MiB
+
+
+class _Subsets(NamedTuple):
+    """Sums and numbers of members of some subsets, shape (subsets,) each."""
+
+    sums: NDArray[np.float64]
+    sizes: NDArray[np.float64]
+
+    def shifted(self, margin: float) -> NDArray[np.float64]:
+        """Return the sums of (difference - margin)."""
+        return self.sums - self.sizes * margin
+
+
+_NONE = _Subsets(np.zeros(1), np.zeros(1))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SignFlip:
+    """The sign-flip distribution of some paired differences; made by `sign_flip`.
+
+    Attributes
+    ----------
+    mean
+        Their mean.
+    units
+        How many there are.
+    draws
+        How many choices of signs were drawn; None where all 2**units were counted.
+    """
+
+    mean: float
+    units: int
+    draws: int | None
+    _values: NDArray[np.float64]
+    _mirrored: bool
+    _first: _Subsets
+    _second: _Subsets
+
+    @property
+    def smallest_p(self) -> float:
+        """Smallest two-sided p-value that this many differences can give."""
+        return min(1.0, 2.0 / (2.0**self.units if self.draws is None else 1 + self.draws))
+
+    def p_greater(self, margin: float = 0.0) -> float:
+        """P-value of "the mean is greater than the margin" (one-sided)."""
+        return self._below(-margin) if self._mirrored else self._above(margin)
+
+    def p_less(self, margin: float = 0.0) -> float:
+        """P-value of "the mean is less than the margin" (one-sided)."""
+        return self._above(-margin) if self._mirrored else self._below(margin)
+
+    def p_value(self, margin: float = 0.0) -> float:
+        """P-value of "the mean differs from the margin": twice the smaller one-sided one."""
+        # The other one is at least as large: no need to count it.
+        one_sided = self.p_greater if self.mean > margin else self.p_less
+        return min(1.0, 2.0 * one_sided(margin))
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Return all margins from which the mean does not differ at level 1 - confidence.
+
+        Returns
+        -------
+        tuple of float
+            Ends of the interval, infinite where the units are too few for the confidence:
+            at .95 fewer than 6, at .89 fewer than 5.
+
+        Raises
+        ------
+        ValueError
+            If the confidence is not between 0 and 1.
+        """
+        if not 0 < confidence < 1:
+            raise ValueError(f"confidence must be between 0 and 1, found {confidence!r}")
+        level = (1 - confidence) / 2
+        least, most = float(self._values[0]), float(self._values[-1])
+        low = _first_above(self._above, level, least, most)
+        high = -_first_above(lambda margin: self._below(-margin), level, -most, -least)
+        return (-high, -low) if self._mirrored else (low, high)
+
+    def _above(self, margin: float) -> float:
+        """Share of subsets whose sum of (value - margin) is at most 0."""
+        return self._share(margin, -1.0)
+
+    def _below(self, margin: float) -> float:
+        """Share of subsets whose sum of (value - margin) is at least 0."""
+        return self._share(margin, 1.0)
+
+    def _share(self, margin: float, sign: float) -> float:
+        tie = _TIE * float(np.abs(self._values).sum() + self.units * abs(margin))
+        first = sign * self._first.shifted(margin)
+        second = np.sort(sign * self._second.shifted(margin))
+        reached = second.size - np.searchsorted(second, -tie - first, side="left")
+        count = int(reached.sum())
+        if self.draws is None:
+            return count / 2.0**self.units
+        return (1 + count) / (1 + self.draws)
+
+
+def sign_flip(
+    differences: ArrayLike, *, draws: int = 9999, seed: int = 0, most_exact: int = MOST_EXACT
+) -> SignFlip:
+    """Prepare the sign-flip test of the mean of some differences.
+
+    The order of the differences does not matter, and their negatives give the mirror image, also
+    where signs are drawn.
+
+    Parameters
+    ----------
+    differences
+        One per independent unit (a task, or a replicate of one task), shape (units,).
+    draws, seed
+        Choices of signs to draw where the units are more than `most_exact`; p-values are then
+        (1 + exceedances) / (1 + draws) (Phipson and Smyth 2010).
+    most_exact
+        Up to so many units, at most 40, all 2**units choices are counted.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no difference, one is not finite, or a number is outside its domain.
+
+    Examples
+    --------
+    >>> test = sign_flip([0.02, 0.05, 0.01, 0.03, 0.04, 0.06])
+    >>> test.p_value(), [round(end, 3) for end in test.interval(0.95)]
+    (0.03125, [0.01, 0.06])
+    """
+    values = np.sort(np.asarray(differences, dtype=np.float64))
+    if values.ndim != 1 or not values.size:
+        raise ValueError(f"differences must be a row of numbers, found shape {values.shape}")
+    if not np.isfinite(values).all():
+        raise ValueError("differences must be finite")
+    drawn = whole_number("draws", draws, 1)
+    exact = values.size <= whole_number("most_exact", most_exact, 0, 40)
+    mean = math.fsum(values) / values.size
+    # One of the two mirror images is drawn for, so that both give the same p-values.
+    mirrored = list(-values[::-1]) > list(values)
+    if mirrored:
+        values = -values[::-1]
+    if exact:
+        half = values.size // 2
+        first, second = _all_subsets(values[:half]), _all_subsets(values[half:])
+    else:
+        first, second = _NONE, _random_subsets(values, drawn, seed)
+    return SignFlip(mean, values.size, None if exact else drawn, values, mirrored, first, second)
+
+
+def _all_subsets(values: NDArray[np.float64]) -> _Subsets:
+    sums, sizes = _NONE
+    for value in values:
+        sums = np.concatenate((sums, sums + value))
+        sizes = np.concatenate((sizes, sizes + 1))
+    return _Subsets(sums, sizes)
+
+
+def _random_subsets(values: NDArray[np.float64], draws: int, seed: int) -> _Subsets:
+    generator = np.random.default_rng(seed)
+    sums, sizes = np.empty(draws), np.empty(draws)
+    step = max(1, _CELLS // values.size)
+    for start in range(0, draws, step):
+        part = slice(start, min(start + step, draws))
+        members = generator.integers(0, 2, (part.stop - start, values.size), dtype=np.int8)
+        sums[part], sizes[part] = members @ values, members.sum(axis=1)
+    return _Subsets(sums, sizes)
+
+
+def _first_above(
+    p_value: Callable[[float], float], level: float, least: float, most: float
+) -> float:
+    """Smallest margin whose p-value, which grows with it, exceeds the level.
+
+    No subset mean lies outside `least` to `most`: below them the p-value is constant, and from
+    `most` on it is 1.
+    """
+    below = least - 1 - abs(least)
+    if p_value(below) > level:
+        return -math.inf
+    if p_value(least) > level:
+        return least
+    low, high = least, most
+    enough = _TIE * max(abs(least), abs(most))
+    while high - low > enough and low < (middle := (low + high) / 2) < high:
+        if p_value(middle) > level:
+            high = middle
+        else:
+            low = middle
+    return high

@@ -1,0 +1,179 @@
+"""Simulated levels and coverage of every test and interval of two arms.
+
+Pairs of a task share its level and its own effect, replicates spread about it far beyond the
+binomial noise, as measured where models were trained again for every replicate.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pytest_maxrandom.stats.noncentral import conditional_likelihood
+from pytest_maxrandom.stats.paired import Pairs, compare_arms, mcnemar, overdispersion, paired
+from pytest_maxrandom.stats.signflip import sign_flip
+
+pytestmark = pytest.mark.slow
+
+N = 200
+
+
+@dataclass(frozen=True)
+class Design:
+    """Numbers of tasks and replicates, and how far effects spread, in accuracy."""
+
+    tasks: int
+    replicates: int
+    between_tasks: float = 0.0
+    between_replicates: float = 0.0
+
+    def pairs(self, generator: np.random.Generator, difference: float) -> Pairs:
+        """Draw pairs whose expected difference of accuracies is as given."""
+        shape = (self.tasks, self.replicates)
+        level = generator.uniform(0.4, 0.6, (self.tasks, 1))
+        own = generator.normal(0, self.between_tasks, (self.tasks, 1))
+        own = own + generator.normal(0, self.between_replicates, shape) + difference
+        a, b = (generator.binomial(N, np.clip(level + s * own / 2, 0, 1)) for s in (1, -1))
+        names = [str(task) for task in range(self.tasks) for _ in range(self.replicates)]
+        n = np.full(a.size, N)
+        return paired(names, [*range(self.replicates)] * self.tasks, a.ravel(), n, b.ravel(), n)
+
+
+DESIGNS = {
+    "binomial": Design(12, 4),
+    "overdispersed replicates": Design(12, 4, between_replicates=0.12),
+    "tasks that differ": Design(12, 4, between_tasks=0.05, between_replicates=0.12),
+    "few tasks": Design(7, 3, between_tasks=0.05, between_replicates=0.12),
+    "many tasks, one replicate": Design(18, 1, between_replicates=0.15),
+    "too many tasks to count signs": Design(40, 1, between_replicates=0.15),
+}
+
+
+def binomial_band(probability: float, runs: int) -> float:
+    """Three standard errors of a simulated share."""
+    return 3 * math.sqrt(probability * (1 - probability) / runs)
+
+
+@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
+def test_the_sign_flip_keeps_its_level_and_its_interval_covers(design: Design) -> None:
+    runs, difference = 1000, 0.03
+    generator = np.random.default_rng(8)
+    rejected = {0.05: 0, 0.11: 0}
+    one_sided = covered = 0
+    for seed in range(runs):
+        test = sign_flip(design.pairs(generator, difference).by_task, draws=999, seed=seed)
+        for level in rejected:
+            rejected[level] += test.p_value(difference) <= level
+        one_sided += test.p_greater(difference) <= 0.05
+        low, high = test.interval(0.89)
+        covered += low <= difference <= high
+    for level, count in rejected.items():
+        assert count / runs <= level + binomial_band(level, runs)
+    assert one_sided / runs <= 0.05 + binomial_band(0.05, runs)
+    # The smallest steps of p with seven tasks are 2 / 2**7: no test is exactly at its level.
+    assert 0.89 - binomial_band(0.89, runs) <= covered / runs <= 0.91 + binomial_band(0.91, runs)
+
+
+@pytest.mark.parametrize("units", [7, 10])
+def test_skewed_differences_of_few_tasks_cost_coverage_as_they_cost_students_interval(
+    units: int,
+) -> None:
+    runs = 1500
+    generator = np.random.default_rng(9)
+    covered = by_student = 0
+    for _ in range(runs):
+        values = generator.exponential(1, units) - 1
+        low, high = sign_flip(values).interval(0.95)
+        covered += low <= 0 <= high
+        half = stats.t.ppf(0.975, units - 1) * stats.sem(values)
+        by_student += abs(values.mean()) <= half
+    assert 0.86 < covered / runs < 0.95
+    assert covered >= by_student
+
+
+@pytest.mark.parametrize("margin", [-0.02, 0.0, 0.05])
+def test_non_inferiority_is_claimed_of_an_arm_at_the_margin_no_oftener_than_its_level(
+    margin: float,
+) -> None:
+    runs = 1500
+    generator = np.random.default_rng(3)
+    design = DESIGNS["overdispersed replicates"]
+    at_margin = above = 0
+    for _ in range(runs):
+        at_margin += sign_flip(design.pairs(generator, margin).by_task).p_greater(margin) <= 0.05
+        better = design.pairs(generator, margin + 0.06)
+        above += sign_flip(better.by_task).p_greater(margin) <= 0.05
+    assert at_margin / runs <= 0.05 + binomial_band(0.05, runs)
+    assert above / runs > 0.6
+
+
+def coverage_of_the_model(spread: float, runs: int) -> tuple[float, float, float]:
+    """Share of 89 % intervals that hold the true effect, and difference; mean dispersion.
+
+    The effect of each pair spreads by so much, in log odds, about the true one.
+    """
+    generator = np.random.default_rng(4)
+    effect, pairs = 0.25, 30
+    covered = covered_difference = 0
+    dispersions = []
+    for _ in range(runs):
+        level = generator.normal(0, 0.5, pairs)
+        own = effect + generator.normal(0, 1, pairs) * spread
+        chances = [1 / (1 + np.exp(-level - arm)) for arm in (own, 0)]
+        a, b = (generator.binomial(N, chance) for chance in chances)
+        drawn = paired(["t"] * pairs, range(pairs), a, [N] * pairs, b, [N] * pairs)
+        found = conditional_likelihood(drawn).posterior(0.89)
+        covered += found.low <= effect <= found.high
+        difference = float(np.mean(1 / (1 + np.exp(-level - effect)) - chances[1]))
+        covered_difference += found.difference_low <= difference <= found.difference_high
+        dispersions.append(overdispersion(drawn) or math.nan)
+    return covered / runs, covered_difference / runs, float(np.mean(dispersions))
+
+
+def test_the_models_interval_covers_where_answers_are_independent() -> None:
+    runs = 800
+    covered, covered_difference, dispersion = coverage_of_the_model(0.0, runs)
+    assert covered == pytest.approx(0.89, abs=binomial_band(0.89, runs))
+    assert covered_difference == pytest.approx(0.89, abs=binomial_band(0.89, runs) + 0.01)
+    assert dispersion == pytest.approx(1, abs=0.05)
+
+
+def test_the_models_interval_is_too_narrow_by_the_root_of_the_dispersion() -> None:
+    covered, _, dispersion = coverage_of_the_model(0.5, 800)
+    z = 1.598 / math.sqrt(dispersion)
+    assert dispersion > 5
+    assert covered == pytest.approx(math.erf(z / math.sqrt(2)), abs=0.08)
+    assert covered < 0.6
+
+
+def test_mcnemars_test_keeps_its_level_and_mid_p_comes_nearer_to_it() -> None:
+    runs = 20_000
+    generator = np.random.default_rng(6)
+    differ = generator.binomial(80, 0.3, runs)
+    only_a = generator.binomial(differ, 0.5)
+    tables = {(int(a), int(d - a)) for a, d in zip(only_a, differ, strict=True)}
+    exact = {table: mcnemar(*table) for table in tables}
+    mid = {table: mcnemar(*table, mid_p=True) for table in tables}
+    drawn = [(int(a), int(d - a)) for a, d in zip(only_a, differ, strict=True)]
+    by_exact, by_mid = (
+        float(np.mean([p_values[table] <= 0.05 for table in drawn])) for p_values in (exact, mid)
+    )
+    assert by_exact <= 0.05
+    assert by_exact < by_mid <= 0.05 + 0.01
+
+
+def test_adjusted_p_values_of_tasks_keep_the_family_wise_error_where_no_task_differs() -> None:
+    runs = 400
+    generator = np.random.default_rng(7)
+    design = Design(10, 10, between_replicates=0.12)
+    by_holm = by_bh = 0
+    for _ in range(runs):
+        tasks = compare_arms(design.pairs(generator, 0.0)).tasks
+        by_holm += min(task.holm or 1 for task in tasks) <= 0.05
+        by_bh += min(task.bh or 1 for task in tasks) <= 0.05
+    assert by_holm / runs <= 0.05 + binomial_band(0.05, runs)
+    assert by_bh / runs <= 0.05 + binomial_band(0.05, runs)
