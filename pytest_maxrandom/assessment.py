@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pytest_maxrandom.labels import label
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import BestPrompt
@@ -14,9 +16,12 @@ from pytest_maxrandom.stats.permutation import max_t_test
 from pytest_maxrandom.verdict import judge
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from pytest_maxrandom.labels import Labels
     from pytest_maxrandom.plan import PlannedClaim
     from pytest_maxrandom.record import ClaimRecord
+    from pytest_maxrandom.stats.permutation import Gold
     from pytest_maxrandom.sweep import Sweep
 
 PERMUTATIONS = 9_999
@@ -33,22 +38,15 @@ def assess(planned: PlannedClaim, sweep: Sweep, record: ClaimRecord) -> None:
     scores = _scores(planned, labels, answers)
     ranked = [float(count) for count in counts] if scores is None else scores
     best = ranked.index(max(ranked))
-    test = max_t_test(
-        answers, labels.gold, labels.choices, permutations=PERMUTATIONS, stop_after=_STOP_AFTER
-    )
-    tries = planned.null.t / len(counts)
-    if tries > 1:
-        record.notes.append(
-            f"The permutation p was computed of this run's {count(len(counts))} prompts and "
-            f"multiplied by {tries:.3g}, because t is larger, and other answers are not at hand."
-        )
+    permutation_p, notes = permuted_p(answers, labels.gold, labels.choices, planned.null.t)
+    record.notes += notes
     verdict = judge(
         planned.claim,
         planned.null,
         counts[best],
         best,
         score=None if scores is None else scores[best],
-        permutation_p=min(1.0, test.p_value * tries),
+        permutation_p=permutation_p,
     )
     for name, value in dataclasses.asdict(verdict).items():
         setattr(record, name, value)
@@ -76,6 +74,29 @@ def assess(planned: PlannedClaim, sweep: Sweep, record: ClaimRecord) -> None:
         tied_with=ranked.count(ranked[best]) - 1,
     )
     record.engine = sweep.engine
+
+
+def permuted_p(
+    answers: ArrayLike, gold: Gold, choices: ArrayLike | None, t: int
+) -> tuple[float, list[str]]:
+    """Return the max-T p-value of t prompts, and what a reader must know of it.
+
+    Parameters
+    ----------
+    answers, gold, choices
+        As `pytest_maxrandom.stats.permutation.max_t_test` takes them; of the prompts at hand.
+    t : int
+        All prompts.
+    """
+    test = max_t_test(answers, gold, choices, permutations=PERMUTATIONS, stop_after=_STOP_AFTER)
+    held = len(np.asarray(answers))
+    if t <= held:
+        return test.p_value, []
+    note = (
+        f"The permutation p was computed of this run's {count(held)} prompts and multiplied by "
+        f"{t / held:.3g}, because t is larger, and other answers are not at hand."
+    )
+    return min(1.0, test.p_value * t / held), [note]
 
 
 def _scores(planned: PlannedClaim, labels: Labels, answers: list[list[int]]) -> list[float] | None:

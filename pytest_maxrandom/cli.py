@@ -7,13 +7,24 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.commands import baseline, holdout, ledger, plan, report
+from pytest_maxrandom.commands import (
+    baseline,
+    check,
+    comment,
+    figures,
+    gate,
+    holdout,
+    ledger,
+    plan,
+    replication,
+    report,
+)
 from pytest_maxrandom.errors import MaxRandomError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_COMMANDS = (baseline, plan, report, ledger, holdout)
+_COMMANDS = (baseline, plan, report, ledger, holdout, check, gate, comment, figures, replication)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,8 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0: done; 1: `ledger verify` found mistakes; 2: the arguments, or a file that they name, are
-        wrong.
+        0: done; 1: `check` or `ledger verify` found mistakes; 2: the arguments, or a file that they
+        name, are wrong. `gate` returns pytest's code.
     """
     parser = _parser()
     options = parser.parse_args(arguments)

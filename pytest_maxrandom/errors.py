@@ -11,7 +11,8 @@
     ├── LedgerError     a ledger cannot be read
     ├── LockError       no lock between processes can be made
     ├── ReportError     a report cannot be written or read
-    └── RecordedError   recorded predictions cannot be read
+    ├── RecordedError   recorded predictions cannot be read
+    └── ForgeError      a forge (GitHub, GitLab) cannot be reached, or refuses
     ClaimFailed         (an AssertionError) a claim does not hold
 """
 
@@ -86,6 +87,10 @@ class ReportError(MaxRandomError):
 
 class RecordedError(MaxRandomError):
     """A file of recorded predictions cannot be read, or contradicts itself."""
+
+
+class ForgeError(MaxRandomError):
+    """A forge (GitHub, GitLab) cannot be reached, or refuses what is asked of it."""
 
 
 class ClaimFailed(AssertionError):

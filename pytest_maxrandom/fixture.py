@@ -23,7 +23,8 @@ class HandWrittenClaims:
 
     def __init__(self, item: pytest.Item) -> None:
         self._item = item
-        self._records = item.stash.setdefault(RECORDS, [])
+        self._records: list[ClaimRecord] = []
+        item.stash[RECORDS] = self._records
 
     def check(
         self,

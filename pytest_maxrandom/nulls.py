@@ -84,7 +84,8 @@ class Guessers:
     kinds : tuple of int
         For each prompt, the place of its guesser's distribution in `best`.
     n : int
-        Examples per prompt.
+        Examples per prompt; of the best prompt, where prompts were scored on different numbers of
+        examples. Counts are of n, and compared with those of other n as accuracies.
     chance : Fraction
         Expected accuracy of one guesser, exact, mean over the prompts.
     """
@@ -123,11 +124,11 @@ class Guessers:
 
     def p_max(self, result: float) -> float:
         """P(best of t guessers has at least this count)."""
-        return self.best.p_value(int(result))
+        return self.best.p_value(int(result), self.n)
 
     def log_p_max(self, result: float) -> float:
         """Natural logarithm of `p_max`."""
-        return self.best.log_p_value(int(result))
+        return self.best.log_p_value(int(result), self.n)
 
     def p_standard(self, result: float, prompt: int) -> float:
         """P(the guesser beside this prompt has at least this count)."""
@@ -135,7 +136,7 @@ class Guessers:
 
     def guaranteed_p(self, result: float) -> float:
         """Bound of p_max that holds whatever the dependence between prompts."""
-        return self.best.guaranteed_p(int(result))
+        return self.best.guaranteed_p(int(result), self.n)
 
     def against(self, baseline: str, result: float) -> int:
         """Compare exactly; an expected maximum that equals an accuracy but for rounding equals it.

@@ -29,6 +29,8 @@ class Settings:
         How the reports adjust p-values for the number of claims.
     predictions : Path or None
         Where the answers of all prompts are written to.
+    figures : Path or None
+        The folder that figures are written to.
     engine : str
         How choices are scored; auto takes the fastest way that is exact for the model.
     batch_tokens : int or None
@@ -46,6 +48,7 @@ class Settings:
     templates: Path | None = None
     adjust: Adjustment = "holm"
     predictions: Path | None = None
+    figures: Path | None = None
     engine: Engine = "auto"
     batch_tokens: int | None = None
     store: Path
@@ -90,6 +93,12 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="PATH.jsonl",
         dest="maxrandom_predictions",
         help="write every prompt's answer to every example to this file, as JSON lines",
+    )
+    group.addoption(
+        "--maxrandom-figures",
+        metavar="DIR",
+        dest="maxrandom_figures",
+        help="draw all claims, as SVG and PNG files in this folder; needs the extra plots",
     )
     group.addoption(
         "--maxrandom-engine",
@@ -140,6 +149,7 @@ def read_settings(config: pytest.Config) -> Settings:
             templates=_folder(config, "--maxrandom-templates"),
             adjust=config.getoption("maxrandom_adjust"),
             predictions=_file(config, "--maxrandom-predictions"),
+            figures=_figures(config, "--maxrandom-figures"),
             engine=config.getoption("maxrandom_engine"),
             batch_tokens=_positive(config, "--maxrandom-batch-tokens"),
             store=_store(config, "--maxrandom-store"),
@@ -167,6 +177,20 @@ def _folder(config: pytest.Config, option: str) -> Path | None:
     path = _path(config, option)
     if path and not path.is_dir():
         raise pytest.UsageError(f"{option}: expected a folder, found none at {path}")
+    return path
+
+
+def _figures(config: pytest.Config, option: str) -> Path | None:
+    """Return the path of a folder; it is made when there is something to draw."""
+    path = _path(config, option)
+    if path is None:
+        return None
+    if path.exists() and not path.is_dir():
+        raise pytest.UsageError(f"{option}: expected a folder, found the file {path}")
+    from pytest_maxrandom.figures.library import MISSING, installed
+
+    if not installed():
+        raise pytest.UsageError(f"{option}: {MISSING}")
     return path
 
 

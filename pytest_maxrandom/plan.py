@@ -13,6 +13,7 @@ from pytest_maxrandom.models.registry import locate
 from pytest_maxrandom.nulls import Guessers, NoMetric, guessers, score_guessers
 from pytest_maxrandom.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.record import ClaimRecord, PromptCount, ValidationSet
+from pytest_maxrandom.suite.spec import AssertSpec
 from pytest_maxrandom.tasks.held_out import set_aside
 from pytest_maxrandom.tasks.load import load_task
 from pytest_maxrandom.verdict import Claim
@@ -242,6 +243,6 @@ def _claim(suite: Suite, model: ModelSpec, index: int, cell: Cell) -> PlannedCla
         claim=Claim.of(assertion),
         xfail=task.xfail or spec.xfail,
         marks=tuple(dict.fromkeys([*spec.marks, *task.marks])),
-        counted=assertion.count if assertion else "claim",
+        counted=assertion.count if isinstance(assertion, AssertSpec) else "claim",
         suite=spec,
     )

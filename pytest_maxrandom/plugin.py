@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.fixture import HandWrittenClaims
 
 _COLLECT = "pytest_maxrandom.collect"
+_MEANS = "pytest_maxrandom.items.means"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -55,8 +56,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Close what claims have opened."""
-    if _COLLECT in sys.modules:
-        sys.modules[_COLLECT].close(config)
+    if _MEANS in sys.modules:
+        sys.modules[_MEANS].close(config)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -75,7 +76,7 @@ def pytest_runtest_teardown(
         return (yield)
     finally:
         if _COLLECT in sys.modules:
-            if isinstance(item, sys.modules[_COLLECT].ClaimItem):
+            if isinstance(item, sys.modules[_COLLECT].SuiteItem):
                 _forget_failure()
             sys.modules[_COLLECT].release_model(item, nextitem)
 

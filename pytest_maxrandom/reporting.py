@@ -62,7 +62,7 @@ class Reporting:
             return
         self._run.interrupted = exitstatus == pytest.ExitCode.INTERRUPTED
         settings = self._settings
-        if not (settings.report or settings.json or settings.predictions):
+        if not (settings.report or settings.json or settings.predictions or settings.figures):
             return
         try:
             self._write(self._run.record())
@@ -88,6 +88,12 @@ class Reporting:
 
             settings.report.write_text(markdown(run, settings.templates), encoding="utf-8")
             self._said.append(f"report: {settings.report}")
+        if settings.figures:
+            from pytest_maxrandom.figures.catalogue import write_run
+
+            written = write_run(run, settings.figures)
+            told = "; ".join([str(settings.figures if written.files else "none"), *written.notes])
+            self._said.append(f"figures: {told}")
 
     def pytest_terminal_summary(
         self, terminalreporter: pytest.TerminalReporter, config: pytest.Config

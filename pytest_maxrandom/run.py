@@ -1,24 +1,40 @@
-"""The claims of a run, gathered in the process that writes the reports."""
+"""The records of a run, gathered in the process that writes the reports."""
 
 from __future__ import annotations
 
 import dataclasses
 import importlib.metadata
 import platform
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
-from pytest_maxrandom.record import ClaimRecord, RunRecord
+from pytest_maxrandom.record import (
+    ClaimRecord,
+    ComparisonRecord,
+    ContaminationRecord,
+    ReplicatesRecord,
+    RunRecord,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from pytest_maxrandom.record import Adjustment, Outcome
 
-RECORDS = pytest.StashKey[list[ClaimRecord]]()
-"""The records of a pytest item: one for a claim of a suite."""
+ItemRecord: TypeAlias = ClaimRecord | ReplicatesRecord | ComparisonRecord | ContaminationRecord
+RECORDS = pytest.StashKey[Sequence[ItemRecord]]()
+"""The records of a pytest item: one for an item of a suite."""
+
+_LISTS: dict[str, type[ItemRecord]] = {
+    "claims": ClaimRecord,
+    "replicates": ReplicatesRecord,
+    "comparisons": ComparisonRecord,
+    "contamination": ContaminationRecord,
+}
+"""Where a run keeps each kind of record."""
 
 _LIBRARIES = ("pytest-maxrandom", "numpy", "torch", "transformers", "bitsandbytes")
 
@@ -27,8 +43,10 @@ def attach(item: pytest.Item, report: pytest.TestReport) -> None:
     """Let the item's records travel with its report, as plain dictionaries."""
     decisive = report.when == "call" or not report.passed
     if decisive and RECORDS in item.stash:
-        records = [dataclasses.asdict(record) for record in item.stash[RECORDS]]
-        vars(report)["maxrandom"] = records
+        kinds = {kind: name for name, kind in _LISTS.items()}
+        vars(report)["maxrandom"] = [
+            (kinds[type(record)], dataclasses.asdict(record)) for record in item.stash[RECORDS]
+        ]
 
 
 class Run:
@@ -36,7 +54,7 @@ class Run:
 
     def __init__(self, adjustment: Adjustment = "holm") -> None:
         self._adjustment = adjustment
-        self._claims: dict[str, dict[str, Any]] = {}
+        self._found: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in _LISTS}
         self._selected: dict[str, None] = {}
         self.interrupted = False
         self.broken: list[str] = []
@@ -47,41 +65,46 @@ class Run:
 
     def add(self, report: pytest.TestReport) -> None:
         """Take over the records that travelled with a report."""
-        for claim in getattr(report, "maxrandom", ()):
-            outcome = _outcome(report, claim)
-            self._claims[claim["id"]] = {**claim, "outcome": outcome}
+        for name, record in getattr(report, "maxrandom", ()):
+            self._found[name][record["id"]] = {**record, "outcome": _outcome(report, record)}
 
     def __bool__(self) -> bool:
-        return bool(self._claims or self._selected or self.broken)
+        return bool(any(self._found.values()) or self._selected or self.broken)
 
     def record(self) -> RunRecord:
         """Return the run as the reports show it, in the order of collection."""
         from pydantic import TypeAdapter
 
         order = {node_id: place for place, node_id in enumerate(self._selected)}
-        found = sorted(self._claims.values(), key=lambda claim: order.get(claim["id"], len(order)))
-        claims = TypeAdapter(list[ClaimRecord]).validate_python(found)
-        adjust(claims, self._adjustment)
-        return RunRecord(
-            claims=claims,
-            adjustment=self._adjustment,
-            created=datetime.now(UTC).isoformat(timespec="seconds"),
-            versions=_versions(),
-            interrupted=self.interrupted,
-            broken=self.broken,
-            not_run=len(self._selected.keys() - self._claims.keys()),
+        told = set().union(*self._found.values())
+        content: dict[str, Any] = {
+            name: sorted(found.values(), key=lambda record: order.get(record["id"], len(order)))
+            for name, found in self._found.items()
+        }
+        run = TypeAdapter(RunRecord).validate_python(
+            {
+                **content,
+                "adjustment": self._adjustment,
+                "created": datetime.now(UTC).isoformat(timespec="seconds"),
+                "versions": _versions(),
+                "interrupted": self.interrupted,
+                "broken": self.broken,
+                "not_run": len(self._selected.keys() - told),
+            }
         )
+        adjust(run.claims, self._adjustment)
+        return run
 
 
-def _outcome(report: pytest.TestReport, claim: dict[str, Any]) -> Outcome:
+def _outcome(report: pytest.TestReport, record: dict[str, Any]) -> Outcome:
     expected = hasattr(report, "wasxfail")
     if report.skipped:
         return "xfailed" if expected else "skipped"
     if report.passed:
         return "xpassed" if expected else "passed"
-    if claim["passed"] is None or report.when != "call":
+    if record["passed"] is None or report.when != "call":
         return "error"
-    return "xpassed" if claim["passed"] and claim["xfail"] else "failed"
+    return "xpassed" if record["passed"] and record["xfail"] else "failed"
 
 
 def adjust(claims: Sequence[ClaimRecord], adjustment: Adjustment) -> None:

@@ -41,6 +41,13 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="for files that do not tell it: the number of choices, or a CSV file with the columns "
         "model, task, shots, choices",
     )
+    add_study_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON, unrounded")
+    parser.set_defaults(run=run)
+
+
+def add_study_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add how the examples are split, and how n and t are counted."""
     parser.add_argument("--splits", type=int, default=100, help="of each sweep; 100 by default")
     parser.add_argument(
         "--validation", type=float, default=0.75, help="share of the examples; .75 by default"
@@ -53,8 +60,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="exact (the default): n counts the examples that a prompt was scored on, t the "
         "distinct prompts; paper: n is the size of the validation part, t counts repeated prompts",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON, unrounded")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> str:
@@ -70,11 +75,11 @@ def run(options: argparse.Namespace) -> str:
     from pytest_maxrandom.commands.rows import json_text
     from pytest_maxrandom.stats.holdout import pooled
 
-    _require_library()
-    sweeps = _read(options.files, options.choices)
+    require_library()
+    sweeps = read_sweeps(options.files, options.choices)
     trials: dict[str, list[Trials]] = {}
     for sweep in sweeps:
-        trials.setdefault(sweep.model, []).append(_trials(sweep, options))
+        trials.setdefault(sweep.model, []).append(trials_of(sweep, options))
     everything = pooled(part for parts in trials.values() for part in parts)
     summary = {
         "sweeps": len(sweeps),
@@ -88,7 +93,14 @@ def run(options: argparse.Namespace) -> str:
     return json_text(summary) if options.json else _text(summary)
 
 
-def _require_library() -> None:
+def require_library() -> None:
+    """Find out whether scikit-learn is installed.
+
+    Raises
+    ------
+    MaxRandomError
+        If it is not.
+    """
     from importlib.util import find_spec
 
     from pytest_maxrandom.errors import MaxRandomError
@@ -100,7 +112,14 @@ def _require_library() -> None:
         )
 
 
-def _read(files: list[Path], choices: str | None) -> list[RecordedSweep]:
+def read_sweeps(files: list[Path], choices: str | None) -> list[RecordedSweep]:
+    """Read all sweeps of some files, with their chances.
+
+    Raises
+    ------
+    RecordedError
+        If a file is wrong, or a sweep stands in two of them.
+    """
     from pytest_maxrandom.errors import RecordedError
     from pytest_maxrandom.recorded.choices import read_choices, with_choices
     from pytest_maxrandom.recorded.read import read
@@ -118,12 +137,24 @@ def _read(files: list[Path], choices: str | None) -> list[RecordedSweep]:
     return list(sweeps.values())
 
 
-def _trials(sweep: RecordedSweep, options: argparse.Namespace) -> Trials:
+def counted_prompts(sweep: RecordedSweep, options: argparse.Namespace) -> RecordedSweep:
+    """Return the sweep with the prompts that its t counts."""
+    return sweep.distinct() if options.conventions == "exact" else sweep
+
+
+def trials_of(sweep: RecordedSweep, options: argparse.Namespace) -> Trials:
+    """Split the examples of a sweep as the options say.
+
+    Raises
+    ------
+    RecordedError
+        If it cannot be split so.
+    """
     from pytest_maxrandom.errors import RecordedError
     from pytest_maxrandom.seeding import digest
     from pytest_maxrandom.stats.holdout import split_trials
 
-    counted = sweep.distinct() if options.conventions == "exact" else sweep
+    counted = counted_prompts(sweep, options)
     seed = digest("holdout", options.seed, sweep.model, sweep.task, sweep.shots)
     try:
         return split_trials(

@@ -1,4 +1,4 @@
-"""`maxrandom report`: the Markdown report of recorded numbers."""
+"""`maxrandom report`: the report of recorded numbers, for GitHub, a browser, a paper, a program."""
 
 from __future__ import annotations
 
@@ -7,26 +7,94 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
+
+    from pytest_maxrandom.record import RunRecord
+
+_FORMATS = ("markdown", "html", "latex", "bibtex", "csv")
+_TEMPLATED = ("markdown", "html", "latex")
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
-    text = "the Markdown report of a JSON report"
-    parser = commands.add_parser("report", help=text, description=text.capitalize())
+    text = "the report of a JSON report, as Markdown, HTML, LaTeX, BibTeX or CSV"
+    parser = commands.add_parser("report", help=text, description=text[:1].upper() + text[1:])
     parser.add_argument("results", type=Path, help="file written by pytest --maxrandom-json")
-    parser.add_argument("--templates", type=Path, help="folder with templates that override blocks")
+    parser.add_argument(
+        "--format",
+        choices=_FORMATS,
+        default="markdown",
+        help="markdown: for GitHub (the default); html: one file for a browser; latex: tables and "
+        "a paragraph for a paper, to \\input; bibtex: the entries that those cite; csv: one row "
+        "per claim, unrounded",
+    )
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write there, not to the screen")
+    parser.add_argument(
+        "--standalone",
+        action="store_true",
+        help="with --format latex: a whole document with its references",
+    )
+    parser.add_argument(
+        "--templates", type=Path, metavar="DIR", help="folder with templates that override blocks"
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> str:
     """Render the report.
 
+    Returns
+    -------
+    str
+        The report without its last line feed, or where it was written.
+
     Raises
     ------
     ReportError
-        If the file or a template is wrong.
+        If the file or a template is wrong, or the report cannot be written.
+    ValueError
+        If the options do not go together.
     """
-    from pytest_maxrandom.reports.markdown import markdown
+    from pytest_maxrandom.errors import ReportError
     from pytest_maxrandom.reports.results import load
 
-    return markdown(load(options.results), options.templates).rstrip("\n")
+    if options.templates and options.format not in _TEMPLATED:
+        raise ValueError(
+            f"--templates: {options.format} is written without templates; "
+            f"they are for {', '.join(_TEMPLATED)}"
+        )
+    if options.standalone and options.format != "latex":
+        raise ValueError(f"--standalone: found --format {options.format}, expected latex")
+    text = _writer(options)(load(options.results))
+    if options.out is None:
+        return text.removesuffix("\n")
+    try:
+        # Line ends are part of CSV.
+        options.out.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise ReportError(f"{options.out}: cannot be written: {error.strerror}") from error
+    return f"report: {options.out}"
+
+
+def _writer(options: argparse.Namespace) -> Callable[[RunRecord], str]:
+    match options.format:
+        case "csv":
+            from pytest_maxrandom.reports.csv import csv
+
+            return csv
+        case "bibtex":
+            from pytest_maxrandom.reports.references import bibtex
+
+            return bibtex
+        case "latex":
+            from pytest_maxrandom.reports.latex import latex
+
+            return lambda record: latex(record, options.templates, standalone=options.standalone)
+        case "html":
+            from pytest_maxrandom.reports.html import html
+
+            return lambda record: html(record, options.templates)
+        case _:
+            from pytest_maxrandom.reports.markdown import markdown
+
+            return lambda record: markdown(record, options.templates)

@@ -1,10 +1,19 @@
-"""Predictions that exist already: one reader per kind of file, all giving recorded sweeps.
+"""Results that exist already: readers, all giving recorded sweeps or maxima, and claims about them.
 
-===============  ==================================================
-``sweep``        `RecordedSweep`, and numbers of choices for it
-``read``         a file of any known kind
-``npz``          NumPy archives of right and wrong answers
+===============  ===================================================================
+``sweep``        `RecordedSweep`: which of t prompts was right on which of n examples
+``sources``      where a suite says that results are; a reader for each format
+``npz``          NumPy archives of answers, or of which were right
+``table``        one row for each answer; ``summary``: one for each published maximum
 ``lines``        what a line of a predictions file holds
 ``predictions``  files that ``--maxrandom-predictions`` wrote
-===============  ==================================================
+``lm_eval``      logs of lm-evaluation-harness; ``inspect``: logs of Inspect
+``read``         a file of a kind that tells which prompt was right, by its ending
+``arms``         right answers of several arms, counted by task and replicate (no sweeps)
+``plan``         from a suite to its claims (``claims``), before any is judged
+``evidence``     what a claim is judged by: counts and guessers (``guessers``), a publication
+                 (``published``) and the differences from it (``changes``), and what the answers
+                 show to be wrong (``faults``, ``twins``)
+``evaluation``   from there to the record of a claim
+===============  ===================================================================
 """

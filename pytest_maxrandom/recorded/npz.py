@@ -1,8 +1,22 @@
 """NumPy archives of right and wrong answers, several sweeps in one file.
 
-For each sweep the archive has the arrays ``TASK__SHOTS__correct`` and ``__evaluated`` (booleans,
-shape (t, n)), ``__prompt_ids`` (t), ``__example_ids`` (n) and, with demonstrations,
-``__demonstration_ids`` (t, shots). The file is named after the model: ``correct_MODEL.npz``.
+For each sweep of t prompts on n examples the archive has arrays whose names begin with
+``TASK__SHOTS__``. The file is named after the model: ``correct_MODEL.npz``.
+
+=====================  ===========  ===============================================================
+``prompt_ids``         (t)          text or integers
+``example_ids``        (n)          text or integers
+``demonstration_ids``  (t, shots)   text or integers; where there are demonstrations
+``correct``            (t, n)       booleans
+``evaluated``          (t, n)       booleans
+``answers``            (t, n)       integers: the chosen choice from 0, -1 where not evaluated
+``gold``               (n), (n, m)  integers: the right choice; or booleans: which choices are right
+``choices``            (n)          integers: how many choices there are
+``log_likelihoods``    (t, n, m)    floats, in nats; NaN where an example has fewer choices
+=====================  ===========  ===============================================================
+
+``answers``, ``gold``, ``choices`` and ``log_likelihoods`` are optional; with the first two
+``correct`` and ``evaluated`` are as well.
 """
 
 from __future__ import annotations
@@ -15,15 +29,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.recorded.npz_answers import read_answers
+from pytest_maxrandom.recorded.npz_arrays import Arrays
+from pytest_maxrandom.recorded.refusals import refuse_equal_scores
 from pytest_maxrandom.recorded.sweep import RecordedSweep
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-_KEY = re.compile(r"(?P<task>.+)__(?P<shots>\d+)__correct")
+_KEY = re.compile(r"(?P<task>.+)__(?P<shots>\d+)__(correct|answers)")
 
 
 def read_npz(path: Path) -> list[RecordedSweep]:
@@ -35,18 +51,18 @@ def read_npz(path: Path) -> list[RecordedSweep]:
         If it cannot be read, or does not hold what the module's documentation says.
     """
     arrays = _arrays(path)
-    sweeps = [
-        _sweep(path, match["task"], int(match["shots"]), match.group()[: -len("correct")], arrays)
-        for match in map(_KEY.fullmatch, arrays)
-        if match
-    ]
-    if not sweeps:
+    keys = dict.fromkeys(
+        (match["task"], match["shots"]) for match in map(_KEY.fullmatch, arrays) if match
+    )
+    if not keys:
         found = ", ".join(list(arrays)[:4]) or "nothing"
         raise RecordedError(
             f"{path}: no array is named TASK__SHOTS__correct, found {found}; name the arrays of "
             "each sweep after its task and number of shots"
         )
-    return sweeps
+    return [
+        _sweep(Arrays(path, f"{task}__{shots}__", arrays), task, int(shots)) for task, shots in keys
+    ]
 
 
 def _arrays(path: Path) -> dict[str, NDArray[np.generic]]:
@@ -62,65 +78,41 @@ def _arrays(path: Path) -> dict[str, NDArray[np.generic]]:
         raise RecordedError(f"{path}: a damaged .npz archive: {error}; copy it again") from error
 
 
-def _sweep(
-    path: Path, task: str, shots: int, prefix: str, arrays: Mapping[str, NDArray[np.generic]]
-) -> RecordedSweep:
-    model = path.stem.removeprefix("correct_")
-    prompt_ids = _ids(path, prefix + "prompt_ids", arrays, 1)
+def _sweep(arrays: Arrays, task: str, shots: int) -> RecordedSweep:
+    model = arrays.path.stem.removeprefix("correct_")
+    prompt_ids = tuple(arrays.ids("prompt_ids", 1).tolist())
+    example_ids = tuple(arrays.ids("example_ids", 1).tolist())
+    for name, ids in (("prompt_ids", prompt_ids), ("example_ids", example_ids)):
+        if not ids:
+            raise arrays.error(name, "holds no id; give a sweep")
     shown = np.empty((len(prompt_ids), 0), dtype=np.str_)
     if shots:
-        shown = _ids(path, prefix + "demonstration_ids", arrays, 2)
+        shown = arrays.ids("demonstration_ids", 2)
         if shown.shape[1] != shots:
-            raise RecordedError(
-                f"{path}: {prefix}demonstration_ids: found {shown.shape[1]} demonstrations for "
-                f"each prompt, expected {shots} as the name says"
+            raise arrays.error(
+                "demonstration_ids",
+                f"found {shown.shape[1]} demonstrations for each prompt, expected {shots} as the "
+                "name says",
             )
     demonstrations = tuple(tuple(row) for row in shown.tolist())
-    ids = tuple(prompt_ids.tolist())
-    return RecordedSweep(
-        path=path,
+    answers = read_answers(arrays, prompt_ids, example_ids)
+    sweep = RecordedSweep(
+        path=arrays.path,
         claim=f"{task}[{model}-{shots}shot]",
         model=model,
         task=task,
         shots=shots,
-        prompt_ids=ids,
-        example_ids=tuple(_ids(path, prefix + "example_ids", arrays, 1).tolist()),
-        identities=tuple(map(repr, demonstrations)) if shots else ids,
+        prompt_ids=prompt_ids,
+        example_ids=example_ids,
+        identities=tuple(map(repr, demonstrations)) if shots else prompt_ids,
         demonstration_ids=demonstrations,
-        correct=_flags(path, prefix + "correct", arrays),
-        evaluated=_flags(path, prefix + "evaluated", arrays),
-        chances=None,
+        correct=answers.correct,
+        evaluated=answers.evaluated,
+        chances=answers.chances,
+        answers=answers.answers,
+        gold=answers.gold,
+        labels=answers.labels,
+        log_likelihoods=answers.log_likelihoods,
     )
-
-
-def _array(
-    path: Path, name: str, arrays: Mapping[str, NDArray[np.generic]], dimensions: int
-) -> NDArray[np.generic]:
-    if name not in arrays:
-        raise RecordedError(f"{path}: the array {name} is missing; write it with the others")
-    if arrays[name].ndim != dimensions:
-        raise RecordedError(
-            f"{path}: {name}: found the shape {arrays[name].shape}, expected {dimensions} "
-            "dimension(s)"
-        )
-    return arrays[name]
-
-
-def _ids(
-    path: Path, name: str, arrays: Mapping[str, NDArray[np.generic]], dimensions: int
-) -> NDArray[np.str_]:
-    ids = _array(path, name, arrays, dimensions)
-    if ids.dtype.kind not in "iuU":
-        raise RecordedError(
-            f"{path}: {name}: found values of the type {ids.dtype}, expected integers or text"
-        )
-    return ids.astype(np.str_)
-
-
-def _flags(path: Path, name: str, arrays: Mapping[str, NDArray[np.generic]]) -> NDArray[np.bool_]:
-    flags = _array(path, name, arrays, 2)
-    if flags.dtype != np.bool_:
-        raise RecordedError(
-            f"{path}: {name}: found values of the type {flags.dtype}, expected booleans"
-        )
-    return flags.astype(np.bool_)
+    refuse_equal_scores(sweep)
+    return sweep

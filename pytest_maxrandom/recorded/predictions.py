@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.lines import VERSION, AnswerLine, PromptLine
 from pytest_maxrandom.recorded.sweep import RecordedSweep
+from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +38,8 @@ class _Claim:
     gold: list[tuple[list[int], int]] = field(default_factory=list)
     prompts: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     places: list[NDArray[np.intp]] = field(default_factory=list)
-    correct: list[NDArray[np.bool_]] = field(default_factory=list)
+    chosen: list[list[int]] = field(default_factory=list)
+    log_likelihoods: list[list[list[float]]] = field(default_factory=list)
 
     def add(self, line: PromptLine) -> None:
         """Take a line in, or say what in it contradicts the claim's first."""
@@ -50,7 +52,8 @@ class _Claim:
                 )
         self.prompts.append((line.prompt, tuple(line.demonstration_ids)))
         self.places.append(np.array([self._column(answer) for answer in line.examples]))
-        self.correct.append(np.array([answer.chosen in answer.right for answer in line.examples]))
+        self.chosen.append([answer.chosen for answer in line.examples])
+        self.log_likelihoods.append([_floats(answer.log_likelihoods) for answer in line.examples])
 
     def _column(self, answer: AnswerLine) -> int:
         column = self.columns.setdefault(answer.id, len(self.columns))
@@ -68,9 +71,18 @@ class _Claim:
     def sweep(self, path: Path) -> RecordedSweep:
         """Return all that was gathered."""
         shape = (len(self.prompts), len(self.columns))
-        correct, evaluated = np.zeros(shape, dtype=np.bool_), np.zeros(shape, dtype=np.bool_)
-        for row, (places, right) in enumerate(zip(self.places, self.correct, strict=True)):
-            correct[row, places], evaluated[row, places] = right, True
+        most = max(choices for _, choices in self.gold)
+        answers = np.full(shape, NOT_EVALUATED, dtype=np.int64)
+        scores = np.full((*shape, most), np.nan)
+        for row, places in enumerate(self.places):
+            answers[row, places] = self.chosen[row]
+            for place, values in zip(places, self.log_likelihoods[row], strict=True):
+                scores[row, place, : len(values)] = values
+        evaluated = answers != NOT_EVALUATED
+        right = np.zeros((len(self.columns), most), dtype=np.bool_)
+        for place, (indices, _) in enumerate(self.gold):
+            right[place, indices] = True
+        correct = evaluated & right[np.arange(len(self.columns)), answers]
         digests = tuple(digest for digest, _ in self.prompts)
         line = self.first
         quantized = "" if line.quantization == "none" else f" ({line.quantization})"
@@ -87,7 +99,14 @@ class _Claim:
             correct=correct,
             evaluated=evaluated,
             chances=tuple(Fraction(len(right), choices) for right, choices in self.gold),
+            answers=answers,
+            gold=tuple(frozenset(right) for right, _ in self.gold),
+            log_likelihoods=scores,
         )
+
+
+def _floats(values: list[float | None]) -> list[float]:
+    return [-np.inf if value is None else value for value in values]
 
 
 def read_predictions(path: Path) -> list[RecordedSweep]:

@@ -16,29 +16,34 @@ from markupsafe import Markup
 
 from pytest_maxrandom import notation
 from pytest_maxrandom.errors import ReportError
-from pytest_maxrandom.reports import origins, phrases, summary, text
+from pytest_maxrandom.reports import (
+    agreement,
+    chart,
+    facts,
+    origins,
+    phrases,
+    published,
+    references,
+    summary,
+    text,
+)
+from pytest_maxrandom.reports.dialects import MARKDOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-REPORT = "report.md.j2"
-"""The template that a report is rendered from."""
+    from pytest_maxrandom.reports.dialects import Dialect
+
+SENTENCES = "sentences.j2"
+"""The template of what all languages share."""
 PREFIX = "maxrandom/"
 """``maxrandom/NAME`` is this package's template NAME, whatever the user's folder holds."""
 
-_WRITERS: dict[str, Callable[..., str]] = {
-    "code": text.code,
-    "cell": text.cell,
-    "block": text.block,
-    "html": text.html,
-    "plain": text.plain,
-    # Jinja's own would escape HTML only.
-    "e": text.plain,
-    "escape": text.plain,
-    "forceescape": text.plain,
-}
+# Jinja's own would escape HTML only.
+_PLAIN = ("plain", "e", "escape", "forceescape")
 _NUMBERS = (notation.accuracy, notation.count, notation.p_value, notation.span)
 _SUMMARIES = (
+    summary.became,
     summary.known,
     summary.label,
     summary.model_name,
@@ -55,6 +60,7 @@ _PHRASES = (
     phrases.decided_by,
     phrases.decisive_name,
     phrases.decisive_p,
+    phrases.examples,
     phrases.finding,
     phrases.guessing,
     phrases.majority,
@@ -65,6 +71,7 @@ _PHRASES = (
     phrases.scored,
 )
 _ORIGINS = (
+    origins.all_of_models,
     origins.answered,
     origins.chance,
     origins.cost,
@@ -73,15 +80,25 @@ _ORIGINS = (
     origins.held_out,
     origins.looks,
     origins.precision,
+    origins.recorded,
     origins.sampling,
     origins.spread,
     origins.ties,
     origins.tried,
 )
+_RUNS = (
+    agreement.agreement,
+    chart.charts,
+    facts.facts,
+    published.changed,
+    published.changes,
+    published.published,
+    references.methods,
+)
 
 
 class Written(str):
-    """Markdown that one of our filters made from data.
+    """What one of our filters made from data, in the language of the report.
 
     On purpose no :class:`markupsafe.Markup`: joined with other text in a template it is mere text
     again, and is escaped as a whole, which is safe.
@@ -100,7 +117,7 @@ def templates_folder() -> Path:
     """
     package = Path(__file__).parents[1]
     for folder in (package / "templates", package.parent / "templates"):
-        if (folder / REPORT).is_file():
+        if (folder / MARKDOWN.report).is_file():
             return folder
     raise ReportError(
         f"{package}: the report's templates are missing from this installation; "
@@ -108,23 +125,44 @@ def templates_folder() -> Path:
     )
 
 
-def environment(folder: Path | None = None) -> ImmutableSandboxedEnvironment:
+def environment(
+    folder: Path | None = None, dialect: Dialect = MARKDOWN
+) -> ImmutableSandboxedEnvironment:
     """Make the environment of a report, with the user's templates, if any, before ours."""
+
+    def finalize(value: object) -> Markup:
+        """Make every expression's value safe where it enters the report."""
+        # A block or a macro, whose own expressions came through here.
+        if isinstance(value, Markup):
+            return value
+        if isinstance(value, Written):
+            return Markup(value)
+        return Markup(dialect.plain(notation.NONE if value is None else str(value)))
+
+    def cite(references: Sequence[references.Reference]) -> Written:
+        return Written(dialect.cite(references))
+
     ours = FileSystemLoader(templates_folder())
     users = [] if folder is None else [FileSystemLoader(folder)]
     made = ImmutableSandboxedEnvironment(
         loader=ChoiceLoader([PrefixLoader({PREFIX.rstrip("/"): ours}), *users, ours]),
         undefined=StrictUndefined,
         autoescape=True,
-        finalize=_finalize,
+        finalize=finalize,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters.update({name: _writing(writer) for name, writer in _WRITERS.items()})
-    facts = (*_NUMBERS, *_SUMMARIES, *_PHRASES, *_ORIGINS, text.shorten)
+    writers = {**dict.fromkeys(_PLAIN, dialect.plain), **dialect.writers}
+    made.filters.update({name: _writing(writer) for name, writer in writers.items()})
+    facts = (*_NUMBERS, *_SUMMARIES, *_PHRASES, *_ORIGINS, *_RUNS, text.shorten, cite)
     made.filters.update({fact.__name__: fact for fact in facts})
-    made.globals.update(symbols=summary.SYMBOLS, words=summary.WORDS, share=notation.share)
+    made.globals.update(
+        symbols=summary.SYMBOLS,
+        words=summary.WORDS,
+        standings=agreement.STANDINGS,
+        share=notation.share,
+    )
     return made
 
 
@@ -133,12 +171,3 @@ def _writing(writer: Callable[..., str]) -> Callable[..., Written]:
         return Written(notation.NONE if value is None else writer(str(value), *options))
 
     return write
-
-
-def _finalize(value: object) -> Markup:
-    """Make every expression's value safe where it enters the report."""
-    if isinstance(value, Markup):  # a block or a macro, whose own expressions came through here
-        return value
-    if isinstance(value, Written):
-        return Markup(value)
-    return Markup(text.plain(notation.NONE if value is None else str(value)))

@@ -10,12 +10,14 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import accuracy, count, p_value
+from pytest_maxrandom.reports.summary import model_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pytest_maxrandom.record import ClaimRecord, Engine
 
+_KNOWN = ("n", "t", "chance")
 _FEW = 5
 """Below this many prompts their counts are listed, not summarized."""
 _SCORING = {
@@ -30,6 +32,8 @@ _SCORING = {
 def counted_n(claim: ClaimRecord) -> str:
     """Say how n came about."""
     v = claim.validation
+    if claim.recorded is not None:
+        return _known(claim, "n")
     if v is None:
         return ""
     parts = [f"{count(v.examples)} of the task's {count(v.available)} examples"]
@@ -48,13 +52,16 @@ def counted_n(claim: ClaimRecord) -> str:
 def chance(claim: ClaimRecord) -> str:
     """Say how probable a right guess is, by groups of examples where it differs."""
     groups = claim.validation.chances if claim.validation else {}
+    phrases = []
     if len(groups) == 1:
-        return f"{next(iter(groups))} on every example"
-    if not groups:
-        return ""
-    ordered = sorted(groups.items(), key=lambda group: Fraction(group[0]), reverse=True)
-    parts = ", ".join(f"{one} on {count(examples)}" for one, examples in ordered)
-    return f"{parts} (mean {accuracy(claim.standard_baseline)})"
+        phrases.append(f"{next(iter(groups))} on every example")
+    elif groups:
+        ordered = sorted(groups.items(), key=lambda group: Fraction(group[0]), reverse=True)
+        parts = ", ".join(f"{one} on {count(examples)}" for one, examples in ordered)
+        phrases.append(f"{parts} (mean {accuracy(claim.standard_baseline)})")
+    if claim.recorded is not None:
+        phrases.append(_known(claim, "chance"))
+    return "; ".join(phrases)
 
 
 def tried(claim: ClaimRecord) -> int | None:
@@ -65,6 +72,10 @@ def tried(claim: ClaimRecord) -> int | None:
 def counted_t(claim: ClaimRecord) -> str:
     """Say how t came about."""
     p = claim.prompts
+    if claim.recorded is not None:
+        found = len(claim.correct_counts)
+        fewer = f"; the results hold {count(found)}" if found and found != claim.t else ""
+        return f"{_known(claim, 't')}{fewer}"
     if p is None:
         return ""
     made = f"{count(p.asked)} asked for, {count(p.possible)} possible; {sampled(claim)}"
@@ -141,13 +152,46 @@ def sampling(claims: Iterable[ClaimRecord]) -> list[tuple[str, list[ClaimRecord]
     """Group claims by how their prompts and examples came about, said in words."""
     groups: dict[str, list[ClaimRecord]] = {}
     for claim in claims:
-        if claim.prompts is not None and claim.validation is not None:
+        if claim.recorded is not None:
+            groups.setdefault(recorded(claim), []).append(claim)
+        elif claim.prompts is not None and claim.validation is not None:
             how = (
                 f"{_of_possible(claim)} possible prompts "
                 f"({sampled(claim)}); n = {count(claim.n)} ({counted_n(claim)})"
             )
             groups.setdefault(how, []).append(claim)
     return list(groups.items())
+
+
+def all_of_models(group: Sequence[ClaimRecord], claims: Iterable[ClaimRecord]) -> list[str]:
+    """Name the models of a group of claims if it holds all the claims of them, and more than one.
+
+    Returns
+    -------
+    list of str
+        Empty where the claims have to be named one by one.
+    """
+    names = list(dict.fromkeys(map(model_name, group)))
+    of_them = sum(model_name(claim) in names for claim in claims)
+    return names if of_them == len(group) > len(names) and all(names) else []
+
+
+def recorded(claim: ClaimRecord) -> str:
+    """Say where recorded results come from, and what was counted in them."""
+    if claim.recorded is None:
+        return ""
+    stated = [name for name in _KNOWN if name in claim.recorded.stated]
+    counted = [name for name in _KNOWN if name not in claim.recorded.stated]
+    parts = [f"the results were read from {claim.recorded.path} ({claim.recorded.format})"]
+    for known, how in ((counted, "counted in them"), (stated, "stated, not counted")):
+        if known:
+            parts.append(f"{listed(known)} {'was' if len(known) == 1 else 'were'} {how}")
+    return "; ".join(parts)
+
+
+def _known(claim: ClaimRecord, name: str) -> str:
+    stated = claim.recorded is not None and name in claim.recorded.stated
+    return "stated in the suite, not counted" if stated else "counted in the recorded results"
 
 
 def _of_possible(claim: ClaimRecord) -> str:
@@ -170,7 +214,8 @@ def spread(claim: ClaimRecord) -> str:
         shown = (
             f"lowest {lowest}, quartiles {lower}, {median} and {upper}, highest {highest} correct"
         )
-    if claim.metric != "accuracy" or claim.max_random_baseline is None:
+    # Recorded prompts may have been scored on other numbers of examples than n.
+    if claim.metric != "accuracy" or claim.max_random_baseline is None or claim.recorded:
         return shown
     above = sum(correct / claim.n > claim.max_random_baseline for correct in counts)
     return f"{shown}; {count(above)} above the maximum random baseline"

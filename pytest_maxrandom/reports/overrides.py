@@ -10,7 +10,7 @@ from jinja2 import TemplateNotFound, TemplateSyntaxError, UndefinedError, nodes
 from jinja2.exceptions import SecurityError
 
 from pytest_maxrandom.errors import ReportError
-from pytest_maxrandom.reports.environment import PREFIX, templates_folder
+from pytest_maxrandom.reports.environment import PREFIX, SENTENCES, templates_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment
 
+    from pytest_maxrandom.reports.dialects import Dialect
 
-def check_folder(folder: Path) -> list[str]:
-    """List the templates that the user's folder overrides.
+
+def check_folder(folder: Path, dialect: Dialect) -> list[str]:
+    """List the templates of a language that the user's folder overrides.
 
     Raises
     ------
@@ -29,11 +31,15 @@ def check_folder(folder: Path) -> list[str]:
     """
     if not folder.is_dir():
         raise ReportError(f"{folder}: no such folder of templates; see --maxrandom-templates")
-    names = sorted(path.name for path in templates_folder().glob("*.j2"))
+    names = sorted(
+        path.name
+        for path in templates_folder().glob("*.j2")
+        if path.name.endswith(dialect.suffix) or path.name == SENTENCES
+    )
     overridden = [name for name in names if (folder / name).is_file()]
     if not overridden:
         raise ReportError(
-            f"{folder}: no template here is used by the report, which looks for "
+            f"{folder}: no template here is used by the {dialect.name} report, which looks for "
             f"{_listed(names)}{_nearest((path.name for path in folder.iterdir()), names)}"
         )
     return overridden

@@ -42,8 +42,15 @@ def result(claim: ClaimRecord) -> str:
     if claim.best_correct is None:
         return ""
     if claim.metric == "accuracy":
-        return f"{count(claim.best_correct)} of {count(claim.n)} correct"
+        return f"{count(claim.best_correct)} of {count(examples(claim))} correct"
     return f"{metric_name(claim)} {accuracy(claim.best_score)}"
+
+
+def examples(claim: ClaimRecord) -> int | None:
+    """Return how many examples the best prompt was scored on; n may be that of a publication."""
+    if not claim.n or not claim.best_correct or not claim.best_accuracy:
+        return claim.n
+    return round(claim.best_correct / claim.best_accuracy)
 
 
 def p_name(claim: ClaimRecord, key: str) -> str:

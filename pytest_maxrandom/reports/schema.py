@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import inspect
 import json
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,8 @@ def _described(value: dict[str, Any], docstring: str | None) -> dict[str, Any]:
 def _docstrings() -> dict[tuple[str, str], str]:
     """Find the string below each attribute of the records, by class and attribute."""
     found = {}
-    for node in ast.parse(inspect.getsource(record)).body:
+    modules = (record.claim, record.designs, record.run)
+    for node in chain.from_iterable(ast.parse(inspect.getsource(each)).body for each in modules):
         if not isinstance(node, ast.ClassDef):
             continue
         for attribute, below in zip(node.body, node.body[1:], strict=False):

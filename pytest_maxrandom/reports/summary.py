@@ -10,8 +10,11 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.record import ClaimRecord, Outcome, RunRecord
 
-SYMBOLS: dict[Outcome | None, str] = {
+REPORTED = "reported"
+"""What became of a claim that asserts nothing and has its numbers."""
+SYMBOLS: dict[str | None, str] = {
     "passed": "✅",
+    REPORTED: "📋",
     "failed": "❌",
     "xfailed": "☑️",
     "xpassed": "❌",
@@ -19,8 +22,9 @@ SYMBOLS: dict[Outcome | None, str] = {
     "error": "⚠️",
     None: "⚠️",
 }
-WORDS: dict[Outcome | None, str] = {
+WORDS: dict[str | None, str] = {
     "passed": "passed",
+    REPORTED: "reported",
     "failed": "failed",
     "xfailed": "expected failure",
     "xpassed": "unexpected pass",
@@ -28,7 +32,7 @@ WORDS: dict[Outcome | None, str] = {
     "error": "error",
     None: "no result",
 }
-_BECAME: dict[Outcome | None, tuple[str, str]] = {
+_BECAME: dict[str | None, tuple[str, str]] = {
     "failed": ("fails", "fail"),
     "xpassed": ("holds unexpectedly", "hold unexpectedly"),
     "xfailed": ("fails as expected", "fail as expected"),
@@ -84,6 +88,11 @@ def shots(claim: ClaimRecord) -> str:
     return "" if claim.backend == "numbers" and not claim.shots else str(claim.shots)
 
 
+def became(claim: ClaimRecord) -> Outcome | str | None:
+    """Return what became of a claim, the key of its sign and word: its outcome, or reported."""
+    return REPORTED if claim.outcome == "passed" and not claim.asserted else claim.outcome
+
+
 def tally(run: RunRecord) -> str:
     """Count the claims by what became of them.
 
@@ -92,8 +101,11 @@ def tally(run: RunRecord) -> str:
     str
         Such as ``2 of 5 claims hold, 1 fails, 1 fails as expected, 1 was not run``.
     """
-    outcomes = Counter(claim.outcome for claim in run.claims)
-    total = len(run.claims) + run.not_run
+    outcomes = Counter(map(became, run.claims))
+    reported = outcomes[REPORTED]
+    total = len(run.claims) + run.not_run - reported
+    if reported and not total:
+        return f"{_results(reported)} reported, nothing claimed"
     held = outcomes["passed"]
     verb = "holds" if held == 1 else "hold"
     parts = [f"{held} of {total} {'claim' if total == 1 else 'claims'} {verb}"]
@@ -102,6 +114,8 @@ def tally(run: RunRecord) -> str:
             parts.append(f"{number} {one if number == 1 else more}")
     if run.not_run:
         parts.append(f"{run.not_run} {'was' if run.not_run == 1 else 'were'} not run")
+    if reported:
+        parts.append(f"{_results(reported)} reported")
     return ", ".join(parts)
 
 
@@ -114,22 +128,35 @@ def unread(run: RunRecord) -> str:
 
 
 def symbol(run: RunRecord) -> str:
-    """Mark a run as good if every claim is, and as bad if one fails or a claim is missing."""
+    """Mark a run as good if every claim is, and as bad if one fails or a claim is missing.
+
+    Where nothing is claimed the run is merely reported.
+    """
     good = ("passed", "xfailed", "skipped")
     complete = not (run.interrupted or run.not_run or run.broken)
     fine = complete and all(claim.outcome in good for claim in run.claims)
+    if fine and run.claims and all(became(claim) == REPORTED for claim in run.claims):
+        return SYMBOLS[REPORTED]
     return SYMBOLS["passed"] if fine else SYMBOLS["failed"]
 
 
 def open_questions(run: RunRecord) -> list[ClaimRecord]:
-    """List the claims to look at: all but passes and expected failures without a red flag."""
+    """List the claims to look at: all but passes and expected failures without a red flag.
+
+    Those that did not end as they should stand before those with a red flag.
+    """
     settled = ("passed", "xfailed")
-    return [claim for claim in run.claims if claim.outcome not in settled or claim.red_flags]
+    open_ones = [claim for claim in run.claims if claim.outcome not in settled or claim.red_flags]
+    return sorted(open_ones, key=lambda claim: claim.outcome in settled)
 
 
 def known(values: Iterable[int | None]) -> list[int]:
     """Leave out what was not computed."""
     return [value for value in values if value is not None]
+
+
+def _results(number: int) -> str:
+    return f"{number} {'result' if number == 1 else 'results'}"
 
 
 def _ends(paths: list[str]) -> list[str]:

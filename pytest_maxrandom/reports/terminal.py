@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import NONE, accuracy, count
 from pytest_maxrandom.reports.phrases import decisive_name, decisive_p
-from pytest_maxrandom.reports.summary import WORDS, names, unread
+from pytest_maxrandom.reports.summary import WORDS, became, names, unread
 from pytest_maxrandom.reports.text import visible
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _cells(claim: ClaimRecord) -> tuple[str, ...]:
         accuracy(claim.standard_baseline),
         accuracy(claim.max_random_baseline),
         f"{decisive_p(claim)} {decisive_name(claim)}".rstrip(),
-        WORDS[claim.outcome],
+        WORDS[became(claim)],
     )
 
 

@@ -82,6 +82,15 @@ def shorten(text: str, limit: int) -> str:
     return text[: limit - 1 - tail] + "…" + text[len(text) - tail :]
 
 
+def middle_left_out(text: str, limit: int) -> str:
+    """Leave out the middle of a text beyond `limit` characters; a line of its own says so."""
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    left_out = f"[… {len(text) - 2 * half:,} characters left out …]"
+    return f"{text[:half]}\n{left_out}\n{text[-half:]}"
+
+
 def code(text: str) -> str:
     """Write `text` as a code span, in which Markdown, HTML and mentions mean nothing."""
     shown = visible(text)
@@ -108,11 +117,7 @@ def block(text: str, limit: int = 4000) -> str:
 
     Beyond `limit` characters the middle is left out, and a line of its own says so.
     """
-    if len(text) > limit:
-        half = limit // 2
-        left_out = f"[… {len(text) - 2 * half:,} characters left out …]"
-        text = f"{text[:half]}\n{left_out}\n{text[-half:]}"
-    lines = [visible(line) for line in text.split("\n")]
+    lines = [visible(line) for line in middle_left_out(text, limit).split("\n")]
     fence = "`" * max(3, max(map(_longest_run_of_backticks, lines)) + 1)
     return "\n".join([f"{fence}text", *lines, fence])
 

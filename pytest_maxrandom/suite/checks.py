@@ -6,6 +6,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
+from pytest_maxrandom.suite.recorded import (
+    RecordedModelSpec,
+    RecordedPromptsSpec,
+    ResultColumns,
+    ResultsSpec,
+)
 from pytest_maxrandom.suite.spec import ModelSpec, PromptsSpec, Spec, TestSpec
 
 if TYPE_CHECKING:
@@ -13,6 +19,83 @@ if TYPE_CHECKING:
 
 Finding = tuple[tuple["str | int", ...], str]
 S = TypeVar("S", bound=Spec)
+
+
+_ONLY_OF: dict[str, tuple[str, ...]] = {
+    "shots": ("table", "summary", "inspect"),
+    "ragged": ("table",),
+    "columns": ("table", "summary"),
+    "metric": ("lm_eval",),
+    "scorer": ("inspect",),
+}
+_TABLE = ("prompt", "example", "correct", "prediction", "gold")
+_SUMMARY = ("n", "t", "best_correct", "accuracy", "chance")
+
+
+def is_recorded(data: Any) -> bool:
+    """Tell whether a suite is about recorded results."""
+    return any(_backends(data))
+
+
+def mixed(data: Any) -> Finding | None:
+    """Return what is wrong with a suite some of whose models are run, and others are not."""
+    backends = _backends(data)
+    if len(set(backends)) < 2:
+        return None
+    index = backends.index(not backends[0])
+    kinds = {True: "has recorded results", False: "is run"}
+    return (
+        ("models", index, "backend"),
+        f"models[{index}] {kinds[backends[index]]}, but models[0] {kinds[backends[0]]}; a suite "
+        "has models of one kind only: write two suites",
+    )
+
+
+def _backends(data: Any) -> list[bool]:
+    """Tell of each model whether its results are recorded."""
+    models = _entries(data.get("models")) if isinstance(data, dict) else []
+    return [isinstance(each, dict) and each.get("backend") == "recorded" for each in models]
+
+
+def contradictions_of_recorded(data: Any) -> Iterator[Finding]:
+    """Yield where a suite of recorded results contradicts itself; see `contradictions`."""
+    suite = data if isinstance(data, dict) else {}
+    models = [_sound(RecordedModelSpec, model) for model in _entries(suite.get("models"))]
+    yield from _same_ids(models)
+    for index, model in enumerate(_entries(suite.get("models"))):
+        results = _sound(ResultsSpec, model.get("results")) if isinstance(model, dict) else None
+        for key, message in _without_use(results) if results is not None else ():
+            yield ("models", index, "results", *key), f"models[{index}].results{message}"
+    yield from _contradictions_of_tasks(suite)
+    prompts = _sound(RecordedPromptsSpec, suite.get("prompts"))
+    if prompts is not None:
+        yield from _repeated_values("shots", prompts.shots or ())
+    if suite.get("judge") == "published":
+        for index, task in enumerate(_entries(suite.get("tasks"))):
+            if isinstance(task, dict) and "published" not in task:
+                yield (
+                    ("tasks", index),
+                    f"tasks[{index}]: `judge: published` needs the key `published` of every task; "
+                    "give n, t and chance as they were published",
+                )
+
+
+def _without_use(results: ResultsSpec) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield keys that say nothing of results in this format."""
+    for key, formats in _ONLY_OF.items():
+        if getattr(results, key) not in (None, False) and results.format not in formats:
+            yield (
+                (key,),
+                f".{key} is for the format {' or '.join(formats)}, found {results.format}; "
+                "remove it",
+            )
+    columns = results.columns or ResultColumns()
+    for key in {"table": _SUMMARY, "summary": _TABLE}.get(results.format, ()):
+        if getattr(columns, key):
+            yield (
+                ("columns", key),
+                f".columns.{key} is no column of a {results.format}; remove it",
+            )
 
 
 def contradictions(data: Any) -> Iterator[Finding]:
@@ -26,11 +109,7 @@ def contradictions(data: Any) -> Iterator[Finding]:
     """
     suite = data if isinstance(data, dict) else {}
     models = [_sound(ModelSpec, model) for model in _entries(suite.get("models"))]
-    for index, first in _repeats(m and f"{m.short_name}-{m.quantization}" for m in models):
-        yield (
-            ("models", index),
-            f"models[{index}] would have the same test ids as models[{first}]; give one a `label`",
-        )
+    yield from _same_ids(models)
     for index, model in enumerate(models):
         if model is not None and model.device_map is not None and model.device != "auto":
             yield (
@@ -39,12 +118,7 @@ def contradictions(data: Any) -> Iterator[Finding]:
                 "over all GPUs; remove one of the two",
             )
     tasks = [task if isinstance(task, dict) else {} for task in _entries(suite.get("tasks"))]
-    names = [task.get("name") for task in tasks]
-    for index, first in _repeats(name if isinstance(name, str) else None for name in names):
-        yield (
-            ("tasks", index, "name"),
-            f"tasks[{index}] has the name of tasks[{first}]; a task's name must be its own",
-        )
+    yield from _contradictions_of_tasks(suite)
     for index, task in enumerate(tasks):
         test = _sound(TestSpec, task.get("test"))
         if test is not None and (test.fraction is None) == (test.path is None):
@@ -58,17 +132,49 @@ def contradictions(data: Any) -> Iterator[Finding]:
         yield from _contradictions_of_prompts(prompts)
 
 
+def _contradictions_of_tasks(suite: dict[str, Any]) -> Iterator[Finding]:
+    tasks = [task if isinstance(task, dict) else {} for task in _entries(suite.get("tasks"))]
+    names = [task.get("name") for task in tasks]
+    for index, first in _repeats(name if isinstance(name, str) else None for name in names):
+        yield (
+            ("tasks", index, "name"),
+            f"tasks[{index}] has the name of tasks[{first}]; a task's name must be its own",
+        )
+    for index, task in enumerate(tasks):
+        if (task.get("assert") or suite.get("assert")) != "report":
+            continue
+        for key in ("xfail", "test"):
+            if task.get(key) or suite.get(key):
+                what = {"xfail": "expects that to fail", "test": "is opened if that holds"}[key]
+                yield (
+                    ("tasks", index, key) if task.get(key) else (key,),
+                    f"tasks[{index}]: `assert: report` claims nothing, and `{key}` {what}; remove "
+                    "one of the two",
+                )
+
+
+def _same_ids(models: Iterable[ModelSpec | RecordedModelSpec | None]) -> Iterator[Finding]:
+    names = (None if m is None else f"{m.short_name}-{m.quantization}" for m in models)
+    for index, first in _repeats(names):
+        yield (
+            ("models", index),
+            f"models[{index}] would have the same test ids as models[{first}]; give one a `label`",
+        )
+
+
+def _repeated_values(key: str, values: Iterable[Hashable]) -> Iterator[Finding]:
+    for index, first in _repeats(values):
+        yield (
+            ("prompts", key, index),
+            f"prompts.{key}[{index}] repeats prompts.{key}[{first}]; remove one of the two",
+        )
+
+
 def _contradictions_of_prompts(prompts: PromptsSpec) -> Iterator[Finding]:
-    for key, values in (
-        ("shots", prompts.shots),
-        ("instructions", prompts.instructions or ()),
-        ("formats", [form.model_dump_json() for form in prompts.formats or ()]),
-    ):
-        for index, first in _repeats(values):
-            yield (
-                ("prompts", key, index),
-                f"prompts.{key}[{index}] repeats prompts.{key}[{first}]; remove one of the two",
-            )
+    yield from _repeated_values("shots", prompts.shots)
+    yield from _repeated_values("instructions", prompts.instructions or ())
+    formats = [form.model_dump_json() for form in prompts.formats or ()]
+    yield from _repeated_values("formats", formats)
     if prompts.budget is not None and prompts.budget < prompts.count:
         yield (
             ("prompts", "budget"),

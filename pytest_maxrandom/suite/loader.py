@@ -12,8 +12,14 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from pytest_maxrandom.errors import Problem, SuiteError
-from pytest_maxrandom.suite.checks import contradictions
+from pytest_maxrandom.suite.checks import (
+    contradictions,
+    contradictions_of_recorded,
+    is_recorded,
+    mixed,
+)
 from pytest_maxrandom.suite.positions import Document, Location, YamlMistake, parse
+from pytest_maxrandom.suite.recorded import NUMBERED, RecordedSuiteSpec
 from pytest_maxrandom.suite.schema import keys_below, number_at
 from pytest_maxrandom.suite.spec import NO_SURROGATES, SuiteSpec
 
@@ -23,16 +29,15 @@ if TYPE_CHECKING:
 
     from pydantic_core import ErrorDetails
 
+    from pytest_maxrandom.suite.spec import Spec
+
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Suite:
-    """A suite file, read and found to be right in itself."""
-
+class _File:
     path: Path
-    spec: SuiteSpec
     document: Document
 
     def line(self, *location: str | int) -> int:
@@ -40,14 +45,66 @@ class Suite:
         return self.document.line(location)
 
 
+@dataclass(frozen=True, slots=True)
+class Suite(_File):
+    """A suite file, read and found to be right in itself."""
+
+    spec: SuiteSpec
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedSuite(_File):
+    """A suite file about recorded results."""
+
+    spec: RecordedSuiteSpec
+
+
 def load_suite(path: Path) -> Suite:
-    """Read a suite file.
+    """Read a suite file whose models are run.
+
+    Raises
+    ------
+    SuiteError
+        With all the mistakes of the file; or if its results are recorded.
+    """
+    suite = load_any_suite(path)
+    if isinstance(suite, Suite):
+        return suite
+    message = "its results are recorded; what was asked for needs a suite whose models are run"
+    raise SuiteError([Problem(path, suite.line("models"), message)])
+
+
+def load_any_suite(path: Path) -> Suite | RecordedSuite:
+    """Read a suite file of either kind; `backend: recorded` of its models tells which.
 
     Raises
     ------
     SuiteError
         With all the mistakes of the file.
     """
+    document = _document(path)
+    recorded = is_recorded(document.data)
+    if mixture := mixed(document.data):
+        at, message = mixture
+        raise SuiteError([Problem(path, document.line(at), message)])
+    found = dict((contradictions_of_recorded if recorded else contradictions)(document.data))
+    suite: Suite | RecordedSuite | None = None
+    try:
+        if recorded:
+            recorded_spec = RecordedSuiteSpec.model_validate(document.data)
+            suite = RecordedSuite(path, document, recorded_spec)
+        else:
+            suite = Suite(path, document, SuiteSpec.model_validate(document.data))
+    except ValidationError as error:
+        kind = RecordedSuiteSpec if recorded else SuiteSpec
+        found |= _mistakes(error.errors(include_url=False), document, kind)
+    told = [*document.mistakes, *((document.line(at), message) for at, message in found.items())]
+    if told or suite is None:
+        raise SuiteError([Problem(path, line, message) for line, message in sorted(told)])
+    return suite
+
+
+def _document(path: Path) -> Document:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -58,23 +115,14 @@ def load_suite(path: Path) -> Suite:
     except OSError as error:
         raise SuiteError([Problem(path, None, f"cannot be read: {error.strerror}")]) from error
     try:
-        document = parse(text)
+        return parse(text, NUMBERED)
     except YamlMistake as mistake:
         raise SuiteError([Problem(path, mistake.line, str(mistake))]) from mistake
 
-    found = dict(contradictions(document.data))
-    spec = None
-    try:
-        spec = SuiteSpec.model_validate(document.data)
-    except ValidationError as error:
-        found |= _mistakes(error.errors(include_url=False), document)
-    told = [*document.mistakes, *((document.line(at), message) for at, message in found.items())]
-    if told or spec is None:
-        raise SuiteError([Problem(path, line, message) for line, message in sorted(told)])
-    return Suite(path, spec, document)
 
-
-def _mistakes(errors: Sequence[ErrorDetails], document: Document) -> dict[Location, str]:
+def _mistakes(
+    errors: Sequence[ErrorDetails], document: Document, kind: type[Spec]
+) -> dict[Location, str]:
     """Return one sentence for each part of the document that is wrong."""
     if document.data is None:
         return {(): "the file is empty; a suite needs `models` and `tasks`"}
@@ -84,42 +132,44 @@ def _mistakes(errors: Sequence[ErrorDetails], document: Document) -> dict[Locati
         at[document.path(error["loc"]) + (error["loc"][-1:] if missing else ())].append(error)
     # Where a list may also be a text, it is wrong as a text; its entries say what is wrong with it.
     parents = {path[:end] for path in at for end in range(len(path))}
-    return {path: _sentence(path, at[path]) for path in at if path not in parents}
+    return {path: _sentence(kind, path, at[path]) for path in at if path not in parents}
 
 
-def _sentence(path: Location, alternatives: Sequence[ErrorDetails]) -> str:
+def _sentence(kind: type[Spec], path: Location, alternatives: Sequence[ErrorDetails]) -> str:
     first = alternatives[0]
     name = _dotted(path)
     if first["type"] == "extra_forbidden":
-        valid = keys_below(path[:-1])
+        valid = keys_below(kind, path[:-1])
         return (
             f"unknown key `{name}`{_nearest(str(path[-1]), valid)} (keys here: {', '.join(valid)})"
         )
     if first["type"] == "missing":
         return f"the key `{name}` is missing; it must be given"
     found = first["input"]
-    expected = list(dict.fromkeys(_expected(path, error) for error in alternatives))
+    expected = list(dict.fromkeys(_expected(kind, path, error) for error in alternatives))
     subject = f"`{name}`" if name else "a suite"
     return f"{subject}: found {_shown(found)}, expected {' or '.join(expected)}" + _hint(
         found, first["type"], expected
     )
 
 
-def _expected(path: Location, error: ErrorDetails) -> str:
+def _expected(kind: type[Spec], path: Location, error: ErrorDetails) -> str:
     context = error.get("ctx", {})
     match error["type"]:
         case "string_type":
             return "text"
         case "int_type" | "float_type" | "finite_number":
-            return number_at(path)
+            return number_at(kind, path)
         case "greater_than" | "greater_than_equal" | "less_than" | "less_than_equal":
-            return number_at(path)
+            return number_at(kind, path)
         case "bool_type":
             return "true or false"
         case "list_type":
             return "a list"
         case "model_type":
             return "keys with values"
+        case "literal_error" if path[-1:] == ("backend",):
+            return "'transformers' or 'recorded'"
         case "literal_error":
             return str(context["expected"]).replace(", ", " or ")
         case "string_too_short":

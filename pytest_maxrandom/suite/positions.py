@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
 Location = tuple["str | int", ...]
 
 _MERGE = "tag:yaml.org,2002:merge"
 _TEXT = "tag:yaml.org,2002:str"
+_INTEGER = "tag:yaml.org,2002:int"
+_PLAIN_NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
 _LONGEST_KEY = 100
 
 
@@ -38,17 +40,38 @@ class Document:
     Attributes
     ----------
     data : object
-        What the YAML says, in builtin types; the keys of its mappings are words.
+        What the YAML says, in builtin types; the keys of its mappings are words, or numbers in
+        the places that allow them.
     mistakes : list of (line, message)
         Keys that stand twice in one mapping or are no words. `data` has the last of the first
         kind and none of the second.
     """
 
-    def __init__(self, data: Any, loader: _Loader, first_line: int) -> None:
+    def __init__(
+        self, data: Any, loader: _Loader, first_line: int, numbered: Collection[tuple[str, ...]]
+    ) -> None:
         self.data = data
         self.mistakes = loader.mistakes
         self._lines = loader.lines
         self._first_line = first_line
+        self._remove_numbers(numbered)
+
+    def _remove_numbers(self, numbered: Collection[tuple[str, ...]]) -> None:
+        """Take numbers that are keys out of all mappings but those at the places named."""
+        seen = set()
+        waiting: list[tuple[tuple[str, ...], Any]] = [((), self.data)]
+        while waiting:
+            place, here = waiting.pop()
+            if not isinstance(here, dict | list) or (id(here), place in numbered) in seen:
+                continue
+            seen.add((id(here), place in numbered))
+            if isinstance(here, list):
+                waiting += [(place, entry) for entry in here]
+                continue
+            for key in [key for key in here if isinstance(key, int) and place not in numbered]:
+                del here[key]
+                self.mistakes.append((self._lines[id(here)].pop(key), _no_word(repr(str(key)))))
+            waiting += [((*place, str(key)), value) for key, value in here.items()]
 
     def line(self, location: Sequence[str | int]) -> int:
         """Line of the deepest part of `location` that the document has, from 1."""
@@ -88,8 +111,8 @@ class _Loader(yaml.SafeLoader):
         for key, value in node.value:
             line = key.start_mark.line + 1
             if key.tag != _MERGE:
-                if not _is_word(key):
-                    self.mistakes.append((line, f"found {_shown(key)} as a key, expected a word"))
+                if not _is_word(key) and not _is_number(key):
+                    self.mistakes.append((line, _no_word(_shown(key))))
                     continue
                 if key.value in first:
                     self.mistakes.append(
@@ -120,7 +143,10 @@ class _Loader(yaml.SafeLoader):
         data: dict[Any, Any] = {}
         yield data
         data.update(self.construct_mapping(node))
-        self.lines[id(data)] = {key.value: key.start_mark.line + 1 for key, _ in node.value}
+        self.lines[id(data)] = {
+            int(key.value) if _is_number(key) else key.value: key.start_mark.line + 1
+            for key, _ in node.value
+        }
 
     def sequence(self, node: yaml.SequenceNode) -> Iterator[list[Any]]:
         data: list[Any] = []
@@ -148,14 +174,33 @@ def _is_word(key: yaml.Node) -> bool:
     )
 
 
+def _is_number(key: yaml.Node) -> bool:
+    return (
+        isinstance(key, yaml.ScalarNode)
+        and key.tag == _INTEGER
+        and _PLAIN_NUMBER.fullmatch(key.value) is not None
+    )
+
+
+def _no_word(shown: str) -> str:
+    return f"found {shown} as a key, expected a word"
+
+
 def _shown(key: yaml.Node) -> str:
     if not isinstance(key, yaml.ScalarNode):
         return "a list" if isinstance(key, yaml.SequenceNode) else "keys with values"
     return reprlib.repr(key.value)
 
 
-def parse(text: str) -> Document:
+def parse(text: str, numbered: Collection[tuple[str, ...]] = ()) -> Document:
     """Parse one YAML document.
+
+    Parameters
+    ----------
+    text : str
+        The file.
+    numbered : collection of tuple of str
+        Where keys may be whole numbers: paths of mappings, without the places in lists.
 
     Raises
     ------
@@ -182,4 +227,4 @@ def parse(text: str) -> Document:
     except (ValueError, OverflowError) as error:  # of PyYAML's scanner: "\UFFFFFFFF"
         message = "this is not valid YAML: a number is out of range"
         raise YamlMistake(loader.line + 1, message) from error
-    return Document(data, loader, 1 if node is None else node.start_mark.line + 1)
+    return Document(data, loader, 1 if node is None else node.start_mark.line + 1, numbered)

@@ -10,10 +10,15 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic.json_schema import models_json_schema
+
+from pytest_maxrandom.suite.recorded import RecordedSuiteSpec
 from pytest_maxrandom.suite.spec import SuiteSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+    from pytest_maxrandom.suite.spec import Spec
 
     Node = dict[str, Any]
 
@@ -27,14 +32,13 @@ def schema() -> Node:
     It says of keys, types and ranges what the specs say; what a schema cannot say, such as parts
     that contradict each other, only loading a suite finds.
     """
-    made = SuiteSpec.model_json_schema(by_alias=True)
-    definitions = made.pop("$defs")
+    _, made = models_json_schema([(kind, "validation") for kind in (SuiteSpec, RecordedSuiteSpec)])
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:pytest-maxrandom:suite",
-        **_described(made),
         "title": "Suite of pytest-maxrandom",
-        "$defs": {name: _described(definition) for name, definition in definitions.items()},
+        "anyOf": [_reference(SuiteSpec), _reference(RecordedSuiteSpec)],
+        "$defs": {name: _described(definition) for name, definition in made["$defs"].items()},
     }
 
 
@@ -43,19 +47,18 @@ def dump_schema() -> str:
     return json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
 
 
-def keys_below(path: Sequence[str | int]) -> list[str]:
-    """Return the keys that a suite may have at `path`, such as ``("tasks", 0)``."""
-    return list(_branch(_part(path), "properties").get("properties", {}))
+def keys_below(kind: type[Spec], path: Sequence[str | int]) -> list[str]:
+    """Return the keys that a suite of a kind may have at `path`, such as ``("tasks", 0)``."""
+    return list(_branch(_part(kind, path), "properties").get("properties", {}))
 
 
-def number_at(path: Sequence[str | int]) -> str:
-    """Say in words which numbers a suite may have at `path`."""
-    part = _part(path)
-    options = [part, *part.get("anyOf", ())]
+def number_at(kind: type[Spec], path: Sequence[str | int]) -> str:
+    """Say in words which numbers a suite of a kind may have at `path`."""
+    options = _options(_part(kind, path))
     node = next(option for option in options if option.get("type") in ("integer", "number"))
-    kind = "a whole number" if node["type"] == "integer" else "a number"
+    noun = "a whole number" if node["type"] == "integer" else "a number"
     if "minimum" in node and "maximum" in node:
-        return f"{kind} from {node['minimum']} to {node['maximum']}"
+        return f"{noun} from {node['minimum']} to {node['maximum']}"
     bounds = (
         ("of at least", "minimum"),
         ("above", "exclusiveMinimum"),
@@ -63,7 +66,7 @@ def number_at(path: Sequence[str | int]) -> str:
         ("below", "exclusiveMaximum"),
     )
     said = [f"{word} {int(node[key])}" for word, key in bounds if key in node]
-    return " ".join((kind, " and ".join(said)))
+    return " ".join((noun, " and ".join(said)))
 
 
 def _described(definition: Node) -> Node:
@@ -79,14 +82,25 @@ def _described(definition: Node) -> Node:
     return {**definition, "properties": properties}
 
 
-def _part(path: Sequence[str | int]) -> Node:
-    here = schema()
+def _reference(kind: type[Spec]) -> Node:
+    return {"$ref": f"#/$defs/{kind.__name__}"}
+
+
+def _part(kind: type[Spec], path: Sequence[str | int]) -> Node:
+    here = _reference(kind)
     for part in path:
         if isinstance(part, int):
             here = _branch(here, "items")["items"]
         else:
             here = _branch(here, "properties")["properties"][part]
     return here
+
+
+def _options(node: Node) -> Iterator[Node]:
+    """Yield a part of the schema and all its alternatives."""
+    yield node
+    for option in node.get("anyOf", ()):
+        yield from _options(option)
 
 
 def _branch(node: Node, key: str) -> Node:

@@ -43,7 +43,8 @@ Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_name)
 Mark = Annotated[str, AfterValidator(_mark)]
 
 
-def _listed(value: Any) -> Any:
+def listed(value: Any) -> Any:
+    """Let one value stand for a list of one."""
     return value if isinstance(value, list) else [value]
 
 
@@ -121,7 +122,7 @@ class TestSpec(Spec):
     """Another seed sets other examples aside."""
 
 
-class AssertSpec(Spec):
+class BoundsSpec(Spec):
     """What is claimed of the best of the t prompts."""
 
     p_max: Probability | None = None
@@ -133,6 +134,11 @@ class AssertSpec(Spec):
     (max-T, 9,999 permutations) is at most this."""
     beats: Literal["max_random", "standard"] | None = None
     """Best accuracy is above the expected maximum of t random guessers, or above chance."""
+
+
+class AssertSpec(BoundsSpec):
+    """What is claimed of the best of the t prompts, and what t counts."""
+
     count: Literal["claim", "task"] = "claim"
     """What t counts, in the ledger and this run together: the prompts ever evaluated on these
     examples for this model with this number of shots; or all that were for any claim."""
@@ -144,15 +150,24 @@ Metric = Literal["accuracy", "balanced_accuracy", "macro_f1"]
 class ClaimSettings(Spec):
     """What a suite says for all of its claims, and a task may say for its own."""
 
-    assertion: AssertSpec | None = Field(default=None, alias="assert")
-    """What must hold; `p_max: 0.05` if not given."""
+    assertion: BoundsSpec | Literal["report"] | None = Field(default=None, alias="assert")
+    """What must hold; `p_max: 0.05` if not given. report: nothing is claimed, and the numbers are
+    reported."""
     xfail: Text | None = None
     """Why this claim is expected to be no better than chance (strict: it fails if it passes)."""
     marks: list[Mark] = []
     """pytest marks of the items."""
 
 
-class TaskSpec(ClaimSettings):
+class CountedSettings(ClaimSettings):
+    """The same, of claims whose t is counted in the ledger."""
+
+    assertion: AssertSpec | Literal["report"] | None = Field(default=None, alias="assert")
+    """What must hold; `p_max: 0.05` if not given. report: nothing is claimed, and the numbers are
+    reported."""
+
+
+class TaskSpec(CountedSettings):
     """A task: a file of multiple-choice examples."""
 
     name: Name
@@ -210,7 +225,7 @@ class PromptsSpec(Spec):
 
     shots: Annotated[
         list[Shots],
-        BeforeValidator(_listed, json_schema_input_type=Shots | list[Shots]),
+        BeforeValidator(listed, json_schema_input_type=Shots | list[Shots]),
         Field(min_length=1),
     ] = [4]
     """Demonstrations per prompt; a claim for each number."""
@@ -233,7 +248,7 @@ class PromptsSpec(Spec):
     written in every instruction and format."""
 
 
-class SuiteSpec(ClaimSettings):
+class SuiteSpec(CountedSettings):
     """A suite: every model is swept over every task with every number of shots."""
 
     models: Annotated[list[ModelSpec], Field(min_length=1)]

@@ -6,6 +6,7 @@ import json
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from pytest_maxrandom.errors import RecordedError
@@ -66,6 +67,24 @@ def test_prompts_may_have_different_examples(path: Path) -> None:
     assert sweep.evaluated.tolist() == [[True, True, False], [False, True, True]]
     assert sweep.correct.tolist() == [[True, True, False], [False, False, False]]
     assert sweep.chances == (Fraction(1, 2), Fraction(1, 2), Fraction(1, 2))
+
+
+def test_answers_and_scores_are_those_of_the_lines(path: Path) -> None:
+    first, second = answer("a", 0, [0]), answer("b", 2, [0, 2], 4)
+    first["log_likelihoods"], second["log_likelihoods"] = [-1.0, None], [-4.0, -3.0, -2.0, -5.0]
+    [sweep] = read(
+        write(path, line(examples=[first, second]), line(prompt="second", examples=[second]))
+    )
+    assert sweep.answers is not None
+    assert sweep.answers.tolist() == [[0, 2], [-1, 2]]
+    assert sweep.gold == (frozenset({0}), frozenset({0, 2}))
+    assert sweep.labels == ()
+    assert sweep.log_likelihoods is not None
+    nan = float("nan")
+    np.testing.assert_array_equal(
+        sweep.log_likelihoods,
+        [[[-1.0, -np.inf, nan, nan], [-4, -3, -2, -5]], [[nan] * 4, [-4, -3, -2, -5]]],
+    )
 
 
 def test_chances_are_right_choices_among_all(path: Path) -> None:

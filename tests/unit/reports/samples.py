@@ -13,6 +13,8 @@ from pytest_maxrandom.record import (
     ClaimRecord,
     Engine,
     PromptCount,
+    Published,
+    Recorded,
     RunRecord,
     Standing,
     ValidationSet,
@@ -159,6 +161,58 @@ def hand_written(**changed: Any) -> ClaimRecord:
         "notes": [],
     }
     return claim(**{**unstated, **changed})
+
+
+def recorded(*, published: Standing | None = None, **changed: Any) -> ClaimRecord:
+    """Make a claim on results of another program, of which nothing is asserted."""
+    without: dict[str, Any] = {
+        "quantization": "",
+        "scoring": "",
+        "asserted": {},
+        "passed": True,
+        "outcome": "passed",
+        "message": None,
+        "backend": "recorded",
+        "recorded": Recorded(path="data/results.npz", format="npz", stated=["chance"]),
+        "majority_rate": None,
+        "correct_counts": [],
+        "ties": None,
+        "best_ties": None,
+        "prompts": None,
+        "validation": None,
+        "validation_ids": [],
+        "best_prompt": None,
+        "engine": None,
+        "notes": [],
+    }
+    if published:
+        without["published"] = Published(
+            n=99,
+            t=103,
+            standard_baseline=0.2,
+            max_random_baseline=0.3125,
+            p_standard=0.01,
+            p_max=0.345,
+            verdict=published,
+            changes=["n is 60, not 99: example ids collide", "t is 20, not 103: prompts repeat"],
+        )
+    return claim(**{**without, **changed})
+
+
+def several(models: int = 2, tasks: int = 3, shots: tuple[int, ...] = (1, 4)) -> list[ClaimRecord]:
+    """Make a claim for each model, task and number of shots, with results that differ."""
+    return [
+        recorded(
+            best=25 + (7 * model + 5 * task + 11 * number) % 25,
+            task=f"task_{task}",
+            model=f"model-{model}",
+            shots=number,
+            id=f"suite.yaml::task_{task}[model-{model}-{number}shot]",
+        )
+        for model in range(models)
+        for task in range(tasks)
+        for number in shots
+    ]
 
 
 def untested(**changed: Any) -> ClaimRecord:

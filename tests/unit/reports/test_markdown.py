@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from pytest_maxrandom.record import HeldOut, Recorded, Tries
 from pytest_maxrandom.reports.markdown import markdown
 from pytest_maxrandom.reports.text import shorten, visible
 from tests.unit.reports.page import FRAGMENTS, Page, any_text, read
-from tests.unit.reports.samples import claim, hand_written, run, scored, untested
+from tests.unit.reports.samples import (
+    claim,
+    hand_written,
+    recorded,
+    run,
+    scored,
+    several,
+    untested,
+)
 from tests.unit.reports.test_text import ACTIVE
 
 if TYPE_CHECKING:
@@ -41,6 +50,15 @@ def hidden_in(text: str, *, outcome: Outcome = "failed") -> RunRecord:
         notes=[text],
         asserted={text: text},
     )
+    third = recorded(task=text, model=text, id=f"other.yaml::{text}", published="below standard")
+    assert third.published is not None
+    third = replace(
+        third,
+        recorded=Recorded(path=text, format=text, stated=[text]),
+        published=replace(third.published, changes=[text, text]),
+        warnings=[text],
+        notes=[text],
+    )
     assert first.best_prompt is not None
     prompt = replace(
         first.best_prompt,
@@ -52,7 +70,7 @@ def hidden_in(text: str, *, outcome: Outcome = "failed") -> RunRecord:
     )
     first = replace(first, best_prompt=prompt)
     versions = {"Python": text}
-    return run(first, claim(), versions=versions, created=text)
+    return run(first, claim(), third, versions=versions, created=text)
 
 
 @cache
@@ -70,7 +88,8 @@ def test_no_text_changes_the_structure_of_a_report(outcome: Outcome, text: str) 
     page = read(markdown(hidden_in(text, outcome=outcome)))
     assert page.tags == tame.tags
     assert page.links == tame.links
-    assert [len(row) for row in page.tables[0]] == [10, 10, 10]
+    assert [len(row) for row in page.tables[0]] == [7] * 2
+    assert [len(row) for row in page.tables[1]] == [10] * 4
     assert not [node for node in page.prose if ACTIVE.search(node)]
 
 
@@ -338,3 +357,151 @@ def test_a_run_without_a_tested_claim_has_nothing_to_disclose() -> None:
 
 def test_any_report_can_be_encoded() -> None:
     assert markdown(hidden_in("\ud800\udfff")).encode("utf-8")
+
+
+def test_a_claim_of_nothing_is_reported_and_no_claim_that_holds() -> None:
+    record = run(claim(), claim(best=41), recorded())
+    text = markdown(record)
+    assert top(record).startswith("❌ 1 of 2 claims holds, 1 fails, 1 result reported: the best")
+    assert read(text).body[2][0] == "📋 reportedabove maximum"
+    assert "<summary>📋 <code>weather[demo-nf4-4shot]</code> reported: 45 of 60" in text
+    only = run(recorded(), recorded())
+    assert top(only).startswith("📋 2 results reported, nothing claimed: the best of t = 20")
+    assert top(run(recorded())).startswith("📋 `weather[demo-nf4-4shot]`: reported. The best of")
+
+
+def test_a_result_that_could_not_be_read_is_no_reported_one() -> None:
+    broken = untested(asserted={}, backend="recorded")
+    assert top(run(recorded(), broken)).startswith(
+        "❌ 0 of 1 claim hold, 1 could not be tested, 1 result reported: "
+    )
+
+
+def test_recorded_results_say_where_they_come_from_and_what_was_stated() -> None:
+    text = markdown(run(recorded()))
+    assert "- **Results:** `data/results.npz`, format npz\n" in text
+    assert "- **n = 60:** counted in the recorded results\n" in text
+    assert "- **t = 20:** counted in the recorded results\n" in text
+    assert "- **Chance of a right guess:** stated in the suite, not counted\n" in text
+    assert (
+        "> Throughout, the results were read from data/results.npz (npz); n and t were counted "
+        "in them; chance was stated, not counted.\n"
+    ) in text
+    stated = Recorded(path="maxima.csv", format="summary", stated=["n", "t", "chance"])
+    text = markdown(run(recorded(recorded=stated)))
+    assert "- **n = 60:** stated in the suite, not counted\n" in text
+    assert "- **t = 20:** stated in the suite, not counted\n" in text
+    assert "(summary); n, t and chance were stated, not counted.\n" in text
+    for unknown in ("seed", "drawn", "counted in", "quantized"):
+        assert unknown not in text
+
+
+def test_results_of_a_part_of_the_tries_say_how_many_they_hold() -> None:
+    stated = Recorded(path="r.npz", format="npz", stated=["t"])
+    text = markdown(run(recorded(recorded=stated, correct_counts=[45, 40, 41], t=20)))
+    assert "- **t = 20:** stated in the suite, not counted; the results hold 3\n" in text
+
+
+def test_changed_verdicts_stand_in_a_table_with_both_numbers_and_why() -> None:
+    same = recorded(published="above maximum", task="same")
+    other = recorded(published="between baselines", task="other")
+    text = markdown(run(same, other, claim()))
+    assert "1 of 2 published verdicts changes where n, t and chance are those of the" in text
+    (table, claims) = read(text).tables
+    assert table[1:] == [
+        [
+            "other[demo-nf4-4shot]",
+            "between baselines →above maximum",
+            *("99 → 60", "103 → 20", ".312 → .620", ".345 → .0013"),
+            "n is 60, not 99: example ids collide; t is 20, not 103: prompts repeat",
+        ]
+    ]
+    assert [row[1] for row in claims[1:]] == ["same", "other", "weather"]
+    assert (
+        "- **As published:** n = 99, t = 103, chance .200, maximum random baseline .312, "
+        "p_max = .345, between baselines; n is 60, not 99: example ids collide; "
+    ) in text
+
+
+def test_verdicts_that_all_stay_are_told_without_a_table() -> None:
+    text = markdown(run(recorded(published="above maximum")))
+    assert "0 of 1 published verdicts change where n, t" in text
+    assert len(read(text).tables) == 1
+    assert "published" not in markdown(run(recorded()))
+
+
+def test_the_disclosure_names_corrections_and_the_test_set_with_their_sources() -> None:
+    test = HeldOut(40, 30, 0.75, 0.6, 0.86, 0.5, 0.0011, openings=1)
+    first = claim(adjusted_p=0.0042, test=test, permutation_p=0.0123)
+    text = disclosed(run(first, claim(best=41, adjusted_p=0.06))).text
+    for fact in (
+        "permutation p = .012, adjusted .0042; accuracy of always",
+        "On the test set: 30 of 40 correct (.750, 95 % interval .600 to .860), beside a standard",
+        "adjusted for 2 claims by Holm's method, which holds the family-wise error (Holm, 1979,",
+        "Westfall and Young, 1993; Besag and Clifford, 1991, doi:10.1093/biomet/78.2.301",
+        "Wilson's score intervals (Wilson, 1927,",
+        "nf4 is quantization to 4-bit NormalFloat (Dettmers et al., 2023, arXiv:2305.14314)",
+    ):
+        assert fact in text
+    alone = disclosed(run(first)).text
+    assert "adjusted" not in alone
+
+
+def test_many_results_are_disclosed_in_short_and_one_by_one_when_unfolded() -> None:
+    claims = several(tasks=5)
+    page = disclosed(run(*claims))
+    assert "Each of 20 results is the best of t = 20 prompts on n = 60 validation" in page.text
+    assert page.text.count("The best of t = 20") == 20
+    assert page.tags.count("details") == 1
+    other = Recorded(path="other.npz", format="npz")
+    half = [replace(one, recorded=other) if one.model == "model-1" else one for one in claims]
+    assert "For all claims of model-1: the results were read from other.npz" in (
+        disclosed(run(*half)).text
+    )
+
+
+@pytest.mark.parametrize("tasks", [2, 30])
+def test_every_claim_stands_in_the_table_and_in_the_details_once(tasks: int) -> None:
+    claims = [*several(tasks=tasks), untested(), scored(), hand_written()]
+    text = markdown(run(*claims))
+    (table,) = (table for table in read(text).tables if table[0][0] == "result")
+    assert [row[1] for row in table[1:]] == [claim.task for claim in claims]
+    for each in claims:
+        name = each.id.partition("::")[2]
+        assert text.count(f"<code>{name}</code>") == 1
+    assert (f"<summary>All {len(claims)} in detail</summary>" in text) == (tasks == 30)
+
+
+def test_n_of_a_publication_is_no_number_of_examples_that_a_prompt_was_scored_on() -> None:
+    # 16 of 40 are right; the publication says n = 102.
+    numbers: dict[str, Any] = {"best": 16, "n": 102, "best_accuracy": 0.4, "best_score": 0.4}
+    text = markdown(run(recorded(correct_counts=[16, 9, 8, 7, 5, 4], **numbers)))
+    assert read(text).body[0][4:7] == ["102", "20", ".40016/40"]
+    assert "reported: 16 of 40 correct, n = 102, t = 20</summary>" in text
+    assert (
+        "answers 16 of the 40 validation examples that it was scored on (n = 102 as published) of "
+        "`weather` correctly (.400; "
+    ) in text
+    assert top(run(recorded(**numbers))).startswith(
+        "📋 `weather[demo-nf4-4shot]`: reported. The best of t = 20 prompts answers 16 of the 40 "
+        "examples that it was scored on (n = 102 as published) correctly (.400); "
+    )
+    assert "highest 16 correct\n" in text
+
+
+def test_what_to_look_at_is_folded_where_it_is_long_with_failures_first() -> None:
+    flagged = [recorded(red_flags=["odd"], id=f"a::odd {place}") for place in range(20)]
+    few = markdown(run(*flagged))
+    assert "more claims to look at" not in few
+    many = markdown(run(*flagged, claim(best=41)))
+    above, folded = many.split("<summary>11 more claims to look at</summary>")
+    assert "- ❌ `weather[demo-nf4-4shot]`: 41 of 60" in above
+    assert above.count("🚩") == 9
+    assert folded.partition("</details>")[0].count("🚩") == 11
+    assert read(many).tags.count("details") == 1 + 1 + 1 + 21
+
+
+def test_t_of_a_ledger_stands_in_the_disclosure() -> None:
+    tries = Tries(run=20, claim=45, task=60, counted="claim", look=2, level=0.0083, holds=True)
+    record = run(replace(claim(), t=45, tries=tries))
+    assert "t = 45, of which this run tried 20 of 91,390 possible" in disclosed(record).text

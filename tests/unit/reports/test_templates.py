@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_maxrandom.errors import ReportError
+from pytest_maxrandom.reports.dialects import HTML, LATEX, MARKDOWN
 from pytest_maxrandom.reports.environment import environment, templates_folder
+from pytest_maxrandom.reports.html import html
+from pytest_maxrandom.reports.latex import latex
 from pytest_maxrandom.reports.markdown import markdown
 from tests.unit.reports.page import read
-from tests.unit.reports.samples import claim, run
+from tests.unit.reports.samples import claim, recorded, run, several
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 BLOCKS = {
@@ -21,13 +25,31 @@ BLOCKS = {
         "header",
         "headline",
         "attention",
+        "changed",
+        "chart",
+        "agreement",
         "table",
         "details",
         "disclosure",
         "footer",
     ),
+    "report.html.j2": (
+        "title",
+        "style",
+        "header",
+        "headline",
+        "attention",
+        "changed",
+        "agreement",
+        "table",
+        "details",
+        "disclosure",
+        "footer",
+    ),
+    "report.tex.j2": ("preamble", "table", "changed", "agreement", "disclosure", "end"),
     "claim.md.j2": ("summary", "facts", "prompt"),
 }
+RENDERERS = {".md.j2": markdown, ".html.j2": html, ".tex.j2": latex}
 HOSTILE = "a|b <img> @someone `x` [y](z) #12"
 
 
@@ -52,14 +74,16 @@ def without(text: str, part: str) -> str:
     ("name", "block"), [(name, block) for name, blocks in BLOCKS.items() for block in blocks]
 )
 def test_each_block_can_be_overridden_alone(folder: Path, name: str, block: str) -> None:
-    record = run(claim(best=41))
-    ours = markdown(record)
+    single = name == "claim.md.j2"
+    record = run(claim(best=41), *([] if single else [*several(), recorded(published=None)]))
+    render = next(of for suffix, of in RENDERERS.items() if name.endswith(suffix))
+    ours = render(record)
     extend(folder, name, f"{{% block {block} %}}OURS[{{{{ super() }}}}]OURS{{% endblock %}}")
-    text = markdown(record, folder)
+    text = render(record, folder)
     before, inside, after = re.split(r"OURS\[|\]OURS", text)
     assert before + inside + after == ours
     extend(folder, name, f"{{% block {block} %}}mine{{% endblock %}}")
-    assert markdown(record, folder) == f"{before}mine{after}"
+    assert render(record, folder) == f"{before}mine{after}"
 
 
 def test_a_partial_of_the_user_is_used_within_our_report(folder: Path) -> None:
@@ -140,8 +164,8 @@ def test_an_unknown_filter_names_file_and_line(folder: Path) -> None:
 def test_an_unknown_block_is_refused_with_the_nearest_name(folder: Path) -> None:
     path = extend(folder, "report.md.j2", "", "{% block headlines %}x{% endblock %}")
     assert failure(folder) == (
-        f"{path}:3: maxrandom/report.md.j2 has no block 'headlines'; its blocks are attention, "
-        "details, disclosure, footer, header, headline, table; "
+        f"{path}:3: maxrandom/report.md.j2 has no block 'headlines'; its blocks are agreement, "
+        "attention, changed, chart, details, disclosure, footer, header, headline, table; "
         "did you mean headline instead of headlines?"
     )
 
@@ -217,11 +241,30 @@ def test_a_missing_folder_is_an_error(folder: Path) -> None:
 
 def test_a_folder_without_any_of_our_templates_is_an_error(folder: Path) -> None:
     (folder / "claims.md.j2").write_text("x")
-    assert failure(folder) == (
-        f"{folder}: no template here is used by the report, which looks for claim.md.j2, "
-        "disclosure.md.j2, headline.md.j2, report.md.j2; "
-        "did you mean claim.md.j2 instead of claims.md.j2?"
+    message = failure(folder)
+    start = (
+        f"{folder}: no template here is used by the Markdown report, which looks for claim.md.j2, "
     )
+    assert message.startswith(start)
+    assert message.endswith("; did you mean claim.md.j2 instead of claims.md.j2?")
+    looked_for = {path.name for path in templates_folder().glob("*.j2")}
+    for name in looked_for:
+        assert (name in message) == (".html." not in name and ".tex." not in name)
+
+
+def test_a_folder_for_another_language_is_an_error(folder: Path) -> None:
+    extend(folder, "report.md.j2")
+    with pytest.raises(ReportError, match=r"used by the HTML report, which looks for report\.html"):
+        html(run(claim()), folder)
+
+
+@pytest.mark.parametrize("render", [html, latex])
+def test_sentences_of_the_user_are_used_in_every_language(
+    folder: Path, render: Callable[..., str]
+) -> None:
+    source = (templates_folder() / "sentences.j2").read_text(encoding="utf-8")
+    (folder / "sentences.j2").write_text(source.replace("The best of t =", "Our best of t ="))
+    assert "Our best of t = 20" in render(run(claim()), folder)
 
 
 def test_the_readme_of_the_templates_names_every_template_block_and_filter() -> None:
@@ -229,10 +272,11 @@ def test_the_readme_of_the_templates_names_every_template_block_and_filter() -> 
     named = set(re.findall(r"`([\w.]+)", text))
     templates = {path.name for path in templates_folder().glob("*.j2")}
     blocks = {block for blocks in BLOCKS.values() for block in blocks}
-    made = environment()
-    plain_jinja = type(made)()
-    filters = set(made.filters) - set(plain_jinja.filters)
-    assert (templates | blocks | filters | {"symbols", "words", "share"}) - named == set()
+    made = [environment(dialect=dialect) for dialect in (MARKDOWN, HTML, LATEX)]
+    plain_jinja = type(made[0])()
+    filters = {name for each in made for name in each.filters} - set(plain_jinja.filters)
+    told = set(made[0].globals) - set(plain_jinja.globals)
+    assert (templates | blocks | filters | told) - named == set()
     for name, expected in BLOCKS.items():
         source = (templates_folder() / name).read_text(encoding="utf-8")
         assert tuple(re.findall(r"{% block (\w+) %}", source)) == expected

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_maxrandom.reports.terminal import rows
 from tests.unit.reports.page import any_text
-from tests.unit.reports.samples import claim, run, scored, untested
+from tests.unit.reports.samples import claim, recorded, run, scored, untested
 
 
 def test_the_table_shows_each_claim_with_n_t_baselines_and_outcome() -> None:
@@ -22,6 +22,11 @@ def test_the_table_shows_each_claim_with_n_t_baselines_and_outcome() -> None:
         "100  200          -       -           -  -      error             "
         "emoji_movie[OLMo-7B-4shot]",
     ]
+
+
+def test_a_claim_of_nothing_is_reported() -> None:
+    results = [line.split()[-2] for line in rows(run(claim(), recorded()))]
+    assert results == ["result", "passed", "reported"]
 
 
 def test_a_score_stands_with_the_name_of_its_metric() -> None:

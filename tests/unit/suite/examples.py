@@ -65,3 +65,28 @@ SHORT: dict[str, Any] = {
     "tasks": [{"name": "t", "format": "csv", "path": "x", "columns": {"choices": ["a", "b"]}}],
     "prompts": {"shots": [0, 1], "count": 9, "formats": [{}, {"labels": "letter"}]},
 }
+
+RECORDED = """\
+assert: report
+marks: [paper]
+models:
+- name: allenai/OLMo-7B
+  backend: recorded
+  results: {path: "${DATA:-data}/olmo.npz", format: npz, model: olmo}
+  quantization: none
+  if_missing: copy the results to data
+- name: b
+  label: small
+  backend: recorded
+  results: {path: b.csv, format: table, columns: {prompt: p, example: e}, ragged: true}
+tasks:
+- name: movies
+  in_results: emoji_movie
+  chance: 1/5
+  n: {1: 99, 4: 96}
+  t: 200
+  published: {n: {1: 99, 4: 96}, t: {1: 100, 4: 200}, chance: 0.2}
+- {name: mixed, chance: {2: 60, 5: 40}, assert: {p_max: 0.05}}
+prompts: {shots: [1, 4]}
+judge: counted
+"""

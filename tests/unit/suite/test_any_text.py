@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from pytest_maxrandom.errors import SuiteError
-from pytest_maxrandom.suite.loader import Suite, load_suite
+from pytest_maxrandom.suite.loader import RecordedSuite, Suite, load_any_suite
 from pytest_maxrandom.suite.schema import schema
-from tests.unit.suite.examples import MINIMAL, SHORT
+from tests.unit.suite.examples import MINIMAL, RECORDED, SHORT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,9 +61,9 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("suites") / "s.yaml"
 
 
-def outcome(file: Path) -> Suite | SuiteError:
+def outcome(file: Path) -> Suite | RecordedSuite | SuiteError:
     try:
-        return load_suite(file)
+        return load_any_suite(file)
     except SuiteError as error:
         return error
 
@@ -71,7 +71,7 @@ def outcome(file: Path) -> Suite | SuiteError:
 def check(file: Path, content: bytes) -> None:
     file.write_bytes(content)
     found = outcome(file)
-    if isinstance(found, Suite):
+    if not isinstance(found, SuiteError):
         assert VALIDATOR.is_valid(found.document.data)
         return
     assert found.problems
@@ -108,10 +108,17 @@ def test_text_made_of_scraps_of_yaml(file: Path, text: str) -> None:
     check(file, text.encode())
 
 
-@given(st.text(alphabet="{}[],:&*-a<! \n", max_size=30), st.integers(0, len(MINIMAL)))
-@settings(max_examples=200, deadline=None)
-def test_a_right_suite_with_something_put_in(file: Path, text: str, place: int) -> None:
-    check(file, f"{MINIMAL[:place]}{text}{MINIMAL[place:]}".encode())
+@given(
+    st.sampled_from([MINIMAL, RECORDED]),
+    st.text(alphabet="{}[],:&*-a<1! \n", max_size=30),
+    st.floats(0, 1),
+)
+@settings(max_examples=300, deadline=None)
+def test_a_right_suite_with_something_put_in(
+    file: Path, suite: str, text: str, share: float
+) -> None:
+    place = int(share * len(suite))
+    check(file, f"{suite[:place]}{text}{suite[place:]}".encode())
 
 
 def places(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
@@ -127,7 +134,8 @@ def places(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int
 @st.composite
 def near_suites(draw: st.DrawFn) -> Any:
     """Suites in which one to three parts are replaced, removed, renamed or repeated."""
-    root: dict[str, Any] = {"suite": copy.deepcopy(SHORT)}
+    right = draw(st.sampled_from([SHORT, yaml.safe_load(RECORDED)]))
+    root: dict[str, Any] = {"suite": copy.deepcopy(right)}
     for _ in range(draw(st.integers(1, 3))):
         options = places(root["suite"], ("suite",))
         path: Any
@@ -149,7 +157,7 @@ def near_suites(draw: st.DrawFn) -> Any:
 
 
 @given(near_suites())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=400, deadline=None)
 def test_a_suite_near_a_right_one(file: Path, data: Any) -> None:
     check(file, yaml.safe_dump(data, allow_unicode=False).encode())
 

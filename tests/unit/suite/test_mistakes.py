@@ -58,7 +58,10 @@ TASK_KEYS = (
             "`assert.beats`: found 'max-random', expected 'max_random' or 'standard'; "
             "did you mean `max_random`?",
         ),
-        ("assert: 0.05", "`assert`: found 0.05, expected keys with values"),
+        (
+            "assert: 0.05",
+            "`assert`: found 0.05, expected keys with values or 'report'",
+        ),
         ("prompts:", "`prompts`: found nothing, expected keys with values"),
         ("prompts: {count: 0}", f"`prompts.count`: found 0, expected {COUNT}"),
         ("prompts: {count: 2000000}", f"`prompts.count`: found 2000000, expected {COUNT}"),

@@ -87,7 +87,11 @@ def test_a_missing_part_is_invalid(shipped: Draft202012Validator, part: str) -> 
 def test_every_key_of_a_task_a_model_and_the_prompts_is_explained() -> None:
     unexplained = {
         f"{kind}.{key}"
-        for kind in ("ModelSpec", "TaskSpec", "PromptsSpec", "ColumnsSpec", "AssertSpec")
+        for kind in (
+            *("ModelSpec", "TaskSpec", "PromptsSpec", "ColumnsSpec", "AssertSpec"),
+            *("RecordedModelSpec", "RecordedTaskSpec", "RecordedPromptsSpec", "ResultsSpec"),
+            *("ResultColumns", "PublishedSpec"),
+        )
         for key, node in SHIPPED["$defs"][kind]["properties"].items()
         if not node.get("description")
     }

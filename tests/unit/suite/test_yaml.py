@@ -8,6 +8,7 @@ import pytest
 
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.suite.loader import load_suite
+from pytest_maxrandom.suite.spec import AssertSpec
 from tests.unit.suite.examples import MINIMAL
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def test_shots_may_be_one_number(suite: SuiteText) -> None:
 @pytest.mark.parametrize("written", ["1e-3", "1E-3", "1.e-3", "1.0e-3", "+1e-03", "0.001", ".001"])
 def test_a_number_may_have_an_exponent(suite: SuiteText, written: str) -> None:
     assertion = suite.load(f"{MINIMAL}assert: {{p_max: {written}}}\n").spec.assertion
-    assert assertion is not None
+    assert isinstance(assertion, AssertSpec)
     assert assertion.p_max == 0.001
 
 

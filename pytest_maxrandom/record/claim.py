@@ -1,19 +1,11 @@
-"""What is recorded of every claim: the rows of all reports, in plain builtin types.
-
-A record is made where the claim ran (perhaps in a worker process), travels as a dictionary, and is
-rendered by :mod:`pytest_maxrandom.reports`. A number that was not computed is None.
-"""
+"""What is recorded of every claim: the rows of all reports."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-SCHEMA_VERSION = 1
-
-Outcome = Literal["passed", "failed", "xfailed", "xpassed", "skipped", "error"]
-Adjustment = Literal["holm", "bh", "none"]
-Standing = Literal["above maximum", "between baselines", "below standard"]
+from pytest_maxrandom.record.words import Outcome, Standing
 
 
 @dataclass(slots=True)
@@ -241,23 +233,3 @@ class ClaimRecord:
     """What a reader must know, one sentence each."""
     warnings: list[str] = field(default_factory=list)
     """What happened to the ledger or the results store, one sentence each."""
-
-
-@dataclass(slots=True)
-class RunRecord:
-    """All claims of one run."""
-
-    claims: list[ClaimRecord]
-    created: str
-    """UTC, ISO 8601."""
-    versions: dict[str, str]
-    """Of pytest-maxrandom, Python and the libraries that produced the numbers."""
-    interrupted: bool = False
-    adjustment: Adjustment = "holm"
-    """How p-values are adjusted for the number of claims: Holm's method, or that of Benjamini
-    and Hochberg."""
-    broken: list[str] = field(default_factory=list)
-    """Mistakes of suites that could not be collected, one sentence each, with file and line."""
-    not_run: int = 0
-    """Claims that were selected and have no result, because the run ended before."""
-    schema_version: int = SCHEMA_VERSION

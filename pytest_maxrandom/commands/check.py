@@ -1,0 +1,98 @@
+"""`maxrandom check`: all mistakes in suites, and in the files that they name, without a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from pytest_maxrandom.errors import Problem
+
+_DESCRIPTION = """\
+Find the mistakes in suites and in the data that they name, as pytest does when it collects them.
+No model is loaded. The exit code is 1 if there is one, else 0."""
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe the command and its arguments."""
+    parser = commands.add_parser(
+        "check", help="find the mistakes in suites", description=_DESCRIPTION
+    )
+    parser.add_argument(
+        "paths", type=Path, nargs="+", metavar="PATH", help="suites, or folders to search for them"
+    )
+    parser.add_argument(
+        "--annotations",
+        choices=("github",),
+        help="print each mistake once more, as an annotation for GitHub Actions",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> str:
+    """Return one line for each mistake; `options.status` is left as 1 if there is one.
+
+    Raises
+    ------
+    ValueError
+        If a path does not exist, or a folder holds no suite.
+    """
+    suites = list(dict.fromkeys(suite for path in options.paths for suite in _suites(path)))
+    problems = list(dict.fromkeys(problem for suite in suites for problem in _problems(suite)))
+    options.status = 1 if problems else 0
+    if not problems:
+        return f"{len(suites)} {'suite' if len(suites) == 1 else 'suites'}, no mistake"
+    from pytest_maxrandom.reports.text import visible
+
+    lines = "\n".join(visible(str(problem)) for problem in problems)
+    return _annotated(lines, problems) if options.annotations else lines
+
+
+def _suites(path: Path) -> Iterator[Path]:
+    """Yield a file itself, whatever its name, and the suites in a folder."""
+    from pytest_maxrandom.suite.places import is_suite
+
+    if not path.exists():
+        raise ValueError(f"there is no file or folder {path}")
+    if path.is_file():
+        yield path
+        return
+    here = Path.cwd()
+    whole = path.absolute()
+    root = here if whole.is_relative_to(here) else whole
+    found = sorted(
+        file
+        for file in path.rglob("*.y*ml")
+        if is_suite(file.absolute(), root)
+        and file.is_file()
+        and not any(part.startswith(".") for part in file.relative_to(path).parts)
+    )
+    if not found:
+        raise ValueError(
+            f"the folder {path} holds no suite; suites are YAML files below a folder named "
+            "eval_suites, and *.maxrandom.yaml anywhere"
+        )
+    yield from found
+
+
+def _problems(suite: Path) -> tuple[Problem, ...]:
+    from pytest_maxrandom.errors import SuiteError
+    from pytest_maxrandom.planned import plan_file
+
+    try:
+        plan_file(suite)
+    except SuiteError as error:
+        return error.problems
+    return ()
+
+
+def _annotated(lines: str, problems: list[Problem]) -> str:
+    from pytest_maxrandom.gate.actions import silence, workspace
+    from pytest_maxrandom.reports.annotations import of_problem, workflow_commands
+
+    before, after = silence()
+    commands = workflow_commands([of_problem(problem) for problem in problems], workspace())
+    return "\n".join([*before, lines, *after, *commands])

@@ -1,0 +1,178 @@
+"""`maxrandom comment`: a run as the one comment on a pull request."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from time import sleep
+from typing import TYPE_CHECKING, TypeVar
+
+from pytest_maxrandom.errors import ForgeError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+    from pytest_maxrandom.forges.events import Trigger
+    from pytest_maxrandom.forges.publish import Forge
+    from pytest_maxrandom.record import RunRecord
+
+_Value = TypeVar("_Value", str, int)
+_DESCRIPTION = """\
+Write a JSON report as a comment on a pull request of GitHub, or a merge request of GitLab: one
+comment for each key, created once and then updated. The token comes from the environment:
+GITHUB_TOKEN or GH_TOKEN; GITLAB_TOKEN. What is not given comes from the job: GITHUB_API_URL,
+GITHUB_REPOSITORY, GITHUB_EVENT_PATH, GITHUB_RUN_ID; CI_API_V4_URL, CI_PROJECT_ID,
+CI_MERGE_REQUEST_IID, CI_PIPELINE_ID."""
+_EPILOG = """\
+The exit code is 0 when the comment is written, or left alone on purpose (it shows a later run, or
+the pull request has moved on or is closed); 2 when an argument or a file is wrong, or the forge
+refuses or cannot be reached."""
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe the command and its arguments."""
+    text = "a run as the one comment on a pull request"
+    parser = commands.add_parser("comment", help=text, description=_DESCRIPTION, epilog=_EPILOG)
+    parser.add_argument("results", type=Path, help="file written by pytest --maxrandom-json")
+    parser.add_argument(
+        "--base", type=Path, help="the same of the base branch, to say what changed since"
+    )
+    parser.add_argument("--key", default="gate", help="which of several comments this is (gate)")
+    parser.add_argument("--pull-request", type=int, metavar="N", help="(that of the event)")
+    parser.add_argument("--repository", metavar="OWNER/NAME", help="(that of the job)")
+    parser.add_argument("--report-url", metavar="URL", help="page of the full report (the run's)")
+    parser.add_argument("--login", help="whose token it is, where the forge does not tell")
+    parser.add_argument("--forge", choices=("github", "gitlab"), help="(that of the job)")
+    parser.add_argument(
+        "--untrusted",
+        action="store_true",
+        help="anybody may have written the results, such as the pull request of a fork: take "
+        "numbers and names only from them, and the pull request from the event only",
+    )
+    parser.add_argument("--templates", type=Path, help="folder with templates that override blocks")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the comment there as well")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="ask no forge; print the comment, unless --out"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> str:
+    """Write the comment, and say what became of it.
+
+    Raises
+    ------
+    ReportError
+        If a file or a template is wrong.
+    ForgeError
+        If the forge refuses or cannot be reached.
+    ValueError
+        If arguments contradict each other.
+    """
+    from pytest_maxrandom.forges.events import github_trigger, gitlab_trigger
+    from pytest_maxrandom.forges.markers import check_key, head
+    from pytest_maxrandom.reports.comment import LIMIT, comment
+
+    _check(options)
+    on_gitlab = _is_gitlab(options, os.environ)
+    trigger = (gitlab_trigger if on_gitlab else github_trigger)(os.environ)
+    above = head(check_key(options.key), trigger.stamp)
+    text = above + comment(
+        _results(options.results, options.untrusted),
+        _base(options.base),
+        report=options.report_url or trigger.report,
+        commit=trigger.commit,
+        untrusted=options.untrusted,
+        limit=LIMIT - len(above),
+        templates=options.templates,
+    )
+    if options.out is not None:
+        options.out.write_text(text, encoding="utf-8")
+    if options.dry_run:
+        return text.rstrip("\n") if options.out is None else f"written to {options.out}"
+    forge = (_gitlab if on_gitlab else _github)(options, os.environ, trigger)
+    return f"left alone: {forge}" if isinstance(forge, str) else _publish(forge, options, text)
+
+
+def _check(options: argparse.Namespace) -> None:
+    if options.pull_request is not None and options.pull_request < 1:
+        raise ValueError(f"--pull-request: found {options.pull_request}, expected 1 or more")
+    if options.untrusted and options.pull_request is not None:
+        raise ValueError("--pull-request: with --untrusted only the event names the pull request")
+    if options.untrusted and options.templates is not None:
+        raise ValueError("--templates: with --untrusted only this package's templates are used")
+
+
+def _is_gitlab(options: argparse.Namespace, environ: Mapping[str, str]) -> bool:
+    named: str | None = options.forge
+    return named == "gitlab" if named else bool(environ.get("GITLAB_CI"))
+
+
+def _results(path: Path, untrusted: bool) -> RunRecord:
+    from pytest_maxrandom.reports.results import load
+    from pytest_maxrandom.reports.untrusted import load_untrusted
+
+    return load_untrusted(path) if untrusted else load(path)
+
+
+def _base(path: Path | None) -> RunRecord | str | None:
+    """Read what to compare with; or say why that cannot be done, which is no reason to fail."""
+    from pytest_maxrandom.errors import ReportError
+    from pytest_maxrandom.reports.results import load
+
+    if path is None:
+        return None
+    try:
+        return load(path)
+    except ReportError as error:
+        return str(error)
+
+
+def _github(
+    options: argparse.Namespace, environ: Mapping[str, str], trigger: Trigger
+) -> Forge | str:
+    """Return the pull request; or why there is none that the comment belongs to."""
+    from pytest_maxrandom.forges import github
+    from pytest_maxrandom.forges.events import current_number
+    from pytest_maxrandom.forges.http import Client
+
+    repository = github.check_repository(
+        _needed(options.repository or environ.get("GITHUB_REPOSITORY"), "--repository OWNER/NAME")
+    )
+    token = _needed(environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN"), "GITHUB_TOKEN")
+    address = environ.get("GITHUB_API_URL") or "https://api.github.com"
+    client = Client(address, github.headers(token), token, sleep)
+    number = options.pull_request or current_number(trigger, client, repository)
+    if isinstance(number, str):
+        return number
+    return github.GitHub(client, repository, number, options.login)
+
+
+def _gitlab(options: argparse.Namespace, environ: Mapping[str, str], trigger: Trigger) -> Forge:
+    """Return the merge request."""
+    from pytest_maxrandom.forges import gitlab
+    from pytest_maxrandom.forges.http import Client
+
+    project = _needed(options.repository or environ.get("CI_PROJECT_ID"), "--repository GROUP/NAME")
+    number = _needed(options.pull_request or trigger.number, "--pull-request N")
+    token = _needed(environ.get("GITLAB_TOKEN"), "GITLAB_TOKEN")
+    address = environ.get("CI_API_V4_URL") or "https://gitlab.com/api/v4"
+    client = Client(address, gitlab.headers(token), token, sleep)
+    page = None if options.repository else environ.get("CI_PROJECT_URL")
+    return gitlab.GitLab(client, project, number, options.login, page)
+
+
+def _publish(forge: Forge, options: argparse.Namespace, text: str) -> str:
+    from pytest_maxrandom.forges.publish import publish
+    from pytest_maxrandom.reports.text import visible
+
+    done = publish(forge, options.key, text)
+    lines = [f"{done.how}: {done.comment.url}", *done.notes]
+    return "\n".join(map(visible, lines))
+
+
+def _needed(value: _Value | None, name: str) -> _Value:
+    if not value:
+        raise ForgeError(f"{name} is needed here: neither an argument nor the environment has it")
+    return value

@@ -1,0 +1,179 @@
+"""`maxrandom figures`: figures of recorded numbers, or of n, t and the number of choices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.commands.holdout import add_study_arguments
+from pytest_maxrandom.figures.library import DEFAULT_FORMATS, FORMATS, NAMES
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_maxrandom.figures.catalogue import Catalogue
+    from pytest_maxrandom.figures.holdout import Study
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe the command and its arguments."""
+    text = "figures of a JSON report, of a held-out study, or of n, t and the number of choices"
+    parser = commands.add_parser("figures", help=text, description=text.capitalize())
+    parser.add_argument(
+        "results",
+        nargs="?",
+        type=Path,
+        metavar="RESULTS.json",
+        help="file written by pytest --maxrandom-json",
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path("figures"), help="folder; `figures` by default"
+    )
+    parser.add_argument(
+        "--formats",
+        default=",".join(DEFAULT_FORMATS),
+        help=f"some of {','.join(FORMATS)}; {','.join(DEFAULT_FORMATS)} by default",
+    )
+    parser.add_argument(
+        "--only", nargs="+", default=[], metavar="NAME", help=f"some of {', '.join(NAMES)}"
+    )
+    parser.add_argument("--n", type=int, help="examples, for figures without results")
+    parser.add_argument("--t", type=int, help="prompts, for figures without results")
+    parser.add_argument(
+        "--choices",
+        help="without results: one or more numbers of choices, such as 2,4; with --holdout: as in "
+        "`maxrandom holdout`",
+    )
+    parser.add_argument(
+        "--holdout",
+        nargs="+",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="recorded predictions, as in `maxrandom holdout`, for its curves",
+    )
+    add_study_arguments(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> str:
+    """Draw, write, and list the files.
+
+    Raises
+    ------
+    MaxRandomError
+        If matplotlib is not installed, a file is wrong, or there is nothing to draw.
+    TypeError, ValueError
+        If an option is outside its domain, or options contradict each other.
+    """
+    from pytest_maxrandom.errors import MaxRandomError, ReportError
+    from pytest_maxrandom.figures.library import MISSING, installed
+
+    formats = _formats(options.formats)
+    _check_names(options.only)
+    _check_sources(options)
+    if not installed():
+        raise MaxRandomError(MISSING)
+    from pytest_maxrandom.figures.catalogue import write_all
+
+    written = write_all(
+        [each.only(options.only) for each in _catalogues(options)], options.out, formats
+    )
+    if not written.files:
+        names = ", ".join(options.only)
+        asked = f"{names} cannot be drawn from what is given" if names else "no claim was tested"
+        raise ReportError(f"nothing to draw: {'; '.join(written.notes) or asked}")
+    return "\n".join([*map(str, written.files), *written.notes])
+
+
+def _formats(text: str) -> list[str]:
+    formats = list(dict.fromkeys(text.split(",")))
+    for name in formats:
+        if name not in FORMATS:
+            raise ValueError(
+                f"--formats: found {name!r}, expected some of {', '.join(FORMATS)}, with commas "
+                "between them"
+            )
+    return formats
+
+
+def _check_names(names: list[str]) -> None:
+    from difflib import get_close_matches
+
+    for name in names:
+        if name not in NAMES:
+            close = get_close_matches(name, NAMES, n=1, cutoff=0.4)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise ValueError(f"--only: found {name!r}, expected some of {', '.join(NAMES)}{hint}")
+
+
+def _check_sources(options: argparse.Namespace) -> None:
+    recorded = options.results is not None or options.holdout
+    numbers = options.n is not None or options.t is not None
+    if recorded and numbers:
+        raise ValueError(
+            "--n and --t are for figures without results; leave them out, n and t of recorded "
+            "results are recorded too"
+        )
+    if not recorded and not numbers:
+        raise ValueError(
+            "nothing to draw: give the file of pytest --maxrandom-json, recorded predictions "
+            "behind --holdout, or --choices with --n or --t"
+        )
+    if options.choices is not None and not options.holdout and not numbers:
+        raise ValueError("--choices is for --holdout, and for figures without results")
+
+
+def _catalogues(options: argparse.Namespace) -> list[Catalogue]:
+    from pytest_maxrandom.figures.catalogue import of_numbers, of_run, of_studies
+
+    found = []
+    if options.results is not None:
+        from pytest_maxrandom.reports.results import load
+
+        found.append(of_run(load(options.results)))
+    if options.holdout:
+        found.append(of_studies(_studies(options)))
+    if not found:
+        found.append(of_numbers(_choices(options.choices), options.n, options.t))
+    return found
+
+
+def _choices(text: str | None) -> list[int]:
+    if text is None:
+        raise ValueError("--choices is needed for figures without results: 2, or 2,4 for both")
+    parts = text.split(",")
+    if not all(part.isascii() and part.isdecimal() and int(part) > 1 for part in parts):
+        raise ValueError(f"--choices: found {text!r}, expected numbers from 2 on, such as 2 or 2,4")
+    return sorted(set(map(int, parts)))
+
+
+def _studies(options: argparse.Namespace) -> list[Study]:
+    from pytest_maxrandom.commands.holdout import (
+        counted_prompts,
+        read_sweeps,
+        require_library,
+        trials_of,
+    )
+    from pytest_maxrandom.stats.holdout import pooled
+
+    require_library()
+    from pytest_maxrandom.figures.holdout import Study
+
+    models: dict[str, list[Study]] = {}
+    for sweep in read_sweeps(options.holdout, options.choices):
+        prompts, n = counted_prompts(sweep, options).correct.shape
+        study = Study(sweep.model, trials_of(sweep, options), (n,), (prompts,))
+        models.setdefault(sweep.model, []).append(study)
+
+    def together(name: str, parts: list[Study]) -> Study:
+        return Study(
+            name,
+            pooled(part.trials for part in parts),
+            tuple(size for part in parts for size in part.sizes),
+            tuple(tries for part in parts for tries in part.tries),
+        )
+
+    studies = [together(model, parts) for model, parts in models.items()]
+    everything = [part for parts in models.values() for part in parts]
+    return studies if len(studies) == 1 else [*studies, together("all models", everything)]

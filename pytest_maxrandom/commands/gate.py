@@ -1,0 +1,167 @@
+"""`maxrandom gate`: pytest on suites in continuous integration, told to those who wait for it."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_maxrandom.gate.outcome import Outcome
+    from pytest_maxrandom.record import RunRecord
+
+_REPORT = Path("maxrandom-report/report.md")
+_DESCRIPTION = """\
+Run pytest on suites and write the Markdown report, and beside it the JSON report and the JUnit
+file. In GitHub Actions also: annotations, the step's summary, and the outputs code, outcome
+(passed, failed or error), passed, failed, report, json and junit."""
+_EPILOG = """\
+The exit code is pytest's: 0 all claims hold, 1 one fails, 2 interrupted or a suite is wrong,
+3 internal error, 4 wrong arguments, 5 nothing was tested, 128 + s if signal s ended it. A run
+that ends well without a claim ends with 5."""
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe the command and its arguments."""
+    parser = commands.add_parser(
+        "gate", help="run pytest on suites in CI", description=_DESCRIPTION, epilog=_EPILOG
+    )
+    parser.add_argument("paths", nargs="*", metavar="SUITE", help="suites, or folders with suites")
+    parser.add_argument(
+        "--suites", default="", metavar="TEXT", help="more suites, quoted as in a shell"
+    )
+    parser.add_argument(
+        "--pytest-args",
+        default="",
+        metavar="TEXT",
+        help="more arguments for pytest, quoted as in a shell; nothing in them is expanded",
+    )
+    parser.add_argument(
+        "--report",
+        default=str(_REPORT),
+        metavar="PATH.md",
+        help=f"Markdown report; its folder is made ({_REPORT} if not given)",
+    )
+    parser.add_argument(
+        "--exit-zero",
+        action="store_true",
+        help="exit with 0 whatever pytest's exit code, which is in the output `code`",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> str:
+    """Run pytest and tell what became of it; the exit code is left in `options.status`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is wrong.
+    OSError
+        If the reports' folder or the step's outputs cannot be written.
+    """
+    from pytest_maxrandom.gate import actions
+    from pytest_maxrandom.gate.outcome import judge
+    from pytest_maxrandom.gate.process import run_pytest
+
+    suites = _suites([*options.paths, *_words("suites", options.suites)])
+    arguments = _words("pytest-args", options.pytest_args)
+    files = _files(options.report)
+    files["report"].parent.mkdir(parents=True, exist_ok=True)
+    for file in files.values():  # those of an earlier run would pass for this one's
+        file.unlink(missing_ok=True)
+    arguments += [
+        f"--maxrandom-report={files['report']}",
+        f"--maxrandom-json={files['json']}",
+        f"--junitxml={files['junit']}",
+    ]
+    # Whatever pytest, and this command in its last words, take from suites is no command to CI.
+    silence, end_of_silence = actions.silence()
+    for line in silence:
+        print(line, flush=True)
+    code, root = run_pytest([*arguments, *suites])
+    recorded, said = _read(files["json"])
+    outcome = judge(code, recorded, ", ".join(suites))
+    options.status = 0 if options.exit_zero else outcome.code
+    try:
+        actions.write_summary(_summary(files["report"], outcome))
+    except OSError as error:
+        said.append(f"the step's summary was not written: {error}")
+    actions.write_outputs(
+        {
+            "code": str(outcome.code),
+            "outcome": outcome.word,
+            "passed": str(outcome.passed),
+            "failed": str(outcome.failed),
+            **{name: file.as_posix() for name, file in files.items() if file.exists()},
+        }
+    )
+    said.append(f"{outcome.word}: {outcome.sentence}")
+    last = [f"maxrandom gate: {sentence}" for sentence in said]
+    return "\n".join([*last, *end_of_silence, *_commands(outcome, recorded, root)])
+
+
+def _suites(paths: list[str]) -> list[str]:
+    if not paths:
+        raise ValueError("suites: found none, expected at least one file or folder")
+    if switches := [path for path in paths if path.startswith("-")]:
+        raise ValueError(
+            f"suites: found {switches[0]!r}, expected a file or folder; options for pytest go into "
+            "pytest-args"
+        )
+    return paths
+
+
+def _words(name: str, text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise ValueError(f"{name}: found {text!r}, expected words ({error})") from error
+
+
+def _files(report: str) -> dict[str, Path]:
+    """Return the files to write, by the names of the step's outputs."""
+    path = Path(report)
+    if path.suffix != ".md" or not report.isprintable() or report.startswith("-"):
+        raise ValueError(f"report: found {report!r}, expected the path of a file *.md")
+    return {
+        "report": path,
+        "json": path.with_suffix(".json"),
+        "junit": path.with_suffix(".xml"),
+    }
+
+
+def _read(json: Path) -> tuple[RunRecord | None, list[str]]:
+    """Return the run as it was recorded, if it was, and what a person must know of that."""
+    from pytest_maxrandom.errors import ReportError
+    from pytest_maxrandom.reports.results import load
+
+    try:
+        return (load(json) if json.exists() else None), []
+    except ReportError as error:
+        return None, [str(error)]
+
+
+def _summary(report: Path, outcome: Outcome) -> str:
+    """Return the report; if not all could be tested, below a sentence that says so."""
+    from pytest_maxrandom.reports.text import plain
+
+    text = report.read_text(encoding="utf-8") if report.exists() else ""
+    if outcome.word != "error":
+        return text
+    return f"⚠️ The gate could not test everything: {plain(outcome.sentence)}\n\n{text}"
+
+
+def _commands(outcome: Outcome, recorded: RunRecord | None, root: Path) -> list[str]:
+    """Annotate what was recorded; if there is nothing to annotate, that it is an error."""
+    from pytest_maxrandom.gate import actions
+    from pytest_maxrandom.reports.annotations import Annotation, annotate, workflow_commands
+
+    if not actions.here():
+        return []
+    found = annotate(recorded, root, Path.cwd()) if recorded else []
+    if outcome.word == "error" and not found:
+        found = [Annotation("The gate could not test everything", outcome.sentence)]
+    return workflow_commands(found, actions.workspace())

@@ -1,0 +1,295 @@
+"""`maxrandom replication`: do two arms differ, and would a single replicate have told otherwise?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.notation import NONE, accuracy, count, p_value, span
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from pytest_maxrandom.recorded.arms import Result, Unit
+    from pytest_maxrandom.stats.paired import Pairs
+    from pytest_maxrandom.stats.replication import Unreplicated
+
+_ROLES = {
+    "task": "task",
+    "replicate": "replicate, or else subsample",
+    "n": "n",
+    "arm": "arm",
+    "correct": "correct",
+}
+"""Columns, and what they are called unless an option says otherwise."""
+_SHOWN = 24
+"""Characters of a name."""
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe the command and its arguments."""
+    text = "whether two arms differ, and how often a single replicate would have told otherwise"
+    parser = commands.add_parser("replication", help=text, description=text.capitalize())
+    parser.add_argument(
+        "file",
+        type=Path,
+        metavar="FILE",
+        help=".csv or .csv.gz: columns task, replicate, arm, correct, n; or task, replicate, n and "
+        "a column of accuracies for each arm",
+    )
+    parser.add_argument(
+        "--compare",
+        action="append",
+        required=True,
+        metavar="A-B",
+        help="two arms; the difference is accuracy of A minus accuracy of B (repeat for more)",
+    )
+    parser.add_argument(
+        "--by", type=_names, default=(), metavar="COLUMN,...", help="analyse these groups apart"
+    )
+    parser.add_argument(
+        "--pool",
+        type=_names,
+        default=(),
+        metavar="COLUMN,...",
+        help="columns that tell apart several rows of one task and replicate within a group",
+    )
+    for role, usual in _ROLES.items():
+        parser.add_argument(f"--{role}", metavar="COLUMN", help=f"its name; by default {usual}")
+    parser.add_argument("--slices", type=int, default=500, help="single draws; 500 by default")
+    parser.add_argument(
+        "--confidence", type=float, default=0.89, help="of all intervals; 0.89 by default"
+    )
+    parser.add_argument(
+        "--outside",
+        type=float,
+        default=0.04,
+        metavar="LOG_ODDS",
+        help="count the single draws whose effect is further from 0; 0.04 by default",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of draws and signs; 0 by default")
+    parser.add_argument("--json", action="store_true", help="print JSON, unrounded")
+    parser.set_defaults(run=run)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def run(options: argparse.Namespace) -> str:
+    """Analyse every group and comparison of the file.
+
+    Raises
+    ------
+    RecordedError
+        If the file is wrong.
+    TypeError, ValueError
+        If an option is outside its domain.
+    """
+    from pytest_maxrandom.commands.rows import json_text
+    from pytest_maxrandom.recorded.arms import ArmColumns, read_arms
+
+    named = {role: getattr(options, role) for role in _ROLES}
+    recorded = read_arms(
+        options.file,
+        options.compare,
+        columns=ArmColumns(**{role: name for role, name in named.items() if name is not None}),
+        by=options.by,
+        pool=options.pool,
+    )
+    results = [
+        _result(dict(zip(recorded.by, group, strict=True)), a, b, _pairs(units, a, b), options)
+        for a, b in recorded.comparisons
+        for group, units in recorded.groups.items()
+    ]
+    summary = {
+        "file": str(options.file),
+        "confidence": options.confidence,
+        "slices": options.slices,
+        "outside": options.outside,
+        "seed": options.seed,
+        "results": results,
+    }
+    return json_text(summary) if options.json else _text(summary)
+
+
+def _pairs(units: dict[Unit, dict[str, Result]], a: str, b: str) -> Pairs:
+    from pytest_maxrandom.stats.paired import paired
+
+    return paired(
+        [unit.task for unit in units],
+        [unit.replicate for unit in units],
+        [arms[a].correct for arms in units.values()],
+        [arms[a].n for arms in units.values()],
+        [arms[b].correct for arms in units.values()],
+        [arms[b].n for arms in units.values()],
+    )
+
+
+def _result(
+    group: dict[str, str], a: str, b: str, pairs: Pairs, options: argparse.Namespace
+) -> dict[str, Any]:
+    from pytest_maxrandom.stats.noncentral import conditional_likelihood
+    from pytest_maxrandom.stats.paired import compare_arms
+    from pytest_maxrandom.stats.replication import unreplicated
+
+    comparison = compare_arms(pairs, confidence=options.confidence, seed=options.seed)
+    single = None
+    if any(task.replicates > 1 for task in comparison.tasks):
+        single = unreplicated(
+            pairs,
+            slices=options.slices,
+            confidence=options.confidence,
+            outside=options.outside,
+            seed=options.seed,
+        )
+    effect = conditional_likelihood(pairs).posterior(options.confidence)
+    return {
+        "group": group,
+        "a": a,
+        "b": b,
+        "pairs": comparison.pairs,
+        "difference": comparison.difference,
+        "low": comparison.low,
+        "high": comparison.high,
+        "p_value": comparison.test.p_value(),
+        "smallest_p": comparison.test.smallest_p,
+        "overdispersion": comparison.overdispersion,
+        "effect": asdict(effect),
+        "tasks": [asdict(task) for task in comparison.tasks],
+        "single_draws": None if single is None else _single(single),
+    }
+
+
+def _single(found: Unreplicated) -> dict[str, Any]:
+    return {
+        **asdict(found),
+        "model_contradicts": found.model_contradicts,
+        "sign_flip_contradicts": found.sign_flip_contradicts,
+    }
+
+
+def _text(summary: dict[str, Any]) -> str:
+    results = summary["results"]
+    drawn = [each for each in results if each["single_draws"] is not None]
+    confidence, level = f"{summary['confidence'] * 100:g} %", accuracy(1 - summary["confidence"], 2)
+    tasks = span([len(each["tasks"]) for each in results])
+    pairs = span([each["pairs"] for each in results])
+    header = [
+        *("difference", confidence, "p", "q (BH)", "q (Holm)"),
+        *("effect", confidence, "dispersion"),
+    ]
+    lines = [
+        f"All replicates: tasks {tasks}, pairs {pairs}",
+        "",
+        *_table(header, results, _all_replicates),
+        "",
+        "difference   mean over tasks of (accuracy of the first arm - accuracy of the second),",
+        "             with interval and p by sign-flip over tasks",
+        "q            smallest adjusted p of a single task, by sign-flip over its replicates",
+        "effect       in log odds, by the conditional model; with its interval, which is too",
+        "             narrow by the square root of",
+        "dispersion   variance between pairs over binomial variance",
+    ]
+    fewest = max(results, key=lambda each: float(each["smallest_p"]))
+    if fewest["smallest_p"] > 1 - summary["confidence"]:
+        few = len(fewest["tasks"])
+        lines += [
+            "",
+            f"With {count(few)} task{'s' * (few > 1)} no p over tasks is below "
+            f"{p_value(fewest['smallest_p'])}, and the interval says nothing.",
+        ]
+    if not drawn:
+        return "\n".join([*lines, "", "No task has a second replicate, so nothing can be drawn."])
+    header = [
+        *("all replicates", "90 % of differences", "far"),
+        *("model +", "-", "contrary", "sign-flip +", "-", "contrary"),
+    ]
+    return "\n".join(
+        [
+            *lines,
+            "",
+            f"One replicate of each task: {count(summary['slices'])} draws, seed {summary['seed']}",
+            "",
+            *_table(header, drawn, _single_draws),
+            "",
+            f"far          share of the draws with an effect further from 0 than "
+            f"{accuracy(summary['outside'], 2)}",
+            "model        share whose interval is above (+) or below (-) 0",
+            f"sign-flip    share in which p is at most {level}, with a difference above (+) or "
+            "below (-) 0",
+            "contrary     share that does not say what the sign-flip says of all replicates",
+        ]
+    )
+
+
+def _table(
+    header: list[str], results: list[dict[str, Any]], cells: Callable[[dict[str, Any]], list[str]]
+) -> list[str]:
+    """Names of comparison and group on the left, figures below each other."""
+    groups = list(results[0]["group"])
+    rows = [["compare", *map(_name, groups), *header]]
+    rows += [
+        [_name(f"{each['a']}-{each['b']}"), *map(_name, each["group"].values()), *cells(each)]
+        for each in results
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if place <= len(groups) else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _all_replicates(result: dict[str, Any]) -> list[str]:
+    tasks, effect = result["tasks"], result["effect"]
+    dispersion = result["overdispersion"]
+    return [
+        _signed(result["difference"], 4),
+        _interval(result["low"], result["high"], 4),
+        p_value(result["p_value"]),
+        _smallest(tasks, "bh"),
+        _smallest(tasks, "holm"),
+        _signed(effect["mean"]),
+        _interval(effect["low"], effect["high"]),
+        NONE if dispersion is None else f"{dispersion:.1f}",
+    ]
+
+
+def _single_draws(result: dict[str, Any]) -> list[str]:
+    single = result["single_draws"]
+    shares = [
+        share
+        for kind in ("model", "sign_flip")
+        for share in (single[kind]["better"], single[kind]["worse"], single[f"{kind}_contradicts"])
+    ]
+    return [
+        single["all_replicates"],
+        _interval(single["difference_low"], single["difference_high"]),
+        *(accuracy(share, 2) for share in (single["outside"], *shares)),
+    ]
+
+
+def _smallest(tasks: list[dict[str, Any]], adjusted: str) -> str:
+    return p_value(
+        min((task[adjusted] for task in tasks if task[adjusted] is not None), default=None)
+    )
+
+
+def _interval(low: float, high: float, decimals: int = 3) -> str:
+    return f"{_signed(low, decimals)} to {_signed(high, decimals)}"
+
+
+def _signed(value: float, decimals: int = 3) -> str:
+    shown = accuracy(abs(value), decimals)
+    return shown if float(shown) == 0 else ("-" if value < 0 else "+") + shown
+
+
+def _name(text: str) -> str:
+    from pytest_maxrandom.reports.text import shorten, visible
+
+    return shorten(visible(text), _SHOWN)

@@ -1,0 +1,185 @@
+"""The maximum random baseline over t and over n.
+
+After figures 2 and 6 of arXiv 2404.13020.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from pytest_maxrandom.figures.labels import EndLabels, label_ends, settle
+from pytest_maxrandom.figures.panels import accuracy_axis, log_axis, numbered, pages
+from pytest_maxrandom.figures.style import BLACK, GREY, LINES, PALE, WIDTH
+from pytest_maxrandom.figures.words import counts
+from pytest_maxrandom.notation import count
+from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from matplotlib.axes import Axes
+
+    from pytest_maxrandom.figures.results import Result
+
+SIZES = (10, 30, 100, 300, 1000)
+"""n of the curves over t."""
+TRIES = (1, 10, 100, 1000, 10_000)
+"""t of the curves over n."""
+
+_MOST = 3
+"""Rows of a file: numbers of choices."""
+_ROW = 2.1
+"""Inches that a row is high."""
+_STEPS = 60
+"""Points of a curve."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one row of panels shows.
+
+    Attributes
+    ----------
+    choices : int
+        The chance of one guess is one in so many.
+    n, t : int or None
+        Of curves that are drawn beside the usual ones, and stand out.
+    results : tuple of Result
+        Claims that are marked.
+    """
+
+    choices: int
+    n: int | None = None
+    t: int | None = None
+    results: tuple[Result, ...] = ()
+
+
+def choices_of(result: Result) -> int | None:
+    """Return the number of choices, if all examples have the same and one of them is right.
+
+    A chance that is nobody's 1/m, and a chance of 1, have None.
+    """
+    groups = result.guessers.chance_groups if result.guessers else ()
+    if len(groups) != 1:
+        return None
+    nearest = groups[0][0].limit_denominator(10_000)
+    alike = nearest.numerator == 1 < nearest.denominator and float(nearest) == float(groups[0][0])
+    return nearest.denominator if alike else None
+
+
+def rows_of(results: Iterable[Result]) -> list[Row]:
+    """Return a row for each number of choices, ascending, with the claims that have it."""
+    kinds: dict[int, list[Result]] = {}
+    for result in results:
+        if (choices := choices_of(result)) is not None:
+            kinds.setdefault(choices, []).append(result)
+    return [Row(choices, results=tuple(kinds[choices])) for choices in sorted(kinds)]
+
+
+def figures(rows: Sequence[Row]) -> Iterator[tuple[str, Figure]]:
+    """Draw two panels for each number of choices, at most three rows in a file."""
+    drawn = [baselines(page) for page in pages(rows, _MOST)]
+    yield from numbered("baseline_over_t_and_n", drawn)
+
+
+def baselines(rows: Sequence[Row]) -> Figure:
+    """Draw, for each row, curves over t for some n, and over n for some t."""
+    figure = Figure(figsize=(WIDTH, 0.3 + _ROW * len(rows)), layout="constrained")
+    grid = figure.subplots(len(rows), 2, squeeze=False)
+    labels: list[EndLabels] = []
+    for (over_t, over_n), row in zip(grid, rows, strict=True):
+        labels += [_over_t(over_t, row), _over_n(over_n, row)]
+        over_t.set_ylabel("expected best accuracy")
+        over_t.set_title(_title(row))
+    for axes, name in zip(grid[-1], ("prompts t", "examples n"), strict=True):
+        axes.set_xlabel(name)
+    return settle(figure, labels)
+
+
+def _title(row: Row) -> str:
+    parts = [f"{row.choices} choices"]
+    given = [
+        f"{name} = {count(value)}"
+        for name, value in (("n", row.n), ("t", row.t))
+        if value is not None
+    ]
+    if given:
+        parts.append(f"wide: {', '.join(given)}")
+    if row.results:
+        parts.append(f"circles: claims, {counts(row.results)}")
+    return "; ".join(parts)
+
+
+def _over_t(axes: Axes, row: Row) -> EndLabels:
+    steps = _spaced(1, max(_with([TRIES[-1], *(each.t for each in row.results)], row.t)))
+    curves = {}
+    for n in _with(SIZES, row.n):
+        one = MaxRandomBaseline(n, Fraction(1, row.choices), 1)
+        curves[n] = [one.with_t(t).expected_accuracy for t in steps]
+    labels = _draw(axes, row, "n", steps, curves, row.n)
+    if row.results:
+        _mark(axes, [each.t for each in row.results], row.results)
+    return labels
+
+
+def _over_n(axes: Axes, row: Row) -> EndLabels:
+    sizes = _with([SIZES[0], SIZES[-1], *(each.n for each in row.results)], row.n)
+    steps = _spaced(min(sizes), max(sizes))
+    ones = [MaxRandomBaseline(n, Fraction(1, row.choices), 1) for n in steps]
+    curves = {t: [one.with_t(t).expected_accuracy for one in ones] for t in _with(TRIES, row.t)}
+    labels = _draw(axes, row, "t", steps, curves, row.t)
+    if row.results:
+        _mark(axes, [each.n for each in row.results], row.results)
+    return labels
+
+
+def _draw(
+    axes: Axes,
+    row: Row,
+    name: str,
+    steps: Sequence[int],
+    curves: dict[int, list[float]],
+    chosen: int | None,
+) -> EndLabels:
+    labels = []
+    for (value, heights), (colour, dashes) in zip(curves.items(), LINES, strict=False):
+        label = f"{name} = {count(value)}"
+        width = 2.4 if value == chosen else 1.3
+        axes.plot(steps, heights, color=colour, linestyle=dashes, linewidth=width, label=label)
+        labels.append((heights[-1], label, colour))
+    axes.axhline(1 / row.choices, color=GREY, linewidth=0.7, zorder=1)
+    log_axis(axes.xaxis, steps[0], steps[-1])
+    axes.set_ylim(top=1.02)
+    axes.grid(True, color=PALE, linewidth=0.6)
+    accuracy_axis(axes.yaxis)
+    return label_ends(axes, labels)
+
+
+def _mark(axes: Axes, places: Sequence[int], results: Sequence[Result]) -> None:
+    axes.plot(
+        places,
+        [result.maximum for result in results],
+        linestyle="none",
+        marker="o",
+        markersize=4,
+        markerfacecolor="none",
+        markeredgecolor=BLACK,
+        markeredgewidth=0.8,
+        label="claims",
+        zorder=4,
+        clip_on=False,
+    )
+
+
+def _with(values: Sequence[int], chosen: int | None) -> list[int]:
+    return sorted({*values, *([] if chosen is None else [chosen])})
+
+
+def _spaced(low: int, high: int) -> list[int]:
+    """Return whole numbers from low to high, evenly spaced on a logarithmic axis."""
+    return sorted({low, high, *np.geomspace(low, high, _STEPS).round().astype(int).tolist()})

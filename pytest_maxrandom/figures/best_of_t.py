@@ -1,0 +1,263 @@
+"""The best of t prompts against both baselines, with the p-values below.
+
+After figures 3, 4 and 11 to 13 of arXiv 2404.13020.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from pytest_maxrandom.figures.labels import EndLabels, label_ends, settle
+from pytest_maxrandom.figures.panels import (
+    FLOOR,
+    accuracy_axis,
+    alpha_lines,
+    file_name,
+    numbered,
+    p_axis,
+    pages,
+    shown_p,
+    standing_handles,
+)
+from pytest_maxrandom.figures.results import by_model
+from pytest_maxrandom.figures.style import (
+    BLACK,
+    GREY,
+    MARKS,
+    MAXIMUM,
+    PALE,
+    SMALL,
+    STANDARD,
+    WIDTH,
+)
+from pytest_maxrandom.figures.words import counts, plain, short
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from matplotlib.axes import Axes
+
+    from pytest_maxrandom.figures.results import Result
+
+_MOST_TOGETHER = 24
+"""Claims of several models in one file."""
+_MOST_MODELS = 3
+"""Models in one file."""
+_MOST = 48
+"""Claims in one panel."""
+_SLOT = (0.115, 0.5)
+"""Inches that a claim takes, at least and at most."""
+_WIDE = 6.0
+"""Inches that three entries of the legend take beside each other."""
+_SIDES = 1.65
+"""Inches beside the panels."""
+_PANEL, _STRIP = 1.75, 0.95
+"""Inches that a panel, and the strip below it, are high."""
+_LETTER = 0.56 * SMALL / 72
+"""Inches that a letter takes, on the average."""
+_SLANT = 60
+"""Degrees."""
+
+
+def figures(results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:
+    """Draw all claims: one panel for each model, one file for each model where they are many."""
+    models = by_model(results)
+    if len(results) <= _MOST_TOGETHER and len(models) <= _MOST_MODELS:
+        yield "best_of_t", best_of_t(list(models.values()))
+        return
+    for model, group in models.items():
+        drawn = [best_of_t([page]) for page in _pages(group)]
+        yield from numbered(f"best_of_t-{file_name(model)}", drawn)
+
+
+def _pages(group: list[Result]) -> list[list[Result]]:
+    """Cut the claims of a model, between tasks where that is possible."""
+    tasks = [list(same) for _, same in groupby(group, key=lambda result: result.task)]
+    widest = max(map(len, tasks))
+    if widest > _MOST:
+        return [list(page) for page in pages(group, _MOST)]
+    return [[result for same in page for result in same] for page in pages(tasks, _MOST // widest)]
+
+
+def best_of_t(models: Sequence[Sequence[Result]]) -> Figure:
+    """Draw one panel for each model; the claims of a task stand together.
+
+    Every claim has a grey bar from the standard to the maximum random baseline, a mark at the best
+    prompt's value, and two marks in the strip below.
+    """
+    longest = max(map(len, models))
+    slot = min(max((WIDTH - _SIDES) / longest, _SLOT[0]), _SLOT[1])
+    slanted = [_slanted(model, slot) for model in models]
+    below = [
+        0.3 + (_slant_height(model) if slant else 0.15)
+        for model, slant in zip(models, slanted, strict=True)
+    ]
+    heights = [high for _ in models for high in (_PANEL, _STRIP)]
+    figure = Figure(
+        figsize=(
+            max(_SIDES + slot * longest, 4.4),
+            0.35 + sum(heights) + sum(below) + 0.5 * len(models),
+        ),
+        layout="constrained",
+    )
+    grid = figure.subplots(2 * len(models), 1, squeeze=False, height_ratios=heights)[:, 0]
+    labels: list[EndLabels] = []
+    for place, (model, slant) in enumerate(zip(models, slanted, strict=True)):
+        upper, strip = grid[2 * place], grid[2 * place + 1]
+        labels += [_values(upper, model), _p_values(strip, model)]
+        _settings(strip, model, slant)
+        for axes in (upper, strip):
+            spare = max(0.0, (3 - len(model)) / 2)
+            axes.set_xlim(-0.6 - spare, len(model) - 0.4 + spare)
+            for boundary in _boundaries(model)[1:]:
+                axes.axvline(boundary - 0.5, color=PALE, linewidth=0.6, zorder=0)
+    figure.legend(
+        handles=standing_handles([result for model in models for result in model]),
+        loc="outside upper left",
+        ncols=3 if figure.get_figwidth() > _WIDE else 1,
+    )
+    return settle(figure, labels)
+
+
+def _values(axes: Axes, model: Sequence[Result]) -> EndLabels:
+    places = range(len(model))
+    standard, maximum = [each.standard for each in model], [each.maximum for each in model]
+    axes.bar(
+        places,
+        [high - low for low, high in zip(standard, maximum, strict=True)],
+        bottom=standard,
+        width=0.8,
+        color=PALE,
+        label="guessers",
+    )
+    ends = [place - 0.4 for place in places], [place + 0.4 for place in places]
+    axes.hlines(
+        standard,
+        *ends,
+        colors=STANDARD,
+        linestyles=(0, (1, 1)),
+        linewidth=1.4,
+        label="standard",
+        zorder=3,
+    )
+    axes.hlines(maximum, *ends, colors=MAXIMUM, linewidth=1.8, label="maximum", zorder=2)
+    for place, result in enumerate(model):
+        mark, face, edge = MARKS[result.verdict]
+        axes.plot(
+            place,
+            result.best,
+            linestyle="none",
+            marker=mark,
+            markersize=4.2,
+            markerfacecolor=face,
+            markeredgecolor=edge,
+            markeredgewidth=0.8,
+            zorder=4,
+            label=plain(result.claim),
+        )
+    values = [*standard, *maximum, *(each.best for each in model)]
+    margin = max(0.04, 0.08 * (max(values) - min(values)))
+    axes.set_ylim(max(min(values) - margin, -0.03), min(max(values) + margin, 1.03))
+    accuracy_axis(axes.yaxis)
+    axes.yaxis.grid(True, color=PALE, linewidth=0.6)
+    axes.xaxis.set_major_locator(NullLocator())
+    metrics = dict.fromkeys(result.metric for result in model)
+    axes.set_ylabel(" / ".join(metrics))
+    axes.set_title("\n".join(filter(None, [*short([model[0].model], 60), counts(model)])))
+    return label_ends(
+        axes,
+        [
+            (model[-1].best, "best prompt", BLACK),
+            (model[-1].maximum, "best guesser", MAXIMUM),
+            (model[-1].standard, "one guesser", STANDARD),
+        ],
+    )
+
+
+def _p_values(axes: Axes, model: Sequence[Result]) -> EndLabels:
+    p_axis(axes)
+    labels = alpha_lines(axes, model)
+    for shift, name, colour, filled in (
+        (-0.18, "p_standard", STANDARD, False),
+        (0.18, "p_max", MAXIMUM, True),
+    ):
+        known = [(place, getattr(result, name)) for place, result in enumerate(model)]
+        drawn = [(place, p) for place, p in known if p is not None]
+        for mark, shown in (
+            ("s" if filled else "o", [(place, p) for place, p in drawn if p >= FLOOR]),
+            ("v", [(place, p) for place, p in drawn if p < FLOOR]),
+        ):
+            axes.plot(
+                [place + shift for place, _ in shown],
+                [shown_p(p) for _, p in shown],
+                linestyle="none",
+                marker=mark,
+                markersize=3.4,
+                markerfacecolor=colour if filled else "white",
+                markeredgecolor=colour,
+                markeredgewidth=0.9,
+                zorder=3,
+                label=name,
+            )
+        if drawn:
+            labels.append((shown_p(drawn[-1][1]), f"{'■' if filled else '○'} {name}", colour))
+    axes.set_ylabel("p-value")
+    return label_ends(axes, labels)
+
+
+def _boundaries(model: Sequence[Result]) -> list[int]:
+    """Return where each task begins."""
+    return [
+        place
+        for place, result in enumerate(model)
+        if place == 0 or model[place - 1].task != result.task
+    ]
+
+
+def _settings(axes: Axes, model: Sequence[Result], slanted: bool) -> None:
+    """Write shots below each claim, and each task once below its claims."""
+    axes.set_xticks(range(len(model)), [result.shots for result in model])
+    axes.tick_params(axis="x", length=0, pad=2)
+    any_shots = any(result.shots for result in model)
+    if any_shots:
+        axes.annotate(
+            "shots",
+            (0, 0),
+            xycoords="axes fraction",
+            xytext=(-4, -2),
+            textcoords="offset points",
+            ha="right",
+            va="top",
+            size=SMALL,
+            color=GREY,
+        )
+    starts = [*_boundaries(model), len(model)]
+    centres = [(start + stop - 1) / 2 for start, stop in pairwise(starts)]
+    tasks = axes.secondary_xaxis(location=0)
+    tasks.set_xticks(centres, short([model[start].task for start in starts[:-1]]))
+    tasks.tick_params(axis="x", length=0, pad=13 if any_shots else 3)
+    tasks.spines["bottom"].set_visible(False)
+    if slanted:
+        for text in tasks.get_xticklabels():
+            text.set(rotation=_SLANT, ha="right", rotation_mode="anchor")
+
+
+def _slanted(model: Sequence[Result], slot: float) -> bool:
+    """Return whether some task's name is wider than its claims."""
+    starts = [*_boundaries(model), len(model)]
+    names = short([model[start].task for start in starts[:-1]])
+    widths = [stop - start for start, stop in pairwise(starts)]
+    return len(names) > 1 and any(
+        len(name) * _LETTER > width * slot for name, width in zip(names, widths, strict=True)
+    )
+
+
+def _slant_height(model: Sequence[Result]) -> float:
+    """Return the inches that slanted names take."""
+    longest = max(map(len, short([result.task for result in model])))
+    return 0.1 + longest * _LETTER * math.sin(math.radians(_SLANT))

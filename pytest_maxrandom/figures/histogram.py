@@ -1,0 +1,163 @@
+"""The accuracies of all prompts beside those of guessers.
+
+After figure 1 of arXiv 2404.13020.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from pytest_maxrandom.figures.labels import settle
+from pytest_maxrandom.figures.panels import accuracy_axis, numbered, pages
+from pytest_maxrandom.figures.style import (
+    BLACK,
+    MAXIMUM,
+    SKY,
+    SMALL,
+    STANDARD,
+    WIDTH,
+)
+from pytest_maxrandom.figures.words import counts, short
+from pytest_maxrandom.notation import accuracy, count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from pytest_maxrandom.figures.results import Result
+    from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+
+_MOST = 12
+"""Panels of a file."""
+_COLUMNS = 3
+_PANEL = 1.75
+"""Inches that a panel is high, with its title."""
+_BINS = 40
+"""Bars of a panel, at most."""
+_ORDER = ("prompts", "one guesser", "best guesser of t", "best prompt")
+"""Of the legend."""
+_RARE = 1e-3
+"""Share of the guessers on either side that may lie outside a panel."""
+
+
+def drawable(result: Result) -> bool:
+    """Return whether the prompts' counts and the guessers' distribution are known."""
+    return bool(result.counts) and result.guessers is not None
+
+
+def figures(results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:
+    """Draw one panel for each claim, at most twelve in a file."""
+    yield from numbered("histogram", [histograms(page) for page in pages(results, _MOST)])
+
+
+def histograms(results: Sequence[Result]) -> Figure:
+    """Draw claims that are `drawable`, one in each panel.
+
+    Bars are shares of the prompts; a dotted outline is the distribution of one guesser and a
+    hatched one that of the best of t, both in the same bins of whole counts.
+    """
+    columns = min(_COLUMNS, len(results))
+    rows = math.ceil(len(results) / columns)
+    figure = Figure(
+        figsize=(max(WIDTH * columns / _COLUMNS, 3.6), 0.55 + _PANEL * rows), layout="constrained"
+    )
+    grid = figure.subplots(rows, columns, squeeze=False).ravel()
+    tasks = dict(zip(results, short([result.setting for result in results]), strict=True))
+    for axes, result in zip(grid, results, strict=False):
+        _panel(axes, result)
+        models = short([result.model], 36) if result.model else []
+        axes.set_title("\n".join([tasks[result], *models, _counts(result)]), size=SMALL)
+    for axes in grid[len(results) :]:
+        axes.set_visible(False)
+    figure.supxlabel("accuracy", size=SMALL)
+    figure.supylabel("share of the prompts, probability", size=SMALL)
+    handles, _ = grid[0].get_legend_handles_labels()
+    figure.legend(
+        handles=sorted(handles, key=lambda handle: _ORDER.index(handle.get_label())),
+        loc="outside upper left",
+        ncols=4 if columns > 1 else 2,
+    )
+    return settle(figure)
+
+
+def bins(result: Result) -> NDArray[np.int64]:
+    """Return the edges of bins of equally many counts: bin i holds edges[i] .. edges[i + 1] - 1."""
+    guessers = result.guessers
+    assert guessers is not None
+    low = min(*result.counts, guessers.with_t(1).quantile(_RARE), result.n)
+    high = max(*result.counts, guessers.quantile(1 - _RARE))
+    width = math.ceil((high - low + 1) / _BINS)
+    return np.arange(low, high + width + 1, width)
+
+
+def probabilities(guessers: MaxRandomBaseline, edges: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the probability of each bin."""
+    below = np.array([guessers.cdf(int(edge) - 1) for edge in edges])
+    return np.diff(below)
+
+
+def _panel(axes: Axes, result: Result) -> None:
+    guessers = result.guessers
+    assert guessers is not None
+    edges = bins(result)
+    # A bin is drawn about the accuracies of its counts.
+    places = (edges - 0.5) / result.n
+    shares = np.histogram(result.counts, edges - 0.5)[0] / len(result.counts)
+    axes.bar(
+        places[:-1],
+        shares,
+        width=np.diff(places),
+        align="edge",
+        color=SKY,
+        edgecolor="white",
+        linewidth=0.3,
+        label=_ORDER[0],
+    )
+    axes.stairs(
+        probabilities(guessers, edges),
+        places,
+        color=MAXIMUM,
+        hatch="////",
+        fill=False,
+        linewidth=1.1,
+        label=_ORDER[2],
+    )
+    axes.stairs(
+        probabilities(guessers.with_t(1), edges),
+        places,
+        color=STANDARD,
+        linestyle=(0, (1, 1)),
+        linewidth=1.5,
+        label=_ORDER[1],
+    )
+    axes.axvline(result.best, color=BLACK, linewidth=1, linestyle=(0, (5, 2)), label=_ORDER[3])
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, 1.22 * high)
+    right = result.best > (places[0] + places[-1]) / 2
+    axes.annotate(
+        f"best {accuracy(result.best)}",
+        (result.best, 1),
+        xycoords=("data", "axes fraction"),
+        xytext=(-3 if right else 3, -1),
+        textcoords="offset points",
+        ha="right" if right else "left",
+        va="top",
+        size=SMALL,
+    )
+    axes.xaxis.set_major_locator(MaxNLocator(5))
+    for axis in (axes.xaxis, axes.yaxis):
+        accuracy_axis(axis)
+
+
+def _counts(result: Result) -> str:
+    """State n and t, and how many prompts the bars show where that is not t."""
+    if len(result.counts) == result.t:
+        return counts([result])
+    return f"{counts([result])} ({count(len(result.counts))} prompts shown)"

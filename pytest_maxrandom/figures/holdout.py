@@ -1,0 +1,150 @@
+"""Whether beating a baseline on validation foretells the test: ROC and precision-recall curves.
+
+After figures 5 and 10 of arXiv 2404.13020.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from sklearn.metrics import precision_recall_curve, roc_curve
+
+from pytest_maxrandom.figures.labels import settle
+from pytest_maxrandom.figures.panels import accuracy_axis, numbered, pages
+from pytest_maxrandom.figures.style import BLACK, GREY, MAXIMUM, PALE, SKY, SMALL, WIDTH
+from pytest_maxrandom.figures.words import short
+from pytest_maxrandom.notation import accuracy, count, span
+from pytest_maxrandom.stats.holdout import predictive_values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from pytest_maxrandom.stats.holdout import Trials
+
+_MOST = 3
+"""Rows of a file."""
+_ROW = 2.6
+"""Inches that a row is high."""
+_LOOKS: dict[str, dict[str, Any]] = {
+    "standard": {"color": SKY, "linestyle": "-", "linewidth": 3.6, "alpha": 0.55},
+    "maximum": {"color": MAXIMUM, "linestyle": (0, (4, 1.5)), "linewidth": 1.2},
+}
+"""Of curves that may lie on each other: a thin one on a wide one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """The trials of one model, or of all.
+
+    Attributes
+    ----------
+    name : str
+        The model, or what stands for all of them.
+    trials : Trials
+        At least one above chance on the test part, and one that is not.
+    sizes, tries : tuple of int
+        Examples and prompts of each sweep.
+    """
+
+    name: str
+    trials: Trials
+    sizes: tuple[int, ...]
+    tries: tuple[int, ...]
+
+
+def drawable(trials: Trials) -> bool:
+    """Return whether the trials end in both ways, without which there is no curve."""
+    above = trials.test_above_chance
+    return bool(above.any() and not above.all())
+
+
+def figures(studies: Sequence[Study]) -> Iterator[tuple[str, Figure]]:
+    """Draw a row for each study, at most three in a file."""
+    yield from numbered("holdout", [curves(page) for page in pages(studies, _MOST)])
+
+
+def curves(studies: Sequence[Study]) -> Figure:
+    """Draw the ROC curve left and the precision-recall curve right, for both baselines.
+
+    Curves take every threshold of F, the distribution function of guessers at the validation
+    accuracy; a mark is the prediction "above the baseline".
+    """
+    figure = Figure(figsize=(WIDTH, 0.3 + _ROW * len(studies)), layout="constrained")
+    grid = figure.subplots(len(studies), 2, squeeze=False)
+    for (roc, pr), study in zip(grid, studies, strict=True):
+        _row(roc, pr, study)
+    return settle(figure)
+
+
+def _row(roc: Axes, pr: Axes, study: Study) -> None:
+    trials = study.trials
+    outcome = trials.test_above_chance
+    values = predictive_values(trials)
+    share = float(outcome.mean())
+    roc.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, linestyle=(0, (1, 2)), label="chance")
+    pr.axhline(share, color=GREY, linewidth=0.8, linestyle=(0, (1, 2)), label="chance")
+    for name, guessers, scores, mark in (
+        ("standard", "one guesser", trials.standard_score, "o"),
+        ("maximum", "best guesser", trials.maximum_score, "s"),
+    ):
+        value, look = values[name], _LOOKS[name]
+        ranks = _ranks(scores)
+        wrong, right, _ = roc_curve(outcome, ranks)
+        precision, recall, _ = precision_recall_curve(outcome, ranks)
+        roc.plot(wrong, right, label=f"F of {guessers}: AUROC {accuracy(value.auroc_F)}", **look)
+        pr.plot(
+            recall,
+            precision,
+            drawstyle="steps-post",
+            label=f"F of {guessers}: AUPR {accuracy(value.aupr_F)}",
+            **look,
+        )
+        above = f"above {name} baseline:"
+        false_alarms = value.fp / (value.fp + value.tn)
+        _mark(roc, false_alarms, value.recall, mark, f"{above} AUROC {accuracy(value.auroc)}")
+        _mark(pr, value.recall, value.precision, mark, f"{above} AUPR {accuracy(value.aupr)}")
+    for axes, x, y in (
+        (roc, "false positive rate", "true positive rate"),
+        (pr, "recall", "precision"),
+    ):
+        axes.set(xlabel=x, ylabel=y, xlim=(-0.02, 1.02), ylim=(-0.02, 1.04))
+        axes.grid(True, color=PALE, linewidth=0.6)
+        accuracy_axis(axes.xaxis)
+        accuracy_axis(axes.yaxis)
+        axes.legend(loc="lower right", frameon=True, framealpha=0.9, edgecolor="none")
+    roc.set_title("\n".join([*short([study.name], 50), _counts(study)]), size=SMALL)
+
+
+def _mark(axes: Axes, x: float | None, y: float | None, mark: str, label: str) -> None:
+    if x is None or y is None:
+        return
+    axes.plot(
+        x,
+        y,
+        linestyle="none",
+        marker=mark,
+        markersize=5.5,
+        markerfacecolor="white",
+        markeredgecolor=BLACK,
+        markeredgewidth=1.1,
+        zorder=4,
+        label=label,
+    )
+
+
+def _ranks(scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Only the order counts, and ranks are finite where a score is not."""
+    return np.unique(scores, return_inverse=True)[1]
+
+
+def _counts(study: Study) -> str:
+    return (
+        f"n = {span(list(study.sizes))}, t = {span(list(study.tries))}; "
+        f"{count(len(study.trials))} trials"
+    )

@@ -1,0 +1,27 @@
+"""Which figures there are, and whether they can be drawn here, without loading matplotlib."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+NAMES = (
+    "best_of_t",
+    "histogram",
+    "baseline_over_t_and_n",
+    "p_contours",
+    "increase",
+    "normalized",
+    "holdout",
+)
+"""Families of figures; their files' names begin so."""
+FORMATS = ("svg", "png", "pdf")
+DEFAULT_FORMATS = ("svg", "png")
+
+MISSING = (
+    'figures need the package matplotlib; install it with `pip install "pytest-maxrandom[plots]"`'
+)
+
+
+def installed() -> bool:
+    """Return whether matplotlib is installed."""
+    return find_spec("matplotlib") is not None

@@ -1,0 +1,105 @@
+"""The best accuracy, normalized for chance, against its p-value.
+
+After figure 9 of arXiv 2404.13020.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+
+from pytest_maxrandom.figures.labels import EndLabels, label_ends, settle
+from pytest_maxrandom.figures.panels import (
+    FLOOR,
+    accuracy_axis,
+    alpha_lines,
+    numbered,
+    p_axis,
+    pages,
+    shown_p,
+    standing_handles,
+)
+from pytest_maxrandom.figures.results import by_model
+from pytest_maxrandom.figures.style import GREY, MARKS, PALE, SMALL, WIDTH
+from pytest_maxrandom.figures.words import counts, plain, short
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from matplotlib.axes import Axes
+
+    from pytest_maxrandom.figures.results import Result
+
+_MOST = 9
+"""Panels of a file."""
+_COLUMNS = 3
+_MINUS = "\N{MINUS SIGN}"
+_PANEL = 2.3
+"""Inches that a panel is high."""
+
+
+def drawable(result: Result) -> bool:
+    """Return whether there is anything above chance."""
+    return result.standard < 1
+
+
+def figures(results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:
+    """Draw one panel for each model, at most nine in a file."""
+    models = list(by_model(results).values())
+    yield from numbered("normalized", [normalized(page) for page in pages(models, _MOST)])
+
+
+def score(result: Result) -> float:
+    """(best - chance) / (1 - chance): 0 for chance, 1 for no mistake."""
+    return (result.best - result.standard) / (1 - result.standard)
+
+
+def normalized(models: Sequence[Sequence[Result]]) -> Figure:
+    """Draw p_max over the normalized score, a mark for each claim."""
+    columns = min(_COLUMNS, len(models))
+    rows = math.ceil(len(models) / columns)
+    figure = Figure(
+        figsize=(WIDTH if columns > 1 else 4.4, 0.75 + _PANEL * rows), layout="constrained"
+    )
+    grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
+    longest = 34 if columns > 1 else 60
+    labels = [_panel(axes, model, longest) for axes, model in zip(grid, models, strict=False)]
+    for axes in grid[len(models) :]:
+        axes.set_visible(False)
+    everything = [result for model in models for result in model]
+    metrics = " / ".join(dict.fromkeys(result.metric for result in everything))
+    figure.supxlabel(f"(best {metrics} {_MINUS} chance) / (1 {_MINUS} chance)", size=SMALL)
+    figure.supylabel("p_max", size=SMALL)
+    figure.legend(
+        handles=standing_handles(everything),
+        loc="outside upper left",
+        ncols=3 if columns > 1 else 1,
+    )
+    return settle(figure, labels)
+
+
+def _panel(axes: Axes, model: Sequence[Result], longest: int) -> EndLabels:
+    p_axis(axes)
+    labels = alpha_lines(axes, model)
+    axes.axvline(0, color=GREY, linewidth=0.7, zorder=1)
+    for result in model:
+        mark, face, edge = MARKS[result.verdict]
+        axes.plot(
+            score(result),
+            shown_p(result.p_max),
+            linestyle="none",
+            marker="v" if result.p_max < FLOOR else mark,
+            markersize=4,
+            markerfacecolor=face,
+            markeredgecolor=edge,
+            markeredgewidth=0.8,
+            zorder=3,
+            label=plain(result.claim),
+        )
+    axes.grid(True, color=PALE, linewidth=0.6)
+    accuracy_axis(axes.xaxis)
+    names = short([model[0].model], longest) if model[0].model else []
+    axes.set_title("\n".join([*names, counts(model)]), size=SMALL)
+    return label_ends(axes, labels)

@@ -1,0 +1,158 @@
+"""Which accuracy of the best of t prompts has which p-value.
+
+After figure 7 of arXiv 2404.13020.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from pytest_maxrandom.figures.labels import EndLabels, label_ends, settle
+from pytest_maxrandom.figures.panels import (
+    accuracy_axis,
+    log_axis,
+    numbered,
+    pages,
+    standing_handles,
+)
+from pytest_maxrandom.figures.style import BLACK, GREY, LINES, MARKS, PALE, SMALL, WIDTH
+from pytest_maxrandom.figures.words import decimal, plain
+from pytest_maxrandom.notation import accuracy, count, span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from matplotlib.axes import Axes
+
+    from pytest_maxrandom.figures.results import Result
+    from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+
+LEVELS = (0.5, 0.05, 0.001, 1e-6)
+
+_MOST = 6
+"""Panels of a file."""
+_PANEL = 2.3
+"""Inches that a panel is high."""
+_FARTHEST = 10_000
+"""t up to which contours are drawn, at least."""
+_STEPS = 80
+"""Points of a contour."""
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Contours for one set of examples.
+
+    Attributes
+    ----------
+    guessers : MaxRandomBaseline
+        Guessers on those examples; their number does not matter.
+    t : int or None
+        A number of prompts to be marked by a line.
+    results : tuple of Result
+        The claims about such examples.
+    """
+
+    guessers: MaxRandomBaseline
+    t: int | None = None
+    results: tuple[Result, ...] = ()
+
+
+def panels_of(results: Iterable[Result]) -> list[Panel]:
+    """Put claims with equal n and chances together, ascending by chance and n."""
+    kinds: dict[object, list[Result]] = {}
+    for result in results:
+        if result.guessers is not None:
+            kinds.setdefault(result.guessers.chance_groups, []).append(result)
+    grouped = [
+        Panel(group[0].guessers, results=tuple(group))
+        for group in kinds.values()
+        if group[0].guessers is not None
+    ]
+    grouped.sort(key=lambda panel: (panel.guessers.standard_baseline, panel.guessers.n))
+    return grouped
+
+
+def figures(panels: Sequence[Panel]) -> Iterator[tuple[str, Figure]]:
+    """Draw the panels, at most six in a file."""
+    yield from numbered("p_contours", [contours(page) for page in pages(panels, _MOST)])
+
+
+def contours(panels: Sequence[Panel]) -> Figure:
+    """Draw panels: for each t, the least accuracy whose p_max is at most some level."""
+    columns = min(2, len(panels))
+    rows = math.ceil(len(panels) / columns)
+    figure = Figure(
+        figsize=(WIDTH if columns > 1 else 4.4, 0.6 + _PANEL * rows), layout="constrained"
+    )
+    grid = figure.subplots(rows, columns, squeeze=False).ravel()
+    labels = [_panel(axes, panel) for axes, panel in zip(grid, panels, strict=False)]
+    for axes in grid[len(panels) :]:
+        axes.set_visible(False)
+    figure.supxlabel("prompts t", size=SMALL)
+    figure.supylabel("accuracy of the best prompt", size=SMALL)
+    marks = standing_handles([result for panel in panels for result in panel.results])
+    if marks:
+        figure.legend(handles=marks, loc="outside upper left", ncols=3 if columns > 1 else 1)
+    return settle(figure, labels)
+
+
+def _panel(axes: Axes, panel: Panel) -> EndLabels:
+    guessers, results = panel.guessers, panel.results
+    tries = [result.t for result in results]
+    steps = _steps(
+        max([_FARTHEST, panel.t or 0, *tries]), [*tries, *([panel.t] if panel.t else [])]
+    )
+    labels = []
+    for alpha, (colour, dashes) in zip(LEVELS, LINES, strict=False):
+        counts = [guessers.with_t(t).critical_count(alpha) for t in steps]
+        known = [math.nan if each is None else each / guessers.n for each in counts]
+        name = f"p_max = {decimal(alpha)}"
+        axes.plot(steps, known, color=colour, linestyle=dashes, label=name, drawstyle="steps-post")
+        if last := [height for height in known if not math.isnan(height)]:
+            labels.append((last[-1], name, colour))
+    expected = [guessers.with_t(t).expected_accuracy for t in steps]
+    axes.plot(steps, expected, color=GREY, linewidth=2.6, alpha=0.6, label="expected", zorder=1)
+    labels.append((expected[-1], "expected", GREY))
+    if panel.t is not None:
+        axes.axvline(panel.t, color=BLACK, linewidth=0.8, linestyle=(0, (1, 2)))
+    for result in results:
+        mark, face, edge = MARKS[result.verdict]
+        axes.plot(
+            result.t,
+            result.best,
+            linestyle="none",
+            marker=mark,
+            markersize=4,
+            markerfacecolor=face,
+            markeredgecolor=edge,
+            markeredgewidth=0.8,
+            zorder=4,
+            clip_on=False,
+            label=plain(result.claim),
+        )
+    log_axis(axes.xaxis, 1, steps[-1])
+    axes.grid(True, color=PALE, linewidth=0.6)
+    accuracy_axis(axes.yaxis)
+    axes.set_title(_title(panel), size=SMALL)
+    return label_ends(axes, labels)
+
+
+def _title(panel: Panel) -> str:
+    groups = panel.guessers.chance_groups
+    chance = accuracy(panel.guessers.standard_baseline)
+    mean = "mean chance" if len(groups) > 1 else "chance"
+    tries = [result.t for result in panel.results] or ([] if panel.t is None else [panel.t])
+    claims = len(panel.results)
+    marked = f"; {count(claims)} {'claim' if claims == 1 else 'claims'}" if claims else ""
+    return f"n = {count(panel.guessers.n)}, t = {span(tries)}, {mean} {chance}{marked}"
+
+
+def _steps(high: int, also: Iterable[int]) -> list[int]:
+    spaced = np.geomspace(1, high, _STEPS).round().astype(int).tolist()
+    return sorted({1, high, *also, *spaced})

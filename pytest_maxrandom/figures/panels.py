@@ -1,0 +1,121 @@
+"""What several figures share: the axis of p-values, marks by verdict, files of limited size."""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeVar
+
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from pytest_maxrandom.figures.style import BLACK, MARKS, STANDINGS
+from pytest_maxrandom.figures.words import decimal
+from pytest_maxrandom.notation import level
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+
+    from pytest_maxrandom.figures.results import Result
+
+Item = TypeVar("Item")
+
+FLOOR = 1e-6
+"""Smaller p-values are drawn here, as triangles that point down."""
+MOST_DECADES = 18
+"""No number of prompts is larger than 10 to this power."""
+_LONGEST = 60
+"""Characters of a file's name."""
+
+
+def p_axis(axes: Axes) -> None:
+    """Give a panel an upright logarithmic axis of p-values from `FLOOR` to 1."""
+    axes.set_yscale("log")
+    axes.set_ylim(FLOOR / 3, 2.5)
+    axes.yaxis.set_major_locator(FixedLocator([FLOOR, 1e-4, 1e-2, 1]))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(
+        FuncFormatter(lambda p, _: f"≤ {decimal(p)}" if p <= FLOOR else decimal(p))
+    )
+
+
+def shown_p(p: float) -> float:
+    """Return where a p-value is drawn on a `p_axis`."""
+    return max(p, FLOOR)
+
+
+def alpha_lines(axes: Axes, results: Iterable[Result]) -> list[tuple[float, str, str]]:
+    """Draw what the claims bound p_max by, and return the lines' labels."""
+    alphas = sorted({result.alpha for result in results})
+    for alpha in alphas:
+        axes.axhline(shown_p(alpha), color=BLACK, linewidth=0.9, linestyle=(0, (5, 2)), zorder=1)
+    return [
+        (shown_p(alpha), f"\N{GREEK SMALL LETTER ALPHA} = {level(alpha)}", BLACK)
+        for alpha in alphas
+    ]
+
+
+def standing_handles(results: Iterable[Result]) -> list[Line2D]:
+    """Return the entries of a legend for the verdicts that occur."""
+    present = {result.verdict for result in results}
+    handles = []
+    for standing, (mark, face, edge) in MARKS.items():
+        if standing in present:
+            handle = Line2D([], [], linestyle="none", marker=mark, markersize=5)
+            handle.set(markerfacecolor=face, markeredgecolor=edge, label=STANDINGS[standing])
+            handles.append(handle)
+    return handles
+
+
+def log_axis(axis: Axis, low: int, high: int) -> None:
+    """Make an axis logarithmic, with few enough powers of ten that their labels do not touch."""
+    axis.axes.set_xscale("log")
+    axis.axes.set_xlim(low, high)
+    within = [power for power in range(MOST_DECADES + 1) if low <= 10**power <= high]
+    every = max(1, math.ceil((len(within) - 1) / 4))
+    axis.set_major_locator(FixedLocator([10**power for power in within[::every]]))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(
+        FuncFormatter(lambda value, _: f"{value:,.0f}" if value < 1e6 else f"{value:.0e}")
+    )
+
+
+def accuracy_axis(axis: Axis) -> None:
+    """Write accuracies as reports do: ``.5``."""
+    axis.set_major_formatter(FuncFormatter(lambda value, _: decimal(round(value, 6))))
+
+
+def pages(items: Sequence[Item], size: int) -> list[Sequence[Item]]:
+    """Cut into parts of nearly equal length, none longer than `size`.
+
+    Examples
+    --------
+    >>> pages("abcdefg", 3)
+    ['abc', 'de', 'fg']
+    """
+    number = -(-len(items) // size)
+    short, longer = divmod(len(items), number) if number else (0, 0)
+    cuts = [page * short + min(page, longer) for page in range(number + 1)]
+    return [items[start:stop] for start, stop in pairwise(cuts)]
+
+
+def numbered(stem: str, figures: Sequence[Item]) -> Iterator[tuple[str, Item]]:
+    """Name files: the stem, with a number where there are several."""
+    width = len(str(len(figures)))
+    for place, figure in enumerate(figures, 1):
+        yield stem if len(figures) == 1 else f"{stem}-{place:0{width}d}", figure
+
+
+def file_name(text: str) -> str:
+    """Make a part of a file's name that every file system takes.
+
+    Examples
+    --------
+    >>> file_name("meta/Llama 2 (nf4)")
+    'meta-Llama-2-nf4'
+    """
+    return re.sub(r"[^A-Za-z0-9._]+", "-", text)[:_LONGEST].strip("-.") or "model"

@@ -1,0 +1,153 @@
+"""The claims of a run as figures need them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.reports.phrases import best_value, metric_name
+from pytest_maxrandom.reports.summary import label, model_name, shots
+from pytest_maxrandom.stats.chances import chance_groups
+from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+from pytest_maxrandom.stats.sizes import mix_for
+from pytest_maxrandom.verdict import DEFAULT_P_MAX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_maxrandom.record import ClaimRecord, RunRecord, Standing
+    from pytest_maxrandom.stats.chances import Groups
+
+_CLOSE = 0.002
+"""Difference of two baselines that no figure shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One claim with its numbers.
+
+    Attributes
+    ----------
+    model, task, shots : str
+        As reports write them; a part that a hand-written claim does not state is empty.
+    metric : str
+        What `best` and both baselines are values of.
+    best, standard, maximum : float
+        Value of the best prompt, and the standard and the maximum random baseline.
+    p_standard : float or None
+        Where it was computed.
+    alpha : float
+        What the claim bounds p_max by; .05 where it does not.
+    counts : tuple of int
+        Correct answers of each prompt, where they are known.
+    guessers : MaxRandomBaseline or None
+        The best of t guessers, where the metric is the accuracy and the chances are known.
+    """
+
+    model: str
+    task: str
+    shots: str
+    n: int
+    t: int
+    metric: str
+    best: float
+    standard: float
+    maximum: float
+    p_standard: float | None
+    p_max: float
+    alpha: float
+    verdict: Standing
+    counts: tuple[int, ...]
+    guessers: MaxRandomBaseline | None
+
+    @property
+    def setting(self) -> str:
+        """The task with its shots: ``emoji_movie, 4-shot``."""
+        return f"{self.task}, {self.shots}-shot" if self.shots else self.task
+
+    @property
+    def claim(self) -> str:
+        """The setting with its model."""
+        return f"{self.setting}, {self.model}" if self.model else self.setting
+
+
+def results_of(run: RunRecord) -> tuple[list[Result], list[str]]:
+    """Return the claims that have numbers, and the labels of those that have none."""
+    found, without = [], []
+    for claim in run.claims:
+        result = _result(claim)
+        if result is None:
+            without.append(label(claim))
+        else:
+            found.append(result)
+    return found, without
+
+
+def by_model(results: Iterable[Result]) -> dict[str, list[Result]]:
+    """Group results by model, in the order of the run; tasks together, shots ascending."""
+    models: dict[str, list[Result]] = {}
+    tasks: dict[str, int] = {}
+    for result in results:
+        models.setdefault(result.model, []).append(result)
+        tasks.setdefault(result.task, len(tasks))
+    for group in models.values():
+        group.sort(key=lambda result: (tasks[result.task], len(result.shots), result.shots))
+    return models
+
+
+def _result(claim: ClaimRecord) -> Result | None:
+    best = best_value(claim)
+    numbers = (claim.n, claim.t, best, claim.standard_baseline, claim.max_random_baseline)
+    if None in numbers or claim.p_max is None or claim.verdict is None:
+        return None
+    n, t, value, standard, maximum = numbers
+    assert n is not None
+    assert t is not None
+    assert value is not None
+    assert standard is not None
+    assert maximum is not None
+    return Result(
+        model=model_name(claim),
+        task=claim.task,
+        shots=shots(claim),
+        n=n,
+        t=t,
+        metric=metric_name(claim),
+        best=value,
+        standard=standard,
+        maximum=maximum,
+        p_standard=claim.p_standard,
+        p_max=claim.p_max,
+        alpha=float(claim.asserted.get("p_max", DEFAULT_P_MAX)),
+        verdict=claim.verdict,
+        counts=tuple(claim.correct_counts),
+        guessers=_guessers(claim, n, t, standard, maximum),
+    )
+
+
+def _guessers(
+    claim: ClaimRecord, n: int, t: int, standard: float, maximum: float
+) -> MaxRandomBaseline | None:
+    """Return the guessers of a claim, if theirs is its baseline."""
+    if claim.metric != "accuracy":
+        return None
+    groups = _groups(claim, n, standard)
+    guessers = None if groups is None else MaxRandomBaseline.of_groups(groups, t)
+    if guessers is None or abs(guessers.expected_accuracy - maximum) > _CLOSE:
+        return None
+    return guessers
+
+
+def _groups(claim: ClaimRecord, n: int, standard: float) -> Groups | None:
+    if claim.validation is None or not claim.validation.chances:
+        return chance_groups(standard, n)
+    sizes = {Fraction(text): size for text, size in claim.validation.chances.items()}
+    if len(sizes) == 1:
+        return chance_groups(next(iter(sizes)), n)
+    if sum(sizes.values()) == n:
+        return chance_groups([chance for chance, size in sizes.items() for _ in range(size)])
+    # Prompts that leave out their own demonstrations have nearly the mix of the whole set.
+    if any(chance.numerator != 1 for chance in sizes):
+        return None
+    return mix_for({chance.denominator: size for chance, size in sizes.items()}, n)

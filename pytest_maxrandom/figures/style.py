@@ -1,0 +1,96 @@
+"""How figures look: sizes for a page of text, colours, lines and marks.
+
+Colours are those of Okabe and Ito (2008), "Color Universal Design", which people with any kind of
+colour vision tell apart; whatever a colour tells is told by a line style, a mark or a hatch too,
+so that a print in grey loses nothing.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import matplotlib.colors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_maxrandom.record import Standing
+
+WIDTH = 7.2
+"""Inches that a figure is wide at most."""
+TEXT, SMALL = 8.0, 7.0
+"""Points."""
+
+BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+GREY, PALE = "#767676", "#E2E2E2"
+
+MAXIMUM, STANDARD = VERMILION, BLUE
+"""Of the best guesser, and of one guesser, in every figure."""
+
+LINES: tuple[tuple[str, str | tuple[float, tuple[float, ...]]], ...] = (
+    (BLUE, "-"),
+    (VERMILION, "--"),
+    (GREEN, "-."),
+    (PURPLE, (0, (1, 1.2))),
+    (BLACK, (0, (7, 1.5, 1, 1.5, 1, 1.5))),
+    (ORANGE, (0, (9, 3))),
+    (SKY, (0, (3, 1, 3, 1, 1, 1))),
+)
+"""Colours and line styles of curves, none of either twice."""
+
+MARKS: dict[Standing, tuple[str, str, str]] = {
+    "above maximum": ("o", BLACK, BLACK),
+    "between baselines": ("D", "white", BLACK),
+    "below standard": ("X", ORANGE, BLACK),
+}
+"""Mark, its face and its edge, by the verdict."""
+STANDINGS: dict[Standing, str] = {
+    "above maximum": "above the maximum random baseline",
+    "between baselines": "between the baselines",
+    "below standard": "not above the standard baseline",
+}
+
+
+def darkened(colour: str) -> str:
+    """Return the colour of texts about what has this colour, which are too thin for it."""
+    red, green, blue = mpl.colors.to_rgb(colour)
+    return mpl.colors.to_hex((0.62 * red, 0.62 * green, 0.62 * blue))
+
+
+_SETTINGS: dict[Any, Any] = {
+    "axes.axisbelow": True,
+    "axes.labelsize": TEXT,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": TEXT,
+    "figure.dpi": 100,
+    "font.family": ["DejaVu Sans"],
+    "font.size": TEXT,
+    "hatch.linewidth": 0.6,
+    "legend.fontsize": SMALL,
+    "legend.frameon": False,
+    "legend.handletextpad": 0.4,
+    "lines.linewidth": 1.3,
+    "pdf.fonttype": 42,
+    "savefig.dpi": 200,
+    "savefig.facecolor": "white",
+    "svg.fonttype": "path",
+    "svg.hashsalt": "maxrandom",
+    # Names from data may hold dollar signs.
+    "text.parse_math": False,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
+}
+
+
+@contextmanager
+def applied() -> Iterator[None]:
+    """Draw and write figures in this style, whatever the user's own settings are."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(_SETTINGS)
+        yield

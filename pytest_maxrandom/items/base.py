@@ -1,0 +1,81 @@
+"""What all items of a suite have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pytest
+
+from pytest_maxrandom.errors import ClaimFailed, MaxRandomError
+from pytest_maxrandom.run import RECORDS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_maxrandom.run import ItemRecord
+
+
+class Planned(Protocol):
+    """What is known of an item when its suite has been read."""
+
+    @property
+    def name(self) -> str:
+        """Its name in test ids."""
+
+    @property
+    def line(self) -> int:
+        """Its line in the suite file, from 1."""
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """Its pytest marks."""
+
+    @property
+    def xfail(self) -> str | None:
+        """Why it is expected to fail."""
+
+
+class SuiteItem(pytest.Item):
+    """One item of a suite, with its record.
+
+    Attributes
+    ----------
+    model : tuple of str or None
+        What items that need the same model have in common; None where none is needed.
+    """
+
+    model: tuple[str, str] | None = None
+
+    def __init__(self, *, name: str, parent: pytest.File, planned: Planned, **kwargs: Any) -> None:
+        # Since pytest 9.2 --lf compares ids by their parts. Only an id that is read from its text
+        # has the bracket as a part; one that is made from the name has not.
+        super().__init__(name=name, parent=parent, nodeid=f"{parent.nodeid}::{name}", **kwargs)
+        self._line = planned.line
+        for mark in planned.marks:
+            self.add_marker(mark)
+        if planned.xfail:
+            self.add_marker(
+                pytest.mark.xfail(reason=planned.xfail, strict=True, raises=ClaimFailed)
+            )
+
+    @property
+    def suite(self) -> str:
+        """The suite file in ids and reports."""
+        return self.nodeid.partition("::")[0]
+
+    def record_as(self, record: ItemRecord) -> None:
+        """Let this record travel with pytest's reports of the item."""
+        self.stash[RECORDS] = [record]
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """Return one line for what a user can understand and mend."""
+        expected = isinstance(excinfo.value, ClaimFailed | MaxRandomError)
+        if expected and not self.config.getoption("fulltrace"):
+            (record,) = self.stash[RECORDS]
+            record.message = str(excinfo.value)
+            return record.message
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Point to the item's line in the suite file."""
+        return self.path, self._line - 1, self.name

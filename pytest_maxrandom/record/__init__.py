@@ -1,0 +1,50 @@
+"""What a run leaves behind, in plain builtin types.
+
+A record is made where its item ran (perhaps in a worker process), travels as a dictionary, and is
+rendered by :mod:`pytest_maxrandom.reports`. A number that was not computed is None.
+"""
+
+from pytest_maxrandom.record.claim import (
+    BestPrompt,
+    ClaimRecord,
+    Engine,
+    HeldOut,
+    PromptCount,
+    Published,
+    Recorded,
+    Tries,
+    ValidationSet,
+)
+from pytest_maxrandom.record.designs import (
+    ComparisonRecord,
+    ContaminationRecord,
+    OverTasks,
+    PromptPair,
+    Replicate,
+    ReplicatesRecord,
+)
+from pytest_maxrandom.record.run import SCHEMA_VERSION, RunRecord
+from pytest_maxrandom.record.words import Adjustment, Outcome, Standing
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "Adjustment",
+    "BestPrompt",
+    "ClaimRecord",
+    "ComparisonRecord",
+    "ContaminationRecord",
+    "Engine",
+    "HeldOut",
+    "Outcome",
+    "OverTasks",
+    "PromptCount",
+    "PromptPair",
+    "Published",
+    "Recorded",
+    "Replicate",
+    "ReplicatesRecord",
+    "RunRecord",
+    "Standing",
+    "Tries",
+    "ValidationSet",
+]

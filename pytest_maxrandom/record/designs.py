@@ -1,0 +1,177 @@
+"""What is recorded of replicates and of arms, beside the claims; in plain builtin types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pytest_maxrandom.record.words import Outcome, Standing
+
+Indication = Literal["tuned on the text", "no sign of it", "inconclusive"]
+
+
+@dataclass(slots=True)
+class Replicate:
+    """One replicate of a claim: other examples and other demonstrations."""
+
+    n: int
+    t: int
+    best_correct: int
+    best_accuracy: float
+    max_random_baseline: float
+    p_max: float
+    verdict: Standing
+    passed: bool
+    """Whether all parts of the claim hold of this replicate alone."""
+    best_prompt: str
+    """Digest of the best prompt."""
+    demonstration_ids: list[str]
+    """Of the best prompt."""
+
+
+@dataclass(slots=True, kw_only=True)
+class ReplicatesRecord:
+    """One claim, replicated."""
+
+    id: str
+    suite: str
+    line: int
+    claim: str
+    """Id of the claim; it is the first replicate."""
+    task: str
+    model: str
+    quantization: str
+    shots: int
+    asserted: dict[str, Any]
+    """`assert` of the suite: {"p_max": 0.05, "in_replicates": 0.9}."""
+    count: int
+    """Replicates asked for."""
+    seed: int
+    runs: list[Replicate] = field(default_factory=list)
+    share_passed: float | None = None
+    """Share of the replicates of which the claim holds."""
+    contradicting: float | None = None
+    """Share whose verdict contradicts that of the majority."""
+    passed: bool | None = None
+    outcome: Outcome | None = None
+    xfail: str | None = None
+    message: str | None = None
+    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class PromptPair:
+    """One prompt in both arms, McNemar's test."""
+
+    only_first: int
+    """Examples on which only the first arm is right."""
+    only_second: int
+    p_value: float
+    adjusted_p: float
+    """By Holm's method over the prompts of the comparison."""
+
+
+@dataclass(slots=True, kw_only=True)
+class ComparisonRecord:
+    """Two arms on one task with one number of shots; first minus second throughout."""
+
+    id: str
+    suite: str
+    line: int
+    task: str
+    shots: int
+    first: str
+    second: str
+    changed: str
+    """What differs between the arms: `quantization: nf4, not none`."""
+    asserted: dict[str, Any]
+    """`assert` of the comparison: {"not_worse_than": -0.02}."""
+    replicates: int
+    t: int | None = None
+    """Prompts, the same in both arms and in each replicate."""
+    n: int | None = None
+    """Examples of each prompt, mean over the replicates if they differ."""
+    first_accuracy: float | None = None
+    """Mean over prompts, examples and replicates."""
+    second_accuracy: float | None = None
+    difference: float | None = None
+    """Mean paired difference of accuracy."""
+    low: float | None = None
+    high: float | None = None
+    """Interval of the difference: the sign-flip test, inverted."""
+    confidence: float = 0.95
+    p_value: float | None = None
+    """Two-sided, sign-flip."""
+    assertion_p: float | None = None
+    """One-sided, of what is asserted; None where nothing is."""
+    units: Literal["examples", "replicates"] | None = None
+    """What the signs are flipped of."""
+    first_best: float | None = None
+    """Accuracy of the best of the t prompts, mean over replicates."""
+    second_best: float | None = None
+    best_difference: float | None = None
+    best_low: float | None = None
+    best_high: float | None = None
+    """Its interval over replicates; None where there are too few."""
+    prompts: list[PromptPair] = field(default_factory=list)
+    """Each prompt of the first replicate."""
+    by_replicate: list[float] = field(default_factory=list)
+    """The difference in each replicate."""
+    adjusted_bh: float | None = None
+    """`p_value` adjusted over the tasks of the same comparison in the run, after Benjamini and
+    Hochberg."""
+    adjusted_holm: float | None = None
+    passed: bool | None = None
+    outcome: Outcome | None = None
+    xfail: str | None = None
+    message: str | None = None
+    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True, kw_only=True)
+class ContaminationRecord:
+    """Was a model tuned on the benchmark's text? Arms base, extra (other text) and test."""
+
+    id: str
+    suite: str
+    line: int
+    task: str
+    shots: int
+    base: str
+    extra: str
+    test: str
+    boost: float | None = None
+    """Mean paired difference extra - base: what tuning on other text brings."""
+    boost_p: float | None = None
+    """One-sided: the boost is above 0."""
+    bias: float | None = None
+    """Mean paired difference test - extra: what the benchmark's own text brings beyond that."""
+    bias_p: float | None = None
+    """One-sided."""
+    level: float = 0.05
+    finding: Indication | None = None
+    passed: bool | None = None
+    outcome: Outcome | None = None
+    xfail: str | None = None
+    message: str | None = None
+    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class OverTasks:
+    """One comparison over the tasks of a run."""
+
+    first: str
+    second: str
+    shots: int
+    tasks: int
+    difference: float
+    """Mean over tasks, each with the same weight."""
+    low: float
+    high: float
+    confidence: float
+    p_value: float
+    """Two-sided sign-flip over tasks."""

@@ -1,0 +1,117 @@
+"""One claim about recorded results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.record import ClaimRecord, Recorded
+from pytest_maxrandom.recorded.published import PublishedGuessers
+from pytest_maxrandom.recorded.summary import RecordedMaximum
+
+if TYPE_CHECKING:
+    from pytest_maxrandom.nulls import Guessers
+    from pytest_maxrandom.record import Published
+    from pytest_maxrandom.recorded.guessers import Counts
+    from pytest_maxrandom.recorded.sources import Results
+    from pytest_maxrandom.suite.recorded import RecordedModelSpec
+    from pytest_maxrandom.verdict import Claim
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What a claim is judged by.
+
+    Attributes
+    ----------
+    results : RecordedSweep or RecordedMaximum
+        Distinct prompts, or a published maximum.
+    counts : Counts
+        Their right answers.
+    null : Guessers
+        The guessers that they are compared with.
+    published : Published or None
+        The verdict of a publication.
+    stated : tuple of str
+        Which of n, t and chance were not counted in the results.
+    notes, red_flags : tuple of str
+        What a reader must know.
+    """
+
+    results: Results
+    counts: Counts
+    null: Guessers
+    published: Published | None
+    stated: tuple[str, ...]
+    notes: tuple[str, ...]
+    red_flags: tuple[str, ...]
+
+    @property
+    def n(self) -> int:
+        """Number of examples that the claim is about."""
+        return self.null.published_n if isinstance(self.null, PublishedGuessers) else self.counts.n
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedClaim:
+    """One claim, ready to be judged.
+
+    Attributes
+    ----------
+    name : str
+        ``task[model-kshot]``, or ``task[model-quantization-kshot]`` where that is known.
+    line : int
+        Line of its task in the suite file, from 1.
+    shots : int or None
+        None where only the results would tell, and they are missing.
+    evidence : Evidence or None
+        None where the results are missing.
+    missing : str or None
+        What to do then.
+    """
+
+    name: str
+    line: int
+    model: RecordedModelSpec
+    task: str
+    shots: int | None
+    claim: Claim
+    xfail: str | None
+    marks: tuple[str, ...]
+    evidence: Evidence | None
+    missing: str | None
+
+    def record(self, node_id: str, suite: str) -> ClaimRecord:
+        """Return what can be said of the claim before it is judged."""
+        model, evidence = self.model, self.evidence
+        stated = list(evidence.stated) if evidence else []
+        record = ClaimRecord(
+            id=node_id,
+            suite=suite,
+            line=self.line,
+            task=self.task,
+            model=model.name,
+            quantization=model.quantization or "",
+            shots=self.shots or 0,
+            asserted=self.claim.asserted(),
+            backend=model.backend,
+            scoring="",
+            xfail=self.xfail,
+            recorded=Recorded(model.results.path, model.results.format, stated),
+        )
+        if evidence:
+            record.n, record.t = evidence.n, evidence.null.t
+            record.standard_baseline = evidence.null.standard_baseline
+            record.max_random_baseline = evidence.null.max_random_baseline
+            record.published = evidence.published
+            record.notes = list(evidence.notes)
+            record.red_flags = list(evidence.red_flags)
+            if not isinstance(evidence.results, RecordedMaximum):
+                record.validation_ids = list(evidence.results.example_ids)
+        return record
+
+
+def claim_name(task: str, model: RecordedModelSpec, shots: int | None) -> str:
+    """Return a claim's name, of what is known."""
+    parts = [model.short_name, model.quantization, None if shots is None else f"{shots}shot"]
+    return f"{task}[{'-'.join(part for part in parts if part)}]"

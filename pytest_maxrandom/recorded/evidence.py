@@ -1,0 +1,232 @@
+"""From results, and what a suite states of them, to what a claim is judged by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.notation import count, span
+from pytest_maxrandom.recorded.changes import changes
+from pytest_maxrandom.recorded.claims import Evidence
+from pytest_maxrandom.recorded.faults import faults
+from pytest_maxrandom.recorded.guessers import Counts, agrees, alike, chances_of, of_examples, shown
+from pytest_maxrandom.recorded.published import PublishedGuessers, published
+from pytest_maxrandom.recorded.sweep import RecordedSweep
+from pytest_maxrandom.suite.recorded import at_shots
+
+if TYPE_CHECKING:
+    from pytest_maxrandom.nulls import Guessers
+    from pytest_maxrandom.record import Published
+    from pytest_maxrandom.recorded.sources import Results
+    from pytest_maxrandom.suite.recorded import Chance, RecordedTaskSpec
+
+
+class Contradiction(Exception):
+    """What a suite states and what results tell do not agree, or neither says what is needed.
+
+    Attributes
+    ----------
+    keys : tuple of str
+        Which key of the task; empty where one is missing.
+    """
+
+    def __init__(self, keys: tuple[str, ...], message: str) -> None:
+        self.keys = keys
+        super().__init__(message)
+
+
+def evidence(
+    results: Results, task: RecordedTaskSpec, shots: int, *, by_publication: bool
+) -> Evidence:
+    """Return what a claim about these results is judged by.
+
+    Parameters
+    ----------
+    results : RecordedSweep or RecordedMaximum
+        As they were read: prompts may repeat.
+    task : RecordedTaskSpec
+        What the suite states of them.
+    shots : int
+        Which of its numbers are meant.
+    by_publication : bool
+        Whether the claim is about the n, t and chance of the publication.
+
+    Raises
+    ------
+    Contradiction
+        Where what is stated and what the results tell do not agree, or do not suffice.
+    """
+    tried = results.distinct() if isinstance(results, RecordedSweep) else results
+    given = _Given(results, tried, Counts.of(tried), task, shots)
+    if by_publication:
+        return given.by_publication()
+    return given.as_counted()
+
+
+@dataclass(frozen=True, eq=False)
+class _Given:
+    """Results, their distinct prompts, and what is stated of them."""
+
+    results: Results
+    tried: Results
+    counts: Counts
+    task: RecordedTaskSpec
+    shots: int
+
+    def as_counted(self) -> Evidence:
+        self._check_n()
+        t = self._t()
+        null = self._null(t)
+        stated = ["n", "t", "chance"]
+        if isinstance(self.tried, RecordedSweep):
+            stated = ["t"] if t > len(self.tried.prompt_ids) else []
+            stated += ["chance"] if self.tried.chances is None else []
+        return self._evidence(null, self._published(null), stated, self._notes_on_t(t))
+
+    def by_publication(self) -> Evidence:
+        null = self._publication()
+        assert null is not None
+        notes = [
+            "n, t and chance are those of the publication; p-values are of the best prompt's "
+            f"right answers among the {count(self.counts.n)} examples that it was scored on."
+        ]
+        if isinstance(self.tried, RecordedSweep):
+            found = span(self.counts.sizes.tolist()), count(len(self.tried.prompt_ids))
+            if found != (count(null.published_n), count(null.t)):
+                notes.append(f"By the results n is {found[0]} and t is {found[1]}.")
+        return self._evidence(null, None, ["n", "t", "chance"], notes)
+
+    def _evidence(
+        self,
+        null: Guessers,
+        published: Published | None,
+        stated: list[str],
+        notes: list[str],
+    ) -> Evidence:
+        red_flags: list[str] = []
+        if isinstance(self.results, RecordedSweep) and isinstance(self.tried, RecordedSweep):
+            notes = [*notes, *_notes(self.results, self.tried, self.counts)]
+            red_flags = faults(self.results, self.tried, null)
+        return Evidence(
+            results=self.tried,
+            counts=self.counts,
+            null=null,
+            published=published,
+            stated=tuple(stated),
+            notes=tuple(notes),
+            red_flags=tuple(red_flags),
+        )
+
+    def _stated(self, keys: tuple[str, ...], number: int | dict[int, int]) -> int:
+        found = at_shots(number, self.shots)
+        if found is None:
+            raise Contradiction(keys, f"names no number for {self.shots}-shot prompts; add it")
+        return found
+
+    def _check_n(self) -> None:
+        if self.task.n is None:
+            return
+        stated = self._stated(("n",), self.task.n)
+        if (self.counts.sizes != stated).any():
+            raise Contradiction(
+                ("n",),
+                f"found {stated}, but the {self.shots}-shot prompts were scored on "
+                f"{span(self.counts.sizes.tolist())} examples; look why, and remove it, or give it "
+                "in `published` to have both compared",
+            )
+
+    def _t(self) -> int:
+        stated = None if self.task.t is None else self._stated(("t",), self.task.t)
+        if isinstance(self.tried, RecordedSweep):
+            found: int | None = len(self.tried.prompt_ids)
+        else:
+            found = self.tried.t
+        t = found if stated is None else stated
+        if t is None:
+            raise Contradiction((), "the results do not tell how many prompts were tried; give `t`")
+        if found is not None and t < found:
+            raise Contradiction(
+                ("t",),
+                f"found {t}, but the results are of {found} {self.shots}-shot prompts; it "
+                "is at least that, and more where the results are of a part of the prompts",
+            )
+        return t
+
+    @property
+    def _stated_chance(self) -> Chance | None:
+        publication = self.task.published
+        if self.task.chance is not None or publication is None:
+            return self.task.chance
+        return publication.chance
+
+    def _null(self, t: int) -> Guessers:
+        told = chances_of(self.tried)
+        if told is not None and self.task.chance is not None and not agrees(self.task.chance, told):
+            raise Contradiction(
+                ("chance",),
+                f"found {shown(self.task.chance)}, but by the results it is {shown(told)}; remove "
+                "it, or give it in `published` to have both compared",
+            )
+        if isinstance(self.tried, RecordedSweep) and self.tried.chances is not None:
+            return of_examples(self.tried, self.counts, t)
+        told_alike = None if isinstance(self.tried, RecordedSweep) else self.tried.chance
+        chance = told_alike or self._stated_chance
+        if chance is None:
+            raise Contradiction(
+                (), "the results do not tell the chance of one guess; give `chance`, such as 1/4"
+            )
+        try:
+            return alike(self.counts, chance, t)
+        except ValueError as error:
+            raise Contradiction(("chance",), f"{error}; correct one of them") from error
+
+    def _publication(self) -> PublishedGuessers | None:
+        spec = self.task.published
+        if spec is None:
+            return None
+        n = self._stated(("published", "n"), spec.n)
+        t = self._stated(("published", "t"), spec.t)
+        try:
+            return PublishedGuessers.of(n, t, spec.chance, self.counts)
+        except ValueError as error:
+            raise Contradiction(("published",), f"{error}; correct one of them") from error
+
+    def _published(self, null: Guessers) -> Published | None:
+        publication = self._publication()
+        if publication is None:
+            return None
+        return published(
+            publication, self.counts, changes(self.results, self.counts, null, publication)
+        )
+
+    def _notes_on_t(self, t: int) -> list[str]:
+        if not isinstance(self.tried, RecordedSweep):
+            return ["n, t and the best prompt's right answers are as published: nothing was "
+                    "counted."]  # fmt: skip
+        held = len(self.tried.prompt_ids)
+        if t > held:
+            return [f"t = {count(t)} is stated; the results are of {count(held)} distinct prompts."]
+        return [
+            "t was counted in these results only: recorded results enter no ledger, and prompts "
+            "that were tried elsewhere do not count."
+        ]
+
+
+def _notes(read: RecordedSweep, tried: RecordedSweep, counts: Counts) -> list[str]:
+    """Say what a reader must know of a sweep."""
+    notes = list(read.notes)
+    total, distinct = len(read.prompt_ids), len(tried.prompt_ids)
+    if distinct < total:
+        notes.append(
+            f"{count(total - distinct)} of {count(total)} prompts repeat an earlier one: "
+            f"{count(distinct)} are distinct."
+        )
+    if not counts.shared_n:
+        notes.append(
+            f"Prompts were scored on {span(counts.sizes.tolist())} examples. The best is the one "
+            "with the highest accuracy, n is its number of examples, and each guesser has the "
+            "examples of its prompt."
+        )
+    others = f", the first of {count(counts.tied)} with this accuracy" if counts.tied > 1 else ""
+    notes.append(f"The best prompt is {tried.prompt_ids[counts.best]!r} in the results{others}.")
+    return notes

@@ -1,0 +1,203 @@
+"""From a suite of recorded results to its claims."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.errors import Problem, RecordedError, SuiteError
+from pytest_maxrandom.recorded.claims import RecordedClaim, claim_name
+from pytest_maxrandom.recorded.evaluation import why_no_permutations
+from pytest_maxrandom.recorded.evidence import Contradiction, evidence
+from pytest_maxrandom.recorded.sources import Meant, locate, read_results
+from pytest_maxrandom.recorded.twins import with_twins
+from pytest_maxrandom.verdict import Claim
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytest_maxrandom.recorded.claims import Evidence
+    from pytest_maxrandom.recorded.sources import Results
+    from pytest_maxrandom.suite.loader import RecordedSuite
+    from pytest_maxrandom.suite.recorded import RecordedModelSpec, RecordedTaskSpec, ResultsSpec
+
+_Found = dict[int, "Results"]
+"""Results of one model on one task by number of shots."""
+
+
+@dataclass(frozen=True)
+class _Missing:
+    """Results that are not there, and what to do."""
+
+    reason: str
+
+
+def plan_recorded(suite: RecordedSuite) -> list[RecordedClaim]:
+    """Return the suite's claims, in the order model, task, shots.
+
+    Raises
+    ------
+    SuiteError
+        With all the mistakes in the results that the suite names, and all that it states otherwise
+        or leaves out.
+    """
+    planner = _Planner(suite)
+    claims = [
+        claim for index in range(len(suite.spec.models)) for claim in planner.claims_of_model(index)
+    ]
+    if planner.problems:
+        raise SuiteError(dict.fromkeys(planner.problems))
+    return with_twins(claims)
+
+
+class _Planner:
+    """Reads every file once, and gathers the problems."""
+
+    def __init__(self, suite: RecordedSuite) -> None:
+        self.problems: list[Problem] = []
+        self._suite = suite
+        self._read: dict[tuple[ResultsSpec, str | None, int | None], list[Results]] = {}
+
+    def claims_of_model(self, index: int) -> Iterator[RecordedClaim]:
+        """Yield the claims about a model."""
+        model = self._suite.spec.models[index]
+        try:
+            results = self._results(model)
+        except RecordedError as error:
+            self._problem(("models", index, "results"), f"models[{index}].results: {error}")
+            return
+        for place in range(len(self._suite.spec.tasks)):
+            if isinstance(results, _Missing):
+                for shots in self._suite.spec.prompts.shots or (None,):
+                    yield self._claim(model, place, shots, None, results.reason)
+                continue
+            for shots, found in self._cells(model, place, results).items():
+                judged = self._evidence(place, shots, found)
+                if judged is not None:
+                    yield self._claim(model, place, shots, judged, None)
+
+    def _problem(self, location: tuple[str | int, ...], message: str) -> None:
+        path, line = self._suite.path, self._suite.line(*location)
+        self.problems.append(Problem(path, line, message))
+
+    def _results(self, model: RecordedModelSpec) -> list[Results] | _Missing:
+        """Return all results of the model."""
+        spec = model.results
+        try:
+            path = locate(spec, self._suite.path.parent)
+            if not path.exists():
+                raise RecordedError(
+                    f"{path}: no such file or folder; correct the path, or say in `if_missing` "
+                    "how to get it, and its claims are skipped"
+                )
+        except RecordedError:
+            if model.if_missing is None:
+                raise
+            return _Missing(model.if_missing)
+        return self._of_model(model, self._read_once(spec, path, model), path)
+
+    def _read_once(self, spec: ResultsSpec, path: Path, model: RecordedModelSpec) -> list[Results]:
+        tasks, shots = self._suite.spec.tasks, self._suite.spec.prompts.shots or []
+        meant = Meant(
+            model=spec.model or model.name,
+            task=(tasks[0].in_results or tasks[0].name) if len(tasks) == 1 else None,
+            shots=spec.shots if spec.shots is not None or len(shots) != 1 else shots[0],
+        )
+        # A file that names no model is the first one's; one that does is read once for all.
+        key = (spec.model_copy(update={"model": None}), meant.task, meant.shots)
+        if key not in self._read:
+            self._read[key] = read_results(spec, path, meant)
+        return self._read[key]
+
+    def _of_model(
+        self, model: RecordedModelSpec, results: list[Results], path: Path
+    ) -> list[Results]:
+        names = dict.fromkeys(each.model for each in results)
+        wanted = [model.results.model] if model.results.model else [model.name, model.short_name]
+        own = next((name for name in wanted if name in names), None)
+        if own is None:
+            raise RecordedError(
+                f"{path}: no results of {wanted[0]!r}, found those of {_listed(names)}; give what "
+                "the model is called there as `results.model`"
+            )
+        return [each for each in results if each.model == own]
+
+    def _cells(self, model: RecordedModelSpec, place: int, results: list[Results]) -> _Found:
+        """Return the task's results by shots, or add to the problems."""
+        task = self._suite.spec.tasks[place]
+        name = task.in_results or task.name
+        found: _Found = {}
+        for each in results:
+            if each.task == name and found.setdefault(each.shots, each) is not each:
+                self._problem(
+                    ("tasks", place),
+                    f"tasks[{place}]: {each.path} holds {each.shots}-shot results of "
+                    f"{each.model!r} for {name!r} more than once; keep one of them",
+                )
+        wanted = self._suite.spec.prompts.shots or sorted(found)
+        missing = [shots for shots in wanted if shots not in found]
+        if not found:
+            names = dict.fromkeys(each.task for each in results)
+            near = difflib.get_close_matches(name, names, n=1)
+            hint = f"; did you mean `in_results: {near[0]}`?" if near else "; correct `in_results`"
+            message = f"found {_listed(names)}{hint}"
+            self._problem(
+                ("tasks", place),
+                f"tasks[{place}]: no results of {model.name!r} for {name!r}, {message}",
+            )
+        elif missing:
+            self._problem(
+                ("prompts", "shots"),
+                f"prompts.shots: no {missing[0]}-shot results of {model.name!r} for {name!r}, "
+                f"found those with {', '.join(map(str, sorted(found)))}; ask for those only",
+            )
+        return {shots: found[shots] for shots in wanted if shots in found}
+
+    def _evidence(self, place: int, shots: int, results: Results) -> Evidence | None:
+        task, spec = self._suite.spec.tasks[place], self._suite.spec
+        try:
+            judged = evidence(results, task, shots, by_publication=spec.judge == "published")
+        except Contradiction as mistake:
+            keys = ".".join(("", *mistake.keys))
+            self._problem(("tasks", place, *mistake.keys), f"tasks[{place}]{keys}: {mistake}")
+            return None
+        reason = why_no_permutations(results)
+        if reason is not None and self._asserted(task).permutation_p is not None:
+            self._problem(
+                ("tasks", place) if task.assertion else ("assert", "permutation_p"),
+                f"tasks[{place}]: no `permutation_p` can be computed, because in {results.path} "
+                f"{reason}; use `p_max`",
+            )
+        return judged
+
+    def _asserted(self, task: RecordedTaskSpec) -> Claim:
+        return Claim.of(task.assertion or self._suite.spec.assertion)
+
+    def _claim(
+        self,
+        model: RecordedModelSpec,
+        place: int,
+        shots: int | None,
+        judged: Evidence | None,
+        missing: str | None,
+    ) -> RecordedClaim:
+        spec, task = self._suite.spec, self._suite.spec.tasks[place]
+        return RecordedClaim(
+            name=claim_name(task.name, model, shots),
+            line=self._suite.line("tasks", place),
+            model=model,
+            task=task.name,
+            shots=shots,
+            claim=self._asserted(task),
+            xfail=task.xfail or spec.xfail,
+            marks=tuple(dict.fromkeys([*spec.marks, *task.marks])),
+            evidence=judged,
+            missing=missing,
+        )
+
+
+def _listed(names: dict[str, None]) -> str:
+    shown = [repr(name) for name in names]
+    return ", ".join(shown[:8]) + (f" and {len(shown) - 8} more" if len(shown) > 8 else "")

@@ -1,0 +1,160 @@
+"""How many results stay above chance when t is counted: Table 1 of arXiv 2404.13020, for any run.
+
+A result counts as above standard where its best prompt reaches at least the standard baseline; it
+is flipped where it is above standard and not above the maximum random baseline.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.notation import NONE
+from pytest_maxrandom.reports.summary import files, model_name, shots
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_maxrandom.record import ClaimRecord, RunRecord, Standing
+
+STANDINGS: dict[Standing, tuple[str, str]] = {
+    "above maximum": ("●", "above"),
+    "between baselines": ("◐", "between"),
+    "below standard": ("○", "below"),
+}
+"""A sign and a word for each verdict, which can be told apart without colour."""
+
+MOST_COLUMNS = 12
+"""Of one grid; more make further grids."""
+MOST_ROWS = 40
+"""Of a grid that is shown unfolded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The verdicts of some claims."""
+
+    of: str
+    """Name of the model, or number of demonstrations; empty for all claims."""
+    kind: str
+    """model, shots or all."""
+    above_maximum: int
+    between: int
+    below: int
+
+    @property
+    def above_standard(self) -> int:
+        """At least at the standard baseline."""
+        return self.above_maximum + self.between
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.above_standard + self.below
+
+    @property
+    def flipped(self) -> str:
+        """Share of those above standard that are not above maximum: ``22.0 %``."""
+        if not self.above_standard:
+            return NONE
+        return f"{100 * self.between / self.above_standard:.1f} %"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The verdicts of a task."""
+
+    task: str
+    file: str
+    """What tells it from tasks of the same name; empty where the name is enough."""
+    cells: tuple[tuple[Standing, ...], ...]
+    """By the columns of the grid; more than one where several claims are made there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Verdicts by task and by model and shots."""
+
+    columns: tuple[tuple[str, str], ...]
+    """Model and shots."""
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """The verdicts of a run."""
+
+    counts: tuple[Counts, ...]
+    """By model; by shots, where there are several; of all."""
+    grids: tuple[Grid, ...]
+    """All tasks in each, with MOST_COLUMNS columns at most."""
+    folded: bool
+    """Whether the grids take more room than a reader wants to see at once."""
+
+
+def agreement(run: RunRecord) -> Agreement | None:
+    """Count the verdicts of a run.
+
+    Returns
+    -------
+    Agreement or None
+        None where no two claims share a task, or no two a model and number of shots: there is
+        nothing to compare.
+    """
+    claims = [claim for claim in run.claims if claim.verdict is not None]
+    where = files(run)
+    columns = _ordered((model_name(claim), shots(claim)) for claim in claims)
+    cells: dict[tuple[str, str], dict[tuple[str, str], list[Standing]]] = {}
+    for claim in claims:
+        row = cells.setdefault((claim.task, where[claim.id]), {})
+        assert claim.verdict is not None
+        row.setdefault((model_name(claim), shots(claim)), []).append(claim.verdict)
+    filled = sum(map(len, cells.values()))
+    if min(len(cells), len(columns)) < 2 or filled <= max(len(cells), len(columns)):
+        return None
+    parts = [
+        columns[first : first + MOST_COLUMNS] for first in range(0, len(columns), MOST_COLUMNS)
+    ]
+    grids = tuple(
+        Grid(
+            tuple(part),
+            tuple(
+                Row(task, file, tuple(tuple(row.get(column, ())) for column in part))
+                for (task, file), row in cells.items()
+            ),
+        )
+        for part in parts
+    )
+    folded = len(cells) > MOST_ROWS or len(parts) > 1
+    return Agreement(tuple(_margins(claims)), grids, folded)
+
+
+def _ordered(columns: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Put columns in order: models as they come, and each model's shots from few to many."""
+    found = list(dict.fromkeys(columns))
+    models = list(dict.fromkeys(model for model, _ in found))
+    return sorted(found, key=lambda column: (models.index(column[0]), _number(column[1])))
+
+
+def _margins(claims: list[ClaimRecord]) -> Iterable[Counts]:
+    by_model: dict[str, list[ClaimRecord]] = {}
+    by_shots: dict[str, list[ClaimRecord]] = {}
+    for claim in claims:
+        by_model.setdefault(model_name(claim), []).append(claim)
+        by_shots.setdefault(shots(claim), []).append(claim)
+    for model, some in by_model.items():
+        yield _counts(model, "model", some)
+    if len(by_shots) > 1:
+        for number in sorted(by_shots, key=_number):
+            yield _counts(number, "shots", by_shots[number])
+    yield _counts("", "all", claims)
+
+
+def _counts(of: str, kind: str, claims: list[ClaimRecord]) -> Counts:
+    verdicts = Counter(claim.verdict for claim in claims)
+    return Counts(of, kind, *(verdicts[verdict] for verdict in STANDINGS))
+
+
+def _number(shown: str) -> int:
+    return int(shown or -1)

@@ -1,0 +1,138 @@
+"""Mistakes and failing claims as annotations: messages at lines of the suites.
+
+GitHub Actions reads them as workflow commands in a step's log,
+https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.reports.phrases import finding
+from pytest_maxrandom.reports.summary import names
+from pytest_maxrandom.reports.text import shorten, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from pytest_maxrandom.errors import Problem
+    from pytest_maxrandom.record import ClaimRecord, Outcome, RunRecord
+
+SHOWN = 10
+"""Annotations of a kind that GitHub shows of a step."""
+
+_TITLES: dict[Outcome | None, str] = {
+    "failed": "fails",
+    "xpassed": "holds unexpectedly",
+    "error": "could not be tested",
+    None: "has no result",
+}
+"""Outcomes to annotate, the most important first."""
+_BROKEN = "A suite cannot be read"
+_MISTAKE = re.compile(r"(?P<path>.+?):(?P<line>\d{1,9}): (?P<message>.*)", re.DOTALL)
+_LONGEST_TITLE, _LONGEST_MESSAGE = 120, 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A message, and the line that it is about (from 1), if any."""
+
+    title: str
+    message: str
+    path: Path | None = None
+    line: int | None = None
+
+
+def annotate(run: RunRecord, root: Path, here: Path) -> list[Annotation]:
+    """Annotate a run, the most important first: what could not be read, then what fails.
+
+    Parameters
+    ----------
+    run : RunRecord
+        The run.
+    root, here : Path
+        What its claims' paths are relative to (pytest's rootdir), and what those in the mistakes
+        of suites are (the folder where pytest was called).
+    """
+    known = names(run)
+
+    def annotated(claim: ClaimRecord) -> Annotation:
+        title = f"{known[claim.id]} {_TITLES[claim.outcome]}"
+        why = claim.message if claim.outcome == "failed" and claim.message else finding(claim)
+        return Annotation(title, why, root / claim.suite, claim.line)
+
+    of_claims = [
+        annotated(claim) for outcome in _TITLES for claim in run.claims if claim.outcome == outcome
+    ]
+    return [*_of_mistakes(run.broken, here), *of_claims]
+
+
+def of_problem(problem: Problem) -> Annotation:
+    """Annotate a mistake in a suite or a data file."""
+    return Annotation(_BROKEN, problem.message, problem.path, problem.line)
+
+
+def workflow_commands(found: Sequence[Annotation], workspace: Path) -> list[str]:
+    """Write annotations as commands of GitHub Actions, one a line.
+
+    Of more than are shown the first ones are written, and a notice that says so.
+
+    Parameters
+    ----------
+    found : sequence of Annotation
+        The annotations, the most important first.
+    workspace : Path
+        Folder of the repository. An annotation of a file elsewhere stands at no line.
+    """
+    lines = [_command(annotation, workspace) for annotation in found[:SHOWN]]
+    more = len(found) - SHOWN
+    if more > 0:
+        verb = "is" if more == 1 else "are"
+        title = f"More than {SHOWN} annotations"
+        lines.append(f"::notice title={title}::{more} more {verb} not shown here")
+    return lines
+
+
+def _of_mistakes(mistakes: Sequence[str], here: Path) -> Iterator[Annotation]:
+    """Yield one annotation for each mistake with a place, and one for all other text."""
+    rest = []
+    for mistake in mistakes:
+        if place := _MISTAKE.fullmatch(mistake):
+            yield Annotation(_BROKEN, place["message"], here / place["path"], int(place["line"]))
+        else:
+            rest.append(mistake)
+    if rest:
+        yield Annotation(_BROKEN, "\n".join(rest))
+
+
+def _command(annotation: Annotation, workspace: Path) -> str:
+    properties = {}
+    if annotation.path and (file := _within(annotation.path, workspace)):
+        properties["file"] = file
+        if annotation.line:
+            properties["line"] = str(annotation.line)
+    properties["title"] = shorten(visible(annotation.title), _LONGEST_TITLE)
+    text = "\n".join(map(visible, annotation.message.split("\n")))
+    listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    return f"::error {listed}::{_data(shorten(text, _LONGEST_MESSAGE))}"
+
+
+def _within(path: Path, workspace: Path) -> str:
+    """Return the path relative to the workspace; empty if it is elsewhere or cannot be shown."""
+    for normal in (os.path.abspath, os.path.realpath):
+        relative = os.path.relpath(normal(path), normal(workspace))
+        if relative.partition(os.sep)[0] != os.pardir and relative.isprintable():
+            return relative.replace(os.sep, "/")
+    return ""
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

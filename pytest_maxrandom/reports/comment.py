@@ -1,0 +1,161 @@
+"""The comment on a pull request: what changed since the base, and one row for each claim.
+
+It is as long as a forge allows and no longer: whole rows are left out, the least important first.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
+
+from markupsafe import Markup
+
+from pytest_maxrandom.errors import ReportError
+from pytest_maxrandom.reports.changes import Change, changes, counted
+from pytest_maxrandom.reports.comment_rows import bounded, points_of, rows_of, short
+from pytest_maxrandom.reports.dialects import MARKDOWN
+from pytest_maxrandom.reports.environment import environment
+from pytest_maxrandom.reports.overrides import check_blocks, check_folder, located
+from pytest_maxrandom.reports.summary import files, names
+from pytest_maxrandom.reports.text import shorten, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from pytest_maxrandom.record import RunRecord
+
+TEMPLATE = "comment.md.j2"
+LIMIT = 65_536
+"""Bytes in UTF-8. GitHub documents this number of characters, and stores more bytes; so many bytes
+are few enough however it counts."""
+_NAME = 100
+
+
+def comment(
+    run: RunRecord,
+    base: RunRecord | str | None = None,
+    *,
+    report: str | None = None,
+    commit: str | None = None,
+    untrusted: bool = False,
+    limit: int = LIMIT,
+    templates: Path | None = None,
+) -> str:
+    """Render a run as a comment.
+
+    Parameters
+    ----------
+    run : RunRecord
+        The claims.
+    base : RunRecord or str, optional
+        The run to compare with; or why there is none, in a sentence.
+    report : str, optional
+        Address of the full report.
+    commit : str, optional
+        What was tested.
+    untrusted : bool
+        Whether the run comes from a pull request's own code; that is said.
+    limit : int
+        Bytes in UTF-8 that the comment may have.
+    templates : Path, optional
+        A folder with the user's own templates.
+
+    Returns
+    -------
+    str
+        Markdown. The same records make the same text.
+
+    Raises
+    ------
+    ReportError
+        If a template is wrong, or `report` is no web address.
+    """
+    compared = None if isinstance(base, str) else base
+    told = _brief({**({} if compared is None else names(compared)), **names(run)})
+    where = _brief(files(run))
+    shown = bounded(run)
+    if compared is None:
+        found = [Change(claim, None, "same") for claim in shown.claims]
+    else:
+        found = changes(shown, compared)
+    points, rows = points_of(found, told), rows_of(found, where)
+    made = environment(templates)
+    facts: dict[str, Any] = {
+        "run": shown,
+        "claims": shown.claims,
+        "names": told,
+        "files": where,
+        "since": "" if compared is None else counted(found),
+        "no_base": short(base) if isinstance(base, str) else "",
+        "link": _link(report),
+        "commit": visible(commit)[:10] if commit else "",
+        "untrusted": untrusted,
+    }
+
+    def written(most_points: int, most_rows: int) -> str:
+        text = made.get_template(TEMPLATE).render(
+            points=points[:most_points],
+            more_points=max(0, len(points) - most_points),
+            rows=rows[:most_rows],
+            more_rows=max(0, len(rows) - most_rows),
+            **facts,
+        )
+        return text.strip("\n") + "\n"
+
+    try:
+        if templates is not None:
+            check_blocks(made, templates, check_folder(templates, MARKDOWN))
+        return _cut(written, len(points), len(rows), limit)
+    except ReportError:
+        raise
+    # A template can fail in as many ways as a program.
+    except Exception as error:
+        raise ReportError(located(error, templates)) from error
+
+
+def _cut(written: Callable[[int, int], str], points: int, rows: int, limit: int) -> str:
+    """Leave out as few rows, and points, as fit; points may take half of the room."""
+
+    def size(most_points: int, most_rows: int) -> int:
+        return len(written(most_points, most_rows).encode())
+
+    def most(total: int, room: int, measured: Callable[[int], int]) -> int:
+        return bisect_right(range(1, min(total, limit) + 1), room, key=measured)
+
+    if points + rows <= limit // 100 and size(points, rows) <= limit:
+        return written(points, rows)
+    kept = most(points, limit // 2, lambda number: size(number, 0))
+    shown = most(rows, limit, lambda number: size(kept, number))
+    text = written(kept, shown)
+    if len(text.encode()) > limit:
+        raise ReportError(
+            f"the comment has {len(text.encode()):,} bytes without a row, more than {limit:,}; "
+            "shorten its template"
+        )
+    return text
+
+
+def _brief(texts: Mapping[str, str]) -> dict[str, str]:
+    return {name: shorten(visible(text), _NAME) for name, text in texts.items()}
+
+
+def _link(report: str | None) -> Markup:
+    """Link to the full report; without its address, say where it is."""
+    if report is None:
+        return Markup("the full report is a file of this run")
+    try:
+        parts = urlsplit(report)
+    except ValueError:
+        parts = urlsplit("")
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise ReportError(
+            f"the address of the report is {short(report)!r}, expected one that begins with "
+            "https://"
+        )
+    return Markup(f"[full report](<{quote(report, safe=_URL_CHARACTERS)}>)")
+
+
+_URL_CHARACTERS = "%/:=&?~#+!$,;@()*"
+"""Those of a URL that mean nothing in Markdown between angle brackets."""

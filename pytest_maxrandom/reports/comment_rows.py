@@ -1,0 +1,180 @@
+"""What a comment says of each claim: a point in the list on top, and a row of the table.
+
+Texts from data are bounded here, so that no one of them takes the room of all others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.notation import accuracy, count, share
+from pytest_maxrandom.reports.changes import Change, difference, score_difference
+from pytest_maxrandom.reports.phrases import (
+    best_value,
+    decisive,
+    decisive_name,
+    decisive_p,
+    finding,
+    metric_name,
+    shown_p,
+)
+from pytest_maxrandom.reports.summary import SYMBOLS, WORDS, became, model_name, shots
+from pytest_maxrandom.reports.text import shorten, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_maxrandom.record import ClaimRecord, RunRecord
+
+_TEXT = 300
+"""Characters of any one text from data."""
+_FINE = ("passed", "xfailed", "skipped")
+_KINDS = ("fell", "weakened", "rose", "t grew", "gone", "new", "other", "same")
+_SIGNS = {
+    "fell": "🔻",
+    "weakened": "🔓",
+    "rose": "✅",
+    "t grew": "📈",
+    "gone": "🗑️",
+    "new": "🆕",
+    "other": "🔸",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One thing to look at, in a list above the table."""
+
+    symbol: str
+    name: str
+    what: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One claim in the table; a part ending in ``by`` or ``was`` is empty without a change."""
+
+    symbol: str
+    word: str
+    was: str
+    verdict: str
+    verdict_was: str
+    task: str
+    file: str
+    model: str | None
+    shots: str | None
+    n: str
+    n_by: str
+    t: str
+    t_by: str
+    best: str
+    best_by: str
+    best_of: str
+    standard: str
+    maximum: str
+    p: str
+    p_name: str
+    p_was: str
+
+
+def rows_of(found: list[Change], files: Mapping[str, str]) -> list[Row]:
+    """Make the table: what fell, then what fails, then what changed, then all others."""
+    return [
+        _row(change.now, change.before, files[change.now.id])
+        for change in sorted(found, key=_weight)
+        if change.now is not None
+    ]
+
+
+def points_of(found: list[Change], names: Mapping[str, str]) -> list[Point]:
+    """List what changed, the most important first, then failures and red flags as they were."""
+    listed = []
+    for change in sorted(found, key=lambda change: _KINDS.index(change.kind)):
+        claim = change.now or change.before
+        assert claim is not None
+        why = list(map(short, change.why))
+        if change.now is not None and claim.outcome not in _FINE:
+            what = change.what or ("fails as before" if change.before else "")
+            why.append(short(finding(claim)))
+            listed.append(Point(SYMBOLS[claim.outcome], names[claim.id], what, "; ".join(why)))
+        elif why or (change.kind == "new" and claim.outcome != "passed"):
+            sign = _SIGNS[change.kind]
+            listed.append(Point(sign, names[claim.id], change.what, "; ".join(why)))
+    flags = [
+        Point("🚩", names[claim.id], "", short(flag))
+        for claim in (change.now for change in found)
+        if claim is not None
+        for flag in claim.red_flags
+    ]
+    return listed + flags
+
+
+def short(text: str) -> str:
+    """Show a text from data within its bound."""
+    return shorten(visible(text), _TEXT)
+
+
+def bounded(run: RunRecord) -> RunRecord:
+    """Shorten all texts that a comment can show; ids, which it does not, stay what they are."""
+    return replace(
+        run, broken=list(map(short, run.broken)), claims=list(map(_bounded_claim, run.claims))
+    )
+
+
+def _weight(change: Change) -> tuple[bool, bool, int]:
+    """Sort rows: what fell, what fails, what changed, all others."""
+    fine = change.now is not None and change.now.outcome in _FINE
+    return change.kind != "fell", fine, _KINDS.index(change.kind)
+
+
+def _row(claim: ClaimRecord, before: ClaimRecord | None, file: str) -> Row:
+    old = claim if before is None else before
+    best, best_before = best_value(claim), best_value(old)
+    key = decisive(claim)
+    p_was = shown_p(old, key)
+    correct = claim.metric == "accuracy"
+    return Row(
+        symbol=SYMBOLS[became(claim)],
+        word=WORDS[became(claim)],
+        was="" if became(old) == became(claim) else WORDS[became(old)],
+        verdict=claim.verdict or "",
+        verdict_was="" if old.verdict == claim.verdict else (old.verdict or "no verdict"),
+        task=claim.task,
+        file=file,
+        model=model_name(claim) or None,
+        shots=shots(claim) or None,
+        n=count(claim.n),
+        n_by=difference(claim.n, old.n),
+        t=count(claim.t),
+        t_by=difference(claim.t, old.t),
+        best=accuracy(best),
+        best_by=score_difference(best, best_before) if claim.metric == old.metric else "",
+        best_of=""
+        if claim.best_correct is None
+        else (share(claim.best_correct, claim.n) if correct else metric_name(claim)),
+        standard=accuracy(claim.standard_baseline),
+        maximum=accuracy(claim.max_random_baseline),
+        p=decisive_p(claim),
+        p_name=decisive_name(claim),
+        p_was="" if p_was == shown_p(claim, key) else p_was,
+    )
+
+
+def _bounded_claim(claim: ClaimRecord) -> ClaimRecord:
+    return replace(
+        claim,
+        task=short(claim.task),
+        model=short(claim.model),
+        quantization=short(claim.quantization),
+        metric=short(claim.metric),
+        message=_short_if(claim.message),
+        xfail=_short_if(claim.xfail),
+        red_flags=list(map(short, claim.red_flags)),
+        asserted={short(key): _short_if(value) for key, value in claim.asserted.items()},
+    )
+
+
+def _short_if(value: Any) -> Any:
+    return short(value) if isinstance(value, str) else value

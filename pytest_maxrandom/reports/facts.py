@@ -1,0 +1,37 @@
+"""What is known of a claim, as a list of titles and phrases of plain text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.notation import count
+from pytest_maxrandom.reports import origins, phrases
+from pytest_maxrandom.reports.published import published
+
+if TYPE_CHECKING:
+    from pytest_maxrandom.record import ClaimRecord, RunRecord
+
+
+def facts(claim: ClaimRecord, run: RunRecord) -> list[tuple[str, str]]:
+    """List what was recorded of a claim, the most important first; nothing is empty."""
+    known = [
+        ("Expected to fail", claim.xfail or ""),
+        ("Result", claim.message or ""),
+        ("Claimed", phrases.claimed(claim)),
+        ("Needed", phrases.needed(claim)),
+        ("Metric", phrases.scored(claim)),
+        ("Probability that guessers do as well", phrases.guessing(claim)),
+        ("Adjusted for the number of claims", phrases.adjusted(claim, run)),
+        ("Always the same answer", phrases.majority(claim)),
+        (f"n = {count(claim.n)}", origins.counted_n(claim)),
+        (f"t = {count(claim.t)}", origins.counted_t(claim)),
+        ("Looks", origins.looks(claim)),
+        ("Test set", origins.held_out(claim)),
+        ("Chance of a right guess", origins.chance(claim)),
+        ("As published", published(claim)),
+        ("All prompts", origins.spread(claim)),
+        ("Ties", origins.ties(claim)),
+        ("Precision", origins.precision(claim)),
+        ("Cost", origins.cost(claim)),
+    ]
+    return [(title, phrase) for title, phrase in known if phrase]

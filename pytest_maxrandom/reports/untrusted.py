@@ -1,0 +1,116 @@
+"""A JSON report that anybody may have written, such as the artifact of a fork's pull request.
+
+Its numbers and names are taken, where they can be numbers and names of a run. Its sentences are
+not: whatever they say would be said in this project's voice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.errors import ReportError
+from pytest_maxrandom.reports.results import load
+from pytest_maxrandom.reports.text import shorten, visible
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_maxrandom.record import ClaimRecord, RunRecord
+
+MOST_BYTES = 20 * 2**20
+_MOST = 10**12
+_LONGEST_ID = 300
+_METRICS = ("accuracy", "balanced_accuracy", "macro_f1")
+_P_VALUES = ("p_max", "guaranteed_p", "permutation_p")
+_COUNTS = ("shots", "n", "t", "best_correct", "critical_count")
+_SHARES = (
+    "best_accuracy",
+    "standard_baseline",
+    "max_random_baseline",
+    "p_standard",
+    "p_max",
+    "guaranteed_p",
+    "permutation_p",
+    "adjusted_p",
+    "majority_rate",
+    "majority_p",
+)
+_SCORES = ("best_score", "critical_score")
+_ELSEWHERE = "the full report says what"
+
+
+def load_untrusted(path: Path) -> RunRecord:
+    """Read a report, and leave out its sentences.
+
+    Raises
+    ------
+    ReportError
+        If the file is no plain file, is longer than 20 MiB, is no report, or holds a number that
+        no run can have.
+    """
+    try:
+        size = path.lstat().st_size
+    except OSError as error:
+        raise ReportError(f"{path}: cannot be read: {error.strerror}") from error
+    if path.is_symlink() or not path.is_file():
+        raise ReportError(f"{path}: not a plain file, and nothing else is read where --untrusted")
+    if size > MOST_BYTES:
+        raise ReportError(f"{path}: {size:,} bytes, more than {MOST_BYTES:,}")
+    try:
+        run = load(path)
+    except ReportError as error:  # it quotes what it found, however long
+        raise ReportError(shorten(visible(str(error)), 400)) from error
+    if not 0 <= run.not_run <= _MOST:
+        raise _impossible(path, "not_run", run.not_run)
+    for index, claim in enumerate(run.claims):
+        _check(path, index, claim)
+    return replace(
+        run,
+        claims=[_without_prose(claim) for claim in run.claims],
+        broken=[_ELSEWHERE for _ in run.broken],
+        versions={},
+        created="",
+    )
+
+
+def _check(path: Path, index: int, claim: ClaimRecord) -> None:
+    bounds: list[tuple[tuple[str, ...], float, float]] = [
+        (_COUNTS, 0, _MOST),
+        (_SHARES, 0, 1),
+        (_SCORES, -1, 1),
+    ]
+    for names, low, high in bounds:
+        for name in names:
+            value = getattr(claim, name)
+            if value is not None and not low <= value <= high:
+                raise _impossible(path, f"claims[{index}].{name}", value)
+    if claim.metric not in _METRICS:
+        raise _impossible(path, f"claims[{index}].metric", claim.metric)
+
+
+def _impossible(path: Path, place: str, value: object) -> ReportError:
+    # An integer can have more digits than Python is willing to write.
+    shown = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else repr(value)
+    return ReportError(f"{path}: '{place}': found {shorten(shown, 80)}, which no run has")
+
+
+def _without_prose(claim: ClaimRecord) -> ClaimRecord:
+    asserted = {
+        key: value
+        for key, value in claim.asserted.items()
+        if (key in _P_VALUES and isinstance(value, float) and 0 < value <= 1)
+        or (key == "beats" and value in ("max_random", "standard"))
+    }
+    flags = len(claim.red_flags)
+    return replace(
+        claim,
+        # Telling claims apart by the ends of their paths would take very long for long ones.
+        id=shorten(claim.id, _LONGEST_ID),
+        asserted=asserted,
+        message=None if claim.message is None else _ELSEWHERE,
+        xfail=None if claim.xfail is None else "",
+        red_flags=[f"{flags} of them, {_ELSEWHERE}"] if flags else [],
+        notes=[],
+        warnings=[],
+    )

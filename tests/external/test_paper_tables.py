@@ -1,0 +1,199 @@
+"""The study of arXiv 2404.13020 from its raw results: its verdicts, and which of them change."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pytest_maxrandom.recorded.evaluation import assess_recorded
+from pytest_maxrandom.recorded.plan import plan_recorded
+from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_maxrandom.record import ClaimRecord
+
+SUITES = Path(__file__).parents[2] / "eval_suites" / "paper"
+VERDICTS = {
+    "above_both": "above maximum",
+    "between": "between baselines",
+    "below_both": "below standard",
+}
+BASE_MODELS = {"Llama-2-7b": (40, 36, 4), "OLMo-7B": (42, 32, 10), "falcon-7b": (41, 30, 11)}
+"""Table 1: experiments above the standard baseline, above the maximum, and between the two."""
+
+Key = tuple[str, str, int]
+Records = dict[Key, "ClaimRecord"]
+
+
+@pytest.fixture(scope="module")
+def judged(data_dir: Path) -> Callable[[str], Records]:
+    def run(name: str) -> Records:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("MAXRANDOM_DATA", str(data_dir))
+            suite = load_any_suite(SUITES / name)
+            assert isinstance(suite, RecordedSuite)
+            claims = plan_recorded(suite)
+        records = {}
+        for claim in claims:
+            record = claim.record(claim.name, name)
+            assess_recorded(claim, record)
+            records[record.model, record.task, record.shots] = record
+        return records
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def as_published(judged: Callable[[str], Records]) -> Records:
+    return judged("as_published.yaml")
+
+
+@pytest.fixture(scope="module")
+def counted(judged: Callable[[str], Records]) -> Records:
+    return judged("counted.yaml")
+
+
+@pytest.fixture(scope="module")
+def experiments(data_dir: Path) -> dict[Key, dict[str, str]]:
+    with (data_dir / "paper" / "experiments.csv").open(newline="") as lines:
+        return {
+            (row["model"], row["dataset"], int(row["shots"])): row for row in csv.DictReader(lines)
+        }
+
+
+def test_all_experiments_are_there(
+    experiments: dict[Key, dict[str, str]], as_published: Records, counted: Records
+) -> None:
+    assert len(experiments) == 144
+    assert as_published.keys() == counted.keys() == experiments.keys()
+
+
+def test_by_the_papers_conventions_every_number_is_that_of_the_paper(
+    experiments: dict[Key, dict[str, str]], as_published: Records
+) -> None:
+    for key, row in experiments.items():
+        record = as_published[key]
+        assert record.verdict == VERDICTS[row["verdict"]], key
+        assert record.best_correct == int(row["best_correct"]), key
+        assert (record.n, record.t) == (int(row["n_nominal"]), int(row["t"])), key
+        for name in (
+            "best_accuracy",
+            "standard_baseline",
+            "max_random_baseline",
+            "p_standard",
+            "p_max",
+        ):
+            assert getattr(record, name) == pytest.approx(float(row[name]), rel=1e-9), (key, name)
+
+
+@pytest.mark.parametrize("model", BASE_MODELS)
+def test_the_totals_are_those_of_the_papers_first_table(as_published: Records, model: str) -> None:
+    found = Counter(
+        record.verdict for (name, _, _), record in as_published.items() if name == model
+    )
+    above, between = found["above maximum"], found["between baselines"]
+    assert (above + between, above, between) == BASE_MODELS[model]
+
+
+def test_counted_n_and_t_are_those_of_the_raw_results(
+    data_dir: Path, experiments: dict[Key, dict[str, str]], counted: Records
+) -> None:
+    archives = {
+        model: np.load(data_dir / "paper" / f"correct_{model}.npz") for model in BASE_MODELS
+    }
+    for key, row in experiments.items():
+        model, task, shots = key
+        record = counted[key]
+        demonstrations = archives[model][f"{task}__{shots}__demonstration_ids"]
+        assert record.t == len(np.unique(demonstrations, axis=0)) == int(row["n_distinct_demos"])
+        correct = archives[model][f"{task}__{shots}__correct"].sum(axis=1)
+        sizes = archives[model][f"{task}__{shots}__evaluated"].sum(axis=1)
+        best = int(np.argmax(correct / sizes))
+        assert (record.best_correct, record.n) == (correct[best], sizes[best]), key
+        chance = 0.5 if task == "winowhy" else 1 / int(row["num_choices"])
+        assert record.standard_baseline == pytest.approx(chance, rel=1e-15), key
+        assert record.p_standard == pytest.approx(
+            stats.binom.sf(correct[best] - 1, sizes[best], chance), rel=1e-9
+        ), key
+        if (sizes == sizes[0]).all():
+            n = int(sizes[0])
+            expected = (1 - stats.binom.cdf(np.arange(n), n, chance) ** record.t).sum() / n
+            assert record.max_random_baseline == pytest.approx(expected, rel=1e-12), key
+
+
+def test_verdicts_change_for_these_reasons_only(
+    experiments: dict[Key, dict[str, str]], counted: Records
+) -> None:
+    """Else they are those of the exact n, which the table of experiments tells too."""
+    changed = {}
+    for key, record in counted.items():
+        assert record.published is not None
+        assert record.published.verdict == VERDICTS[experiments[key]["verdict"]], key
+        if record.verdict != record.published.verdict:
+            changed[key] = (record.published.verdict, record.verdict, record.published.changes)
+        if key not in changed or key[1] == "conceptual_combinations":
+            assert record.verdict == VERDICTS[experiments[key]["verdict_exact_n"]], key
+    above, between = "above maximum", "between baselines"
+    distinct = "of 200 prompts so many are distinct"
+    ids = "the results hold 40 example ids, so ids collide or fewer were scored"
+    binary = "chance is 1/2, not 1/5"
+    assert changed == {
+        ("Llama-2-7b", "winowhy", 1): (above, between, [f"t is 191, not 200: {distinct}", binary]),
+        ("Llama-2-7b", "winowhy", 2): (above, between, [binary]),
+        ("Llama-2-7b", "winowhy", 4): (above, between, [binary]),
+        ("OLMo-7B", "winowhy", 1): (above, between, [f"t is 193, not 200: {distinct}", binary]),
+        ("falcon-7b", "winowhy", 2): (above, between, [binary]),
+        ("falcon-7b", "winowhy", 4): (above, between, [binary]),
+        ("falcon-7b", "emoji_movie", 1): (between, above, [f"t is 85, not 100: {distinct}"]),
+        ("falcon-7b", "conceptual_combinations", 1): (
+            above,
+            between,
+            [f"n is 39 to 40, not 102: {ids}", f"t is 84, not 103: {distinct}"],
+        ),
+        ("falcon-7b", "conceptual_combinations", 2): (
+            above,
+            between,
+            [f"n is 38 to 40, not 101: {ids}", f"t is 198, not 200: {distinct}"],
+        ),
+        ("falcon-7b", "conceptual_combinations", 4): (
+            above,
+            between,
+            [f"n is 37 to 40, not 99: {ids}"],
+        ),
+    }
+
+
+def test_the_faults_of_the_results_are_noticed(as_published: Records, counted: Records) -> None:
+    def flagged(records: Records, words: str) -> set[Key]:
+        return {key for key, record in records.items() if any(words in f for f in record.red_flags)}
+
+    every = {(model, "winowhy", shots) for model in BASE_MODELS for shots in (1, 2, 4)}
+    assert flagged(as_published, "complementary examples (.450 and .550)") == every
+    assert flagged(counted, "complementary examples") == set()
+    assert flagged(counted, "scored on other examples") == {("Llama-2-7b", "winowhy", 1)}
+    cut = flagged(counted, "right on no example")
+    assert {(model, "play_dialog_same_or_different", 4) for model in BASE_MODELS} <= cut
+    collide = {task for _, task, _ in flagged(counted, "but not its results")}
+    assert collide == {
+        *("conceptual_combinations", "strange_stories", "symbol_interpretation"),
+        *("logical_deduction", "winowhy"),
+    }
+    assert flagged(counted, "are one model") == set()
+
+
+def test_repeated_prompts_are_told_wherever_there_are_any(
+    experiments: dict[Key, dict[str, str]], counted: Records
+) -> None:
+    for key, record in counted.items():
+        told = [note for note in record.notes if "repeat an earlier one" in note]
+        distinct = int(experiments[key]["n_distinct_demos"])
+        repeats = f"{200 - distinct} of 200 prompts repeat an earlier one: {distinct} are distinct."
+        assert told == ([repeats] if distinct < 200 else [])

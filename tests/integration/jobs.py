@@ -1,0 +1,51 @@
+"""Jobs of a repository that has the gate."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.integration.action_runner import Result, run_action
+
+if TYPE_CHECKING:
+    from tests.unit.forges.server import Server
+
+ROOT = Path(__file__).parents[2]
+ACTION = ROOT / ".github" / "actions" / "gate" / "action.yml"
+
+CLAIM = """
+def test_{name}(maxrandom):
+    maxrandom.check(best_correct={best}, n=100, t=10, chance=0.5, task="{name}")
+"""
+HOLDS, FAILS = 64, 63
+"""Of 100 with 10 prompts, by 1 - P(Binomial(100, 1/2) < best) ** 10."""
+
+SHA = "c0ffee" * 6 + "c0ff"
+
+
+def run_gate(workspace: Path, suites: str = "models", **changed: Any) -> Result:
+    """Run the action, with what is installed; inputs, `github` and `environment` can be changed."""
+    github, environment = changed.pop("github", None), changed.pop("environment", None)
+    inputs = {"suites": suites, "install": "none", "python-version": "none"}
+    inputs |= {name.replace("_", "-"): value for name, value in changed.items()}
+    return run_action(ACTION, workspace, inputs, github, environment)
+
+
+def job_environment(workspace: Path, forge: Server, event: dict[str, Any]) -> dict[str, str]:
+    """Return the environment of a job that an event began."""
+    path = workspace.parent / "event.json"
+    path.write_text(json.dumps(event))
+    return {
+        "GITHUB_API_URL": forge.url,
+        "GITHUB_EVENT_PATH": str(path),
+        "GITHUB_RUN_ID": "20",
+        "GITHUB_SERVER_URL": "https://github.test",
+        "no_proxy": "127.0.0.1",
+    }
+
+
+def write_claims(workspace: Path, **best: int) -> None:
+    """Write claims by their number of right answers: HOLDS, FAILS."""
+    text = "".join(CLAIM.format(name=name, best=value) for name, value in best.items())
+    (workspace / "models" / "test_claims.py").write_text(text)

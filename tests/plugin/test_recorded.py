@@ -1,0 +1,300 @@
+"""Suites of recorded results, run by pytest."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pytest_maxrandom.recorded.inspect import read_inspect
+from tests.unit.recorded.inspect_logs import Log, write_json
+from tests.unit.recorded.lm_eval_logs import Document, Run, write_run
+from tests.unit.recorded.suites import rows, save
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SUITE = """\
+models:
+- {name: lab/m, backend: recorded, results: {path: m.npz, format: npz, model: m}, if_missing: copy}
+tasks:
+- {name: knows, chance: 1/2}
+- {name: guesses, chance: 1/2, marks: [hard]}
+prompts: {shots: [0, 2]}
+"""
+N = 40
+
+
+@pytest.fixture
+def folder(pytester: pytest.Pytester) -> Path:
+    """Folder of a suite: the model knows one task, and is as good as chance in the other."""
+    pytester.makeini("[pytest]\nmarkers =\n    hard: what the model does not know\n")
+    folder = pytester.mkdir("eval_suites")
+    (folder / "s.yaml").write_text(SUITE)
+    save(
+        folder / "m.npz",
+        knows__0={"correct": rows(35, n=N)},
+        knows__2={"correct": rows(30, 36, 20, n=N)},
+        guesses__0={"correct": rows(21, n=N)},
+        guesses__2={"correct": rows(20, 22, 19, n=N)},
+    )
+    return folder
+
+
+def claims(path: Path) -> dict[str, dict[str, Any]]:
+    report = json.loads(path.read_text())
+    return {claim["id"].partition("::")[2]: claim for claim in report["claims"]}
+
+
+def replace(folder: Path, old: str, new: str) -> None:
+    text = (folder / "s.yaml").read_text()
+    assert old in text
+    (folder / "s.yaml").write_text(text.replace(old, new))
+
+
+def test_claims_hold_and_fail_like_those_of_models_that_run(
+    pytester: pytest.Pytester, folder: Path
+) -> None:
+    result = pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-report=r.md")
+    result.assert_outcomes(passed=2, failed=2)
+    found = claims(pytester.path / "r.json")
+    assert list(found) == ["knows[m-0shot]", "knows[m-2shot]", "guesses[m-0shot]",
+                           "guesses[m-2shot]"]  # fmt: skip
+    claim = found["knows[m-2shot]"]
+    assert (claim["n"], claim["t"], claim["best_correct"], claim["outcome"]) == (N, 3, 36, "passed")
+    p = 1 - stats.binom.cdf(35, N, 0.5) ** 3
+    assert claim["p_max"] == pytest.approx(p, rel=1e-6)
+    assert found["guesses[m-2shot]"]["outcome"] == "failed"
+    result.stdout.fnmatch_lines(["22/40 = .550 with the best of t = 3 prompts, n = 40; *"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+    assert "knows[m-2shot]" in (pytester.path / "r.md").read_text()
+
+
+def test_no_model_no_store_and_no_ledger_are_needed(
+    pytester: pytest.Pytester, folder: Path
+) -> None:
+    pytester.makeconftest(
+        "import sys\n"
+        "def pytest_sessionfinish(session):\n"
+        "    assert not {'torch', 'transformers'} & set(sys.modules)\n"
+    )
+    result = pytester.runpytest_subprocess("-m", "not hard")
+    result.assert_outcomes(passed=2, deselected=2)
+    assert result.ret == 0
+    assert sorted(path.name for path in folder.iterdir()) == ["m.npz", "s.yaml"]
+    assert not (pytester.path / ".maxrandom").exists()
+
+
+def test_collection_alone_shows_n_and_t(pytester: pytest.Pytester, folder: Path) -> None:
+    result = pytester.runpytest("--collect-only")
+    result.stdout.fnmatch_lines(["*<Claim knows?m-2shot? t=3 n=40>"])
+
+
+def test_a_report_claims_nothing_and_passes(pytester: pytest.Pytester, folder: Path) -> None:
+    replace(folder, "prompts:", "assert: report\nprompts:")
+    result = pytester.runpytest("--maxrandom-json=r.json")
+    result.assert_outcomes(passed=4)
+    claim = claims(pytester.path / "r.json")["guesses[m-2shot]"]
+    assert (claim["assert"], claim["verdict"], claim["passed"]) == ({}, "between baselines", True)
+    assert claim["p_max"] == pytest.approx(1 - stats.binom.cdf(21, N, 0.5) ** 3, rel=1e-12)
+
+
+def test_a_claim_is_expected_to_fail(pytester: pytest.Pytester, folder: Path) -> None:
+    replace(folder, "marks: [hard]", "xfail: it guesses")
+    pytester.runpytest().assert_outcomes(passed=2, xfailed=2)
+
+
+def test_claims_are_skipped_with_the_reason_where_results_are_missing(
+    pytester: pytest.Pytester, folder: Path
+) -> None:
+    (folder / "m.npz").unlink()
+    result = pytester.runpytest("-rs", "--maxrandom-json=r.json", "--maxrandom-report=r.md")
+    result.assert_outcomes(skipped=4)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["SKIPPED ?4? *: copy"])
+    found = claims(pytester.path / "r.json")
+    assert {(claim["outcome"], claim["message"]) for claim in found.values()} == {
+        ("skipped", "copy")
+    }
+    replace(folder, "prompts: {shots: [0, 2]}", "")
+    result = pytester.runpytest("--collect-only", "-q")
+    result.stdout.fnmatch_lines(["*::knows?m?", "*::guesses?m?"])
+
+
+def test_results_that_are_missing_for_no_reason_are_a_mistake(
+    pytester: pytest.Pytester, folder: Path
+) -> None:
+    replace(folder, ", if_missing: copy", "")
+    (folder / "m.npz").unlink()
+    result = pytester.runpytest()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(
+        ["eval_suites?s.yaml:2: models?0?.results: *m.npz: no such file or folder; *"]
+    )
+
+
+def test_a_quantization_that_is_known_stands_in_the_name(
+    pytester: pytest.Pytester, folder: Path
+) -> None:
+    replace(folder, "if_missing: copy", "quantization: gptq")
+    result = pytester.runpytest("--maxrandom-json=r.json", "-k", "knows")
+    result.assert_outcomes(passed=2, deselected=2)
+    assert claims(pytester.path / "r.json")["knows[m-gptq-2shot]"]["quantization"] == "gptq"
+
+
+def test_workers_judge_them_alike(pytester: pytest.Pytester, folder: Path) -> None:
+    pytester.runpytest("--maxrandom-json=one.json")
+    pytester.runpytest_subprocess("--maxrandom-json=two.json", "-n2").assert_outcomes(
+        passed=2, failed=2
+    )
+    assert claims(pytester.path / "one.json") == claims(pytester.path / "two.json")
+
+
+def test_their_answers_stay_out_of_the_predictions_file(
+    pytester: pytest.Pytester, folder: Path
+) -> None:
+    pytester.runpytest("--maxrandom-predictions=p.jsonl", "--maxrandom-json=r.json")
+    assert (pytester.path / "p.jsonl").read_text() == ""
+    notes = claims(pytester.path / "r.json")["knows[m-0shot]"]["notes"]
+    assert notes[-1].startswith("The predictions file has none of these answers")
+
+
+def test_what_a_run_wrote_gives_the_same_claims_again(
+    pytester: pytest.Pytester, suites: Path, tiny_llama: Path
+) -> None:
+    pytester.runpytest("--maxrandom-predictions=p.jsonl", "--maxrandom-json=run.json")
+    (suites / "suite.yaml").write_text(
+        "models:\n"
+        "- {name: tiny, backend: recorded, quantization: none, results: "
+        f"{{path: ../p.jsonl, format: predictions, model: '{tiny_llama}'}}}}\n"
+        "tasks: [{name: known}, {name: unknown, xfail: as before}]\n"
+    )
+    pytester.runpytest("--maxrandom-json=read.json").assert_outcomes(passed=1, xfailed=1)
+    run, read = (claims(pytester.path / name) for name in ("run.json", "read.json"))
+    assert list(run) == list(read)
+    for name, claim in run.items():
+        for key in ("n", "t", "best_correct", "p_max", "p_standard", "max_random_baseline",
+                    "permutation_p", "verdict", "outcome"):  # fmt: skip
+            assert read[name][key] == claim[key], (name, key)
+
+
+def test_p_values_are_adjusted_for_all_claims_that_are_tested(
+    pytester: pytest.Pytester, folder: Path
+) -> None:
+    pytester.runpytest("--maxrandom-json=r.json")
+    found = claims(pytester.path / "r.json").values()
+    smallest = min(found, key=lambda claim: float(claim["p_max"]))
+    assert smallest["adjusted_p"] == pytest.approx(4 * smallest["p_max"], rel=1e-12)
+
+
+def test_published_maxima_can_be_typed_in(pytester: pytest.Pytester) -> None:
+    """Two papers report the best of t prompts only: here with numbers made for this test."""
+    folder = pytester.mkdir("eval_suites")
+    (folder / "maxima.csv").write_text(
+        "model,task,shots,n,t,accuracy,choices\n"
+        "m,paraphrases,0,100,10,.57,2\n"
+        "m,formats,1,1000,320,54.0 %,2\n"
+        "m,formats,5,1000,320,0.560,2\n"
+    )
+    (folder / "s.yaml").write_text(
+        "models:\n"
+        "- {name: m, backend: recorded, results: {path: maxima.csv, format: summary}}\n"
+        "tasks: [{name: paraphrases}, {name: formats}]\n"
+        "assert: {beats: max_random}\n"
+    )
+    result = pytester.runpytest("--maxrandom-json=r.json")
+    result.assert_outcomes(passed=1, failed=2)
+    found = claims(pytester.path / "r.json")
+    for name, n, t, correct in (
+        ("paraphrases[m-0shot]", 100, 10, 57),
+        ("formats[m-1shot]", 1000, 320, 540),
+        ("formats[m-5shot]", 1000, 320, 560),
+    ):
+        claim = found[name]
+        assert (claim["n"], claim["t"], claim["best_correct"]) == (n, t, correct)
+        expected = float(np.sum(1 - stats.binom.cdf(np.arange(n), n, 0.5) ** t)) / n
+        assert claim["max_random_baseline"] == pytest.approx(expected, rel=1e-12)
+        p = 1 - stats.binom.cdf(correct - 1, n, 0.5) ** t
+        assert claim["p_max"] == pytest.approx(p, rel=1e-9)
+        assert claim["recorded"]["stated"] == ["n", "t", "chance"]
+        assert claim["correct_counts"] == []
+    assert found["formats[m-1shot]"]["verdict"] == "between baselines"
+
+
+def test_permutations_are_drawn_where_answers_are_known(pytester: pytest.Pytester) -> None:
+    folder = pytester.mkdir("eval_suites")
+    lines = ["prompt_id,example_id,prediction,gold,choices"]
+    for prompt in range(3):
+        for example in range(40):
+            gold = "yes" if example % 2 else "no"
+            said = gold if (example + prompt) % 5 else "no"
+            lines.append(f"p{prompt},e{example},{said},{gold},2")
+    (folder / "t.csv").write_text("\n".join(lines) + "\n")
+    (folder / "s.yaml").write_text(
+        "models:\n"
+        "- {name: m, backend: recorded, results: {path: t.csv, format: table}}\n"
+        "tasks: [{name: e}]\n"
+        "prompts: {shots: 4}\n"
+        "assert: {permutation_p: 0.01}\n"
+    )
+    result = pytester.runpytest("--maxrandom-json=r.json")
+    result.assert_outcomes(passed=1)
+    claim = claims(pytester.path / "r.json")["e[m-4shot]"]
+    assert (claim["n"], claim["t"], claim["permutation_p"]) == (40, 3, 1e-4)
+    assert (claim["majority_rate"], claim["recorded"]["stated"]) == (0.5, [])
+
+
+def test_logs_of_other_tools_tell_n_t_and_chance(pytester: pytest.Pytester) -> None:
+    folder = pytester.mkdir("eval_suites")
+    (folder / "harness").mkdir()
+    (folder / "inspect").mkdir()
+    for number, right in enumerate((14, 17, 17)):
+        documents = [
+            Document(
+                [" rain", " sun"],
+                [-2.0, -1.0 if (place < right) == (place < 12) else -3.0],
+                target=str(int(place < 12)),
+                acc=float(place < right),
+            )
+            for place in range(20)
+        ]
+        hash_of_run = str(min(number, 1))  # the last run repeats the second
+        time = f"2026-01-0{number + 1}T00-00-00.000001"
+        write_run(folder / "harness", Run(documents, time=time, task_hash=hash_of_run))
+    write_json(folder / "inspect" / "log.json", Log("BABB", "BBBB"))
+    (folder / "h.yaml").write_text(
+        "models:\n"
+        "- {name: org/small, backend: recorded, results: {path: harness, format: lm_eval}}\n"
+        "tasks: [{name: weather}]\n"
+        "prompts: {shots: 2}\n"
+    )
+    (folder / "i.yaml").write_text(
+        "models:\n"
+        "- {name: MODEL, backend: recorded, results: {path: inspect, format: inspect}}\n"
+        "tasks: [{name: TASK}]\n"
+        "assert: report\n"
+    )
+    (sweep,) = read_inspect(folder / "inspect")
+    text = (folder / "i.yaml").read_text()
+    (folder / "i.yaml").write_text(text.replace("MODEL", sweep.model).replace("TASK", sweep.task))
+    pytester.runpytest("--maxrandom-json=r.json").assert_outcomes(passed=2)
+    harness, inspect = claims(pytester.path / "r.json").values()
+    assert (harness["n"], harness["t"], harness["best_correct"]) == (20, 2, 17)
+    p = 1 - stats.binom.cdf(16, 20, 0.5) ** 2
+    assert harness["p_max"] == pytest.approx(p, rel=1e-12)
+    assert harness["majority_rate"] == 0.6
+    assert (inspect["n"], inspect["t"], inspect["best_correct"]) == (4, 1, 3)
+
+
+def test_a_suite_whose_models_are_run_may_claim_nothing(
+    pytester: pytest.Pytester, suites: Path
+) -> None:
+    suite = suites / "suite.yaml"
+    text = suite.read_text().replace("    xfail: the answers", "    # the answers")
+    suite.write_text(text + "assert: report\n")
+    pytester.runpytest("--maxrandom-json=r.json").assert_outcomes(passed=2)
+    found = claims(pytester.path / "r.json")["unknown[tiny-none-0shot]"]
+    assert (found["assert"], found["best_correct"], found["outcome"]) == ({}, 0, "passed")

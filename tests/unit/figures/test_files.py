@@ -1,0 +1,190 @@
+"""Files of figures: valid, the same bytes each time, readable in print and in grey."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib import image
+from matplotlib.text import Text
+
+from pytest_maxrandom.figures import style
+from pytest_maxrandom.figures.catalogue import of_numbers, of_run, write_all, write_run
+from pytest_maxrandom.figures.library import FORMATS
+from pytest_maxrandom.reports.results import dump
+from tests.unit.figures import common
+from tests.unit.reports import samples
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_maxrandom.record import ClaimRecord, RunRecord
+
+LONG = "organisation/a_model_with_a_name_that_is_longer_than_sixty_characters_in_all-70B"
+
+
+def _run(*claims: ClaimRecord) -> RunRecord:
+    return samples.run(*(claims or common.grid(["demo"], [4])))
+
+
+def _many() -> list[ClaimRecord]:
+    return [
+        samples.claim(best=35 + number, task=f"{LONG}_{number}", model=LONG, shots=shots)
+        for number in range(16)
+        for shots in (0, 4, 32)
+    ]
+
+
+def test_every_format_holds_a_picture(tmp_path: Path) -> None:
+    written = write_all([of_run(_run())], tmp_path, FORMATS)
+    stems = {path.stem for path in written.files}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        f"{stem}.{ending}" for stem in stems for ending in FORMATS
+    }
+    for path in written.files:
+        content = path.read_bytes()
+        if path.suffix == ".svg":
+            assert ET.fromstring(content).tag == "{http://www.w3.org/2000/svg}svg"
+        elif path.suffix == ".pdf":
+            assert content.startswith(b"%PDF-")
+            assert content.rstrip().endswith(b"%%EOF")
+        else:
+            pixels = image.imread(path)
+            assert pixels.shape[2] == 4
+            assert pixels.std() > 0.05
+
+
+def test_the_same_run_gives_the_same_bytes_whatever_else_differs(tmp_path: Path) -> None:
+    results = tmp_path / "r.json"
+    results.write_text(dump(_run(samples.claim())))
+    command = [sys.executable, "-m", "pytest_maxrandom.cli", "figures", str(results)]
+    contents = []
+    for seed, (name, epoch) in enumerate((("one", "0"), ("two", "1000000000"))):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "matplotlibrc").write_text(f"font.size: {10 + seed}\naxes.grid: {bool(seed)}\n")
+        subprocess.run(
+            [*command, "--formats", ",".join(FORMATS), "--out", "."],
+            cwd=folder,
+            env={**os.environ, "PYTHONHASHSEED": str(seed), "SOURCE_DATE_EPOCH": epoch},
+            check=True,
+            capture_output=True,
+        )
+        (folder / "matplotlibrc").unlink()
+        contents.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    assert len(contents[0]) == 6 * len(FORMATS)
+    assert contents[0] == contents[1]
+
+
+def test_drawing_changes_no_setting_of_the_user_and_loads_no_window_system(
+    tmp_path: Path,
+) -> None:
+    before = dict(mpl.rcParams)
+    write_all([of_run(_run()).only(["best_of_t"])], tmp_path)
+    assert dict(mpl.rcParams) == before
+    code = (
+        "import sys; from pytest_maxrandom.figures import catalogue, holdout; "
+        "sys.exit('matplotlib.pyplot' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_no_letter_is_smaller_than_seven_points_and_none_is_cut() -> None:
+    catalogues = [of_run(_run()), of_run(_run(*_many())), of_numbers([2, 4], 100, 200)]
+    for draw in (draw for each in catalogues for draw in each.families.values()):
+        for _, figure in draw():
+            texts = [
+                text
+                for text in figure.findobj(Text)
+                if isinstance(text, Text) and text.get_text() and text.get_visible()
+            ]
+            assert min(float(text.get_fontsize()) for text in texts) >= 7
+            assert figure.get_figwidth() <= 7.2 + 1e-9
+            box = figure.get_tightbbox()
+            assert box.x0 > -0.02
+            assert box.y0 > -0.02
+            assert box.x1 < figure.get_figwidth() + 0.02
+            assert box.y1 < figure.get_figheight() + 0.02
+
+
+def test_letters_stand_out_from_the_paper() -> None:
+    """WCAG 2.2: a contrast of at least 4.5 with white."""
+    for each in (of_run(_run()), of_numbers([2], 100, 200)):
+        for draw in each.families.values():
+            for _, figure in draw():
+                for text in figure.findobj(Text):
+                    linear = _linear(np.array(mpl.colors.to_rgb(text.get_color())))
+                    luminance = float(linear @ [0.2126, 0.7152, 0.0722])
+                    assert 1.05 / (luminance + 0.05) >= 4.5, text
+
+
+def test_a_figure_states_n_and_t() -> None:
+    for name, draw in of_run(_run()).families.items():
+        for _, figure in draw():
+            words = " ".join(
+                text.get_text() for text in figure.findobj(Text) if isinstance(text, Text)
+            )
+            assert "n = 40" in words, name
+            assert "t = 10" in words, name
+
+
+def test_colours_are_told_apart_by_dichromats() -> None:
+    """Distances in CIELAB after the simulation of Machado et al. (2009) at full severity."""
+    simulations = {
+        "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
+                   [-0.003882, -0.048116, 1.051998]],
+        "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
+                   [-0.011820, 0.042940, 0.968881]],
+    }  # fmt: skip
+    one, best = (np.array(mpl.colors.to_rgb(c)) for c in (style.STANDARD, style.MAXIMUM))
+    for matrix in simulations.values():
+        seen = [np.array(matrix) @ _linear(colour) for colour in (one, best)]
+        assert np.linalg.norm(_lab(seen[0]) - _lab(seen[1])) > 20
+
+
+def test_names_in_capitals_and_small_letters_do_not_overwrite_each_other(tmp_path: Path) -> None:
+    models = ["Demo", "demo", "DEMO/", "other"]
+    catalogue = of_run(_run(*common.grid(models, [4])))
+    write_all([catalogue.only(["best_of_t"])], tmp_path)
+    names = [path.name for path in tmp_path.glob("best_of_t*.svg")]
+    assert len({name.casefold() for name in names}) == 4
+
+
+def test_a_claim_without_p_max_is_left_out_and_said(tmp_path: Path) -> None:
+    written = write_run(_run(samples.claim(), samples.untested()), tmp_path)
+    assert written.files
+    assert written.notes == ["1 claim without p_max left out: emoji_movie[OLMo-7B-4shot]"]
+
+
+def test_what_one_figure_leaves_out_is_said_of_that_figure(tmp_path: Path) -> None:
+    written = write_run(_run(samples.claim(), samples.claim(task="b", correct_counts=[])), tmp_path)
+    assert written.notes == [
+        "histogram: 1 claim without every prompt's count, every example's chance, or accuracy as "
+        "the metric, left out"
+    ]
+
+
+def test_names_that_look_like_formulas_and_markup_are_drawn_as_they_are(tmp_path: Path) -> None:
+    names = ("$\\frac{$", "<b>&amp;", "中\n文", "a" * 300)
+    claims = [samples.claim(task=name, model=name) for name in names]
+    written = write_run(_run(*claims), tmp_path)
+    for path in written.files:
+        if path.suffix == ".svg":
+            ET.fromstring(path.read_bytes())
+
+
+def _linear(rgb: np.ndarray) -> np.ndarray:
+    return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+
+
+def _lab(linear: np.ndarray) -> np.ndarray:
+    to_xyz = np.array(
+        [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    )
+    x, y, z = np.cbrt(to_xyz @ np.clip(linear, 0, 1) / [0.9505, 1.0, 1.089])
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])

@@ -1,0 +1,79 @@
+"""The increase of each task, and normalized scores against p-values."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_maxrandom.figures import increase, normalized
+from pytest_maxrandom.figures.panels import FLOOR
+from tests.unit.figures import common
+from tests.unit.reports import samples
+
+
+def test_each_task_shows_the_increase_of_each_of_its_claims() -> None:
+    claims = common.grid()
+    [(_, figure)] = increase.figures(common.results(*claims))
+    tasks = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    assert tasks == ["weather", "emoji_movie", "snarks"]  # ascending n, so descending increase
+    for axes, model in zip(figure.axes, ("demo", "other"), strict=True):
+        drawn = sorted(
+            (tasks[round(y)], str(line.get_label()), x)
+            for line in axes.lines
+            if str(line.get_label()).endswith("-shot")
+            for x, y in common.data(line)
+        )
+        expected = sorted(
+            (claim.task, f"{claim.shots}-shot", claim.max_random_baseline - 0.5)
+            for claim in claims
+            if claim.model == model
+        )
+        assert drawn == expected
+
+
+def test_shots_differ_in_their_marks() -> None:
+    results = common.results(*common.grid(shots=(0, 1, 2, 4, 8)))
+    [(_, figure)] = increase.figures(results)
+    marks = [
+        line.get_marker()
+        for line in figure.axes[0].lines
+        if str(line.get_label()).endswith("-shot")
+    ]
+    assert len(set(marks)) == len(marks) == 5
+
+
+def test_more_than_forty_tasks_fill_another_file() -> None:
+    claims = [samples.claim(task=f"task {number}", best=40) for number in range(41)]
+    drawn = list(increase.figures(common.results(*claims)))
+    assert [name for name, _ in drawn] == ["increase-1", "increase-2"]
+    marks = [
+        point
+        for _, figure in drawn
+        for line in figure.axes[0].lines
+        if line.get_label() == "4-shot"
+        for point in common.data(line)
+    ]
+    assert len(marks) == 41
+
+
+def test_normalized_scores_stand_beside_p_values() -> None:
+    claims = [samples.claim(best=best, n=60, shots=best) for best in (24, 36, 42, 60)]
+    results = common.results(*claims)
+    [(_, figure)] = normalized.figures(results)
+    for claim, result in zip(claims, results, strict=True):
+        [(x, y)] = common.data(common.labelled(figure.axes[0], result.claim))
+        assert x == pytest.approx(((claim.best_correct or 0) - 30) / 30)
+        assert claim.p_max is not None
+        assert y == pytest.approx(max(claim.p_max, FLOOR))
+
+
+def test_every_claim_stands_in_the_panel_of_its_model() -> None:
+    results = common.results(*common.grid([f"model {number}" for number in range(11)]))
+    drawn = list(normalized.figures(results))
+    assert [name for name, _ in drawn] == ["normalized-1", "normalized-2"]
+    names = [result.claim for result in results]
+    assert common.claims_in([figure for _, figure in drawn], names) == sorted(names)
+    titles = [axes.get_title(loc="left") for _, f in drawn for axes in common.panels(f)]
+    assert [title.splitlines()[0] for title in titles] == [
+        f"model {number}" for number in range(11)
+    ]
+    assert all("n = " in title and "t = " in title for title in titles)

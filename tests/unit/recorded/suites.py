@@ -1,0 +1,75 @@
+"""Suites of recorded results, and the archives that they are about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.recorded.evaluation import assess_recorded
+from pytest_maxrandom.recorded.plan import plan_recorded
+from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_maxrandom.record import ClaimRecord
+    from pytest_maxrandom.recorded.claims import RecordedClaim
+
+
+def save(path: Path, **sweeps: dict[str, Any]) -> None:
+    """Write an archive; each sweep gives `correct` and what else is not as usual."""
+    arrays: dict[str, Any] = {}
+    for name, given in sweeps.items():
+        correct = np.asarray(given["correct"], dtype=np.bool_)
+        t, n = correct.shape
+        shots = int(name.rsplit("__", 1)[1])
+        demonstrations = np.arange(1000, 1000 + t * shots).reshape(t, shots)
+        usual = {
+            "evaluated": np.ones((t, n), dtype=np.bool_),
+            "prompt_ids": np.arange(t),
+            "example_ids": np.arange(n),
+        } | ({"demonstration_ids": demonstrations} if shots else {})
+        for key, value in (usual | given | {"correct": correct}).items():
+            arrays[f"{name}__{key}"] = value
+    np.savez(path, **arrays)
+
+
+def rows(*counts: int, n: int) -> list[list[bool]]:
+    """Return a row for each prompt with so many right answers, at other places in each."""
+    return [[(place + number) % n < correct for place in range(n)]
+            for number, correct in enumerate(counts)]  # fmt: skip
+
+
+def suite_text(task: str, rest: str = "", model: str = "m.npz, format: npz") -> str:
+    """Return a suite of one model, in line 2, and one task, in line 4."""
+    return (
+        f"models:\n- {{name: m, backend: recorded, results: {{path: {model}}}}}\n"
+        f"tasks:\n- {task}\n{rest}"
+    )
+
+
+def planned(folder: Path, text: str) -> list[RecordedClaim]:
+    """Return the claims of a suite in a folder."""
+    path = folder / "s.yaml"
+    path.write_text(text)
+    suite = load_any_suite(path)
+    assert isinstance(suite, RecordedSuite)
+    return plan_recorded(suite)
+
+
+def mistakes(folder: Path, text: str) -> list[str]:
+    """Return what is wrong, each as `line: message`."""
+    with pytest.raises(SuiteError) as caught:
+        planned(folder, text)
+    shown = [str(problem) for problem in caught.value.problems]
+    return [each.removeprefix(f"{folder / 's.yaml'}:").replace(str(folder), "") for each in shown]
+
+
+def judged(claim: RecordedClaim) -> ClaimRecord:
+    """Return the record of a claim that was judged."""
+    record = claim.record(f"s.yaml::{claim.name}", "s.yaml")
+    assess_recorded(claim, record)
+    return record

@@ -1,0 +1,141 @@
+"""Verdicts are counted as in Table 1 of the paper, and each stands in the grid once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_maxrandom.reports.agreement import MOST_COLUMNS, MOST_ROWS, Counts, agreement
+from pytest_maxrandom.reports.markdown import markdown
+from tests.unit.reports.page import read
+from tests.unit.reports.samples import claim, recorded, run, several, untested
+
+if TYPE_CHECKING:
+    from pytest_maxrandom.record import ClaimRecord, Standing
+
+VERDICTS: tuple[Standing, ...] = ("above maximum", "between baselines", "below standard")
+
+some_claims = st.lists(
+    st.builds(
+        lambda task, model, shots, verdict: recorded(
+            task=f"task {task}",
+            model=f"model {model}",
+            shots=shots,
+            verdict=verdict,
+            id=f"a::{task} {model} {shots}",
+        ),
+        st.integers(1, 4),
+        st.integers(1, 8),
+        st.sampled_from([0, 1, 2, 10]),
+        st.sampled_from([*VERDICTS, None]),
+    ),
+    max_size=40,
+)
+
+
+@given(some_claims)
+@settings(deadline=None)
+def test_every_verdict_is_counted_and_stands_in_the_grid_once(claims: list[ClaimRecord]) -> None:
+    judged = [claim for claim in claims if claim.verdict is not None]
+    found = agreement(run(*claims))
+    cells = {(claim.task, claim.model, claim.shots) for claim in judged}
+    tasks, columns = {cell[0] for cell in cells}, {cell[1:] for cell in cells}
+    assert (found is not None) == (
+        len(tasks) > 1 and len(columns) > 1 and len(cells) > max(len(tasks), len(columns))
+    )
+    if found is None:
+        return
+    in_grid = Counter(
+        (row.task, *column, verdict)
+        for grid in found.grids
+        for row in grid.rows
+        for column, cell in zip(grid.columns, row.cells, strict=True)
+        for verdict in cell
+    )
+    assert in_grid == Counter((c.task, c.model, str(c.shots), c.verdict) for c in judged)
+    total = found.counts[-1]
+    assert (total.kind, total.total) == ("all", len(judged))
+    for kind, attribute in (("model", "model"), ("shots", "shots")):
+        for row in found.counts:
+            if row.kind == kind:
+                of = Counter(c.verdict for c in judged if str(getattr(c, attribute)) == row.of)
+                assert (row.above_maximum, row.between, row.below) == tuple(
+                    of[verdict] for verdict in VERDICTS
+                )
+    shown = {row.of for row in found.counts if row.kind == "model"}
+    assert shown == {claim.model for claim in judged}
+    by_shots = {row.of for row in found.counts if row.kind == "shots"}
+    distinct = {str(claim.shots) for claim in judged}
+    assert by_shots == (distinct if len(distinct) > 1 else set())
+
+
+@given(some_claims)
+@settings(deadline=None)
+def test_columns_of_a_model_stand_together_from_few_shots_to_many(
+    claims: list[ClaimRecord],
+) -> None:
+    found = agreement(run(*claims))
+    if found is None:
+        return
+    columns = [column for grid in found.grids for column in grid.columns]
+    models = list(dict.fromkeys(model for model, _ in columns))
+    assert columns == sorted(columns, key=lambda one: (models.index(one[0]), int(one[1])))
+    assert max(len(grid.columns) for grid in found.grids) <= MOST_COLUMNS
+
+
+# Published totals (arXiv 2404.13020, Table 1): six models, and three of them.
+@pytest.mark.parametrize(
+    ("above_maximum", "between", "total", "flipped"),
+    [(199, 56, 288, "22.0 %"), (36, 4, 48, "10.0 %"), (32, 10, 48, "23.8 %"), (0, 0, 5, "-")],
+)
+def test_the_share_of_flipped_results_is_the_papers(
+    above_maximum: int, between: int, total: int, flipped: str
+) -> None:
+    counts = Counts("", "all", above_maximum, between, total - above_maximum - between)
+    assert counts.above_standard == above_maximum + between
+    assert counts.total == total
+    assert counts.flipped == flipped
+
+
+def test_the_report_shows_the_counts_and_the_grid_with_signs_and_words() -> None:
+    verdicts = (*VERDICTS, "above maximum")
+    claims = [
+        recorded(task=task, model=model, id=f"a::{task}{model}", verdict=verdict)
+        for (task, model), verdict in zip(
+            [("x", "a"), ("x", "b"), ("y", "a"), ("y", "b")], verdicts, strict=True
+        )
+    ]
+    counts, grid = read(markdown(run(*claims))).tables[:2]
+    assert counts[1:] == [
+        ["a", "1", "1", "0", "0.0 %", "1", "2"],
+        ["b", "2", "1", "1", "50.0 %", "0", "2"],
+        ["all", "3", "2", "1", "33.3 %", "1", "4"],
+    ]
+    assert grid == [
+        ["task", "a4 shots", "b4 shots"],
+        ["x", "● above", "◐ between"],
+        ["y", "○ below", "● above"],
+    ]
+
+
+def test_a_large_grid_is_folded_and_whole() -> None:
+    few, many = several(tasks=MOST_ROWS), several(tasks=MOST_ROWS + 1)
+    assert "<summary>Verdicts of each task</summary>" not in markdown(run(*few))
+    text = markdown(run(*many))
+    assert "<summary>Verdicts of each task</summary>" in text
+    grid = read(text).tables[1]
+    assert len(grid) == MOST_ROWS + 2
+    wide = markdown(run(*several(models=7, tasks=2)))
+    assert "<summary>Verdicts of each task</summary>" in wide
+    first, second = read(wide).tables[1:3]
+    assert [len(first[0]), len(second[0])] == [MOST_COLUMNS + 1, 3]
+
+
+@pytest.mark.parametrize("claims", [[], [claim()], [untested()] * 4, several(tasks=1)])
+def test_nothing_to_compare_shows_no_table(claims: list[ClaimRecord]) -> None:
+    assert agreement(run(*claims)) is None
+    assert "Agreement of the two" not in markdown(run(*claims))

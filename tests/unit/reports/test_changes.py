@@ -1,0 +1,160 @@
+"""What changed since the base, and why a claim fell, with its numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_maxrandom.reports.changes import Change, changes, counted
+from tests.unit.reports.samples import claim, run, scored, untested
+
+if TYPE_CHECKING:
+    from pytest_maxrandom.record import ClaimRecord
+
+
+def compare(now: ClaimRecord, before: ClaimRecord) -> Change:
+    (change,) = changes(run(now), run(before))
+    return change
+
+
+def outcome(word: str | None, **changed: Any) -> ClaimRecord:
+    return replace(claim(**changed), outcome=word)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "kind", "what"),
+    [
+        (claim(best=38), claim(), "fell", "newly fails"),
+        (outcome("error"), claim(), "fell", "can no longer be tested"),
+        (outcome(None), claim(), "fell", "has no result any more"),
+        (outcome("skipped"), claim(), "fell", "is skipped now"),
+        (outcome("xpassed"), claim(), "fell", "newly holds unexpectedly"),
+        (outcome("xfailed"), claim(), "fell", "no longer holds, and is expected to fail now"),
+        (claim(), claim(best=38), "rose", "newly passes"),
+        (claim(), untested(id=claim().id), "rose", "newly passes"),
+        (claim(), outcome("xfailed"), "rose", "newly passes"),
+        (claim(t=21), claim(t=20), "t grew", "more prompts were tried"),
+        (claim(best=38, t=21), claim(best=38, t=20), "t grew", "more prompts were tried"),
+        (claim(t=19), claim(t=20), "other", ""),
+        (claim(best=46), claim(best=45), "other", ""),
+        (outcome("error"), claim(best=38), "other", ""),
+        (outcome("xfailed", best=38), claim(best=38), "weakened", "is expected to fail now"),
+        (claim(level=0.06), claim(level=0.05), "weakened", "asserts less"),
+        (claim(asserted={}), claim(), "weakened", "asserts less"),
+        (
+            claim(asserted={"beats": "standard"}),
+            claim(asserted={"beats": "max_random"}),
+            "weakened",
+            "asserts less",
+        ),
+        (claim(best=40, level=0.5), claim(best=40), "weakened", "passes, but asserts less"),
+        (claim(best=30, level=0.5), claim(best=30), "weakened", "asserts less, and fails"),
+        (claim(level=0.04), claim(level=0.05), "other", ""),
+        (claim(), claim(), "same", ""),
+        (claim(notes=["x"], revision="b"), claim(), "same", ""),
+    ],
+)
+def test_a_claim_is_told_by_what_became_of_it(
+    now: ClaimRecord, before: ClaimRecord, kind: str, what: str
+) -> None:
+    change = compare(now, before)
+    assert (change.kind, change.what) == (kind, what)
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "why"),
+    [
+        ({"t": 200}, {"t": 50}, "t grew from 50 to 200"),
+        ({"t": 1500}, {"t": 200}, "t grew from 200 to 1,500"),
+        ({"n": 60}, {"n": 100}, "n fell from 100 to 60"),
+        ({"best": 37}, {"best": 42}, "best accuracy fell from .700 to .617"),
+        ({"best": 45}, {"best": 42}, "best accuracy rose from .700 to .750"),
+        (
+            {"level": 0.01},
+            {"level": 0.05},
+            "claims that p_max is at most .01, before: p_max is at most .05",
+        ),
+        ({"asserted": {}}, {}, "claims nothing any more, before: p_max is at most .05"),
+        ({}, {"asserted": {}}, "claims that p_max is at most .05, before: nothing"),
+        ({"task_digest": "b"}, {"task_digest": "a"}, "the validation examples are not the same"),
+        ({"revision": "b"}, {"revision": "a"}, "the model's revision is another one"),
+        ({"metric": "macro_f1"}, {}, "the metric is macro-F1, before: accuracy"),
+    ],
+)
+def test_each_difference_is_said_with_its_numbers(
+    now: dict[str, Any], before: dict[str, Any], why: str
+) -> None:
+    assert why in compare(claim(**now), claim(**before)).why
+
+
+def test_a_fall_that_t_alone_caused_names_t_alone() -> None:
+    now, before = claim(best=42, t=200), claim(best=42, t=20)
+    # By hand: scipy.stats.binom(60, .5).cdf(41) ** t is .9825 for t = 20 and .838 for t = 200.
+    assert compare(now, before).why == (
+        "t grew from 20 to 200",
+        "44 are needed, before: 42",
+        "p_max from .026 to .234",
+    )
+
+
+def test_a_fall_without_any_difference_has_no_cause() -> None:
+    assert compare(outcome("error"), claim()).why == ()
+
+
+def test_other_metrics_are_compared_in_their_own_value() -> None:
+    why = compare(scored(best_score=0.5), scored(best_score=0.6)).why
+    assert why == ("best macro-F1 fell from .600 to .500",)
+
+
+def test_claims_that_are_new_or_gone_are_told() -> None:
+    old, kept, new = (claim(id=f"a.yaml::{name}") for name in ("old", "kept", "new"))
+    found = changes(run(new, kept), run(kept, old))
+    assert [(change.kind, change.what) for change in found] == [
+        ("new", "is new"),
+        ("same", ""),
+        ("gone", "is gone"),
+    ]
+    assert found[2].now is None
+    assert found[2].why == ("before: passed",)
+
+
+@pytest.mark.parametrize("partial", [{"interrupted": True}, {"not_run": 2}, {"broken": ["x"]}])
+def test_a_claim_that_a_partial_run_lacks_is_not_said_to_be_gone(partial: dict[str, Any]) -> None:
+    (change,) = changes(run(**partial), run(claim()))
+    assert change.what == "has no result in this run"
+
+
+def test_changes_are_counted_in_one_phrase() -> None:
+    names = ("fell", "fell too", "rose", "grew", "weaker", "other", "same")
+    now = [claim(best=38), claim(best=38, t=30), claim(), claim(t=30), claim(level=0.06)]
+    before = [claim(), claim(), claim(best=38), claim(), claim()]
+    now += [claim(best=50), claim()]
+    before += [claim(best=45), claim()]
+    ids = [f"a.yaml::{name}" for name in names]
+    one = [replace(record, id=name) for record, name in zip(now, ids, strict=True)]
+    two = [replace(record, id=name) for record, name in zip(before, ids, strict=True)]
+    found = changes(run(*one, claim(id="new")), run(*two, claim(id="gone"), claim(id="gone too")))
+    assert counted(found) == (
+        "2 claims fell, 1 asserts less, 1 newly passes, t grew for 2, 2 are gone, 1 is new, "
+        "1 has other numbers"
+    )
+    assert counted(changes(run(claim()), run(claim()))) == "nothing changed"
+
+
+def test_claims_of_one_name_are_compared_with_the_first() -> None:
+    found = changes(run(claim(best=38), claim()), run(claim(), claim(best=38)))
+    assert [change.kind for change in found] == ["fell", "same"]
+
+
+numbers = st.none() | st.integers(0, 300)
+
+
+@given(numbers, numbers)
+def test_t_is_said_to_grow_only_if_it_is_known_to(now: int | None, before: int | None) -> None:
+    change = compare(replace(claim(), t=now), replace(claim(), t=before))
+    grew = now is not None and before is not None and now > before
+    assert change.t_grew == grew == (change.kind == "t grew")

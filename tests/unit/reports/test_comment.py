@@ -1,0 +1,279 @@
+"""The comment is short enough, says first what changed, and keeps all data in its cell."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from pytest_maxrandom.errors import ReportError
+from pytest_maxrandom.reports.comment import comment
+from pytest_maxrandom.reports.text import shorten, visible
+from tests.unit.reports.page import Page, any_text, read
+from tests.unit.reports.samples import claim, run, scored, untested
+from tests.unit.reports.test_markdown import HOSTILE
+from tests.unit.reports.test_text import ACTIVE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_maxrandom.record import ClaimRecord, RunRecord
+
+URL = "https://ci.test/runs/1"
+
+
+def named(name: str, **changed: Any) -> ClaimRecord:
+    return claim(**{"id": f"demo.yaml::{name}", "task": name, **changed})
+
+
+def points(text: str) -> list[str]:
+    return [line[2:] for line in text.splitlines() if line.startswith("- ")]
+
+
+def rows(text: str) -> list[list[str]]:
+    return read(text).body
+
+
+def test_a_single_claim_is_one_quotable_line_and_a_row() -> None:
+    text = comment(run(claim(best=41)), report=URL, commit="c0ffee1234567890")
+    assert text.startswith("**❌ `weather[demo-nf4-4shot]`: failed.** The best of t = 20 prompts ")
+    # By hand, as in test_markdown: P(X <= 40)^20 and E[max of 20]/60 of scipy.stats.binom(60, .5).
+    assert rows(text) == [
+        [
+            "❌ failedabove maximum",
+            "weather",
+            "demo (nf4)",
+            "4",
+            "60",
+            "20",
+            ".68341/60",
+            ".500.620",
+            ".060",
+        ]
+    ]
+    assert points(text) == ["❌ `weather[demo-nf4-4shot]`: 41 of 60 correct; 42 would have passed"]
+    assert text.endswith(f"<sub>[full report](<{URL}>) · commit `c0ffee1234`</sub>\n")
+    assert "base" not in text.replace("baseline", "")
+
+
+def test_a_row_shows_the_change_of_each_number() -> None:
+    now = claim(best=42, t=200)
+    text = comment(run(now), run(claim(best=37, n=50, t=20)), report=URL)
+    # By hand: 1 - scipy.stats.binom(60, .5).cdf(41)**200, and 1 - scipy.stats.binom(50, .5)
+    # .cdf(36)**20.
+    assert rows(text) == [
+        [
+            "❌ failed(was\xa0passed)above maximum",
+            "weather",
+            "demo (nf4)",
+            "4",
+            "60(+10)",
+            "200(+180)",
+            ".70042/60(-.040)",
+            ".500.675",
+            ".234(was\xa0.0093)",
+        ]
+    ]
+
+
+def test_an_unchanged_row_shows_no_change() -> None:
+    record = run(claim(), untested(), scored(id="demo.yaml::scored"))
+    with_base, without = comment(record, record), comment(record)
+    assert rows(with_base) == rows(without)
+    assert "**Since the base:** nothing changed." in with_base
+
+
+def test_what_changed_stands_first_in_the_list_and_in_the_table() -> None:
+    now = run(
+        named("same"),
+        named("new"),
+        named("other", best=50),
+        named("still", best=30),
+        named("grew", t=30),
+        named("rose"),
+        named("weaker", level=0.06),
+        named("fell", best=38),
+    )
+    before = run(
+        named("same"),
+        named("other"),
+        named("still", best=30),
+        named("grew"),
+        named("rose", best=38),
+        named("weaker"),
+        named("fell"),
+        named("gone"),
+    )
+    text = comment(now, before)
+    order = ["fell", "weaker", "rose", "grew", "gone", "other", "still"]
+    assert [point.split("`")[1] for point in points(text)] == order
+    assert [row[1] for row in rows(text)] == [
+        "fell",
+        "still",
+        "weaker",
+        "rose",
+        "grew",
+        "new",
+        "other",
+        "same",
+    ]
+    # By hand: 1 - scipy.stats.binom(60, .5).cdf(44)**20 and 1 - scipy.stats.binom(60, .5)
+    # .cdf(37)**20.
+    assert points(text)[0] == (
+        "❌ `fell` **newly fails**: best accuracy fell from .750 to .633; p_max from .0013 to "
+        ".409; 38 of 60 correct; 42 would have passed"
+    )
+    assert points(text)[-1].startswith("❌ `still` **fails as before**: 30 of 60 correct; ")
+
+
+def test_red_flags_and_unreadable_suites_are_told() -> None:
+    text = comment(run(claim(red_flags=["It guesses."]), broken=["a.yaml:3: no tasks"]))
+    assert "🚩 `weather[demo-nf4-4shot]`: It guesses." in points(text)
+    assert "**⚠️ 1 suite could not be read:** a.yaml:3: no tasks" in text
+
+
+def test_a_base_that_cannot_be_read_is_said_and_changes_nothing_else() -> None:
+    text = comment(run(claim()), "base.json: not JSON <b>@team</b>", report=URL)
+    without = comment(run(claim()), report=URL)
+    added = [line for line in text.splitlines() if line not in without.splitlines()]
+    assert len(added) == 1
+    assert added[0].startswith("*Nothing to compare with:* base.json: not JSON ")
+    assert not [node for node in read(text).prose if ACTIVE.search(node)]
+
+
+def many(number: int, **changed: Any) -> RunRecord:
+    return run(*[named(f"task {index}", **changed) for index in range(number)])
+
+
+@pytest.mark.parametrize("base", [None, many(1500)])
+@pytest.mark.parametrize("number", [800, 1500])
+@pytest.mark.parametrize("limit", [65_536, 9_000])
+def test_a_comment_is_cut_at_a_row_and_says_so(
+    number: int, limit: int, base: RunRecord | None
+) -> None:
+    text = comment(many(number, best=38), base, report=URL, limit=limit)
+    assert limit * 0.9 < len(text.encode()) <= limit
+    page = read(text)
+    shown = len(page.body)
+    assert 0 < shown < number
+    assert all(len(row) == 9 for row in page.body)
+    assert f"{number - shown:,} of {number:,} claims are not in this table" in page.text
+    assert page.links.count(URL) >= 2
+    assert 0 < len(points(text)) - 1 < number
+    assert points(text)[-1].endswith(f"more: [full report](<{URL}>)")
+    assert page.text.rstrip().endswith("full report")
+
+
+def test_the_most_important_rows_are_kept() -> None:
+    now = [named(f"task {index}") for index in range(700)]
+    now[690] = named("task 690", best=38)
+    now[691] = named("task 691", t=30)
+    text = comment(run(*now), many(700))
+    assert len(rows(text)) < 690
+    assert [row[1] for row in rows(text)][:3] == ["task 690", "task 691", "task 0"]
+
+
+def test_a_comment_of_nothing_is_short() -> None:
+    assert comment(run()).startswith("**No claim was tested.**\n")
+
+
+@given(st.integers(2000, 12_000), st.integers(0, 40))
+@settings(max_examples=25, deadline=None)
+def test_no_comment_is_longer_than_its_limit(limit: int, number: int) -> None:
+    text = comment(many(number, best=38, red_flags=["x" * 1000]), report=URL, limit=limit)
+    assert len(text.encode()) <= limit
+    page = read(text)
+    hidden = number - (len(page.body) if page.tables else 0)
+    said = "claim is not" if number == 1 else f"{hidden} of {number} claims"
+    assert ("not in this table" in page.text) == (hidden > 0)
+    assert hidden == 0 or said in page.text
+
+
+def hiding(text: str) -> RunRecord:
+    """Make a run in which every text that a comment could show is `text`."""
+    first = claim(
+        best=38,
+        id=f"suite.yaml::{text}",
+        task=text,
+        model=text,
+        metric=text,
+        message=text,
+        xfail=text,
+        critical_count=None,
+        outcome="xpassed",
+        red_flags=[text],
+        asserted={text: text},
+        revision=text,
+        task_digest=text,
+    )
+    return run(first, claim(), broken=[text], versions={text: text}, created=text)
+
+
+@cache
+def harmless() -> Page:
+    return read(comment(hiding("word"), hiding("other"), report=URL, commit="c"))
+
+
+@given(text=any_text)
+@example(text=HOSTILE)
+@example(text="x" * 100_000)
+@example(text="\u202e|`<img>" * 20_000)
+@settings(max_examples=40, deadline=None)
+def test_no_text_changes_anything_outside_its_cell(text: str) -> None:
+    written = comment(hiding(text), hiding("other"), report=URL, commit="c")
+    page = read(written)
+    assert page.tags == harmless().tags
+    assert page.links == harmless().links
+    assert [len(row) for row in page.tables[0]] == [9, 9, 9]
+    task, model = page.body[0][1:3]
+    assert task.startswith(shorten(visible(text), 40) or "(empty)")
+    assert model == shorten(visible(shorten(visible(text), 300) + " (nf4)"), 40)
+    assert page.body[1] == harmless().body[1]
+    assert not [node for node in page.prose if ACTIVE.search(node)]
+    assert len(written.encode()) < 65_536
+    assert not set("\u202e\u200f\x1b") & set(written)
+
+
+@pytest.mark.parametrize(
+    ("url", "link"),
+    [
+        ("https://ci.test/a b", "https://ci.test/a%20b"),
+        ("https://ci.test/)>[x](y)", "https://ci.test/)%3E%5Bx%5D(y)"),
+        ("https://ci.test/<b>`|\\\n", "https://ci.test/%3Cb%3E%60%7C%5C"),
+        ("https://ci.test/?a=1&b=%20#c", "https://ci.test/?a=1&b=%20#c"),
+    ],
+)
+def test_an_address_stays_within_its_link(url: str, link: str) -> None:
+    page = read(comment(run(claim()), report=url))
+    (found,) = page.links
+    assert found.replace("%0A", "") == link
+    assert page.text.rstrip().endswith("full report")
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "ci.test", "https://", "http://[", ""])
+def test_an_address_that_is_none_is_refused(url: str) -> None:
+    with pytest.raises(ReportError, match="the address of the report is"):
+        comment(run(claim()), report=url)
+
+
+def test_the_same_records_make_the_same_comment() -> None:
+    now, before = many(300, best=38), many(200)
+    assert comment(now, before) == comment(replace(now), replace(before))
+
+
+def test_blocks_can_be_overridden(tmp_path: Path) -> None:
+    path = tmp_path / "comment.md.j2"
+    path.write_text('{% extends "maxrandom/comment.md.j2" %}{% block table %}mine{% endblock %}')
+    text = comment(run(claim()), templates=tmp_path)
+    assert "mine" in text
+    assert not read(text).tables
+    path.write_text("{% for row in rows %}\n{% endfor %}{{ claims[0].n }" + "x")
+    with pytest.raises(ReportError, match=r"comment\.md\.j2:2"):
+        comment(run(claim()), templates=tmp_path)
+    path.write_text("x" * 70_000)
+    with pytest.raises(ReportError, match="without a row, more than 65,536; shorten its template"):
+        comment(run(claim()), templates=tmp_path)

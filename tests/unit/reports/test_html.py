@@ -1,0 +1,150 @@
+"""The HTML report is one file that asks nothing of others, and no name changes it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import example, given, settings
+
+from pytest_maxrandom.reports.html import html
+from pytest_maxrandom.reports.text import visible
+from tests.unit.reports.page import any_text
+from tests.unit.reports.samples import claim, hand_written, recorded, run, scored, several, untested
+from tests.unit.reports.test_markdown import HOSTILE, hidden_in
+
+VOID = {"br", "meta", "rect", "path"}
+
+
+@dataclass
+class Document(HTMLParser):
+    """What a browser makes of a page, as far as the tests ask."""
+
+    tags: list[tuple[str, tuple[tuple[str, str | None], ...]]] = field(default_factory=list)
+    text: str = ""
+    tables: list[list[list[str]]] = field(default_factory=list)
+    summaries: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, tuple(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "summary":
+            self.summaries.append("")
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("td", "th"):
+            self.tables[-1][-1].append("")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, tuple(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, f"</{tag}> closes nothing"
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.text += data
+        if "summary" in self.open:
+            self.summaries[-1] += data
+        if {"td", "th"} & set(self.open):
+            self.tables[-1][-1][-1] += data
+
+
+def read(text: str) -> Document:
+    document = Document()
+    document.feed(text)
+    document.close()
+    assert not document.open
+    return document
+
+
+@pytest.mark.parametrize("outcome", ["failed", "xpassed"])
+@given(text=any_text)
+@example(text=HOSTILE)
+@example(text="</code></td></table><script>alert(1)</script>")
+@example(text='" onload="alert(1)')
+@settings(max_examples=15, deadline=None)
+def test_no_text_changes_the_structure_of_a_report(outcome: str, text: str) -> None:
+    tame = read(html(hidden_in("word", outcome=outcome)))  # type: ignore[arg-type]
+    assert read(html(hidden_in(text, outcome=outcome))).tags == tame.tags  # type: ignore[arg-type]
+
+
+@given(any_text)
+@settings(max_examples=20, deadline=None)
+def test_a_name_reads_as_it_stands(text: str) -> None:
+    assert visible(text) in read(html(run(claim(id=f"a::{text}")))).text
+
+
+def test_a_report_asks_nothing_of_any_server() -> None:
+    text = html(run(*several(), claim(), scored(), untested()))
+    document = read(text)
+    assert not {"script", "link", "img", "iframe", "object", "base"} & {
+        tag for tag, _ in document.tags
+    }
+    for tag, attributes in document.tags:
+        for name, value in attributes:
+            assert not name.startswith("on")
+            assert name != "src"
+            assert (name == "href") <= (tag == "a" and str(value).startswith("https://"))
+    assert "url(" not in text
+    assert "@import" not in text
+    policy = dict(document.tags[3][1])
+    assert policy["http-equiv"] == "Content-Security-Policy"
+    assert str(policy["content"]).startswith("default-src 'none'; ")
+
+
+@pytest.mark.parametrize("tasks", [3, 30])
+def test_every_claim_stands_in_the_table_and_in_the_details_once(tasks: int) -> None:
+    claims = [*several(tasks=tasks), untested(), scored(), hand_written(), claim(best=41)]
+    document = read(html(run(*claims)).partition("<h2>For a paper")[0] + "</main></body></html>")
+    (table,) = (table for table in document.tables if "model" in table[0])
+    assert [row[0] for row in table[1:]] == [claim.task for claim in claims]
+    assert table[-1][3:10] == ["4", "60", "20", ".68341/60", ".500", ".620", ".060"]
+    found = [title for title in document.summaries if title != "Verdicts of each task"]
+    assert [title.partition(",")[0].partition(":")[0] for title in found] == [
+        f"{mark} {claim.id.partition('::')[2]}"
+        for mark, claim in zip((row[2] for row in table[1:]), claims, strict=True)
+    ]
+
+
+def test_tables_have_captions_and_their_headers_say_what_they_are_headers_of() -> None:
+    record = run(*several(), recorded(published="below standard"))
+    tags = read(html(record)).tags
+    names = [tag for tag, _ in tags]
+    assert names.count("caption") == names.count("table") == 4
+    assert all("scope" in dict(attributes) for tag, attributes in tags if tag == "th")
+    for place, name in enumerate(names):
+        if name == "table":
+            assert names[place + 1] == "caption"
+            region = dict(tags[place - 1][1])
+            assert region["aria-label"]
+            assert region["tabindex"] == "0"
+
+
+def test_a_bar_ends_at_the_best_prompt_and_lines_stand_at_the_baselines() -> None:
+    text = html(run(claim(best=45)))
+    bar = text.split("<tbody>")[1]
+    assert re.search(r'class="best" y="2" width="75\.0"', bar)
+    assert re.search(r'class="standard" d="M50\.0 0v14"', bar)
+    assert re.search(r'class="highest" d="M62\.0 0v14"', bar)
+
+
+def test_what_was_not_computed_is_a_dash() -> None:
+    (table,) = read(html(run(untested(n=None, t=None)))).tables
+    assert table[1][4:] == ["-"] * 8
+
+
+def test_a_report_can_be_encoded_and_says_so() -> None:
+    text = html(hidden_in("\ud800\udfff"))
+    assert text.encode("utf-8")
+    assert text.startswith("<!doctype html>\n")
+    assert '<meta charset="utf-8">' in text

@@ -1,0 +1,197 @@
+"""The LaTeX report compiles whatever the names, and cites exactly what it has entries for."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import example, given, settings
+
+from pytest_maxrandom.record import HeldOut
+from pytest_maxrandom.reports.latex import latex
+from pytest_maxrandom.reports.references import bibtex
+from tests.unit.reports.page import any_text
+from tests.unit.reports.samples import claim, hand_written, recorded, run, scored, several, untested
+from tests.unit.reports.test_markdown import HOSTILE, hidden_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_maxrandom.record import RunRecord
+
+TEST_SET = HeldOut(
+    n=40,
+    correct=30,
+    accuracy=0.75,
+    low=0.6,
+    high=0.86,
+    standard_baseline=0.5,
+    p_standard=0.0011,
+    openings=1,
+)
+ALWAYS = {"yauney-mimno-2024"}
+USED = [
+    (run(recorded()), ALWAYS),
+    (run(claim()), ALWAYS | {"dettmers-2023"}),
+    (run(claim(quantization="int8")), ALWAYS | {"dettmers-2022"}),
+    (run(recorded(permutation_p=0.02)), ALWAYS | {"westfall-young-1993", "besag-clifford-1991"}),
+    (run(recorded(test=TEST_SET)), ALWAYS | {"wilson-1927"}),
+    (run(recorded(adjusted_p=0.02)), ALWAYS),
+    (run(*[recorded(adjusted_p=0.02)] * 2), ALWAYS | {"holm-1979"}),
+    (
+        run(*[recorded(adjusted_p=0.02)] * 2, adjustment="bh"),
+        ALWAYS | {"benjamini-hochberg-1995"},
+    ),
+    (run(untested()), set()),
+    (run(), set()),
+]
+
+
+def rows(text: str) -> list[str]:
+    """Return the rows of the first table."""
+    table = re.split(r"\\end\{(?:tabular|longtable)\}", text, maxsplit=1)[0]
+    body = re.split(r"\\endlastfoot|\\midrule", table)[-1]
+    lines = body.strip().removesuffix(r"\bottomrule").strip().splitlines()
+    assert all(line.endswith(r"\\") for line in lines)
+    return lines
+
+
+def cited(text: str) -> set[str]:
+    return {key for keys in re.findall(r"\\cite\{([^}]*)\}", text) for key in keys.split(",")}
+
+
+@pytest.mark.parametrize(("record", "keys"), USED)
+def test_exactly_the_methods_that_were_used_are_cited_and_have_entries(
+    record: RunRecord, keys: set[str]
+) -> None:
+    entries = re.findall(r"^@\w+\{([^,]+),$", bibtex(record), re.MULTILINE)
+    assert cited(latex(record)) == set(entries) == keys
+    assert len(entries) == len(set(entries))
+
+
+def test_entries_of_bibtex_have_what_their_type_needs() -> None:
+    needed = {
+        "article": {"author", "title", "journal", "year"},
+        "book": {"author", "title", "publisher", "year"},
+        "inproceedings": {"author", "title", "booktitle", "year"},
+        "misc": {"author", "title", "year"},
+    }
+    for record, _ in USED:
+        for entry in bibtex(record).split("\n\n"):
+            kind = re.match(r"@(\w+)\{", entry)
+            if kind is None:
+                assert entry == ""
+                continue
+            fields = re.findall(r"^  (\w+) = \{(.+)\},?$", entry, re.MULTILINE)
+            assert needed[kind[1]] <= {name for name, _ in fields}
+            assert all(value.count("{") == value.count("}") for _, value in fields)
+            assert entry.isascii()
+
+
+def test_a_row_holds_the_numbers_of_its_claim() -> None:
+    (row,) = rows(latex(run(claim(best=41, task="a_b"))))
+    assert [cell.strip() for cell in row.removesuffix(r"\\").split("&")] == [
+        r"\texttt{a\_b}",
+        r"\texttt{demo (nf4)}",
+        "4",
+        "60",
+        "20",
+        "41",
+        "0.683",
+        "0.500",
+        "0.620",
+        r"\num{0.060}",
+        "above maximum",
+    ]
+
+
+@pytest.mark.parametrize("tasks", [3, 30])
+def test_every_claim_stands_in_the_table_once(tasks: int) -> None:
+    record = run(*several(tasks=tasks), untested(), scored(), hand_written())
+    assert len(rows(latex(record))) == len(record.claims)
+
+
+def test_n_of_a_publication_is_told_apart_in_the_caption() -> None:
+    published = recorded(best=16, n=102, best_accuracy=0.4, best_score=0.4)
+    note = "Where the best is no share of $n$, $n$ is the published one"
+    assert latex(run(published, published)).count(note) == 1
+    assert note not in latex(run(recorded()))
+
+
+def skeleton(text: str) -> list[str]:
+    """Return what makes the structure of a document: environments, rows, rules and items."""
+    return re.findall(r"\\(?:begin|end)\{[^}]*\}|\\\\(?=\n)|\\\w+rule|\\item\b|(?<!\\)&", text)
+
+
+@given(text=any_text)
+@example(text=HOSTILE)
+@settings(max_examples=25, deadline=None)
+def test_no_text_changes_the_structure_of_a_report(text: str) -> None:
+    written = latex(hidden_in(text))
+    assert written.isascii()
+    assert skeleton(written) == skeleton(latex(hidden_in("word")))
+    for line in written.splitlines():
+        assert line.isprintable()
+        if not line.startswith("%"):
+            assert not re.search(r"(?<!\\)%", line)
+
+
+def test_a_fragment_names_the_packages_that_it_needs() -> None:
+    fragment, document = latex(run(claim())), latex(run(claim()), standalone=True)
+    named = re.findall(r"^%   (\\usepackage(?:\[\w+\])?\{\w+\})", fragment, re.MULTILINE)
+    assert len(named) == 5
+    for line in named:
+        assert f"\n{line}\n" in document
+    assert r"\documentclass" not in fragment
+
+
+def test_changed_verdicts_are_told_with_both_numbers_and_why() -> None:
+    text = latex(run(recorded(published="below standard"), recorded(published="above maximum")))
+    assert "1 of 2 published verdicts changes" in text
+    (item,) = re.findall(r"^\\item .* as published .*$", text, re.MULTILINE)
+    for part in ("$n = 99$", "$n = 60$", "$t = 103$", "0.345", "0.0013", "example ids collide"):
+        assert part in item
+
+
+def compiles(folder: Path, name: str, text: str) -> str:
+    if shutil.which("pdflatex") is None or shutil.which("kpsewhich") is None:
+        pytest.skip("no pdflatex; install TeX Live with texlive-latex-extra and texlive-science")
+    for style in ("booktabs.sty", "siunitx.sty", "longtable.sty", "geometry.sty"):
+        if subprocess.run(["kpsewhich", style], capture_output=True, check=False).returncode:
+            pytest.skip(f"this TeX has no {style}; install texlive-science")
+    (folder / f"{name}.tex").write_text(text, encoding="ascii")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", f"{name}.tex"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    log = (folder / f"{name}.log").read_text(encoding="latin-1")
+    assert done.returncode == 0, log[-3000:]
+    return log
+
+
+def hard_run() -> RunRecord:
+    letters = "".join(map(chr, range(33, 127)))
+    names = [HOSTILE, letters, "é ñ ø ł ß ǭ ế ị … – 动物 👩\u200d🚀 \N{NO-BREAK SPACE}", "[x] *y*"]  # noqa: RUF001
+    claims = [claim(task=name, model=name, id=f"s.yaml::{name}", xfail=name) for name in names]
+    changed = recorded(published="below standard", task=letters, permutation_p=0.02)
+    tested = claim(test=TEST_SET, adjusted_p=0.0001, p_max=1e-200, log_p_max=-460.5)
+    return run(*claims, changed, tested, untested(), scored(), hand_written(), *several())
+
+
+def test_a_document_with_any_name_compiles_and_finds_its_references(tmp_path: Path) -> None:
+    text = latex(hard_run(), standalone=True)
+    compiles(tmp_path, "first", text)
+    subprocess.run(["bibtex", "first"], cwd=tmp_path, capture_output=True, check=True)
+    compiles(tmp_path, "first", text)
+    log = compiles(tmp_path, "first", text)
+    assert "undefined" not in log
+    assert "multiply defined" not in log
+
+
+def test_a_fragment_compiles_within_another_document(tmp_path: Path) -> None:
+    fragment = latex(run(*several(tasks=30)))
+    (tmp_path / "results.tex").write_text(fragment, encoding="ascii")
+    packages = re.findall(r"^%   (\\usepackage(?:\[\w+\])?\{\w+\})", fragment, re.MULTILINE)
+    lines = [r"\documentclass{article}", *packages, r"\begin{document}", r"\input{results}"]
+    compiles(tmp_path, "paper", "\n".join([*lines, r"\end{document}"]))

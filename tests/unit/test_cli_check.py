@@ -1,0 +1,131 @@
+"""`maxrandom check`: every mistake with its place, and nothing but mistakes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_maxrandom.cli import main
+from tests.integration.action_runner import commands
+from tests.unit.recorded.suites import rows, save, suite_text
+
+SUITE = """\
+models:
+  - name: some/model
+tasks:
+  - name: sums
+    format: csv
+    path: {path}
+    columns: {{input: question, choices: [A, B], answer: answer}}
+prompts: {{shots: 0}}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with one suite, which is right."""
+    monkeypatch.chdir(tmp_path)
+    suites = Path("eval_suites")
+    suites.mkdir()
+    lines = "".join(f"is {i} even?,yes,no,{'no' if i % 2 else 'yes'}\n" for i in range(20))
+    (suites / "sums.csv").write_text(f"question,A,B,answer\n{lines}")
+    (suites / "good.yaml").write_text(SUITE.format(path="sums.csv"))
+    return suites
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("path", ["eval_suites", "eval_suites/good.yaml", "."])
+def test_a_suite_that_is_right_is_said_to_be(capsys: pytest.CaptureFixture[str], path: str) -> None:
+    assert main(["check", path]) == 0
+    assert capsys.readouterr().out == "1 suite, no mistake\n"
+
+
+def test_each_mistake_is_told_once_with_its_place(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "one.yaml").write_text(SUITE.format(path="sums.csv") + "promts: {}\nscorin: x\n")
+    (folder / "two.yaml").write_text(SUITE.format(path="missing.csv"))
+    assert main(["check", "eval_suites", "eval_suites/two.yaml"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(": ")[0] for line in lines] == [
+        "eval_suites/one.yaml:9",
+        "eval_suites/one.yaml:10",
+        "eval_suites/two.yaml:6",
+    ]
+    assert "did you mean `prompts`?" in lines[0]
+    assert "missing.csv" in lines[2]
+
+
+def test_a_mistake_in_the_data_is_told_where_the_data_is(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (folder / "sums.csv").open("a") as file:
+        file.write("is it?,yes,no,maybe\n")
+    assert main(["check", str(folder / "good.yaml")]) == 1
+    assert capsys.readouterr().out.startswith("eval_suites/sums.csv:22: ")
+
+
+def test_a_suite_of_recorded_results_is_checked_with_its_results(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save(folder / "m.npz", sums__0={"correct": rows(20, 30, n=40)})
+    path = folder / "recorded.yaml"
+    path.write_text(suite_text("{name: sums, chance: 1/2}"))
+    assert main(["check", str(path)]) == 0
+    (folder / "m.npz").write_bytes(b"no archive")
+    capsys.readouterr()
+    assert main(["check", str(path)]) == 1
+    assert capsys.readouterr().out.startswith("eval_suites/")
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_pytest_does_not_collect_is_not_checked(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("other.yaml", ".venv/eval_suites/bad.yaml", "eval_suites/.hidden/bad.yaml"):
+        path = Path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("no: suite\n")
+    assert main(["check", "."]) == 0
+    assert main(["check", "other.yaml"]) == 1
+    assert "other.yaml:1: " in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("path", "sentence"),
+    [
+        ("nowhere", "maxrandom check: there is no file or folder nowhere\n"),
+        ("empty", "maxrandom check: the folder empty holds no suite; suites are YAML files "),
+    ],
+)
+def test_a_check_of_nothing_is_no_success(
+    path: str, sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("empty").mkdir()
+    assert main(["check", path]) == 2
+    assert capsys.readouterr().err.startswith(sentence)
+
+
+def test_mistakes_are_annotated_where_that_is_asked(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(Path.cwd().parent))
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    (folder / "bad.yaml").write_text("models: 3\ntasks: []\n")
+    assert main(["check", "eval_suites", "--annotations", "github"]) == 1
+    found = commands(capsys.readouterr().out)
+    assert [(where["file"], where["line"]) for _, where, _ in found] == [
+        (f"{Path.cwd().name}/eval_suites/bad.yaml", "1"),
+        (f"{Path.cwd().name}/eval_suites/bad.yaml", "2"),
+    ]
+
+
+@pytest.mark.usefixtures("folder")
+def test_no_model_library_is_needed() -> None:
+    code = (
+        "import sys; from pytest_maxrandom.cli import main; code = main(['check', 'eval_suites']); "
+        "assert not {'torch', 'transformers'} & sys.modules.keys(); sys.exit(code)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,117 @@
+"""`maxrandom report` writes each format to the screen or to a file, the same bytes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_maxrandom.cli import main
+from pytest_maxrandom.reports.markdown import markdown
+from pytest_maxrandom.reports.results import dump
+from tests.unit.reports.samples import claim, recorded, run, untested
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STARTS = {
+    "markdown": "**❌ 1 of 2 claims holds",
+    "html": "<!doctype html>",
+    "latex": "% Written by pytest-maxrandom",
+    "bibtex": "@inproceedings{yauney-mimno-2024,",
+    "csv": "id,suite,line,task,model,",
+}
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    path = tmp_path / "results.json"
+    path.write_text(dump(run(claim(), recorded(task="é, \n"), untested())))
+    return path
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_each_format_is_the_same_on_the_screen_and_in_a_file(
+    name: str, results: Path, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    out = tmp_path / "out"
+    assert main(["report", str(results), "--format", name]) == 0
+    shown = capfdbinary.readouterr().out
+    assert shown.decode("utf-8").lstrip().startswith(STARTS[name])
+    assert main(["report", str(results), "--format", name, "--out", str(out)]) == 0
+    assert capfdbinary.readouterr().out == f"report: {out}\n".encode()
+    assert out.read_bytes() == shown
+
+
+def test_markdown_is_what_is_written_without_a_format(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", str(results)]) == 0
+    text = capsys.readouterr().out
+    assert text == markdown(run(claim(), recorded(task="é, \n"), untested()))
+
+
+def test_csv_keeps_its_line_ends_and_its_numbers(results: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    main(["report", str(results), "--format", "csv", "--out", str(out)])
+    data = out.read_bytes()
+    assert data.count(b"\r\n") == data.count(b"\n") == 4
+    rows = list(csv.DictReader(io.StringIO(data.decode("utf-8"), newline="")))
+    known = json.loads(results.read_text())["claims"]
+    for row, one in zip(rows, known, strict=True):
+        for key in ("n", "t", "p_max", "best_accuracy", "max_random_baseline"):
+            assert (float(row[key]) if row[key] else None) == one[key]
+
+
+def test_a_standalone_document_is_whole(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(results), "--format", "latex", "--standalone"]) == 0
+    text = capsys.readouterr().out
+    assert r"\documentclass{article}" in text
+    assert text.rstrip().endswith(r"\end{document}")
+    assert "@inproceedings{yauney-mimno-2024," in text
+
+
+def test_templates_of_the_user_are_used(
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "report.html.j2").write_text("{{ claims|length }} & more")
+    arguments = ["report", str(results), "--templates", str(folder), "--format"]
+    assert main([*arguments, "html"]) == 0
+    assert capsys.readouterr().out == "3 & more\n"
+    assert main([*arguments, "latex"]) == 2
+    assert "no template here is used by the LaTeX report" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--format", "csv", "--templates", "x"],
+            "--templates: csv is written without templates; they are for markdown, html, latex",
+        ),
+        (["--format", "bibtex", "--templates", "x"], "--templates: bibtex is written without"),
+        (["--standalone"], "--standalone: found --format markdown, expected latex"),
+        (["--out", "no/such/folder/r.md"], "r.md: cannot be written: No such file or directory"),
+    ],
+)
+def test_a_mistake_is_one_sentence(
+    arguments: list[str], message: str, results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", str(results), *arguments]) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
+
+
+def test_a_format_that_there_is_not_is_told_with_those_that_there_are(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["report", str(results), "--format", "pdf"])
+    assert "markdown" in capsys.readouterr().err
