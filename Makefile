@@ -10,7 +10,7 @@ $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --upgrade pip
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt \
-		--editable ".[hf,datasets,holdout,plots]" --group dev
+		--editable ".[hf,adapters,datasets,holdout,plots,parquet,inspect]" --group dev
 	touch $@
 
 demo: $(READY)  ## Sweep the demo model and write report.md
@@ -24,14 +24,20 @@ lint: $(READY)  ## Check style and types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows \
+		.github/workflows/*.yml .github/examples/gate*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions .github/actions/gate/action.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.gitlab-ci .github/examples/gitlab-ci.yml
+	$(BIN)/zizmor --offline --no-progress .github .github/examples/gate*.yml
 
 bench: $(READY)  ## Measure the statistics and a sweep beside their peers (some 30 minutes)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group bench
 	$(BIN)/python -m benchmarks.statistics
 	$(BIN)/python -m benchmarks.sweep
+	$(BIN)/python -m benchmarks.recorded
 
 demo-model: $(READY)  ## Train the demo model again (some 20 minutes on 2 cores)
 	$(BIN)/python tools/train_demo_model.py
 
 clean:
-	rm -rf $(VENV) build dist report.md report.json
+	rm -rf $(VENV) build dist report.md report.json maxrandom-report

@@ -29,8 +29,16 @@ _STOP_AFTER = 1_000
 """Exceedances after which a permutation test is decided: p is then known to 3 %."""
 
 
-def assess(planned: PlannedClaim, sweep: Sweep, record: ClaimRecord) -> None:
-    """Judge the best prompt of a sweep and write down what was found."""
+def assess(
+    planned: PlannedClaim, sweep: Sweep, record: ClaimRecord, *, thrifty: bool = False
+) -> None:
+    """Judge the best prompt of a sweep and write down what was found.
+
+    Parameters
+    ----------
+    thrifty : bool
+        Whether the permutation p is computed only where something is claimed of it.
+    """
     cell, predictions = planned.cell, sweep.predictions
     labels = label(cell.prompt_set.validation)
     answers = labels.answers(predictions)
@@ -38,8 +46,10 @@ def assess(planned: PlannedClaim, sweep: Sweep, record: ClaimRecord) -> None:
     scores = _scores(planned, labels, answers)
     ranked = [float(count) for count in counts] if scores is None else scores
     best = ranked.index(max(ranked))
-    permutation_p, notes = permuted_p(answers, labels.gold, labels.choices, planned.null.t)
-    record.notes += notes
+    permutation_p = None
+    if not thrifty or planned.claim.permutation_p is not None:
+        permutation_p, notes = permuted_p(answers, labels.gold, labels.choices, planned.null.t)
+        record.notes += notes
     verdict = judge(
         planned.claim,
         planned.null,
@@ -77,18 +87,30 @@ def assess(planned: PlannedClaim, sweep: Sweep, record: ClaimRecord) -> None:
 
 
 def permuted_p(
-    answers: ArrayLike, gold: Gold, choices: ArrayLike | None, t: int
+    answers: ArrayLike,
+    gold: Gold,
+    choices: ArrayLike | None,
+    t: int,
+    *,
+    labels: int | None = None,
 ) -> tuple[float, list[str]]:
     """Return the max-T p-value of t prompts, and what a reader must know of it.
 
     Parameters
     ----------
-    answers, gold, choices
+    answers, gold, choices, labels
         As `pytest_maxrandom.stats.permutation.max_t_test` takes them; of the prompts at hand.
     t : int
         All prompts.
     """
-    test = max_t_test(answers, gold, choices, permutations=PERMUTATIONS, stop_after=_STOP_AFTER)
+    test = max_t_test(
+        answers,
+        gold,
+        choices,
+        labels=labels,
+        permutations=PERMUTATIONS,
+        stop_after=_STOP_AFTER,
+    )
     held = len(np.asarray(answers))
     if t <= held:
         return test.p_value, []

@@ -39,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
-        print(options.run(options), flush=True)
+        if told := options.run(options):
+            print(told, flush=True)
     except BrokenPipeError:  # `maxrandom report ... | head` has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, TypeError, MaxRandomError, OSError) as error:

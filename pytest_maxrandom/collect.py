@@ -7,32 +7,45 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_maxrandom.arms.planned import PlannedComparison, PlannedContamination
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.items.base import SuiteItem
 from pytest_maxrandom.items.claims import RecordedItem, SweepItem
+from pytest_maxrandom.items.compared import ComparedTask
 from pytest_maxrandom.items.means import drop_model
+from pytest_maxrandom.items.replicates import ReplicatesItem
 from pytest_maxrandom.plan import PlannedClaim
 from pytest_maxrandom.planned import plan_file
+from pytest_maxrandom.replicates import PlannedReplicates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from pytest_maxrandom.items.compared import Compared
+
 
 class SuiteFile(pytest.File):
     """One suite file."""
 
-    def collect(self) -> Iterator[SuiteItem]:
+    def collect(self) -> Iterator[SuiteItem | ComparedTask]:
         """Yield the suite's items; all its mistakes at once, if it has any."""
         try:
             planned = plan_file(self.path)
         except SuiteError as error:
             raise self.CollectError(self._shown(error)) from None
+        compared: dict[str, list[Compared]] = {}
         for each in planned:
-            if isinstance(each, PlannedClaim):
+            if isinstance(each, PlannedComparison | PlannedContamination):
+                compared.setdefault(each.task, []).append(each)
+            elif isinstance(each, PlannedClaim):
                 yield SweepItem.from_parent(self, name=each.name, planned=each)
+            elif isinstance(each, PlannedReplicates):
+                yield ReplicatesItem.from_parent(self, name=each.name, planned=each)
             else:
                 yield RecordedItem.from_parent(self, name=each.name, planned=each)
+        for task, all_of_task in compared.items():
+            yield ComparedTask.from_parent(self, name=task, planned=all_of_task)
 
     def _shown(self, error: SuiteError) -> str:
         """Return the problems with paths as the user would type them."""
@@ -46,10 +59,12 @@ class SuiteFile(pytest.File):
 def order_by_model(items: list[pytest.Item]) -> None:
     """Let items that share a model follow each other, in the places that items of suites held."""
     places = [place for place, item in enumerate(items) if isinstance(item, SuiteItem)]
-    groups: dict[tuple[str, str] | None, list[pytest.Item]] = {}
+    groups: dict[tuple[bool, tuple[str, ...] | None], list[pytest.Item]] = {}
     for place in places:
-        groups.setdefault(_model(items[place]), []).append(items[place])
-    ordered = (item for group in groups.values() for item in group)
+        item = items[place]
+        last = isinstance(item, SuiteItem) and item.last
+        groups.setdefault((last, _model(item)), []).append(item)
+    ordered = (item for key in sorted(groups, key=lambda key: key[0]) for item in groups[key])
     for place, item in zip(places, ordered, strict=True):
         items[place] = item
 
@@ -61,7 +76,7 @@ def release_model(item: pytest.Item, nextitem: pytest.Item | None) -> None:
         drop_model(item.config)
 
 
-def _model(item: pytest.Item | None) -> tuple[str, str] | None:
+def _model(item: pytest.Item | None) -> tuple[str, ...] | None:
     return item.model if isinstance(item, SuiteItem) else None
 
 

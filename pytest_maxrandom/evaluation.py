@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.assessment import assess
 from pytest_maxrandom.errors import ModelError, SweepError
 from pytest_maxrandom.ledger import FOLDER, SetLedger, Subject, Try
 from pytest_maxrandom.models.digest import model_digest
-from pytest_maxrandom.models.registry import locate
+from pytest_maxrandom.models.registry import located
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import HeldOut, Tries
 from pytest_maxrandom.stats.intervals import wilson
@@ -47,6 +47,9 @@ class Means:
         Names this process among those of the run.
     settings : Settings
         What the command line says.
+    swept : set of int
+        Ids of the planned claims that this process has swept, so that what must be computed afresh
+        is computed once.
     """
 
     pool: ModelPool
@@ -54,6 +57,7 @@ class Means:
     run: str
     process: str
     settings: Settings
+    swept: set[int] = field(default_factory=set)
 
 
 class Evaluation:
@@ -64,8 +68,9 @@ class Evaluation:
     planned : PlannedClaim
         The claim.
     run : sequence of PlannedClaim
-        All claims of the run. What they are about to try counts from the first of them on, so that
-        t does not depend on which is tested first.
+        All claims of the run, and all their replicates. What they are about to try counts from the
+        first of them on, so that t does not depend on which is tested first. What other replicates
+        of the suite try does not count: nothing is chosen between them.
 
     Raises
     ------
@@ -82,10 +87,11 @@ class Evaluation:
         self._means = means
         self._subject = _subject(planned)
         cell = planned.cell
+        siblings = planned.design.siblings(planned.replicate) if planned.design else None
         self._ledger = SetLedger(
-            planned.base / FOLDER, means.run, cell.task.name, cell.prompt_set.validation
+            planned.base / FOLDER, means.run, cell.task.name, cell.prompt_set.validation, siblings
         )
-        self._run = run
+        self._run = [other for other in run if not _are_siblings(other, planned)]
         self._check_budget()
         prompts = cell.prompt_set.prompts
         self._work = [(prompt, cell.prompt_set.scored(prompt)) for prompt in prompts]
@@ -109,20 +115,17 @@ class Evaluation:
     def run(self, record: ClaimRecord, progress: Progress) -> Predictions:
         """Sweep the prompts, judge the best of them, and write down what was found.
 
+        This is a look at the claim, which the ledger counts; and where the claim holds and has a
+        test set, this is opened.
+
         Raises
         ------
         SweepError
             If a prompt cannot be scored.
         """
         planned = self._planned
-        sweep = self._sweep(self._work, progress, self._evaluated)
-        self._ledger.refresh()
-        claim, task = self._count()
-        budget = planned.suite.prompts.budget
-        t = max(budget or 0, claim if planned.counted == "claim" else task)
-        record.t = t
-        record.revision = sweep.revision or record.revision
-        assess(planned.with_t(t), sweep, record)
+        sweep = self.sweep(progress)
+        claim, task = self._judge(sweep, record)
         record.tries = self._look(record, claim, task)
         record.notes += self._ledger.notes(self._subject)
         if record.passed and planned.cell.test and not self._means.settings.no_test:
@@ -136,10 +139,48 @@ class Evaluation:
                 )
         return sweep.predictions
 
+    def replicate(self, record: ClaimRecord, progress: Progress) -> None:
+        """Sweep the prompts and judge the best of them, without a look at the claim.
+
+        Raises
+        ------
+        SweepError
+            If a prompt cannot be scored.
+        """
+        self._judge(self.sweep(progress), record, thrifty=True)
+
+    def sweep(self, progress: Progress) -> Sweep:
+        """Run the prompts; each is counted in the ledger, and nothing is judged.
+
+        Raises
+        ------
+        SweepError
+            If a prompt cannot be scored.
+        """
+        means = self._means
+        fresh = means.settings.fresh and id(self._planned) not in means.swept
+        sweep = self._sweep(self._work, progress, self._evaluated, fresh=fresh)
+        means.swept.add(id(self._planned))
+        return sweep
+
     @property
     def warnings(self) -> list[str]:
         """What happened to the ledger and the store, one sentence each."""
         return [*self._ledger.problems, *self._means.store.messages]
+
+    def _judge(
+        self, sweep: Sweep, record: ClaimRecord, *, thrifty: bool = False
+    ) -> tuple[int, int]:
+        """Fill the record, and return how many tries there are of this claim, and of any."""
+        planned = self._planned
+        self._ledger.refresh()
+        claim, task = self._count()
+        budget = planned.suite.prompts.budget
+        t = max(budget or 0, claim if planned.counted == "claim" else task)
+        record.t = t
+        record.revision = sweep.revision or record.revision
+        assess(planned.with_t(t), sweep, record, thrifty=thrifty)
+        return claim, task
 
     def _count(self) -> tuple[int, int]:
         """Return how many tries there are of this claim, and of any, on these examples."""
@@ -154,6 +195,9 @@ class Evaluation:
                 tries = _tries(other, _subject(other))
             except ModelError:  # and so none of its prompts will be tried
                 continue
+            # Another suite may have the same replicates.
+            siblings = self._ledger.siblings_on(other.cell.prompt_set.validation)
+            tries = {tried for tried in tries if tried.prompt not in siblings}
             task |= tries
             if same:
                 claim |= tries
@@ -212,7 +256,8 @@ class Evaluation:
         openings = self._ledger.opened(self._subject, prompt.digest, examples)
         if openings is None:
             return None
-        sweep = self._sweep([(prompt, examples)], progress, lambda predictions: None)
+        fresh = self._means.settings.fresh
+        sweep = self._sweep([(prompt, examples)], progress, lambda predictions: None, fresh=fresh)
         (predictions,) = sweep.predictions.prompts
         null = MaxRandomBaseline(
             n=len(examples), chance=[example.chance for example in examples], t=1
@@ -231,7 +276,12 @@ class Evaluation:
         )
 
     def _sweep(
-        self, work: Work, progress: Progress, finished: Callable[[PromptPredictions], None]
+        self,
+        work: Work,
+        progress: Progress,
+        finished: Callable[[PromptPredictions], None],
+        *,
+        fresh: bool,
     ) -> Sweep:
         means = self._means
         return run_sweep(
@@ -240,7 +290,7 @@ class Evaluation:
             self._planned.suite.scoring,
             progress,
             store=means.store,
-            fresh=means.settings.fresh,
+            fresh=fresh,
             model_digest=self._subject.model_digest,
             forced_engine=means.settings.engine,
             finished=finished,
@@ -254,11 +304,17 @@ def _subject(planned: PlannedClaim) -> Subject:
     model = planned.model
     return Subject(
         model=model.name,
-        model_digest=model_digest(model, locate(model.name, planned.base)),
+        model_digest=model_digest(model, *located(model, planned.base)),
         quantization=model.quantization,
         shots=planned.cell.shots,
         scoring=planned.suite.scoring,
     )
+
+
+def _are_siblings(one: PlannedClaim, other: PlannedClaim) -> bool:
+    """Tell whether two claims are different replicates of one suite."""
+    same = one.design is not None and one.design is other.design
+    return same and one.replicate != other.replicate
 
 
 def _claim_key(planned: PlannedClaim) -> tuple[str, int]:

@@ -25,6 +25,20 @@ def accuracy(value: float | None, decimals: int = 3) -> str:
     return _without_zero(f"{value:.{decimals}f}")
 
 
+def signed(value: float | None, decimals: int = 3) -> str:
+    """Write a difference of accuracies with its sign; one that is rounded to zero has none.
+
+    Examples
+    --------
+    >>> signed(0.0213), signed(-0.0204), signed(-0.0004), signed(None)
+    ('+.021', '-.020', '.000', '-')
+    """
+    size = accuracy(None if value is None else abs(value), decimals)
+    if value is None or size == NONE or not float(size):
+        return size
+    return f"{'+' if value > 0 else '-'}{size}"
+
+
 def p_value(value: float | None, log_p: float | None = None, level: float | None = None) -> str:
     """Write a probability with two significant digits, or three decimals from .1 on.
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from pytest_maxrandom.arms.derive import arms_of, dotted
 from pytest_maxrandom.errors import ModelError, Problem, SuiteError
 from pytest_maxrandom.labels import label
-from pytest_maxrandom.models.registry import locate
+from pytest_maxrandom.models.registry import locate, locate_adapter
 from pytest_maxrandom.nulls import Guessers, NoMetric, guessers, score_guessers
 from pytest_maxrandom.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.record import ClaimRecord, PromptCount, ValidationSet
@@ -19,14 +20,25 @@ from pytest_maxrandom.tasks.load import load_task
 from pytest_maxrandom.verdict import Claim
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from pytest_maxrandom.arms.derive import Arm
+    from pytest_maxrandom.design import Design
     from pytest_maxrandom.nulls import Null, ScoreGuessers
     from pytest_maxrandom.prompts.sampling import PromptSet
     from pytest_maxrandom.suite.loader import Suite
     from pytest_maxrandom.suite.spec import Metric, ModelSpec, SuiteSpec, TaskSpec
     from pytest_maxrandom.tasks.task import Example, Task
+
+
+@dataclass(frozen=True)
+class _Examples:
+    """What the prompts of a task are drawn from, whatever the arm."""
+
+    task: Task
+    validation: tuple[Example, ...]
+    test: tuple[Example, ...]
 
 
 @dataclass(frozen=True)
@@ -62,6 +74,14 @@ class PlannedClaim:
         Line of its task in the suite file, from 1.
     base : Path
         Folder that the suite's paths are relative to.
+    suite : SuiteSpec
+        The suite with what its arm changes.
+    arm : Arm
+        The arm, or else the model, that the claim is about.
+    replicate : int
+        Which replicate of the claim this is; 0 is the claim itself.
+    design : Design or None
+        All replicates of the suite's claims; None where it has none.
     """
 
     name: str
@@ -74,6 +94,9 @@ class PlannedClaim:
     marks: tuple[str, ...]
     counted: Literal["claim", "task"]
     suite: SuiteSpec
+    arm: Arm
+    replicate: int = 0
+    design: Design | None = field(default=None, repr=False, compare=False)
 
     def with_t(self, t: int) -> PlannedClaim:
         """Return the claim with t prompts in all, of which the sweep's are a part."""
@@ -127,7 +150,7 @@ class PlannedClaim:
             ),
             validation_ids=[example.id for example in found.validation],
             task_digest=cell.task.digest,
-            notes=[*cell.task.notes, *found.notes],
+            notes=[*self.arm.notes, *cell.task.notes, *found.notes],
         )
 
     @property
@@ -137,7 +160,7 @@ class PlannedClaim:
 
 
 def plan(suite: Suite) -> list[PlannedClaim]:
-    """Return the suite's claims, in the order model, task, shots.
+    """Return the suite's claims, in the order model or arm, task, shots.
 
     Raises
     ------
@@ -145,20 +168,28 @@ def plan(suite: Suite) -> list[PlannedClaim]:
         With all the mistakes in the files that the suite names, and all that its tasks cannot give.
     """
     problems: list[Problem] = []
-    base = suite.path.parent
-    for index, model in enumerate(suite.spec.models):
-        try:
-            locate(model.name, base)
-        except ModelError as error:
-            line = suite.line("models", index, "name")
-            problems.append(Problem(suite.path, line, f"models[{index}].name: {error}"))
-    cells = [_cells(suite, index, problems) for index in range(len(suite.spec.tasks))]
+    arms = arms_of(suite.spec)
+    for arm in arms:
+        named = [(locate, arm.model.name, arm.named)]
+        if arm.model.adapter is not None:
+            named.append((locate_adapter, arm.model.adapter, arm.adapted))
+        for find, name, place in named:
+            try:
+                find(name, suite.path.parent)
+            except ModelError as error:
+                message = f"{dotted(place)}: {error}"
+                problems.append(Problem(suite.path, suite.line(*place), message))
+    tasks = [_examples(suite, index, problems) for index in range(len(suite.spec.tasks))]
+    cells: dict[str, list[list[Cell]]] = {}
+    for arm in arms:
+        if (asked := arm.prompts.model_dump_json()) not in cells:
+            cells[asked] = [_cells(suite, arm, each, problems) for each in tasks if each]
     if problems:
         raise SuiteError(dict.fromkeys(problems))
     claims = [
-        _claim(suite, model, index, cell)
-        for model in suite.spec.models
-        for index, of_task in enumerate(cells)
+        _claim(suite, arm, index, cell)
+        for arm in arms
+        for index, of_task in enumerate(cells[arm.prompts.model_dump_json()])
         for cell in of_task
     ]
     if problems := list(_unpassable(suite, claims)):
@@ -166,9 +197,9 @@ def plan(suite: Suite) -> list[PlannedClaim]:
     return claims
 
 
-def _cells(suite: Suite, index: int, problems: list[Problem]) -> list[Cell]:
-    """Return the task's cells, or add to the problems."""
-    spec, prompts = suite.spec.tasks[index], suite.spec.prompts
+def _examples(suite: Suite, index: int, problems: list[Problem]) -> _Examples | None:
+    """Return what the task's prompts are drawn from, or add to the problems."""
+    spec = suite.spec.tasks[index]
 
     def where(key: str) -> tuple[Path, int | None]:
         return suite.path, suite.line("tasks", index, key)
@@ -181,23 +212,44 @@ def _cells(suite: Suite, index: int, problems: list[Problem]) -> list[Cell]:
         task, test = set_aside(task, spec, suite.path.parent, where_test)
     except SuiteError as error:
         problems += error.problems
-        return []
-    validation = validation_set(task, spec.validation)
+        return None
+    return _Examples(task, validation_set(task, spec.validation), test)
+
+
+def _cells(suite: Suite, arm: Arm, given: _Examples, problems: list[Problem]) -> list[Cell]:
+    """Return the cells of a task, or add to the problems."""
+    spec = arm.of(suite.spec)
     cells = []
-    for shots in prompts.shots:
+    for shots in spec.prompts.shots:
         try:
-            prompt_set = draw_prompts(task, validation, prompts, shots)
+            cells.append(draw_cell(given.task, given.validation, spec, shots, given.test))
         except NoPrompts as error:
-            problems.append(Problem(suite.path, suite.line("prompts", error.key), str(error)))
-            continue
-        try:
-            score_null = _score_null(suite.spec.metric, prompt_set, prompts.budget)
+            line = suite.line(*arm.asks(error.key))
+            problems.append(Problem(suite.path, line, str(error)))
         except NoMetric as error:
-            problems.append(Problem(suite.path, suite.line("metric"), f"{task.name}: {error}"))
-            continue
-        null = guessers(prompt_set, prompts.budget)
-        cells.append(Cell(task, shots, prompt_set, null, score_null, test))
+            message = f"{given.task.name}: {error}"
+            problems.append(Problem(suite.path, suite.line("metric"), message))
     return cells
+
+
+def draw_cell(
+    task: Task,
+    validation: Sequence[Example],
+    suite: SuiteSpec,
+    shots: int,
+    test: tuple[Example, ...] = (),
+) -> Cell:
+    """Draw the prompts of one task with one number of shots, and the guessers beside them.
+
+    Raises
+    ------
+    NoPrompts, NoMetric
+        In one sentence, where the task cannot give what the suite asks for.
+    """
+    prompts = suite.prompts
+    prompt_set = draw_prompts(task, validation, prompts, shots)
+    score_null = _score_null(suite.metric, prompt_set, prompts.budget)
+    return Cell(task, shots, prompt_set, guessers(prompt_set, prompts.budget), score_null, test)
 
 
 def _score_null(metric: Metric, prompt_set: PromptSet, t: int | None) -> ScoreGuessers | None:
@@ -230,19 +282,20 @@ def _unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Proble
             )
 
 
-def _claim(suite: Suite, model: ModelSpec, index: int, cell: Cell) -> PlannedClaim:
-    spec: SuiteSpec = suite.spec
+def _claim(suite: Suite, arm: Arm, index: int, cell: Cell) -> PlannedClaim:
+    spec: SuiteSpec = arm.of(suite.spec)
     task: TaskSpec = spec.tasks[index]
     assertion = task.assertion or spec.assertion
     return PlannedClaim(
-        name=f"{task.name}[{model.short_name}-{model.quantization}-{cell.shots}shot]",
+        name=f"{task.name}[{arm.name}-{cell.shots}shot]",
         line=suite.line("tasks", index),
         base=suite.path.parent,
-        model=model,
+        model=arm.model,
         cell=cell,
         claim=Claim.of(assertion),
         xfail=task.xfail or spec.xfail,
         marks=tuple(dict.fromkeys([*spec.marks, *task.marks])),
         counted=assertion.count if isinstance(assertion, AssertSpec) else "claim",
         suite=spec,
+        arm=arm,
     )

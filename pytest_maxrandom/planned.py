@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.plan import plan
+from pytest_maxrandom.arms.plan import plan_comparisons, plan_recorded_comparisons
+from pytest_maxrandom.plan import PlannedClaim, plan
 from pytest_maxrandom.recorded.plan import plan_recorded
+from pytest_maxrandom.replicates import plan_replicates, replicated
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.plan import PlannedClaim
+    from pytest_maxrandom.arms.planned import PlannedComparison, PlannedContamination
     from pytest_maxrandom.recorded.claims import RecordedClaim
+    from pytest_maxrandom.replicates import PlannedReplicates
+
+    Planned = (
+        PlannedClaim | PlannedReplicates | RecordedClaim | PlannedComparison | PlannedContamination
+    )
 
 
-def plan_file(path: Path) -> Sequence[PlannedClaim | RecordedClaim]:
-    """Return the claims of a suite file.
+def plan_file(path: Path) -> Sequence[Planned]:
+    """Return the claims of a suite file, their replicates, and the comparisons of its arms.
 
     Raises
     ------
@@ -25,4 +32,9 @@ def plan_file(path: Path) -> Sequence[PlannedClaim | RecordedClaim]:
         With all the mistakes in it, and in the files that it names.
     """
     suite = load_any_suite(path)
-    return plan_recorded(suite) if isinstance(suite, RecordedSuite) else plan(suite)
+    if isinstance(suite, RecordedSuite):
+        recorded = plan_recorded(suite)
+        return [*recorded, *plan_recorded_comparisons(suite, recorded)]
+    planned = plan_replicates(suite, plan(suite))
+    claims = [each for each in planned if isinstance(each, PlannedClaim)]
+    return [*planned, *plan_comparisons(suite, map(replicated, claims))]

@@ -93,6 +93,11 @@ class Run:
             }
         )
         adjust(run.claims, self._adjustment)
+        if run.comparisons:
+            from pytest_maxrandom.arms.over_tasks import adjust_over_tasks, over_tasks
+
+            adjust_over_tasks(run.comparisons)
+            run.over_tasks = over_tasks(run.comparisons)
         return run
 
 

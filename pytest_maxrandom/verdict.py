@@ -33,7 +33,9 @@ class Claim:
         """Return the claim of a suite; p_max <= 0.05 where it says nothing."""
         if spec == "report":
             return cls()
-        claim = cls() if spec is None else cls(**spec.model_dump(exclude={"count"}))
+        claim = (
+            cls() if spec is None else cls(**spec.model_dump(exclude={"count", "in_replicates"}))
+        )
         return claim if claim.asserted() else cls(p_max=DEFAULT_P_MAX)
 
     def asserted(self) -> dict[str, float | str]:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Find the mistakes in suites and in the data that they name, as pytest does when it collects them.
-No model is loaded. The exit code is 1 if there is one, else 0."""
+No model is loaded. The exit code is 1 if there is one, 2 if there is nothing to check or an
+argument is wrong, else 0."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -38,7 +39,7 @@ def run(options: argparse.Namespace) -> str:
     Raises
     ------
     ValueError
-        If a path does not exist, or a folder holds no suite.
+        If a path does not exist or is neither a file nor a folder, or a folder holds no suite.
     """
     suites = list(dict.fromkeys(suite for path in options.paths for suite in _suites(path)))
     problems = list(dict.fromkeys(problem for suite in suites for problem in _problems(suite)))
@@ -60,6 +61,8 @@ def _suites(path: Path) -> Iterator[Path]:
     if path.is_file():
         yield path
         return
+    if not path.is_dir():
+        raise ValueError(f"{path} is neither a plain file nor a folder")
     here = Path.cwd()
     whole = path.absolute()
     root = here if whole.is_relative_to(here) else whole

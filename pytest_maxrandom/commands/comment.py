@@ -23,7 +23,8 @@ Write a JSON report as a comment on a pull request of GitHub, or a merge request
 comment for each key, created once and then updated. The token comes from the environment:
 GITHUB_TOKEN or GH_TOKEN; GITLAB_TOKEN. What is not given comes from the job: GITHUB_API_URL,
 GITHUB_REPOSITORY, GITHUB_EVENT_PATH, GITHUB_RUN_ID; CI_API_V4_URL, CI_PROJECT_ID,
-CI_MERGE_REQUEST_IID, CI_PIPELINE_ID."""
+CI_MERGE_REQUEST_IID, CI_PIPELINE_ID. Where the forge says that the run failed and the results do
+not, the comment says so."""
 _EPILOG = """\
 The exit code is 0 when the comment is written, or left alone on purpose (it shows a later run, or
 the pull request has moved on or is closed); 2 when an argument or a file is wrong, or the forge
@@ -34,7 +35,18 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Describe the command and its arguments."""
     text = "a run as the one comment on a pull request"
     parser = commands.add_parser("comment", help=text, description=_DESCRIPTION, epilog=_EPILOG)
-    parser.add_argument("results", type=Path, help="file written by pytest --maxrandom-json")
+    parser.add_argument(
+        "results",
+        type=Path,
+        nargs="?",
+        help="file written by pytest --maxrandom-json; none if a run that failed left none",
+    )
+    parser.add_argument(
+        "--outcome",
+        default="",
+        metavar="TEXT",
+        help="why the run does not pass, where the results do not say it; the comment begins so",
+    )
     parser.add_argument(
         "--base", type=Path, help="the same of the base branch, to say what changed since"
     )
@@ -68,7 +80,7 @@ def run(options: argparse.Namespace) -> str:
     ForgeError
         If the forge refuses or cannot be reached.
     ValueError
-        If arguments contradict each other.
+        If arguments contradict each other, or there is nothing to say.
     """
     from pytest_maxrandom.forges.events import github_trigger, gitlab_trigger
     from pytest_maxrandom.forges.markers import check_key, head
@@ -78,9 +90,11 @@ def run(options: argparse.Namespace) -> str:
     on_gitlab = _is_gitlab(options, os.environ)
     trigger = (gitlab_trigger if on_gitlab else github_trigger)(os.environ)
     above = head(check_key(options.key), trigger.stamp)
+    results = _results(options.results, options.untrusted) if options.results else None
     text = above + comment(
-        _results(options.results, options.untrusted),
+        results,
         _base(options.base),
+        outcome=options.outcome or _unsaid(results, trigger),
         report=options.report_url or trigger.report,
         commit=trigger.commit,
         untrusted=options.untrusted,
@@ -116,6 +130,19 @@ def _results(path: Path, untrusted: bool) -> RunRecord:
     return load_untrusted(path) if untrusted else load(path)
 
 
+def _unsaid(results: RunRecord | None, trigger: Trigger) -> str:
+    """Say that a run has failed, if the forge says so and the results do not."""
+    from pytest_maxrandom.reports.summary import SYMBOLS, symbol
+
+    if results is None and not trigger.failed:
+        raise ValueError("found neither results nor --outcome, expected one of them at least")
+    if results is None:
+        return "The run failed and left no report; its log says why"
+    if trigger.failed and symbol(results) != SYMBOLS["failed"]:
+        return "The run failed, though nothing that it tested did; its log says why"
+    return ""
+
+
 def _base(path: Path | None) -> RunRecord | str | None:
     """Read what to compare with; or say why that cannot be done, which is no reason to fail."""
     from pytest_maxrandom.errors import ReportError
@@ -146,7 +173,8 @@ def _github(
     number = options.pull_request or current_number(trigger, client, repository)
     if isinstance(number, str):
         return number
-    return github.GitHub(client, repository, number, options.login)
+    in_actions = environ.get("GITHUB_ACTIONS") == "true"
+    return github.GitHub(client, repository, number, options.login, in_actions=in_actions)
 
 
 def _gitlab(options: argparse.Namespace, environ: Mapping[str, str], trigger: Trigger) -> Forge:

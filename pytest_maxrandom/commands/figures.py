@@ -57,7 +57,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run(options: argparse.Namespace) -> str:
-    """Draw, write, and list the files.
+    """Draw, write, and list each file when it is written; return what is left out.
 
     Raises
     ------
@@ -77,13 +77,16 @@ def run(options: argparse.Namespace) -> str:
     from pytest_maxrandom.figures.catalogue import write_all
 
     written = write_all(
-        [each.only(options.only) for each in _catalogues(options)], options.out, formats
+        [each.only(options.only) for each in _catalogues(options)],
+        options.out,
+        formats,
+        told=lambda path: print(path, flush=True),
     )
     if not written.files:
         names = ", ".join(options.only)
         asked = f"{names} cannot be drawn from what is given" if names else "no claim was tested"
         raise ReportError(f"nothing to draw: {'; '.join(written.notes) or asked}")
-    return "\n".join([*map(str, written.files), *written.notes])
+    return "\n".join(written.notes)
 
 
 def _formats(text: str) -> list[str]:

@@ -16,11 +16,13 @@ _REPORT = Path("maxrandom-report/report.md")
 _DESCRIPTION = """\
 Run pytest on suites and write the Markdown report, and beside it the JSON report and the JUnit
 file. In GitHub Actions also: annotations, the step's summary, and the outputs code, outcome
-(passed, failed or error), passed, failed, report, json and junit."""
+(passed, failed or error), passed, failed, notice (why, where the reports do not say it), report,
+json and junit."""
 _EPILOG = """\
 The exit code is pytest's: 0 all claims hold, 1 one fails, 2 interrupted or a suite is wrong,
 3 internal error, 4 wrong arguments, 5 nothing was tested, 128 + s if signal s ended it. A run
-that ends well without a claim ends with 5."""
+that ends well without a claim ends with 5. A file beside the report that no gate wrote is not
+overwritten: then nothing is run, and the code is 2."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -58,20 +60,20 @@ def run(options: argparse.Namespace) -> str:
     Raises
     ------
     ValueError
-        If an argument is wrong.
+        If an argument is wrong, or a file of somebody else's would be overwritten.
     OSError
         If the reports' folder or the step's outputs cannot be written.
     """
     from pytest_maxrandom.gate import actions
+    from pytest_maxrandom.gate.files import discard, report_files
     from pytest_maxrandom.gate.outcome import judge
     from pytest_maxrandom.gate.process import run_pytest
 
     suites = _suites([*options.paths, *_words("suites", options.suites)])
     arguments = _words("pytest-args", options.pytest_args)
-    files = _files(options.report)
+    files = report_files(options.report)
     files["report"].parent.mkdir(parents=True, exist_ok=True)
-    for file in files.values():  # those of an earlier run would pass for this one's
-        file.unlink(missing_ok=True)
+    discard(files)
     arguments += [
         f"--maxrandom-report={files['report']}",
         f"--maxrandom-json={files['json']}",
@@ -95,7 +97,12 @@ def run(options: argparse.Namespace) -> str:
             "outcome": outcome.word,
             "passed": str(outcome.passed),
             "failed": str(outcome.failed),
-            **{name: file.as_posix() for name, file in files.items() if file.exists()},
+            "notice": outcome.notice,
+            **{
+                name: file.as_posix()
+                for name, file in files.items()
+                if file.exists() and (name != "json" or recorded is not None)
+            },
         }
     )
     said.append(f"{outcome.word}: {outcome.sentence}")
@@ -121,18 +128,6 @@ def _words(name: str, text: str) -> list[str]:
         raise ValueError(f"{name}: found {text!r}, expected words ({error})") from error
 
 
-def _files(report: str) -> dict[str, Path]:
-    """Return the files to write, by the names of the step's outputs."""
-    path = Path(report)
-    if path.suffix != ".md" or not report.isprintable() or report.startswith("-"):
-        raise ValueError(f"report: found {report!r}, expected the path of a file *.md")
-    return {
-        "report": path,
-        "json": path.with_suffix(".json"),
-        "junit": path.with_suffix(".xml"),
-    }
-
-
 def _read(json: Path) -> tuple[RunRecord | None, list[str]]:
     """Return the run as it was recorded, if it was, and what a person must know of that."""
     from pytest_maxrandom.errors import ReportError
@@ -145,13 +140,11 @@ def _read(json: Path) -> tuple[RunRecord | None, list[str]]:
 
 
 def _summary(report: Path, outcome: Outcome) -> str:
-    """Return the report; if not all could be tested, below a sentence that says so."""
+    """Return the report; below why the gate does not pass, where it does not say that itself."""
     from pytest_maxrandom.reports.text import plain
 
     text = report.read_text(encoding="utf-8") if report.exists() else ""
-    if outcome.word != "error":
-        return text
-    return f"⚠️ The gate could not test everything: {plain(outcome.sentence)}\n\n{text}"
+    return f"**❌ {plain(outcome.notice)}**\n\n{text}" if outcome.notice else text
 
 
 def _commands(outcome: Outcome, recorded: RunRecord | None, root: Path) -> list[str]:
@@ -162,6 +155,6 @@ def _commands(outcome: Outcome, recorded: RunRecord | None, root: Path) -> list[
     if not actions.here():
         return []
     found = annotate(recorded, root, Path.cwd()) if recorded else []
-    if outcome.word == "error" and not found:
-        found = [Annotation("The gate could not test everything", outcome.sentence)]
+    if outcome.notice and not found:
+        found = [Annotation(outcome.title, outcome.reason)]
     return workflow_commands(found, actions.workspace())

@@ -6,11 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.notation import NONE, accuracy, count, p_value, span
-
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
 
     from pytest_maxrandom.recorded.arms import Result, Unit
     from pytest_maxrandom.stats.paired import Pairs
@@ -24,8 +21,6 @@ _ROLES = {
     "correct": "correct",
 }
 """Columns, and what they are called unless an option says otherwise."""
-_SHOWN = 24
-"""Characters of a name."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -70,6 +65,11 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="count the single draws whose effect is further from 0; 0.04 by default",
     )
     parser.add_argument("--seed", type=int, default=0, help="of draws and signs; 0 by default")
+    parser.add_argument(
+        "--full",
+        action="store_true",
+        help="sample the full hierarchical model too (needs the extra bayes)",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON, unrounded")
     parser.set_defaults(run=run)
 
@@ -83,14 +83,19 @@ def run(options: argparse.Namespace) -> str:
 
     Raises
     ------
-    RecordedError
-        If the file is wrong.
+    MaxRandomError
+        If the file is wrong, or the full model is asked for and not installed.
     TypeError, ValueError
         If an option is outside its domain.
     """
+    from pytest_maxrandom.commands.replication_text import replication_text
     from pytest_maxrandom.commands.rows import json_text
     from pytest_maxrandom.recorded.arms import ArmColumns, read_arms
 
+    if options.full:
+        from pytest_maxrandom.stats.hierarchical import require_libraries
+
+        require_libraries()
     named = {role: getattr(options, role) for role in _ROLES}
     recorded = read_arms(
         options.file,
@@ -100,7 +105,7 @@ def run(options: argparse.Namespace) -> str:
         pool=options.pool,
     )
     results = [
-        _result(dict(zip(recorded.by, group, strict=True)), a, b, _pairs(units, a, b), options)
+        _result(dict(zip(recorded.by, group, strict=True)), a, b, units, options)
         for a, b in recorded.comparisons
         for group, units in recorded.groups.items()
     ]
@@ -112,7 +117,7 @@ def run(options: argparse.Namespace) -> str:
         "seed": options.seed,
         "results": results,
     }
-    return json_text(summary) if options.json else _text(summary)
+    return json_text(summary) if options.json else replication_text(summary)
 
 
 def _pairs(units: dict[Unit, dict[str, Result]], a: str, b: str) -> Pairs:
@@ -129,12 +134,17 @@ def _pairs(units: dict[Unit, dict[str, Result]], a: str, b: str) -> Pairs:
 
 
 def _result(
-    group: dict[str, str], a: str, b: str, pairs: Pairs, options: argparse.Namespace
+    group: dict[str, str],
+    a: str,
+    b: str,
+    units: dict[Unit, dict[str, Result]],
+    options: argparse.Namespace,
 ) -> dict[str, Any]:
     from pytest_maxrandom.stats.noncentral import conditional_likelihood
     from pytest_maxrandom.stats.paired import compare_arms
     from pytest_maxrandom.stats.replication import unreplicated
 
+    pairs = _pairs(units, a, b)
     comparison = compare_arms(pairs, confidence=options.confidence, seed=options.seed)
     single = None
     if any(task.replicates > 1 for task in comparison.tasks):
@@ -158,6 +168,7 @@ def _result(
         "smallest_p": comparison.test.smallest_p,
         "overdispersion": comparison.overdispersion,
         "effect": asdict(effect),
+        "full": _full(units, a, b, options) if options.full else None,
         "tasks": [asdict(task) for task in comparison.tasks],
         "single_draws": None if single is None else _single(single),
     }
@@ -171,125 +182,30 @@ def _single(found: Unreplicated) -> dict[str, Any]:
     }
 
 
-def _text(summary: dict[str, Any]) -> str:
-    results = summary["results"]
-    drawn = [each for each in results if each["single_draws"] is not None]
-    confidence, level = f"{summary['confidence'] * 100:g} %", accuracy(1 - summary["confidence"], 2)
-    tasks = span([len(each["tasks"]) for each in results])
-    pairs = span([each["pairs"] for each in results])
-    header = [
-        *("difference", confidence, "p", "q (BH)", "q (Holm)"),
-        *("effect", confidence, "dispersion"),
-    ]
-    lines = [
-        f"All replicates: tasks {tasks}, pairs {pairs}",
-        "",
-        *_table(header, results, _all_replicates),
-        "",
-        "difference   mean over tasks of (accuracy of the first arm - accuracy of the second),",
-        "             with interval and p by sign-flip over tasks",
-        "q            smallest adjusted p of a single task, by sign-flip over its replicates",
-        "effect       in log odds, by the conditional model; with its interval, which is too",
-        "             narrow by the square root of",
-        "dispersion   variance between pairs over binomial variance",
-    ]
-    fewest = max(results, key=lambda each: float(each["smallest_p"]))
-    if fewest["smallest_p"] > 1 - summary["confidence"]:
-        few = len(fewest["tasks"])
-        lines += [
-            "",
-            f"With {count(few)} task{'s' * (few > 1)} no p over tasks is below "
-            f"{p_value(fewest['smallest_p'])}, and the interval says nothing.",
-        ]
-    if not drawn:
-        return "\n".join([*lines, "", "No task has a second replicate, so nothing can be drawn."])
-    header = [
-        *("all replicates", "90 % of differences", "far"),
-        *("model +", "-", "contrary", "sign-flip +", "-", "contrary"),
-    ]
-    return "\n".join(
-        [
-            *lines,
-            "",
-            f"One replicate of each task: {count(summary['slices'])} draws, seed {summary['seed']}",
-            "",
-            *_table(header, drawn, _single_draws),
-            "",
-            f"far          share of the draws with an effect further from 0 than "
-            f"{accuracy(summary['outside'], 2)}",
-            "model        share whose interval is above (+) or below (-) 0",
-            f"sign-flip    share in which p is at most {level}, with a difference above (+) or "
-            "below (-) 0",
-            "contrary     share that does not say what the sign-flip says of all replicates",
-        ]
+def _full(
+    units: dict[Unit, dict[str, Result]], a: str, b: str, options: argparse.Namespace
+) -> dict[str, Any]:
+    """Sample the full model; what is pooled, such as models, has its own level there."""
+    from pytest_maxrandom.stats.hierarchical import hierarchical_model
+
+    models: dict[tuple[str, ...], dict[Unit, dict[str, Result]]] = {}
+    for unit, arms in units.items():
+        models.setdefault(unit.pooled, {})[unit] = arms
+    found = hierarchical_model(
+        {", ".join(name): _pairs(models[name], a, b) for name in sorted(models)},
+        confidence=options.confidence,
+        seed=options.seed,
     )
-
-
-def _table(
-    header: list[str], results: list[dict[str, Any]], cells: Callable[[dict[str, Any]], list[str]]
-) -> list[str]:
-    """Names of comparison and group on the left, figures below each other."""
-    groups = list(results[0]["group"])
-    rows = [["compare", *map(_name, groups), *header]]
-    rows += [
-        [_name(f"{each['a']}-{each['b']}"), *map(_name, each["group"].values()), *cells(each)]
-        for each in results
-    ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) if place <= len(groups) else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
-
-
-def _all_replicates(result: dict[str, Any]) -> list[str]:
-    tasks, effect = result["tasks"], result["effect"]
-    dispersion = result["overdispersion"]
-    return [
-        _signed(result["difference"], 4),
-        _interval(result["low"], result["high"], 4),
-        p_value(result["p_value"]),
-        _smallest(tasks, "bh"),
-        _smallest(tasks, "holm"),
-        _signed(effect["mean"]),
-        _interval(effect["low"], effect["high"]),
-        NONE if dispersion is None else f"{dispersion:.1f}",
-    ]
-
-
-def _single_draws(result: dict[str, Any]) -> list[str]:
-    single = result["single_draws"]
-    shares = [
-        share
-        for kind in ("model", "sign_flip")
-        for share in (single[kind]["better"], single[kind]["worse"], single[f"{kind}_contradicts"])
-    ]
-    return [
-        single["all_replicates"],
-        _interval(single["difference_low"], single["difference_high"]),
-        *(accuracy(share, 2) for share in (single["outside"], *shares)),
-    ]
-
-
-def _smallest(tasks: list[dict[str, Any]], adjusted: str) -> str:
-    return p_value(
-        min((task[adjusted] for task in tasks if task[adjusted] is not None), default=None)
-    )
-
-
-def _interval(low: float, high: float, decimals: int = 3) -> str:
-    return f"{_signed(low, decimals)} to {_signed(high, decimals)}"
-
-
-def _signed(value: float, decimals: int = 3) -> str:
-    shown = accuracy(abs(value), decimals)
-    return shown if float(shown) == 0 else ("-" if value < 0 else "+") + shown
-
-
-def _name(text: str) -> str:
-    from pytest_maxrandom.reports.text import shorten, visible
-
-    return shorten(visible(text), _SHOWN)
+    diagnostics = found.diagnostics
+    return {
+        **asdict(found),
+        "diagnostics": {
+            **asdict(diagnostics),
+            **{
+                name: getattr(diagnostics, name)._asdict()
+                for name in ("rhat", "ess_bulk", "ess_tail")
+            },
+        },
+        "conclusive": found.conclusive,
+        "reason": found.reason,
+    }

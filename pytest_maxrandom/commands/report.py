@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import RunRecord
 
 _FORMATS = ("markdown", "html", "latex", "bibtex", "csv")
+_TABLES = ("claims", "replicates", "comparisons", "over_tasks", "contamination")
 _TEMPLATED = ("markdown", "html", "latex")
 
 
@@ -27,6 +28,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="markdown: for GitHub (the default); html: one file for a browser; latex: tables and "
         "a paragraph for a paper, to \\input; bibtex: the entries that those cite; csv: one row "
         "per claim, unrounded",
+    )
+    parser.add_argument(
+        "--table",
+        choices=_TABLES,
+        help="with --format csv: what has a row; claims (the default), each replicate of a claim, "
+        "comparisons, comparisons over all tasks, or contamination checks",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write there, not to the screen")
     parser.add_argument(
@@ -65,6 +72,8 @@ def run(options: argparse.Namespace) -> str:
         )
     if options.standalone and options.format != "latex":
         raise ValueError(f"--standalone: found --format {options.format}, expected latex")
+    if options.table and options.format != "csv":
+        raise ValueError(f"--table: found --format {options.format}, expected csv")
     text = _writer(options)(load(options.results))
     if options.out is None:
         return text.removesuffix("\n")
@@ -81,7 +90,7 @@ def _writer(options: argparse.Namespace) -> Callable[[RunRecord], str]:
         case "csv":
             from pytest_maxrandom.reports.csv import csv
 
-            return csv
+            return lambda record: csv(record, options.table or "claims")
         case "bibtex":
             from pytest_maxrandom.reports.references import bibtex
 

@@ -168,7 +168,7 @@ def _values(axes: Axes, model: Sequence[Result]) -> EndLabels:
     axes.xaxis.set_major_locator(NullLocator())
     metrics = dict.fromkeys(result.metric for result in model)
     axes.set_ylabel(" / ".join(metrics))
-    axes.set_title("\n".join(filter(None, [*short([model[0].model], 60), counts(model)])))
+    axes.set_title("\n".join(filter(None, [*short([model[0].panel], 60), counts(model)])))
     return label_ends(
         axes,
         [

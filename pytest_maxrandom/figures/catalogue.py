@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -74,48 +75,52 @@ def of_run(run: RunRecord) -> Catalogue:
     if without:
         named = ", ".join(map(visible, without[:_NAMED]))
         more = f" and {count(len(without) - _NAMED)} more" if len(without) > _NAMED else ""
-        found.notes[""] = f"{_left_out(len(without), 'without p_max')}: {named}{more}"
+        found.notes[""] = f"left out {_claims(len(without), 'without p_max')}: {named}{more}"
 
     def add(
         name: str,
         figures: Callable[[Sequence[Result]], Iterator[tuple[str, Figure]]],
-        shown: Sequence[Result],
-        why: str = "",
+        obstacle: Callable[[Result], str] = lambda _: "",
     ) -> None:
+        obstacles = list(map(obstacle, results))
+        shown = [result for result, why in zip(results, obstacles, strict=True) if not why]
         if shown:
             found.families[name] = lambda: figures(shown)
-        if missing := len(results) - len(shown):
-            found.notes[name] = f"{name}: {_left_out(missing, why)}"
+        if missing := Counter(filter(None, obstacles)):
+            parts = ", ".join(_claims(number, why) for why, number in missing.items())
+            found.notes[name] = f"{name}: left out {parts}"
 
-    known = [result for result in results if result.guessers]
-    uniform = [result for result in known if baselines.choices_of(result)]
-    add("best_of_t", best_of_t.figures, results)
-    add(
-        "histogram",
-        histogram.figures,
-        [result for result in results if histogram.drawable(result)],
-        "without every prompt's count, every example's chance, or accuracy as the metric,",
-    )
+    add("best_of_t", best_of_t.figures)
+    add("histogram", histogram.figures, _without_histogram)
     add(
         "baseline_over_t_and_n",
         lambda shown: baselines.figures(baselines.rows_of(shown)),
-        uniform,
-        "whose examples do not all have the same known chance 1/m, m > 1,",
+        _without_curve,
     )
     add(
         "p_contours",
         lambda shown: p_contours.figures(p_contours.panels_of(shown)),
-        known,
-        "without every example's chance, or accuracy as the metric,",
+        lambda result: result.unknown,
     )
-    add("increase", increase.figures, results)
+    add("increase", increase.figures)
     add(
         "normalized",
         normalized.figures,
-        [result for result in results if normalized.drawable(result)],
-        "whose chance is 1",
+        lambda result: "" if normalized.drawable(result) else "whose chance is 1",
     )
     return found
+
+
+def _without_histogram(result: Result) -> str:
+    if histogram.drawable(result):
+        return ""
+    return result.unknown or "without every prompt's count"
+
+
+def _without_curve(result: Result) -> str:
+    if result.unknown or baselines.choices_of(result) is not None:
+        return result.unknown
+    return "whose examples do not all have the same chance 1/m, m > 1"
 
 
 def of_numbers(choices: Sequence[int], n: int | None, t: int | None) -> Catalogue:
@@ -161,27 +166,41 @@ def of_studies(studies: Sequence[Study]) -> Catalogue:
 
 
 def write_all(
-    catalogues: Sequence[Catalogue], folder: Path, formats: Sequence[str] = DEFAULT_FORMATS
+    catalogues: Sequence[Catalogue],
+    folder: Path,
+    formats: Sequence[str] = DEFAULT_FORMATS,
+    *,
+    told: Callable[[Path], None] | None = None,
 ) -> Written:
     """Draw and write everything.
+
+    Parameters
+    ----------
+    catalogues
+        What is drawn.
+    folder
+        Is made if it is not there.
+    formats
+        Endings of the files.
+    told
+        Is called with each file when it is written.
 
     Raises
     ------
     OSError
         If a file cannot be written.
     """
-    files = [
-        path
-        for catalogue in catalogues
-        for draw in catalogue.families.values()
-        for path in write(draw, folder, formats)
-    ]
+    files = []
+    for draw in (draw for catalogue in catalogues for draw in catalogue.families.values()):
+        for path in write(draw, folder, formats):
+            files.append(path)
+            if told is not None:
+                told(path)
     return Written(files, [note for each in catalogues for note in each.notes.values()])
 
 
-def _left_out(number: int, which: str) -> str:
-    claims = "1 claim" if number == 1 else f"{count(number)} claims"
-    return f"{claims} {which} left out"
+def _claims(number: int, which: str) -> str:
+    return f"{count(number)} {'claim' if number == 1 else 'claims'} {which}"
 
 
 def write_run(run: RunRecord, folder: Path) -> Written:

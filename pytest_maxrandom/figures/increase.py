@@ -63,7 +63,8 @@ def increase(
     for axes, model in zip(grid, models, strict=True):
         shown = [result for result in model if result.task in tasks]
         _panel(axes, shown, tasks, all_shots)
-        names = short([model[0].model], 60 // len(models)) if model[0].model else []
+        above = [name for name in (model[0].model, model[0].suite) if name]
+        names = short(above, 60 // len(models))
         stated = counts(shown).replace(", t", "\nt" if len(models) > 1 else ", t")
         axes.set_title("\n".join([*names, stated]), size=SMALL)
     grid[0].set_yticks(range(len(tasks)), short(tasks))

@@ -74,7 +74,8 @@ def label_ends(axes: Axes, entries: Iterable[tuple[float, str, str]]) -> EndLabe
 
 def settle(figure: Figure, labels: Iterable[EndLabels] = ()) -> Figure:
     """Fix the layout of a finished figure and move its labels apart."""
-    figure.draw_without_rendering()
+    if (layout := figure.get_layout_engine()) is not None:
+        layout.execute(figure)
     figure.set_layout_engine("none")
     for each in labels:
         each.spread()

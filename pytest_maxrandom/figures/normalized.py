@@ -100,6 +100,6 @@ def _panel(axes: Axes, model: Sequence[Result], longest: int) -> EndLabels:
         )
     axes.grid(True, color=PALE, linewidth=0.6)
     accuracy_axis(axes.xaxis)
-    names = short([model[0].model], longest) if model[0].model else []
+    names = short([name for name in (model[0].model, model[0].suite) if name], longest)
     axes.set_title("\n".join([*names, counts(model)]), size=SMALL)
     return label_ends(axes, labels)

@@ -21,7 +21,7 @@ from pytest_maxrandom.figures.panels import (
     standing_handles,
 )
 from pytest_maxrandom.figures.style import BLACK, GREY, LINES, MARKS, PALE, SMALL, WIDTH
-from pytest_maxrandom.figures.words import decimal, plain
+from pytest_maxrandom.figures.words import decimal, plain, short
 from pytest_maxrandom.notation import accuracy, count, span
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ _PANEL = 2.3
 """Inches that a panel is high."""
 _FARTHEST = 10_000
 """t up to which contours are drawn, at least."""
+_LONGEST = 50
+"""Characters of a suite's name."""
 _STEPS = 80
 """Points of a contour."""
 
@@ -64,18 +66,22 @@ class Panel:
 
 
 def panels_of(results: Iterable[Result]) -> list[Panel]:
-    """Put claims with equal n and chances together, ascending by chance and n."""
-    kinds: dict[object, list[Result]] = {}
+    """Put a suite's claims with equal n and chances together, ascending by chance and n."""
+    suites: dict[str, dict[object, list[Result]]] = {}
     for result in results:
         if result.guessers is not None:
+            kinds = suites.setdefault(result.suite, {})
             kinds.setdefault(result.guessers.chance_groups, []).append(result)
-    grouped = [
+    return [panel for kinds in suites.values() for panel in _ascending(kinds.values())]
+
+
+def _ascending(kinds: Iterable[list[Result]]) -> list[Panel]:
+    panels = [
         Panel(group[0].guessers, results=tuple(group))
-        for group in kinds.values()
+        for group in kinds
         if group[0].guessers is not None
     ]
-    grouped.sort(key=lambda panel: (panel.guessers.standard_baseline, panel.guessers.n))
-    return grouped
+    return sorted(panels, key=lambda panel: (panel.guessers.standard_baseline, panel.guessers.n))
 
 
 def figures(panels: Sequence[Panel]) -> Iterator[tuple[str, Figure]]:
@@ -150,7 +156,9 @@ def _title(panel: Panel) -> str:
     tries = [result.t for result in panel.results] or ([] if panel.t is None else [panel.t])
     claims = len(panel.results)
     marked = f"; {count(claims)} {'claim' if claims == 1 else 'claims'}" if claims else ""
-    return f"n = {count(panel.guessers.n)}, t = {span(tries)}, {mean} {chance}{marked}"
+    stated = f"n = {count(panel.guessers.n)}, t = {span(tries)}, {mean} {chance}{marked}"
+    suite = panel.results[0].suite if panel.results else ""
+    return "\n".join([*(short([suite], _LONGEST) if suite else []), stated])
 
 
 def _steps(high: int, also: Iterable[int]) -> list[int]:

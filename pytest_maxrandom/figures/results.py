@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.reports.origins import chances
 from pytest_maxrandom.reports.phrases import best_value, metric_name
+from pytest_maxrandom.reports.suites import by_suite
 from pytest_maxrandom.reports.summary import label, model_name, shots
 from pytest_maxrandom.stats.chances import chance_groups
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
@@ -29,6 +31,8 @@ class Result:
 
     Attributes
     ----------
+    suite : str
+        The claim's suite, where another one makes claims of the same things; else empty.
     model, task, shots : str
         As reports write them; a part that a hand-written claim does not state is empty.
     metric : str
@@ -43,8 +47,11 @@ class Result:
         Correct answers of each prompt, where they are known.
     guessers : MaxRandomBaseline or None
         The best of t guessers, where the metric is the accuracy and the chances are known.
+    unknown : str
+        Why there are no `guessers`, said of the claim; else empty.
     """
 
+    suite: str
     model: str
     task: str
     shots: str
@@ -60,6 +67,7 @@ class Result:
     verdict: Standing
     counts: tuple[int, ...]
     guessers: MaxRandomBaseline | None
+    unknown: str
 
     @property
     def setting(self) -> str:
@@ -68,15 +76,23 @@ class Result:
 
     @property
     def claim(self) -> str:
-        """The setting with its model."""
-        return f"{self.setting}, {self.model}" if self.model else self.setting
+        """The setting with its model, and with its suite if there is one."""
+        return ", ".join(filter(None, (self.setting, self.model, self.suite)))
+
+    @property
+    def panel(self) -> str:
+        """The model, with its suite if there is one: what stands above a panel."""
+        return ", ".join(filter(None, (self.model, self.suite)))
 
 
 def results_of(run: RunRecord) -> tuple[list[Result], list[str]]:
     """Return the claims that have numbers, and the labels of those that have none."""
+    suites = {
+        id(claim): suite for suite, claims in by_suite(run.claims).items() for claim in claims
+    }
     found, without = [], []
     for claim in run.claims:
-        result = _result(claim)
+        result = _result(claim, suites[id(claim)])
         if result is None:
             without.append(label(claim))
         else:
@@ -85,18 +101,24 @@ def results_of(run: RunRecord) -> tuple[list[Result], list[str]]:
 
 
 def by_model(results: Iterable[Result]) -> dict[str, list[Result]]:
-    """Group results by model, in the order of the run; tasks together, shots ascending."""
+    """Group results by suite and model, in the order of the run.
+
+    Returns
+    -------
+    dict of str to list of Result
+        By the name of the panel; tasks together, shots ascending.
+    """
     models: dict[str, list[Result]] = {}
     tasks: dict[str, int] = {}
     for result in results:
-        models.setdefault(result.model, []).append(result)
+        models.setdefault(result.panel, []).append(result)
         tasks.setdefault(result.task, len(tasks))
     for group in models.values():
         group.sort(key=lambda result: (tasks[result.task], len(result.shots), result.shots))
     return models
 
 
-def _result(claim: ClaimRecord) -> Result | None:
+def _result(claim: ClaimRecord, suite: str) -> Result | None:
     best = best_value(claim)
     numbers = (claim.n, claim.t, best, claim.standard_baseline, claim.max_random_baseline)
     if None in numbers or claim.p_max is None or claim.verdict is None:
@@ -107,7 +129,9 @@ def _result(claim: ClaimRecord) -> Result | None:
     assert value is not None
     assert standard is not None
     assert maximum is not None
+    guessers, unknown = _guessers(claim, n, t, standard, maximum)
     return Result(
+        suite=suite,
         model=model_name(claim),
         task=claim.task,
         shots=shots(claim),
@@ -122,27 +146,30 @@ def _result(claim: ClaimRecord) -> Result | None:
         alpha=float(claim.asserted.get("p_max", DEFAULT_P_MAX)),
         verdict=claim.verdict,
         counts=tuple(claim.correct_counts),
-        guessers=_guessers(claim, n, t, standard, maximum),
+        guessers=guessers,
+        unknown=unknown,
     )
 
 
 def _guessers(
     claim: ClaimRecord, n: int, t: int, standard: float, maximum: float
-) -> MaxRandomBaseline | None:
-    """Return the guessers of a claim, if theirs is its baseline."""
+) -> tuple[MaxRandomBaseline | None, str]:
+    """Return the guessers of a claim, if theirs is its baseline; else why they are unknown."""
     if claim.metric != "accuracy":
-        return None
+        return None, f"whose metric is {metric_name(claim)}"
     groups = _groups(claim, n, standard)
     guessers = None if groups is None else MaxRandomBaseline.of_groups(groups, t)
-    if guessers is None or abs(guessers.expected_accuracy - maximum) > _CLOSE:
-        return None
-    return guessers
+    if guessers is not None and abs(guessers.expected_accuracy - maximum) <= _CLOSE:
+        return guessers, ""
+    if guessers is not None and chances(claim):
+        return None, "whose prompts were scored on different numbers of examples"
+    return None, "without every example's chance"
 
 
 def _groups(claim: ClaimRecord, n: int, standard: float) -> Groups | None:
-    if claim.validation is None or not claim.validation.chances:
+    sizes = {Fraction(text): size for text, size in chances(claim).items()}
+    if not sizes:
         return chance_groups(standard, n)
-    sizes = {Fraction(text): size for text, size in claim.validation.chances.items()}
     if len(sizes) == 1:
         return chance_groups(next(iter(sizes)), n)
     if sum(sizes.values()) == n:

@@ -38,6 +38,8 @@ class Trigger:
     branch: tuple[str, str] | None = None
     """Repository and branch of the head: where the number must be looked up, and where the pull
     request may have moved on meanwhile."""
+    failed: bool = False
+    """Whether the forge says that the run, or the job, has failed."""
 
 
 def gitlab_trigger(environ: Mapping[str, str]) -> Trigger:
@@ -49,6 +51,7 @@ def gitlab_trigger(environ: Mapping[str, str]) -> Trigger:
         commit=environ.get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA") or environ.get("CI_COMMIT_SHA"),
         stamp=None if pipeline is None else Stamp(pipeline, job or 0),
         report=environ.get("CI_JOB_URL"),
+        failed=environ.get("CI_JOB_STATUS") == "failed",
     )
 
 
@@ -72,6 +75,7 @@ def github_trigger(environ: Mapping[str, str]) -> Trigger:
             stamp=Stamp(made, _digits(run.get("run_attempt")) or 1),
             report=f"{server}/{repository}/actions/runs/{made}",
             branch=_head(run),
+            failed=run.get("conclusion") == "failure",
         )
     number = _digits(environ.get("GITHUB_RUN_ID"))
     attempt = _digits(environ.get("GITHUB_RUN_ATTEMPT")) or 1

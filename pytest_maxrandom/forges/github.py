@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from pytest_maxrandom.errors import ForgeError
 from pytest_maxrandom.forges.http import next_page
-from pytest_maxrandom.forges.publish import Comment
+from pytest_maxrandom.forges.publish import Comment, Login
 from pytest_maxrandom.forges.values import integer, pages, text
 
 if TYPE_CHECKING:
@@ -71,25 +71,40 @@ class GitHub:
     """The comments on one pull request; see :class:`pytest_maxrandom.forges.publish.Forge`."""
 
     def __init__(
-        self, client: Client, repository: str, number: int, login: str | None = None
+        self,
+        client: Client,
+        repository: str,
+        number: int,
+        login: str | None = None,
+        *,
+        in_actions: bool = False,
     ) -> None:
         self._client = client
         self._number = number
         self._login = login
+        self._in_actions = in_actions
         self._repository = f"/repos/{repository}"
         self.place = f"pull request {number} of {repository}"
 
-    def login(self) -> str:
+    def login(self) -> Login:
         """Return the login that comments of this token have.
 
         The token of a job is no user's, so it may not ask who it is; GraphQL tells nevertheless.
+        Where it does not, a job of Actions is taken to have its own token.
         """
         if self._login:
-            return self._login
+            return Login(self._login)
         answer = self._client.send("GET", "/user")
         if answer.status == 200:
-            return text(answer.content, "login")
-        return self._viewer() or ACTIONS_LOGIN
+            return Login(text(answer.content, "login"))
+        if viewer := self._viewer():
+            return Login(viewer)
+        if self._in_actions:
+            return Login(ACTIONS_LOGIN, guessed=True)
+        raise ForgeError(
+            f"{self._client.host} does not tell whose token this is; give --login, for an app its "
+            "name followed by [bot]"
+        )
 
     def comments(self) -> Iterator[Comment]:
         """Return the comments of all pages."""
@@ -122,8 +137,10 @@ class GitHub:
         path = f"{self._client.address.removesuffix('/v3')}/graphql"
         answer = self._client.send("POST", path, {"query": "query { viewer { login } }"})
         try:
-            login = str(answer.content["data"]["viewer"]["login"])
+            login = answer.content["data"]["viewer"]["login"]
         except (KeyError, TypeError):
+            return None
+        if not isinstance(login, str) or not login:
             return None
         # Whoever is no user is an app, which REST lists with this ending.
         return f"{login.removesuffix('[bot]')}[bot]"
@@ -131,6 +148,8 @@ class GitHub:
     def _refused(self, answer: Answer, doing: str) -> ForgeError:
         said = f"{self._client.host} refuses to {doing} comments on {self.place}: {answer.status}"
         said += answer.message
+        if answer.status == 403 and "locked" in answer.said:
+            return ForgeError(f"{said}; its conversation is locked: unlock it")
         if answer.status == 403:
             return ForgeError(
                 f"{said}; give the job 'permissions: pull-requests: write', and comment on pull "

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from pytest_maxrandom.errors import ForgeError
 from pytest_maxrandom.forges.http import next_page
-from pytest_maxrandom.forges.publish import Comment
+from pytest_maxrandom.forges.publish import Comment, Login
 from pytest_maxrandom.forges.values import integer, pages, text
 
 if TYPE_CHECKING:
@@ -47,14 +47,14 @@ class GitLab:
         self._notes = f"/projects/{quote(project, safe='')}/merge_requests/{number}/notes"
         self.place = f"merge request {number} of {project}"
 
-    def login(self) -> str:
+    def login(self) -> Login:
         """Return the user name that notes of this token have."""
         if self._login:
-            return self._login
+            return Login(self._login)
         answer = self._client.send("GET", "/user")
         if answer.status != 200:
             raise self._refused(answer, "say whose token it is")
-        return text(answer.content, "username")
+        return Login(text(answer.content, "username"))
 
     def comments(self) -> Iterator[Comment]:
         """Return the notes of all pages."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import socket
 import ssl
 import time
@@ -16,7 +17,7 @@ import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 from pytest_maxrandom.errors import ForgeError
 from pytest_maxrandom.forges.waits import asked_for, exponential, is_limited
@@ -35,6 +36,7 @@ _TIMEOUT = 30.0
 """Seconds in which a server must say something."""
 _MOST_BYTES = 64 * 2**20
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_LINK = re.compile(r"<([^<>]*)>([^<>]*)")
 
 
 class UnsureError(ForgeError):
@@ -51,10 +53,15 @@ class Answer:
     """The JSON, or None where a refusal had none."""
 
     @property
+    def said(self) -> str:
+        """The server's own words, as they are; empty if there are none."""
+        said = self.content.get("message") if isinstance(self.content, dict) else None
+        return str(said) if said else ""
+
+    @property
     def message(self) -> str:
         """The server's own words, short and harmless: `` (its words)``, or nothing."""
-        said = self.content.get("message") if isinstance(self.content, dict) else None
-        return f" ({shorten(visible(str(said)), 200)})" if said else ""
+        return f" ({shorten(visible(self.said), 200)})" if self.said else ""
 
 
 class Client:
@@ -136,8 +143,9 @@ class Client:
                 if not repeatable:
                     raise UnsureError(failure) from None
                 continue
-            answer = Answer(status, headers, _parsed(body))
-            limited = is_limited(status, headers, answer.message)
+            # Nothing that a server echoes, however written, can bring the token into a message.
+            answer = Answer(status, headers, _parsed(body, self._token))
+            limited = is_limited(status, headers, answer.content)
             if not limited and status < 500:
                 return self._usable(answer)
             if limited:
@@ -160,14 +168,18 @@ class Client:
         for _ in range(_MOST_REDIRECTS):
             if _origin(url) != _origin(self.address):
                 raise ForgeError(
-                    f"{self.host} refers to {_origin(url) or 'nowhere'}, where the token is not "
+                    f"{self.host} refers to {self._shown(_origin(url))}, where the token is not "
                     "sent; is that the address of the interface?"
+                )
+            if not (url.isascii() and url.isprintable()) or " " in url:
+                raise ForgeError(
+                    f"{self.host} refers to an address with a space or another character that no "
+                    "address has; is that the address of the interface?"
                 )
             request = urllib.request.Request(url, data, self._headers, method=method)
             with self._opener.open(request, timeout=_TIMEOUT) as response:
                 status, headers = int(response.status), response.headers
-                # Nothing that a server echoes can bring the token into a message.
-                body = response.read(_MOST_BYTES + 1).replace(self._token.encode(), b"***")
+                body = response.read(_MOST_BYTES + 1)
             if len(body) > _MOST_BYTES:
                 raise ForgeError(f"{self.host}: its answer is longer than {_MOST_BYTES:,} bytes")
             location = headers.get("Location")
@@ -176,6 +188,12 @@ class Client:
                 return status, headers, body
             url = _joined(url, location)
         raise ForgeError(f"{self.host}: more than {_MOST_REDIRECTS} redirects for one request")
+
+    def _shown(self, origin: str) -> str:
+        """Show where a server refers to, unless that holds the token."""
+        if self._token.lower() in unquote(origin).lower():
+            return "another host"
+        return origin or "nowhere"
 
     def _usable(self, answer: Answer) -> Answer:
         if answer.status == 401:
@@ -230,10 +248,10 @@ class _AsAnswered(urllib.request.HTTPErrorProcessor):
 
 def next_page(headers: Message) -> str | None:
     """Return the URL of the next page from a ``Link`` header (RFC 8288)."""
-    for link in headers.get("Link", "").split(","):
-        target, *parameters = link.split(";")
-        if any(parameter.strip() in ('rel="next"', "rel=next") for parameter in parameters):
-            return target.strip().removeprefix("<").removesuffix(">")
+    for target, parameters in _LINK.findall(headers.get("Link", "")):
+        given = (parameter.strip(" \t,") for parameter in parameters.split(";"))
+        if any(parameter in ('rel="next"', "rel=next") for parameter in given):
+            return str(target)
     return None
 
 
@@ -272,11 +290,23 @@ def _host(address: str) -> str:
     return host if port is None else f"{host}:{port}"
 
 
-def _parsed(body: bytes) -> Any:
+def _parsed(body: bytes, token: str) -> Any:
+    """Read JSON, without the token in it; None if it is none."""
     try:
-        return json.loads(body)
+        return _without(token, json.loads(body))
     except (ValueError, RecursionError):
         return None
+
+
+def _without(token: str, value: Any) -> Any:
+    """Leave a token out of all texts of a JSON value."""
+    if isinstance(value, str):
+        return value.replace(token, "***")
+    if isinstance(value, list):
+        return [_without(token, item) for item in value]
+    if isinstance(value, dict):
+        return {key: _without(token, item) for key, item in value.items()}
+    return value
 
 
 def _reason(error: Exception) -> str:

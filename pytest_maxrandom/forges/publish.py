@@ -26,6 +26,15 @@ class Comment:
     url: str
 
 
+@dataclass(frozen=True, slots=True)
+class Login:
+    """Whose comments a token writes."""
+
+    name: str
+    guessed: bool = False
+    """Whether the forge did not tell."""
+
+
 class Forge(Protocol):
     """The comments on one pull request.
 
@@ -37,7 +46,7 @@ class Forge(Protocol):
         """Name the pull request: ``pull request 7 of owner/name``."""
         ...
 
-    def login(self) -> str:
+    def login(self) -> Login:
         """Return the login that comments of this token have."""
         ...
 
@@ -83,17 +92,21 @@ def publish(forge: Forge, key: str, body: str) -> Done:
     Raises
     ------
     ForgeError
-        If the forge refuses or cannot be reached.
+        If the forge refuses or cannot be reached, or does not tell which comments are this token's
+        where they may be those of another login.
     """
-    login = forge.login()
+    told = forge.login()
+    login = told.name
     for _ in range(_MOST_ROUNDS):
-        found = (comment for comment in forge.comments() if is_ours(comment.body, key))
+        found = [comment for comment in forge.comments() if is_ours(comment.body, key)]
         own = sorted((c for c in found if c.login.lower() == login.lower()), key=lambda c: c.id)
         if own:
             done = _renew(forge, own, key, body)
             if done is not None:
                 return done
             continue
+        if told.guessed:
+            _refuse_if_of_an_app(forge, found, key)
         try:
             created = forge.create(body)
         except UnsureError:
@@ -122,6 +135,20 @@ def _renew(forge: Forge, own: list[Comment], key: str, body: str) -> Done | None
         return Done("unchanged", first, notes)
     updated = forge.update(first, body)
     return None if updated is None else Done("updated", updated, notes)
+
+
+def _refuse_if_of_an_app(forge: Forge, found: list[Comment], key: str) -> None:
+    """Refuse to write beside a comment of an app, whose token this one may be.
+
+    No person's login ends so, so nobody can keep a comment back with one of theirs.
+    """
+    for comment in found:
+        if comment.login.endswith("[bot]"):
+            raise ForgeError(
+                f"{forge.place}: {comment.login} has a comment with the key '{key}', and the forge "
+                f"does not tell whose token this is; give --login '{comment.login}' if it is that "
+                "one's, or another --key"
+            )
 
 
 def _lines(body: str) -> list[str]:

@@ -5,20 +5,38 @@ from __future__ import annotations
 import random
 import time
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from email.message import Message
 
+_LIMITS = ("secondary rate limit", "abuse detection mechanism")
+"""How GitHub, and older GitHub Enterprise, name the limit that no header tells."""
 
-def is_limited(status: int, headers: Message, message: str) -> bool:
-    """Tell a rate limit from a refusal: both can be a 403 of GitHub's."""
+
+def is_limited(status: int, headers: Message, content: Any) -> bool:
+    """Tell a rate limit from a refusal: both can be a 403 of GitHub's.
+
+    GraphQL answers 200 even then, and says it in its list of errors.
+
+    Parameters
+    ----------
+    content : object
+        The answer's JSON, if any.
+    """
     if status == 429:
         return True
-    return status == 403 and (
-        "Retry-After" in headers
-        or headers.get("X-RateLimit-Remaining") == "0"
-        or "secondary rate limit" in message.lower()
+    found = content if isinstance(content, dict) else {}
+    if status == 403:
+        message = str(found.get("message")).lower()
+        return (
+            "Retry-After" in headers
+            or headers.get("X-RateLimit-Remaining") == "0"
+            or any(limit in message for limit in _LIMITS)
+        )
+    errors = found.get("errors") if status == 200 else None
+    return isinstance(errors, list) and any(
+        isinstance(error, dict) and error.get("type") == "RATE_LIMITED" for error in errors
     )
 
 

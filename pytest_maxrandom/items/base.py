@@ -10,8 +10,10 @@ from pytest_maxrandom.errors import ClaimFailed, MaxRandomError
 from pytest_maxrandom.run import RECORDS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from pytest_maxrandom.plan import PlannedClaim
     from pytest_maxrandom.run import ItemRecord
 
 
@@ -35,18 +37,33 @@ class Planned(Protocol):
         """Why it is expected to fail."""
 
 
+def all_sweeps(item: pytest.Item) -> list[PlannedClaim]:
+    """Return what all items of the item's session run."""
+    items = (each for each in item.session.items if isinstance(each, SuiteItem))
+    # Claims, their replicates and comparisons share sweeps.
+    return list({id(sweep): sweep for each in items for sweep in each.sweeps}.values())
+
+
 class SuiteItem(pytest.Item):
     """One item of a suite, with its record.
 
     Attributes
     ----------
+    last : bool
+        Whether it needs what the other items find, and so comes after them.
     model : tuple of str or None
         What items that need the same model have in common; None where none is needed.
+    sweeps : sequence of PlannedClaim
+        What it runs, and the ledger counts.
     """
 
-    model: tuple[str, str] | None = None
+    last: bool = False
+    model: tuple[str, ...] | None = None
+    sweeps: Sequence[PlannedClaim] = ()
 
-    def __init__(self, *, name: str, parent: pytest.File, planned: Planned, **kwargs: Any) -> None:
+    def __init__(
+        self, *, name: str, parent: pytest.Collector, planned: Planned, **kwargs: Any
+    ) -> None:
         # Since pytest 9.2 --lf compares ids by their parts. Only an id that is read from its text
         # has the bracket as a part; one that is made from the name has not.
         super().__init__(name=name, parent=parent, nodeid=f"{parent.nodeid}::{name}", **kwargs)

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_maxrandom.errors import ClaimFailed, MaxRandomError
 from pytest_maxrandom.evaluation import Evaluation
-from pytest_maxrandom.items.base import SuiteItem
+from pytest_maxrandom.items.base import SuiteItem, all_sweeps
 from pytest_maxrandom.items.means import means
 from pytest_maxrandom.models.registry import model_key
 from pytest_maxrandom.options import read_settings
@@ -71,13 +71,13 @@ class SweepItem(ClaimItem):
     def __init__(self, *, planned: PlannedClaim, **kwargs: Any) -> None:
         super().__init__(planned=planned, **kwargs)
         self.planned = planned
+        self.sweeps = [planned]
         self.model = model_key(planned.model, planned.base)
 
     def prepare(self) -> None:
         """Load the model, or take the one at hand, where its answers are missing."""
-        run = [item.planned for item in self.session.items if isinstance(item, SweepItem)]
         try:
-            self._evaluation = Evaluation(self.planned, run, means(self.config))
+            self._evaluation = Evaluation(self.planned, all_sweeps(self), means(self.config))
             self._evaluation.prepare()
         except MaxRandomError as error:
             self.record.message = str(error)

@@ -5,7 +5,8 @@ Lines are only ever added, their order never matters, and one that stands there 
 so the union of two files is their merge.
 """
 
+from pytest_maxrandom.ledger.digests import examples_digest
 from pytest_maxrandom.ledger.lines import Subject, Try
 from pytest_maxrandom.ledger.sets import FOLDER, SetLedger
 
-__all__ = ["FOLDER", "SetLedger", "Subject", "Try"]
+__all__ = ["FOLDER", "SetLedger", "Subject", "Try", "examples_digest"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from dataclasses import dataclass
@@ -118,11 +119,27 @@ class Contents:
 def read_sets(path: Path) -> Contents:
     """Return the validation set and the openings of a file, without the many other lines.
 
+    What is returned is shared: only read it.
+
     Raises
     ------
     LedgerError
         If one of these lines is wrong, or the file does not say which examples it is about.
     """
+    try:
+        status = path.stat()
+    except OSError:
+        return _read_sets(path)  # which says what is wrong
+    return _unchanged(path, status.st_size, status.st_mtime_ns, status.st_ino)
+
+
+@functools.lru_cache(maxsize=1024)
+def _unchanged(path: Path, size: int, changed: int, number: int) -> Contents:
+    """Read a file once for what size, time and inode tell apart."""
+    return _read_sets(path)
+
+
+def _read_sets(path: Path) -> Contents:
     data = read_bytes(path)
     contents = Contents()
     for line, raw in _lines(data):

@@ -29,6 +29,11 @@ def set_digest(examples: Iterable[str]) -> str:
     return digest("set", *sorted(examples))
 
 
+def examples_digest(examples: Iterable[Example]) -> str:
+    """SHA-256 of a validation set; neither ids nor order count."""
+    return set_digest(map(example_digest, examples))
+
+
 def look_digest(subject: Subject, set_: str, prompts: Iterable[str]) -> str:
     """SHA-256 of what was compared: the same prompts again are the same look."""
     of = (subject.model, subject.quantization, subject.shots, subject.model_digest)

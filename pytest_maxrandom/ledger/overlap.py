@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.ledger.digests import shared
@@ -27,16 +28,18 @@ def related(sets: Mapping[str, Sequence[str]], own: Sequence[str]) -> dict[str, 
     >>> related(sets, "1234")
     {'a': 4, 'b': 2, 'c': 0}
     """
-    left = dict(sets)
+    left = {name: Counter(examples) for name, examples in sets.items()}
     found: list[str] = []
-    waiting = [own]
+    waiting = [Counter(own)]
     while waiting:
         one = waiting.pop()
-        near = [
-            name
-            for name, other in left.items()
-            if shared(one, other) >= SAME * min(len(one), len(other))
-        ]
+        near = [name for name, other in left.items() if _are_same(one, other)]
         found += near
         waiting += [left.pop(name) for name in near]
     return {name: shared(own, sets[name]) for name in found}
+
+
+def _are_same(one: Counter[str], other: Counter[str]) -> bool:
+    if one.keys().isdisjoint(other):  # as those of another task are, which this tells at once
+        return False
+    return (one & other).total() >= SAME * min(one.total(), other.total())

@@ -9,18 +9,25 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LockError
 from pytest_maxrandom.ledger.contents import Contents, read_sets
-from pytest_maxrandom.ledger.digests import example_digest, look_digest, set_digest
+from pytest_maxrandom.ledger.digests import (
+    example_digest,
+    examples_digest,
+    look_digest,
+    set_digest,
+)
 from pytest_maxrandom.ledger.files import LedgerFile
 from pytest_maxrandom.ledger.lines import line_of
 from pytest_maxrandom.ledger.overlap import related
 from pytest_maxrandom.notation import count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.ledger.lines import Row, Subject, Try
+    from pytest_maxrandom.ledger.lines import Claim, Row, Subject, Try
     from pytest_maxrandom.tasks.task import Example
+
+    Siblings = Callable[[str], Collection[str]]
 
 FOLDER = "maxrandom-ledger"
 """Beside the suites."""
@@ -42,6 +49,9 @@ class SetLedger:
         Names a new file. A set is found by its examples, so another name changes nothing.
     examples : sequence of Example
         The validation set.
+    siblings : callable, optional
+        Returns the digests of the prompts that are no tries on a set, given the set's digest. A set
+        of which nothing else was tried is as if it were not in the ledger.
 
     Attributes
     ----------
@@ -54,8 +64,16 @@ class SetLedger:
         With file and line, if the ledger cannot be read.
     """
 
-    def __init__(self, folder: Path, run: str, task: str, examples: Sequence[Example]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        run: str,
+        task: str,
+        examples: Sequence[Example],
+        siblings: Siblings | None = None,
+    ) -> None:
         self._run = run
+        self._siblings = siblings
         self._examples = tuple(sorted(map(example_digest, examples)))
         self._digest = set_digest(self._examples)
         self._set: Row = {
@@ -84,7 +102,7 @@ class SetLedger:
         left = [
             (claim, tries)
             for contents in self._contents
-            for claim, tries in contents.tries.items()
+            for claim, tries in self._tries(contents)
             if subject is None or claim.shots == subject.shots
         ]
         if subject is None:
@@ -111,6 +129,10 @@ class SetLedger:
         """Tell whether these examples are the same set, changed a little or not at all."""
         return bool(related({"": list(map(example_digest, examples))}, self._examples))
 
+    def siblings_on(self, examples: Sequence[Example]) -> Collection[str]:
+        """Return the digests of the prompts that are no tries on a set of examples."""
+        return self._left_out(examples_digest(examples)) if self._siblings else ()
+
     def seen(self, examples: Sequence[Example]) -> int:
         """Count the examples that stand in any validation set of the ledger."""
         sets = (line.examples for one in self._elsewhere for line in one.sets.values())
@@ -120,12 +142,13 @@ class SetLedger:
     def notes(self, subject: Subject) -> list[str]:
         """Return from where tries of the subject's claim were carried over, a sentence each."""
         now = self._own.tries.get(subject.claim, set())
+        before = [(dict(self._tries(contents)), shared) for contents, shared in self._before]
         return [
             f"{count(len(tries))} of the prompts that t counts met an earlier form of the "
             f"validation set, which shares {count(shared)} of {count(len(self._examples))} "
             "examples with this one."
-            for contents, shared in self._before
-            if (tries := contents.tries.get(subject.claim, set()) - now)
+            for counted, shared in before
+            if (tries := counted.get(subject.claim, set()) - now)
         ]
 
     @property
@@ -179,6 +202,20 @@ class SetLedger:
     def _all(self) -> list[Contents]:
         return [*self._contents, *self._elsewhere]  # one test set may serve many tasks
 
+    def _tries(self, contents: Contents) -> Iterator[tuple[Claim, set[Try]]]:
+        """Yield the claims of a file, each with its tries but those of siblings."""
+        sets = {self._digest} if contents is self._own else contents.sets
+        left_out = {prompt for each in sets for prompt in self._left_out(each)}
+        for claim, tries in contents.tries.items():
+            counted = {tried for tried in tries if tried.prompt not in left_out}
+            if not left_out:
+                yield claim, tries
+            elif counted:
+                yield claim, counted
+
+    def _left_out(self, set_: str) -> Collection[str]:
+        return self._siblings(set_) if self._siblings else ()
+
     def _openings(self, examples: Sequence[str]) -> set[tuple[str, Try]]:
         tests = {name: test for one in self._all for name, test in one.tests.items()}
         same = related(tests, examples)
@@ -196,15 +233,33 @@ class SetLedger:
                 sets[digest] = line.examples
         if self._digest in paths:
             self.path = paths[self._digest][0]
-        for digest, shared in related(sets, self._examples).items():
-            for path in paths[digest]:
-                if path == self.path:
-                    continue
-                contents = Contents()
-                file = LedgerFile(path, contents)
-                file.read()
-                self._tell(file.torn)
-                self._before.append((contents, shared))
+        read: dict[str, list[Contents]] = {}
+        while True:
+            same = related(sets, self._examples)
+            for digest in same.keys() - read:
+                read[digest] = [self._whole(path) for path in paths[digest] if path != self.path]
+            bare = [digest for digest in same if self._only_siblings(digest, read[digest])]
+            if not bare:
+                break
+            for digest in bare:  # it must not make sets the same that only it is like
+                del sets[digest]
+        for digest, shared in same.items():
+            self._before += [(contents, shared) for contents in read[digest]]
+
+    def _whole(self, path: Path) -> Contents:
+        contents = Contents()
+        file = LedgerFile(path, contents)
+        file.read()
+        self._tell(file.torn)
+        return contents
+
+    def _only_siblings(self, set_: str, files: Sequence[Contents]) -> bool:
+        """Tell whether nothing of a set counts."""
+        return (
+            set_ != self._digest
+            and bool(self._left_out(set_))
+            and not any(tries for contents in files for _, tries in self._tries(contents))
+        )
 
     def _row(self, kind: str, subject: Subject, facts: Row) -> Row:
         return {

@@ -12,7 +12,7 @@ from pytest_maxrandom.models.hub import check_reachable
 from pytest_maxrandom.seeding import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from pytest_maxrandom.suite.spec import ModelSpec
 
@@ -32,18 +32,22 @@ _READ_BY_LOADERS = (
 )
 """Files of a model's folder that the numbers depend on; not its README, nor how it generates."""
 
+_OF_ADAPTERS = ("adapter_config.json", "adapter_model.safetensors")
 
-def model_digest(spec: ModelSpec, location: str) -> str:
+
+def model_digest(spec: ModelSpec, location: str, adapter: str | None = None) -> str:
     """Return the SHA-256 (hex) of what determines the model's numbers.
 
     That is the content of a local folder (weights, configuration, tokenizer, and code that may
-    run) or the commit of a model on the hub, and how the weights are loaded. The name and place of
-    the folder, the device and the label do not count.
+    run) or the commit of a model on the hub, the same of its adapter, and how the weights are
+    loaded. The name and place of the folders, the device and the label do not count.
 
     Parameters
     ----------
     location : str
         Local folder or hub id.
+    adapter : str, optional
+        Local folder or hub id of the model's adapter.
 
     Raises
     ------
@@ -52,16 +56,26 @@ def model_digest(spec: ModelSpec, location: str) -> str:
     """
     code = "with its code" if spec.trust_remote_code else "without its code"
     folder = Path(location)
-    content = digest(*_contents(spec, folder)) if folder.is_dir() else _commit(spec)
-    return digest(content, spec.quantization, spec.dtype, code)
+    patterns = (*_READ_BY_LOADERS, *(["**/*.py"] if spec.trust_remote_code else []))
+    if folder.is_dir():
+        content = digest(*_contents(spec.name, folder, patterns))
+    else:
+        content = _commit(spec.name, spec.revision, "config.json")
+    added = [] if adapter is None else [_adapter_digest(spec, adapter)]
+    return digest(content, spec.quantization, spec.dtype, code, *added)
 
 
-def _contents(spec: ModelSpec, folder: Path) -> Iterator[str]:
+def _adapter_digest(spec: ModelSpec, location: str) -> str:
+    name, folder = str(spec.adapter), Path(location)
+    if folder.is_dir():
+        return digest(*_contents(name, folder, _OF_ADAPTERS))
+    return _commit(name, None, "adapter_config.json")
+
+
+def _contents(model: str, folder: Path, patterns: Iterable[str]) -> Iterator[str]:
     """Yield the name and digest of each file that counts."""
     try:
-        found = {path for pattern in _READ_BY_LOADERS for path in folder.glob(pattern)}
-        if spec.trust_remote_code:
-            found |= set(folder.rglob("*.py"))
+        found = {path for pattern in patterns for path in folder.glob(pattern)}
         names = {path.relative_to(folder).as_posix(): path for path in found if path.is_file()}
         for name, path in sorted(names.items()):
             status = path.stat()
@@ -69,7 +83,7 @@ def _contents(spec: ModelSpec, folder: Path) -> Iterator[str]:
             yield _file(path, status.st_size, status.st_mtime_ns, status.st_ino)
     except OSError as error:
         raise ModelError(
-            f"{error.filename} of {spec.name} cannot be read: {error.strerror}; expected files "
+            f"{error.filename} of {model} cannot be read: {error.strerror}; expected files "
             "that this user may read"
         ) from error
 
@@ -81,17 +95,17 @@ def _file(path: Path, size: int, changed: int, number: int) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _commit(spec: ModelSpec) -> str:
+def _commit(name: str, revision: str | None, file: str) -> str:
     """Return the commit that the hub, or its cache where the hub is out of reach, would load."""
-    check_reachable(spec)
+    check_reachable(name, revision, file)
     from huggingface_hub import hf_hub_download
 
     try:
-        found = hf_hub_download(spec.name, "config.json", revision=spec.revision)
+        found = hf_hub_download(name, file, revision=revision)
     except Exception as error:  # the HTTP library's own errors have no base in common with ours
         reason = str(error).partition("\n")[0] or type(error).__name__
         raise ModelError(
-            f"the config.json of {spec.name} cannot be had from the hub ({reason}); expected a "
-            "model as written by save_pretrained"
+            f"the {file} of {name} cannot be had from the hub ({reason}); expected what "
+            "save_pretrained writes"
         ) from error
     return Path(found).parent.name

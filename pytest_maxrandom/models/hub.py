@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pytest_maxrandom.errors import ModelError
-
-if TYPE_CHECKING:
-    from pytest_maxrandom.suite.spec import ModelSpec
 
 _PATIENCE = 10.0  # seconds
 
 
-def check_reachable(spec: ModelSpec) -> None:
-    """Refuse a model that is neither in the cache nor on a hub that answers.
+def check_reachable(name: str, revision: str | None = None, holds: str = "config.json") -> None:
+    """Refuse a model or adapter that is neither in the cache nor on a hub that answers.
 
     The loader itself asks again and again for most of a minute before it gives up, and then cannot
     tell that a folder was meant.
+
+    Parameters
+    ----------
+    name : str
+        Hub id.
+    holds : str
+        A file that is in the cache if anything of it is.
 
     Raises
     ------
@@ -26,13 +28,13 @@ def check_reachable(spec: ModelSpec) -> None:
     from huggingface_hub import HfApi, try_to_load_from_cache
     from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
 
-    if isinstance(try_to_load_from_cache(spec.name, "config.json", revision=spec.revision), str):
+    if isinstance(try_to_load_from_cache(name, holds, revision=revision), str):
         return
-    absent = f"there is no folder {spec.name} (relative to the suite file), and the hub"
+    absent = f"there is no folder {name} (relative to the suite file), and the hub"
     try:
-        HfApi().model_info(spec.name, revision=spec.revision, timeout=_PATIENCE)
+        HfApi().model_info(name, revision=revision, timeout=_PATIENCE)
     except RevisionNotFoundError as error:
-        raise ModelError(f"{spec.name} has no revision {spec.revision} on the hub") from error
+        raise ModelError(f"{name} has no revision {revision} on the hub") from error
     except RepositoryNotFoundError as error:
         raise ModelError(
             f"{absent} has no public model of that name; check the name, or log in with "

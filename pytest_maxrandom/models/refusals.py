@@ -18,7 +18,7 @@ def check_files(spec: ModelSpec, location: str) -> None:
     """Refuse what the loader would refuse late, or in words that do not help."""
     folder = Path(location)
     if not folder.is_dir():
-        check_reachable(spec)
+        check_reachable(spec.name, spec.revision)
         return
     if not any(folder.glob("*.safetensors")):
         raise ModelError(
@@ -26,11 +26,25 @@ def check_files(spec: ModelSpec, location: str) -> None:
             "model as written by save_pretrained (pickled weights such as pytorch_model.bin can "
             "run code and are never loaded)"
         )
+    if (folder / "adapter_config.json").is_file():
+        raise ModelError(
+            f"{spec.name} cannot be loaded: the folder holds an adapter_config.json beside the "
+            "model, so that it is not clear which weights are meant; remove that file, or give the "
+            "folder of the adapter as the key `adapter`"
+        )
     if not any(path for pattern in _TOKENIZER_FILES for path in folder.glob(pattern)):
         raise ModelError(
             f"{spec.name} cannot be loaded: the folder holds no tokenizer; expected tokenizer.json "
             "beside the model, as written by the tokenizer's save_pretrained"
         )
+
+
+def brief(error: Exception) -> str:
+    """Return one line of what may be a page."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    # What ends with a colon announces what comes next.
+    said = [line for line in lines if not line.endswith(":")] or lines or ["no reason given"]
+    return f"{type(error).__name__}: {said[0]}"
 
 
 def stored_quantization(config: Any) -> str | None:

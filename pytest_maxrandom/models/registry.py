@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _BACKENDS = {"transformers": "pytest_maxrandom.models.transformers"}
 _HUB_ID = re.compile(r"[\w-][\w.-]*(/[\w.-]+)?")
+_ADAPTER_ID = re.compile(r"[\w-][\w.-]*/[\w.-]+")
 
 
 def locate(name: str, base: Path) -> str:
@@ -28,28 +29,69 @@ def locate(name: str, base: Path) -> str:
     ModelError
         If it is neither, or the folder holds no model.
     """
+    folder = _folder(name, base, _HUB_ID, "allenai/OLMo-7B-hf")
+    if folder is None:
+        return name
+    if not (folder / "config.json").is_file():
+        is_adapter = (folder / "adapter_config.json").is_file()
+        raise ModelError(
+            f"the folder {name} holds no config.json; expected a model as written by "
+            "save_pretrained"
+            + (" (it holds an adapter, which is given by the key `adapter`)" if is_adapter else "")
+        )
+    return str(folder)
+
+
+def locate_adapter(name: str, base: Path) -> str:
+    """Return the adapter's local folder (relative to `base`), else the name as a hub id.
+
+    Raises
+    ------
+    ModelError
+        If it is neither, or the folder holds no adapter.
+    """
+    folder = _folder(name, base, _ADAPTER_ID, "lab/llama-lora")
+    if folder is None:
+        return name
+    if not (folder / "adapter_config.json").is_file():
+        raise ModelError(
+            f"the folder {name} holds no adapter_config.json; expected an adapter as written by "
+            "PEFT's save_pretrained"
+        )
+    return str(folder)
+
+
+def located(spec: ModelSpec, base: Path) -> tuple[str, str | None]:
+    """Return where a model is, and where its adapter is, if it has one.
+
+    Raises
+    ------
+    ModelError
+        If one of them is nowhere.
+    """
+    adapter = None if spec.adapter is None else locate_adapter(spec.adapter, base)
+    return locate(spec.name, base), adapter
+
+
+def _folder(name: str, base: Path, hub_id: re.Pattern[str], example: str) -> Path | None:
+    """Return the folder of that name; None if there is none, and the name may be on the hub."""
     try:
         folder = base / Path(name).expanduser()
         there = folder.is_dir()
     except (OSError, RuntimeError) as error:  # too long a name; no such user
         raise ModelError(f"{name} can be no folder: {error}") from error
     if there:
-        if not (folder / "config.json").is_file():
-            raise ModelError(
-                f"the folder {name} holds no config.json; expected a model as written by "
-                "save_pretrained"
-            )
-        return str(folder)
-    if not _HUB_ID.fullmatch(name):
-        parent = folder.parent
-        siblings = [p.name for p in parent.iterdir() if p.is_dir()] if parent.is_dir() else []
-        close = difflib.get_close_matches(folder.name, siblings, n=1)
-        hint = f"; did you mean `{Path(name).with_name(close[0])}`?" if close else ""
-        raise ModelError(
-            f"there is no folder {name} (relative to the suite file), and it is no hub id such as "
-            f"allenai/OLMo-7B-hf{hint}"
-        )
-    return name
+        return folder
+    if hub_id.fullmatch(name):
+        return None
+    parent = folder.parent
+    siblings = [p.name for p in parent.iterdir() if p.is_dir()] if parent.is_dir() else []
+    close = difflib.get_close_matches(folder.name, siblings, n=1)
+    hint = f"; did you mean `{Path(name).with_name(close[0])}`?" if close else ""
+    raise ModelError(
+        f"there is no folder {name} (relative to the suite file), and it is no hub id such as "
+        f"{example}{hint}"
+    )
 
 
 class ModelPool:
@@ -78,7 +120,7 @@ class ModelPool:
         self._processors = Processors(worker, workers)
         self._engine = engine
         self._batch_tokens = batch_tokens
-        self._key: tuple[str, str] | None = None
+        self._key: tuple[str, ...] | None = None
         self._model: Model | None = None
         self._refusal = ""
 
@@ -118,16 +160,19 @@ class ModelPool:
 
     def _load(self, spec: ModelSpec, base: Path) -> Model:
         backend = importlib.import_module(_BACKENDS[spec.backend])
+        location, adapter = located(spec, base)
         model: Model = backend.load(
             spec,
-            locate(spec.name, base),
+            location,
             self._processors,
+            adapter=adapter,
             engine=self._engine,
             batch_tokens=self._batch_tokens,
         )
         return model
 
 
-def model_key(spec: ModelSpec, base: Path) -> tuple[str, str]:
+def model_key(spec: ModelSpec, base: Path) -> tuple[str, ...]:
     """Return what two items must have in common to share a loaded model."""
-    return locate(spec.name, base), spec.model_dump_json(exclude={"name", "label"})
+    location, adapter = located(spec, base)
+    return location, adapter or "", spec.model_dump_json(exclude={"name", "label", "adapter"})

@@ -10,9 +10,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError
+from pytest_maxrandom.models.adapters import attach, check_adapter
 from pytest_maxrandom.models.causal import CausalModel
 from pytest_maxrandom.models.devices import Processors, check_placement
 from pytest_maxrandom.models.refusals import (
+    brief,
     check_files,
     check_quantized,
     check_stored,
@@ -36,6 +38,7 @@ def load(
     location: str,
     processors: Processors | None = None,
     *,
+    adapter: str | None = None,
     engine: Engine = "auto",
     batch_tokens: int | None = None,
 ) -> CausalModel:
@@ -50,6 +53,8 @@ def load(
     processors : Processors, optional
         What the model may be put on; other processes keep off until these are released. Without
         them, GPUs are locked while the model is loaded only.
+    adapter : str, optional
+        Hub id or local folder of its adapter.
     engine : str
         How choices are scored.
     batch_tokens : int, optional
@@ -82,6 +87,8 @@ def load(
     if spec.revision:
         source["revision"] = spec.revision
     check_files(spec, location)
+    if adapter is not None:
+        check_adapter(spec)
     with _quiet(transformers):
         part = "configuration"
         try:
@@ -103,13 +110,16 @@ def load(
         except ModelError:
             raise
         except Exception as error:  # whatever a loader or a model's own code raises
-            reason = _reason(error, spec) or f"its {part}: {_brief(error)}"
+            reason = _reason(error, spec) or f"its {part}: {brief(error)}"
             raise ModelError(f"{spec.name} cannot be loaded: {reason}") from error
     check_weights(spec, report)
     check_quantized(spec, model)
     placed = _placed(model)
     check_placement(spec, placed)
     device = str(model.get_input_embeddings().weight.device)
+    if adapter is not None:
+        with _quiet(transformers):
+            model = attach(spec, model, adapter)
     _check_causal(spec, model.eval(), device)
     loaded = CausalModel(model, tokenizer, device, batch_tokens=batch_tokens, engine=engine)
     loaded.device = ", ".join(placed)
@@ -151,7 +161,7 @@ def _check_device(spec: ModelSpec, device: str) -> None:
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise ModelError(
             f"the device `{device}` of {spec.name} cannot be used on this machine "
-            f"({_brief(error)}); expected auto, cpu, cuda or cuda:1"
+            f"({brief(error)}); expected auto, cpu, cuda or cuda:1"
         ) from error
 
 
@@ -180,7 +190,7 @@ def _check_causal(spec: ModelSpec, model: Any, device: str) -> None:
     except Exception as error:  # whatever a model's own code raises
         raise ModelError(
             f"{spec.name} cannot read a text with `quantization: {spec.quantization}` on "
-            f"{device}: {_brief(error)}; try another quantization or dtype"
+            f"{device}: {brief(error)}; try another quantization or dtype"
         ) from error
     logits = logits.float()
     before = logits[:, :3]
@@ -214,12 +224,6 @@ def _reason(error: Exception, spec: ModelSpec) -> str | None:
     if "for this kind of AutoModel" in text:
         return "it is no causal language model; expected one that AutoModelForCausalLM knows"
     return None
-
-
-def _brief(error: Exception) -> str:
-    """Return one line of what may be a page."""
-    lines = (line.strip() for line in str(error).splitlines())
-    return f"{type(error).__name__}: {next((line for line in lines if line), 'no reason given')}"
 
 
 @contextmanager

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_maxrandom.prompts.formats import Labels
-    from pytest_maxrandom.suite.spec import FormatSpec, PromptsSpec, ValidationSpec
+    from pytest_maxrandom.suite.base import FormatSpec
+    from pytest_maxrandom.suite.spec import PromptsSpec, ValidationSpec
     from pytest_maxrandom.tasks.task import Example, Layout, Task
 
 Regime = Literal["outside", "leave_out", "none"]

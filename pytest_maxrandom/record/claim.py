@@ -94,6 +94,8 @@ class Recorded:
     """npz, table, summary, predictions, lm_eval or inspect."""
     stated: list[str] = field(default_factory=list)
     """Which of n, t and chance the suite stated; the others were counted in the results."""
+    chances: dict[str, int] = field(default_factory=dict)
+    """Number of the best prompt's examples by the chance of one guess: {"1/2": 50}."""
 
 
 @dataclass(slots=True)

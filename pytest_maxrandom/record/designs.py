@@ -10,6 +10,21 @@ from pytest_maxrandom.record.words import Outcome, Standing
 Indication = Literal["tuned on the text", "no sign of it", "inconclusive"]
 
 
+@dataclass(slots=True, kw_only=True)
+class DesignRecord:
+    """What is recorded of every item that is no claim."""
+
+    id: str
+    suite: str
+    line: int
+    passed: bool | None = None
+    outcome: Outcome | None = None
+    xfail: str | None = None
+    message: str | None = None
+    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
 @dataclass(slots=True)
 class Replicate:
     """One replicate of a claim: other examples and other demonstrations."""
@@ -30,12 +45,9 @@ class Replicate:
 
 
 @dataclass(slots=True, kw_only=True)
-class ReplicatesRecord:
+class ReplicatesRecord(DesignRecord):
     """One claim, replicated."""
 
-    id: str
-    suite: str
-    line: int
     claim: str
     """Id of the claim; it is the first replicate."""
     task: str
@@ -52,12 +64,6 @@ class ReplicatesRecord:
     """Share of the replicates of which the claim holds."""
     contradicting: float | None = None
     """Share whose verdict contradicts that of the majority."""
-    passed: bool | None = None
-    outcome: Outcome | None = None
-    xfail: str | None = None
-    message: str | None = None
-    notes: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -73,12 +79,9 @@ class PromptPair:
 
 
 @dataclass(slots=True, kw_only=True)
-class ComparisonRecord:
+class ComparisonRecord(DesignRecord):
     """Two arms on one task with one number of shots; first minus second throughout."""
 
-    id: str
-    suite: str
-    line: int
     task: str
     shots: int
     first: str
@@ -122,21 +125,12 @@ class ComparisonRecord:
     """`p_value` adjusted over the tasks of the same comparison in the run, after Benjamini and
     Hochberg."""
     adjusted_holm: float | None = None
-    passed: bool | None = None
-    outcome: Outcome | None = None
-    xfail: str | None = None
-    message: str | None = None
-    notes: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True, kw_only=True)
-class ContaminationRecord:
+class ContaminationRecord(DesignRecord):
     """Was a model tuned on the benchmark's text? Arms base, extra (other text) and test."""
 
-    id: str
-    suite: str
-    line: int
     task: str
     shots: int
     base: str
@@ -152,12 +146,6 @@ class ContaminationRecord:
     """One-sided."""
     level: float = 0.05
     finding: Indication | None = None
-    passed: bool | None = None
-    outcome: Outcome | None = None
-    xfail: str | None = None
-    message: str | None = None
-    notes: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -3,11 +3,11 @@
 ===============  ===================================================================
 ``sweep``        `RecordedSweep`: which of t prompts was right on which of n examples
 ``sources``      where a suite says that results are; a reader for each format
-``npz``          NumPy archives of answers, or of which were right
-``table``        one row for each answer; ``summary``: one for each published maximum
+``arrays``       NumPy archives of answers, or of which were right
+``tables``       CSV, JSONL and Parquet: one row for each answer, or for each published maximum
+``logs``         logs of lm-evaluation-harness and of Inspect
 ``lines``        what a line of a predictions file holds
 ``predictions``  files that ``--maxrandom-predictions`` wrote
-``lm_eval``      logs of lm-evaluation-harness; ``inspect``: logs of Inspect
 ``read``         a file of a kind that tells which prompt was right, by its ending
 ``arms``         right answers of several arms, counted by task and replicate (no sweeps)
 ``plan``         from a suite to its claims (``claims``), before any is judged

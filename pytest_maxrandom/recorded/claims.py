@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.record import ClaimRecord, Recorded
 from pytest_maxrandom.recorded.published import PublishedGuessers
-from pytest_maxrandom.recorded.summary import RecordedMaximum
+from pytest_maxrandom.recorded.tables.summary import RecordedMaximum
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from pytest_maxrandom.nulls import Guessers
     from pytest_maxrandom.record import Published
     from pytest_maxrandom.recorded.guessers import Counts
@@ -34,6 +37,8 @@ class Evidence:
         The verdict of a publication.
     stated : tuple of str
         Which of n, t and chance were not counted in the results.
+    chances : tuple of Fraction or None
+        Per example the chance of one guess, where it is known of each.
     notes, red_flags : tuple of str
         What a reader must know.
     """
@@ -43,6 +48,7 @@ class Evidence:
     null: Guessers
     published: Published | None
     stated: tuple[str, ...]
+    chances: tuple[Fraction, ...] | None
     notes: tuple[str, ...]
     red_flags: tuple[str, ...]
 
@@ -50,6 +56,17 @@ class Evidence:
     def n(self) -> int:
         """Number of examples that the claim is about."""
         return self.null.published_n if isinstance(self.null, PublishedGuessers) else self.counts.n
+
+    @property
+    def mix(self) -> dict[str, int]:
+        """Number of the best prompt's examples by chance; empty where it is not known."""
+        if self.chances is None:
+            return {}
+        if isinstance(self.results, RecordedMaximum):
+            return {str(self.chances[0]): self.counts.n}
+        scored = self.results.evaluated[self.counts.best]
+        mix = Counter(chance for chance, own in zip(self.chances, scored, strict=True) if own)
+        return {str(chance): mix[chance] for chance in sorted(mix, reverse=True)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +125,8 @@ class RecordedClaim:
             record.red_flags = list(evidence.red_flags)
             if not isinstance(evidence.results, RecordedMaximum):
                 record.validation_ids = list(evidence.results.example_ids)
+            assert record.recorded is not None
+            record.recorded.chances = evidence.mix
         return record
 
 

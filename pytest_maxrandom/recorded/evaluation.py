@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.assessment import permuted_p
+from pytest_maxrandom.recorded.permutations import NoPermutations, strata
 from pytest_maxrandom.recorded.sweep import RecordedSweep
 from pytest_maxrandom.stats.majority import majority_answer
 from pytest_maxrandom.verdict import judge
@@ -13,7 +14,6 @@ from pytest_maxrandom.verdict import judge
 if TYPE_CHECKING:
     from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.recorded.claims import Evidence, RecordedClaim
-    from pytest_maxrandom.recorded.sources import Results
 
 
 def assess_recorded(claim: RecordedClaim, record: ClaimRecord) -> None:
@@ -35,26 +35,16 @@ def assess_recorded(claim: RecordedClaim, record: ClaimRecord) -> None:
         _look_at_majority(sweep, evidence, record)
 
 
-def why_no_permutations(results: Results) -> str | None:
-    """Say what is missing for a permutation test, in one clause; None where nothing is."""
-    if not isinstance(results, RecordedSweep) or results.answers is None or results.gold is None:
-        return "it is not told which answers were given and which are right"
-    if len(set(results.gold)) == 1:
-        return "all right answers have the same label, and shuffling them changes nothing"
-    return None
-
-
 def _permutation_p(sweep: RecordedSweep, evidence: Evidence, record: ClaimRecord) -> float | None:
     if sweep.answers is None or sweep.gold is None:
         return None
-    if reason := why_no_permutations(sweep):
+    try:
+        groups = strata(sweep, evidence.chances)
+    except NoPermutations as reason:
         record.notes.append(f"There is no permutation p, because in the results {reason}.")
         return None
-    choices = None
-    if sweep.chances is not None:
-        pairs = zip(sweep.gold, sweep.chances, strict=True)
-        choices = [round(len(right) / chance) for right, chance in pairs]
-    p, notes = permuted_p(sweep.answers, sweep.gold, choices, evidence.null.t)
+    labels = 1 + max(int(sweep.answers.max()), *map(max, sweep.gold))
+    p, notes = permuted_p(sweep.answers, sweep.gold, groups, evidence.null.t, labels=labels)
     record.notes += notes
     return p
 

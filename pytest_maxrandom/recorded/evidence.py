@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import count, span
@@ -113,9 +114,22 @@ class _Given:
             null=null,
             published=published,
             stated=tuple(stated),
+            chances=self._chances,
             notes=tuple(notes),
             red_flags=tuple(red_flags),
         )
+
+    @property
+    def _chances(self) -> tuple[Fraction, ...] | None:
+        told, stated = self.tried, self._stated_chance
+        if isinstance(told, RecordedSweep):
+            one, n = None, len(told.example_ids)
+            if told.chances is not None:
+                return told.chances
+        else:
+            one, n = told.chance, 1
+        chance = one or stated
+        return (chance,) * n if isinstance(chance, Fraction) else None
 
     def _stated(self, keys: tuple[str, ...], number: int | dict[int, int]) -> int:
         found = at_shots(number, self.shots)

@@ -32,7 +32,13 @@ def faults(read: RecordedSweep, tried: RecordedSweep, null: Guessers) -> list[st
     null : Guessers
         One guesser for each of them.
     """
-    checks = (_never_right(tried, null), _binary(tried, null), _elsewhere(tried), _unsteady(read))
+    checks = (
+        _never_right(tried, null),
+        _binary(tried, null),
+        _elsewhere(tried),
+        _cut(tried),
+        _unsteady(read),
+    )
     return [fault for check in checks for fault in check]
 
 
@@ -44,7 +50,7 @@ def _never_right(sweep: RecordedSweep, null: Guessers) -> Iterator[str]:
     most = (1 - float(null.chance)) ** int(sweep.evaluated[wrong].sum(axis=1).min())
     if len(wrong) * most <= _UNLIKELY:
         yield (
-            f"{count(len(wrong))} of {count(len(sweep.prompt_ids))} prompts are right on no "
+            f"{_of(len(wrong), len(sweep.prompt_ids), 'is', 'are')} right on no "
             f"example, which a guesser is with probability {p_value(most)} at most: look whether "
             "their text was cut, or their answers were not understood."
         )
@@ -87,8 +93,20 @@ def _elsewhere(sweep: RecordedSweep) -> Iterator[str]:
     if len(apart):
         one = apart[0]
         yield (
-            f"{count(len(apart))} of {count(len(sizes))} prompts were scored on other examples "
+            f"{_of(len(apart), len(sizes), 'was', 'were')} scored on other examples "
             f"than most: {sweep.prompt_ids[one]!r} shares {shared[one]} of its {sizes[one]}."
+        )
+
+
+def _cut(sweep: RecordedSweep) -> Iterator[str]:
+    """Find prompts that lack more examples than they can have shown."""
+    sizes = sweep.evaluated.sum(axis=1)
+    short = np.flatnonzero(sizes.max() - sizes > sweep.shots)
+    if len(short):
+        yield (
+            f"{_of(len(short), len(sizes), 'was', 'were')} scored on fewer examples than others "
+            f"({sizes[short].min()} of {sizes.max()}), which their demonstrations do not explain: "
+            "look whether runs were cut short."
         )
 
 
@@ -101,6 +119,10 @@ def _unsteady(sweep: RecordedSweep) -> Iterator[str]:
     )
     if times := int(differ.any(axis=1).sum()):
         yield (
-            f"{count(times)} of {count(len(earlier))} prompts repeat the ids of an earlier one, "
-            "but not its results: ids collide, or results cannot be reproduced; t may be larger."
+            f"{_of(times, len(earlier), 'repeats', 'repeat')} the ids of an earlier one, but not "
+            "its results: ids collide, or results cannot be reproduced; t may be larger."
         )
+
+
+def _of(part: int, whole: int, one: str, several: str) -> str:
+    return f"{count(part)} of {count(whole)} prompts {one if part == 1 else several}"

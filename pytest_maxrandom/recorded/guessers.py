@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.nulls import Guessers
-from pytest_maxrandom.recorded.summary import RecordedMaximum
+from pytest_maxrandom.recorded.tables.summary import RecordedMaximum
 from pytest_maxrandom.stats.chances import chance_groups
 from pytest_maxrandom.stats.maximum import BestOfPrompts
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import Problem, RecordedError, SuiteError
 from pytest_maxrandom.recorded.claims import RecordedClaim, claim_name
-from pytest_maxrandom.recorded.evaluation import why_no_permutations
 from pytest_maxrandom.recorded.evidence import Contradiction, evidence
+from pytest_maxrandom.recorded.permutations import NoPermutations, strata
 from pytest_maxrandom.recorded.sources import Meant, locate, read_results
 from pytest_maxrandom.recorded.twins import with_twins
 from pytest_maxrandom.verdict import Claim
@@ -163,13 +163,15 @@ class _Planner:
             keys = ".".join(("", *mistake.keys))
             self._problem(("tasks", place, *mistake.keys), f"tasks[{place}]{keys}: {mistake}")
             return None
-        reason = why_no_permutations(results)
-        if reason is not None and self._asserted(task).permutation_p is not None:
-            self._problem(
-                ("tasks", place) if task.assertion else ("assert", "permutation_p"),
-                f"tasks[{place}]: no `permutation_p` can be computed, because in {results.path} "
-                f"{reason}; use `p_max`",
-            )
+        if self._asserted(task).permutation_p is not None:
+            try:
+                strata(judged.results, judged.chances)
+            except NoPermutations as reason:
+                self._problem(
+                    ("tasks", place) if task.assertion else ("assert", "permutation_p"),
+                    f"tasks[{place}]: no `permutation_p` can be computed, because in "
+                    f"{results.path} {reason}; or use `p_max`",
+                )
         return judged
 
     def _asserted(self, task: RecordedTaskSpec) -> Claim:

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.recorded.refusals import refuse_cut_short
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.recorded.summary import RecordedMaximum
     from pytest_maxrandom.recorded.sweep import RecordedSweep
+    from pytest_maxrandom.recorded.tables.summary import RecordedMaximum
     from pytest_maxrandom.suite.recorded import ResultColumns, ResultsSpec
 
     Results: TypeAlias = RecordedSweep | RecordedMaximum
@@ -70,30 +71,36 @@ def read_results(spec: ResultsSpec, path: Path, meant: Meant) -> list[Results]:
     """
     match spec.format:
         case "npz":
-            from pytest_maxrandom.recorded.npz import read_npz
+            from pytest_maxrandom.recorded.arrays.npz import read_npz
 
-            return [*read_npz(path)]
+            return _whole(read_npz(path), spec)
         case "predictions":
             from pytest_maxrandom.recorded.predictions import read_predictions
 
-            return [*read_predictions(path)]
+            return _whole(read_predictions(path), spec)
         case "table":
-            from pytest_maxrandom.recorded.table import Columns, read_table
+            from pytest_maxrandom.recorded.tables.table import Columns, read_table
 
             columns = Columns(**_given(spec.columns))
             return [*read_table(path, columns, **vars(meant), ragged=spec.ragged)]
         case "summary":
-            from pytest_maxrandom.recorded.summary import SummaryColumns, read_summary
+            from pytest_maxrandom.recorded.tables.summary import SummaryColumns, read_summary
 
             return [*read_summary(path, SummaryColumns(**_given(spec.columns)), **vars(meant))]
         case "lm_eval":
-            from pytest_maxrandom.recorded.lm_eval import read_lm_eval
+            from pytest_maxrandom.recorded.logs.lm_eval import read_lm_eval
 
             return [*read_lm_eval(path, metric=spec.metric)]
         case "inspect":
-            from pytest_maxrandom.recorded.inspect import read_inspect
+            from pytest_maxrandom.recorded.logs.inspect import read_inspect
 
             return [*read_inspect(path, scorer=spec.scorer, shots=spec.shots)]
+
+
+def _whole(sweeps: list[RecordedSweep], spec: ResultsSpec) -> list[Results]:
+    for sweep in sweeps if not spec.ragged else ():
+        refuse_cut_short(sweep)
+    return [*sweeps]
 
 
 def _given(columns: ResultColumns | None) -> dict[str, str]:

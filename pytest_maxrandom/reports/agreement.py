@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import NONE
-from pytest_maxrandom.reports.summary import files, model_name, shots
+from pytest_maxrandom.reports.suites import by_suite
+from pytest_maxrandom.reports.summary import model_name, shots
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,8 +67,6 @@ class Row:
     """The verdicts of a task."""
 
     task: str
-    file: str
-    """What tells it from tasks of the same name; empty where the name is enough."""
     cells: tuple[tuple[Standing, ...], ...]
     """By the columns of the grid; more than one where several claims are made there."""
 
@@ -83,8 +82,10 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The verdicts of a run."""
+    """The verdicts of a run, or of one of its suites."""
 
+    suite: str
+    """Its name, where another one makes claims of the same things; else empty."""
     counts: tuple[Counts, ...]
     """By model; by shots, where there are several; of all."""
     grids: tuple[Grid, ...]
@@ -93,21 +94,25 @@ class Agreement:
     """Whether the grids take more room than a reader wants to see at once."""
 
 
-def agreement(run: RunRecord) -> Agreement | None:
-    """Count the verdicts of a run.
+def agreement(run: RunRecord) -> list[Agreement]:
+    """Count the verdicts of a run; those of suites about the same things each by themselves.
 
     Returns
     -------
-    Agreement or None
-        None where no two claims share a task, or no two a model and number of shots: there is
-        nothing to compare.
+    list of Agreement
+        Without those where no two claims share a task, or no two a model and number of shots:
+        there is nothing to compare.
     """
-    claims = [claim for claim in run.claims if claim.verdict is not None]
-    where = files(run)
+    suites = by_suite(claim for claim in run.claims if claim.verdict is not None)
+    found = (_agreement(suite, claims) for suite, claims in suites.items())
+    return [each for each in found if each is not None]
+
+
+def _agreement(suite: str, claims: list[ClaimRecord]) -> Agreement | None:
     columns = _ordered((model_name(claim), shots(claim)) for claim in claims)
-    cells: dict[tuple[str, str], dict[tuple[str, str], list[Standing]]] = {}
+    cells: dict[str, dict[tuple[str, str], list[Standing]]] = {}
     for claim in claims:
-        row = cells.setdefault((claim.task, where[claim.id]), {})
+        row = cells.setdefault(claim.task, {})
         assert claim.verdict is not None
         row.setdefault((model_name(claim), shots(claim)), []).append(claim.verdict)
     filled = sum(map(len, cells.values()))
@@ -120,14 +125,14 @@ def agreement(run: RunRecord) -> Agreement | None:
         Grid(
             tuple(part),
             tuple(
-                Row(task, file, tuple(tuple(row.get(column, ())) for column in part))
-                for (task, file), row in cells.items()
+                Row(task, tuple(tuple(row.get(column, ())) for column in part))
+                for task, row in cells.items()
             ),
         )
         for part in parts
     )
     folded = len(cells) > MOST_ROWS or len(parts) > 1
-    return Agreement(tuple(_margins(claims)), grids, folded)
+    return Agreement(suite, tuple(_margins(claims)), grids, folded)
 
 
 def _ordered(columns: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Mistakes and failing claims as annotations: messages at lines of the suites.
+"""Mistakes, failing claims and comparisons as annotations: messages at lines of the suites.
 
 GitHub Actions reads them as workflow commands in a step's log,
 https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.reports.phrases import finding
-from pytest_maxrandom.reports.summary import names
+from pytest_maxrandom.reports.summary import names, records
 from pytest_maxrandom.reports.text import shorten, visible
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.errors import Problem
-    from pytest_maxrandom.record import ClaimRecord, Outcome, RunRecord
+    from pytest_maxrandom.record import Outcome, RunRecord
+    from pytest_maxrandom.reports.summary import Record
 
 SHOWN = 10
 """Annotations of a kind that GitHub shows of a step."""
@@ -60,15 +61,16 @@ def annotate(run: RunRecord, root: Path, here: Path) -> list[Annotation]:
     """
     known = names(run)
 
-    def annotated(claim: ClaimRecord) -> Annotation:
-        title = f"{known[claim.id]} {_TITLES[claim.outcome]}"
-        why = claim.message if claim.outcome == "failed" and claim.message else finding(claim)
-        return Annotation(title, why, root / claim.suite, claim.line)
+    def annotated(record: Record) -> Annotation:
+        title = f"{known[record.id]} {_TITLES[record.outcome]}"
+        why = record.message if record.outcome == "failed" and record.message else finding(record)
+        return Annotation(title, why, root / record.suite, record.line)
 
-    of_claims = [
-        annotated(claim) for outcome in _TITLES for claim in run.claims if claim.outcome == outcome
+    found = records(run)
+    of_records = [
+        annotated(record) for outcome in _TITLES for record in found if record.outcome == outcome
     ]
-    return [*_of_mistakes(run.broken, here), *of_claims]
+    return [*_of_mistakes(run.broken, here), *of_records]
 
 
 def of_problem(problem: Problem) -> Annotation:

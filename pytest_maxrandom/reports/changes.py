@@ -1,7 +1,7 @@
-"""What changed between two runs, claim by claim, and why a claim fell.
+"""What changed between two runs, record by record, and why a claim or a comparison fell.
 
-Claims are the same where their ids are: suite, task, model, quantization and shots. Everything
-here is plain text and numbers; nothing is rendered.
+Records are the same where their ids are: suite, task, model, quantization and shots; or the arms.
+Everything here is plain text and numbers; nothing is rendered.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.notation import accuracy, count
+from pytest_maxrandom.record import ClaimRecord
+from pytest_maxrandom.reports.design_changes import WEAKER_IF_LESS, design_differences, numbers
 from pytest_maxrandom.reports.phrases import (
     best_value,
     claimed,
@@ -18,19 +20,26 @@ from pytest_maxrandom.reports.phrases import (
     p_name,
     shown_p,
 )
-from pytest_maxrandom.reports.summary import WORDS, became
+from pytest_maxrandom.reports.summary import REPORTED, WORDS, asserts, became, records
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.record import ClaimRecord, Outcome, RunRecord
+    from collections.abc import Iterable
 
-Kind = Literal["fell", "weakened", "rose", "t grew", "gone", "new", "other", "same"]
+    from pytest_maxrandom.record import Outcome, RunRecord
+    from pytest_maxrandom.reports.summary import Record
+
+Kind = Literal["fell", "weakened", "rose", "t grew", "gone", "new", "unknown", "other", "same"]
 """In the order in which a reviewer wants to know of them.
 
-fell: held before and does not now. weakened: asserts less than before, or may fail now. rose:
-holds, which it did not. other: a number or a state that is shown is another one.
+fell: held before and does not now, or fails the run, which it did not. weakened: asserts less than
+before, or fails the run no longer without holding. rose: holds, which it did not. unknown: the base
+is incomplete, and may have lacked it for that. other: a number or a state that is shown is another
+one.
 """
 
 _HOLDS: frozenset[Outcome | None] = frozenset({"passed"})
+_FAILS: frozenset[Outcome | None] = frozenset({"failed", "xpassed", "error", None})
+"""Outcomes that fail the run."""
 _FALLEN: dict[Outcome | None, str] = {
     "failed": "newly fails",
     "xpassed": "newly holds unexpectedly",
@@ -42,27 +51,28 @@ _FALLEN: dict[Outcome | None, str] = {
 _ENDED: dict[Outcome | None, str] = {
     "failed": "fails",
     "xpassed": "holds unexpectedly",
-    "xfailed": "is expected to fail",
+    "xfailed": "fails as expected",
     "error": "could not be tested",
     "skipped": "is skipped",
     None: "has no result",
 }
 _COUNTED: dict[Kind, tuple[str, str]] = {
-    "fell": ("1 claim fell", "{} claims fell"),
-    "weakened": ("1 asserts less", "{} assert less"),
+    "fell": ("1 {} fell", "{} {} fell"),
+    "weakened": ("1 was weakened", "{} were weakened"),
     "rose": ("1 newly passes", "{} newly pass"),
     "gone": ("1 is gone", "{} are gone"),
     "new": ("1 is new", "{} are new"),
-    "other": ("1 has other numbers", "{} have other numbers"),
+    "unknown": ("1 has no result in the base", "{} have no result in the base"),
+    "other": ("1 changed otherwise", "{} changed otherwise"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One claim in two runs, of which at least one has it."""
+    """One record in two runs, of which at least one has it."""
 
-    now: ClaimRecord | None
-    before: ClaimRecord | None
+    now: Record | None
+    before: Record | None
     kind: Kind
     what: str = ""
     """Such as ``newly fails``; empty where nothing is worth a sentence."""
@@ -72,7 +82,11 @@ class Change:
     @property
     def t_grew(self) -> bool:
         """Whether more prompts were tried than before."""
-        return self.now is not None and self.before is not None and _grew(self.now, self.before)
+        return (
+            isinstance(self.now, ClaimRecord)
+            and isinstance(self.before, ClaimRecord)
+            and _grew(self.now, self.before)
+        )
 
 
 def changes(run: RunRecord, base: RunRecord) -> list[Change]:
@@ -81,24 +95,33 @@ def changes(run: RunRecord, base: RunRecord) -> list[Change]:
     Returns
     -------
     list of Change
-        One for each claim of `run`, in its order, then one for each that only `base` has.
+        One for each record of `run`, in its order, then one for each that only `base` has.
     """
-    before = {claim.id: claim for claim in reversed(base.claims)}
-    now = {claim.id for claim in run.claims}
-    compared = [_compared(claim, before.get(claim.id)) for claim in run.claims]
-    partial = run.interrupted or run.not_run or run.broken
+    before = {_key(record): record for record in reversed(records(base))}
+    now = set(map(_key, records(run)))
+    compared = [
+        _compared(record, earlier)
+        if (earlier := before.get(_key(record)))
+        else _without_base(record, is_partial(base))
+        for record in records(run)
+    ]
     gone = [
         Change(
             None,
-            claim,
+            record,
             "gone",
-            "has no result in this run" if partial else "is gone",
-            (f"before: {WORDS[became(claim)]}",),
+            "has no result in this run" if is_partial(run) else "is gone",
+            (f"before: {WORDS[became(record)]}",),
         )
-        for claim in base.claims
-        if claim.id not in now
+        for record in records(base)
+        if _key(record) not in now
     ]
     return compared + gone
+
+
+def is_partial(run: RunRecord) -> bool:
+    """Tell whether a run may lack results that it was to have."""
+    return bool(run.interrupted or run.not_run or run.broken)
 
 
 def counted(found: list[Change]) -> str:
@@ -107,13 +130,24 @@ def counted(found: list[Change]) -> str:
     for kind, (one, more) in _COUNTED.items():
         if kind == "gone" and (grown := sum(change.t_grew for change in found)):
             parts.append(f"t grew for {count(grown)}")
-        if number := sum(change.kind == kind for change in found):
-            parts.append(one if number == 1 else more.format(count(number)))
+        of_kind = [change for change in found if change.kind == kind]
+        if len(of_kind) == 1:
+            parts.append(one.format(_noun(of_kind)))
+        elif of_kind:
+            parts.append(more.format(count(len(of_kind)), f"{_noun(of_kind)}s"))
     return ", ".join(parts) or "nothing changed"
 
 
-def differences(now: ClaimRecord, before: ClaimRecord) -> tuple[str, ...]:
-    """Say in what the numbers and the conditions of a claim are not what they were."""
+def differences(now: Record, before: Record) -> tuple[str, ...]:
+    """Say in what the numbers and the conditions of a record are not what they were."""
+    if isinstance(now, ClaimRecord) and isinstance(before, ClaimRecord):
+        return _claim_differences(now, before)
+    assert not isinstance(now, ClaimRecord)
+    assert not isinstance(before, ClaimRecord)
+    return design_differences(now, before)
+
+
+def _claim_differences(now: ClaimRecord, before: ClaimRecord) -> tuple[str, ...]:
     found = []
     if claimed(now) != claimed(before):
         found.append(
@@ -164,49 +198,85 @@ def score_difference(now: float | None, before: float | None) -> str:
     return f"{'+' if now > before else '-'}{accuracy(abs(now - before))}"
 
 
-def _compared(now: ClaimRecord, before: ClaimRecord | None) -> Change:
-    if before is None:
-        ended = _ENDED.get(now.outcome)
-        return Change(now, None, "new", f"is new and {ended}" if ended else "is new")
+def _key(record: Record) -> tuple[type[Record], str]:
+    return type(record), record.id
+
+
+def _noun(found: Iterable[Change]) -> str:
+    """Name what changed, where it is of one kind."""
+    claims = {isinstance(change.now or change.before, ClaimRecord) for change in found}
+    return "claim" if claims == {True} else "result"
+
+
+def _without_base(now: Record, partial: bool) -> Change:
+    ended = _ENDED.get(now.outcome)
+    if partial:
+        lacks = "has no result in the base"
+        return Change(now, None, "unknown", f"{ended}; {lacks}" if ended else lacks)
+    return Change(now, None, "new", f"is new and {ended}" if ended else "is new")
+
+
+def _compared(now: Record, before: Record) -> Change:
     why = differences(now, before)
+    turned = ""
+    if now.outcome != before.outcome:
+        turned = f"{_ENDED.get(now.outcome, 'passes')}, before: {WORDS[became(before)]}"
     if before.outcome in _HOLDS and now.outcome not in _HOLDS:
         return Change(now, before, "fell", _FALLEN[now.outcome], why)
+    if before.outcome not in _FAILS and now.outcome in _FAILS:
+        return Change(now, before, "fell", turned, why)
     if _is_weaker(now, before):
         return Change(now, before, "weakened", _weakened(now, before), why)
     if now.outcome in _HOLDS and before.outcome not in _HOLDS:
-        return Change(now, before, "rose", "newly passes", why)
-    if _grew(now, before):
-        return Change(now, before, "t grew", "more prompts were tried", why)
+        what = "is reported now" if became(now) == REPORTED else "newly passes"
+        return Change(now, before, "rose", what, why)
+    change = Change(now, before, "t grew", turned or "more prompts were tried", why)
+    if change.t_grew:
+        return change
     if why or _shown(now) != _shown(before):
-        return Change(now, before, "other", "", why)
+        return Change(now, before, "other", turned, why)
     return Change(now, before, "same")
 
 
-def _is_weaker(now: ClaimRecord, before: ClaimRecord) -> bool:
-    """Say whether a part of the claim is gone or bounds less, or a failure is expected now."""
-    if now.outcome == "xfailed" and before.outcome not in ("xfailed", "passed"):
+def _is_weaker(now: Record, before: Record) -> bool:
+    """Say whether a part of the claim is gone or bounds less, or a failure counts no longer."""
+    if _is_excused(now, before):
         return True
-    for key, value in before.asserted.items():
-        if key not in now.asserted:
+    asserted: dict[str, object] = getattr(now, "asserted", {})
+    for key, value in getattr(before, "asserted", {}).items():
+        if key not in asserted:
             return True
-        other = now.asserted[key]
-        if isinstance(value, float) and isinstance(other, float) and other > value:
-            return True
+        other = asserted[key]
+        if isinstance(value, float) and isinstance(other, float):
+            less, more = sorted((value, other))
+            if less < more and other == (less if key in WEAKER_IF_LESS else more):
+                return True
         if (value, other) == ("max_random", "standard"):
             return True
     return False
 
 
-def _weakened(now: ClaimRecord, before: ClaimRecord) -> str:
-    if now.outcome == "xfailed":
-        return "is expected to fail now"
+def _is_excused(now: Record, before: Record) -> bool:
+    """Say whether a failure is expected now, or what failed the run is skipped."""
+    if now.outcome == "xfailed":  # what held unexpectedly was expected to fail before
+        return before.outcome not in ("xfailed", "xpassed", *_HOLDS)
+    return now.outcome == "skipped" and before.outcome in _FAILS
+
+
+def _weakened(now: Record, before: Record) -> str:
+    if _is_excused(now, before):
+        return "is expected to fail now" if now.outcome == "xfailed" else _FALLEN["skipped"]
+    if now.outcome in _HOLDS and not asserts(now):
+        return "is only reported now"
     if now.outcome in _HOLDS:
         return "asserts less" if before.outcome in _HOLDS else "passes, but asserts less"
     return f"asserts less, and {_ENDED[now.outcome]}"
 
 
-def _shown(claim: ClaimRecord) -> tuple[object, ...]:
-    """Return what a row of a table shows of a claim."""
+def _shown(claim: Record) -> tuple[object, ...]:
+    """Return what a row of a table shows of a record."""
+    if not isinstance(claim, ClaimRecord):
+        return became(claim), *numbers(claim).values()
     best, baseline = accuracy(best_value(claim)), accuracy(claim.max_random_baseline)
     p = shown_p(claim, decisive(claim))
     return became(claim), claim.verdict, claim.n, claim.t, best, baseline, p

@@ -1,4 +1,4 @@
-"""The comment on a pull request: what changed since the base, and one row for each claim.
+"""The comment on a pull request: what changed since the base, and one row for each record.
 
 It is as long as a forge allows and no longer: whole rows are left out, the least important first.
 """
@@ -6,37 +6,39 @@ It is as long as a forge allows and no longer: whole rows are left out, the leas
 from __future__ import annotations
 
 from bisect import bisect_right
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from markupsafe import Markup
 
 from pytest_maxrandom.errors import ReportError
-from pytest_maxrandom.reports.changes import Change, changes, counted
+from pytest_maxrandom.record import RunRecord
+from pytest_maxrandom.reports.changes import Change, changes, counted, is_partial
 from pytest_maxrandom.reports.comment_rows import bounded, points_of, rows_of, short
 from pytest_maxrandom.reports.dialects import MARKDOWN
 from pytest_maxrandom.reports.environment import environment
 from pytest_maxrandom.reports.overrides import check_blocks, check_folder, located
-from pytest_maxrandom.reports.summary import files, names
+from pytest_maxrandom.reports.summary import files, missing, names, records, unread, variants
 from pytest_maxrandom.reports.text import shorten, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from pytest_maxrandom.record import RunRecord
-
 TEMPLATE = "comment.md.j2"
 LIMIT = 65_536
 """Bytes in UTF-8. GitHub documents this number of characters, and stores more bytes; so many bytes
 are few enough however it counts."""
 _NAME = 100
+_LONGEST_OUTCOME = 1000
 
 
 def comment(
-    run: RunRecord,
+    run: RunRecord | None,
     base: RunRecord | str | None = None,
     *,
+    outcome: str = "",
     report: str | None = None,
     commit: str | None = None,
     untrusted: bool = False,
@@ -47,10 +49,12 @@ def comment(
 
     Parameters
     ----------
-    run : RunRecord
-        The claims.
+    run : RunRecord or None
+        The claims; None if the run left no report, of which `outcome` says why.
     base : RunRecord or str, optional
         The run to compare with; or why there is none, in a sentence.
+    outcome : str
+        Why the run does not pass, where its records do not say it; said before all else.
     report : str, optional
         Address of the full report.
     commit : str, optional
@@ -72,23 +76,29 @@ def comment(
     ReportError
         If a template is wrong, or `report` is no web address.
     """
-    compared = None if isinstance(base, str) else base
+    compared = None if isinstance(base, str) or run is None else base
+    reported, run = run is not None, run or RunRecord([], "", {})
     told = _brief({**({} if compared is None else names(compared)), **names(run)})
-    where = _brief(files(run))
+    where, arms = _brief(files(run)), _brief(variants(run))
     shown = bounded(run)
     if compared is None:
-        found = [Change(claim, None, "same") for claim in shown.claims]
+        found = [Change(record, None, "same") for record in records(shown)]
     else:
         found = changes(shown, compared)
-    points, rows = points_of(found, told), rows_of(found, where)
+    points, rows = points_of(found, told), rows_of(found, told, where, arms)
     made = environment(templates)
     facts: dict[str, Any] = {
         "run": shown,
         "claims": shown.claims,
         "names": told,
         "files": where,
+        "variants": arms,
+        "outcome": visible(shorten(outcome, _LONGEST_OUTCOME)),
+        "reported": reported,
         "since": "" if compared is None else counted(found),
-        "no_base": short(base) if isinstance(base, str) else "",
+        "base_created": "" if compared is None else _moment(compared.created),
+        "base_lacks": "" if compared is None else _lacks(compared),
+        "no_base": short(base) if reported and isinstance(base, str) else "",
         "link": _link(report),
         "commit": visible(commit)[:10] if commit else "",
         "untrusted": untrusted,
@@ -135,6 +145,23 @@ def _cut(written: Callable[[int, int], str], points: int, rows: int, limit: int)
             "shorten its template"
         )
     return text
+
+
+def _lacks(base: RunRecord) -> str:
+    """Say what the base run does not have, if anything."""
+    if not is_partial(base):
+        return ""
+    lacking = missing(base) if base.not_run else ""
+    return "; ".join(filter(None, [lacking, unread(base)])) or "it was interrupted"
+
+
+def _moment(created: str) -> str:
+    """Write when a run was, to the minute; a text that tells no time as it is."""
+    try:
+        moment = datetime.fromisoformat(created).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return short(created)
+    return f"{moment:%Y-%m-%d %H:%M} UTC"
 
 
 def _brief(texts: Mapping[str, str]) -> dict[str, str]:

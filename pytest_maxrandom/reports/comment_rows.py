@@ -1,4 +1,4 @@
-"""What a comment says of each claim: a point in the list on top, and a row of the table.
+"""What a comment says of each record: a point in the list on top, and a row of a table.
 
 Texts from data are bounded here, so that no one of them takes the room of all others.
 """
@@ -6,10 +6,17 @@ Texts from data are bounded here, so that no one of them takes the room of all o
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from pytest_maxrandom.notation import accuracy, count, share
+from pytest_maxrandom.notation import NONE, accuracy, count, share
+from pytest_maxrandom.record import (
+    ClaimRecord,
+    ComparisonRecord,
+    ContaminationRecord,
+    ReplicatesRecord,
+)
 from pytest_maxrandom.reports.changes import Change, difference, score_difference
+from pytest_maxrandom.reports.design_changes import claimed_of, summarized
 from pytest_maxrandom.reports.phrases import (
     best_value,
     decisive,
@@ -25,12 +32,15 @@ from pytest_maxrandom.reports.text import shorten, visible
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_maxrandom.record import ClaimRecord, RunRecord
+    from pytest_maxrandom.record import RunRecord
+    from pytest_maxrandom.reports.summary import Design
+
+_Design = TypeVar("_Design", ReplicatesRecord, ComparisonRecord, ContaminationRecord)
 
 _TEXT = 300
 """Characters of any one text from data."""
 _FINE = ("passed", "xfailed", "skipped")
-_KINDS = ("fell", "weakened", "rose", "t grew", "gone", "new", "other", "same")
+_KINDS = ("fell", "weakened", "rose", "t grew", "gone", "new", "unknown", "other", "same")
 _SIGNS = {
     "fell": "🔻",
     "weakened": "🔓",
@@ -38,7 +48,14 @@ _SIGNS = {
     "t grew": "📈",
     "gone": "🗑️",
     "new": "🆕",
+    "unknown": "❔",
     "other": "🔸",
+}
+_AS_BEFORE: dict[str | None, str] = {
+    "failed": "fails as before",
+    "xpassed": "holds unexpectedly as before",
+    "error": "still cannot be tested",
+    None: "still has no result",
 }
 
 
@@ -53,9 +70,24 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
+class DesignRow:
+    """One replicated claim, comparison or contamination check in the second table."""
+
+    of_claim: ClassVar[bool] = False
+    symbol: str
+    word: str
+    was: str
+    name: str
+    result: str
+    result_was: str
+    claimed: str
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One claim in the table; a part ending in ``by`` or ``was`` is empty without a change."""
 
+    of_claim: ClassVar[bool] = True
     symbol: str
     word: str
     was: str
@@ -64,6 +96,7 @@ class Row:
     task: str
     file: str
     model: str | None
+    variant: str
     shots: str | None
     n: str
     n_by: str
@@ -79,13 +112,25 @@ class Row:
     p_was: str
 
 
-def rows_of(found: list[Change], files: Mapping[str, str]) -> list[Row]:
-    """Make the table: what fell, then what fails, then what changed, then all others."""
-    return [
-        _row(change.now, change.before, files[change.now.id])
-        for change in sorted(found, key=_weight)
-        if change.now is not None
-    ]
+def rows_of(
+    found: list[Change],
+    names: Mapping[str, str],
+    files: Mapping[str, str],
+    variants: Mapping[str, str],
+) -> list[Row | DesignRow]:
+    """Make the tables: what fell, then what fails, then what changed, then all others."""
+    rows: list[Row | DesignRow] = []
+    for change in sorted(found, key=_weight):
+        match change.now, change.before:
+            case None, _:
+                continue
+            case ClaimRecord() as now, (None | ClaimRecord()) as before:
+                rows.append(_row(now, before, files[now.id], variants[now.id]))
+            case now, before:
+                assert not isinstance(now, ClaimRecord)
+                assert not isinstance(before, ClaimRecord)
+                rows.append(_design_row(now, before, names[now.id]))
+    return rows
 
 
 def points_of(found: list[Change], names: Mapping[str, str]) -> list[Point]:
@@ -96,16 +141,16 @@ def points_of(found: list[Change], names: Mapping[str, str]) -> list[Point]:
         assert claim is not None
         why = list(map(short, change.why))
         if change.now is not None and claim.outcome not in _FINE:
-            what = change.what or ("fails as before" if change.before else "")
+            what = change.what or (_AS_BEFORE[claim.outcome] if change.before else "")
             why.append(short(finding(claim)))
             listed.append(Point(SYMBOLS[claim.outcome], names[claim.id], what, "; ".join(why)))
-        elif why or (change.kind == "new" and claim.outcome != "passed"):
+        elif why or (change.what and (change.before or claim.outcome != "passed")):
             sign = _SIGNS[change.kind]
             listed.append(Point(sign, names[claim.id], change.what, "; ".join(why)))
     flags = [
         Point("🚩", names[claim.id], "", short(flag))
         for claim in (change.now for change in found)
-        if claim is not None
+        if isinstance(claim, ClaimRecord)
         for flag in claim.red_flags
     ]
     return listed + flags
@@ -119,7 +164,12 @@ def short(text: str) -> str:
 def bounded(run: RunRecord) -> RunRecord:
     """Shorten all texts that a comment can show; ids, which it does not, stay what they are."""
     return replace(
-        run, broken=list(map(short, run.broken)), claims=list(map(_bounded_claim, run.claims))
+        run,
+        broken=list(map(short, run.broken)),
+        claims=list(map(_bounded_claim, run.claims)),
+        replicates=list(map(_bounded_design, run.replicates)),
+        comparisons=list(map(_bounded_design, run.comparisons)),
+        contamination=list(map(_bounded_design, run.contamination)),
     )
 
 
@@ -129,7 +179,7 @@ def _weight(change: Change) -> tuple[bool, bool, int]:
     return change.kind != "fell", fine, _KINDS.index(change.kind)
 
 
-def _row(claim: ClaimRecord, before: ClaimRecord | None, file: str) -> Row:
+def _row(claim: ClaimRecord, before: ClaimRecord | None, file: str, variant: str) -> Row:
     old = claim if before is None else before
     best, best_before = best_value(claim), best_value(old)
     key = decisive(claim)
@@ -144,6 +194,7 @@ def _row(claim: ClaimRecord, before: ClaimRecord | None, file: str) -> Row:
         task=claim.task,
         file=file,
         model=model_name(claim) or None,
+        variant=variant,
         shots=shots(claim) or None,
         n=count(claim.n),
         n_by=difference(claim.n, old.n),
@@ -162,6 +213,20 @@ def _row(claim: ClaimRecord, before: ClaimRecord | None, file: str) -> Row:
     )
 
 
+def _design_row(record: Design, before: Design | None, name: str) -> DesignRow:
+    old = record if before is None else before
+    result, earlier = summarized(record), summarized(old)
+    return DesignRow(
+        symbol=SYMBOLS[became(record)],
+        word=WORDS[became(record)],
+        was="" if became(old) == became(record) else WORDS[became(old)],
+        name=name,
+        result=result or NONE,
+        result_was="" if earlier == result else (earlier or "no result"),
+        claimed=short(claimed_of(record)) or "nothing",
+    )
+
+
 def _bounded_claim(claim: ClaimRecord) -> ClaimRecord:
     return replace(
         claim,
@@ -174,6 +239,17 @@ def _bounded_claim(claim: ClaimRecord) -> ClaimRecord:
         red_flags=list(map(short, claim.red_flags)),
         asserted={short(key): _short_if(value) for key, value in claim.asserted.items()},
     )
+
+
+def _bounded_design(record: _Design) -> _Design:
+    changed: dict[str, Any] = {
+        "message": _short_if(record.message),
+        "xfail": _short_if(record.xfail),
+        "task": short(record.task),
+    }
+    if asserted := getattr(record, "asserted", None):
+        changed["asserted"] = {short(key): _short_if(value) for key, value in asserted.items()}
+    return replace(record, **changed)
 
 
 def _short_if(value: Any) -> Any:

@@ -18,14 +18,19 @@ from pytest_maxrandom import notation
 from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.reports import (
     agreement,
+    attention,
     chart,
+    comparisons,
+    design_changes,
     facts,
     origins,
     phrases,
     published,
     references,
+    replicates,
     summary,
     text,
+    versions,
 )
 from pytest_maxrandom.reports.dialects import MARKDOWN
 
@@ -41,17 +46,26 @@ PREFIX = "maxrandom/"
 
 # Jinja's own would escape HTML only.
 _PLAIN = ("plain", "e", "escape", "forceescape")
-_NUMBERS = (notation.accuracy, notation.count, notation.p_value, notation.span)
+_NUMBERS = (
+    notation.accuracy,
+    notation.count,
+    notation.level,
+    notation.p_value,
+    notation.signed,
+    notation.span,
+)
 _SUMMARIES = (
     summary.became,
     summary.known,
+    summary.designs,
     summary.label,
+    summary.missing,
     summary.model_name,
-    summary.open_questions,
     summary.shots,
     summary.symbol,
     summary.tally,
     summary.unread,
+    summary.with_rows,
 )
 _PHRASES = (
     phrases.adjusted,
@@ -86,14 +100,47 @@ _ORIGINS = (
     origins.ties,
     origins.tried,
 )
+_DESIGNS = (
+    comparisons.adjusted_ps,
+    comparisons.arms,
+    comparisons.assertion_is,
+    comparisons.best_interval,
+    comparisons.best_is,
+    comparisons.bias_is,
+    comparisons.boost_is,
+    comparisons.checked,
+    comparisons.compared,
+    comparisons.confidence,
+    comparisons.difference_interval,
+    comparisons.difference_is,
+    comparisons.differing,
+    comparisons.has_boost,
+    comparisons.indicated,
+    comparisons.required,
+    comparisons.shown_n,
+    comparisons.units,
+    design_changes.summarized,
+    replicates.contradictions,
+    replicates.demanded,
+    replicates.extremes,
+    replicates.histogram,
+    replicates.holding,
+    replicates.median,
+    replicates.replicated,
+    replicates.single_draws,
+    replicates.spread_over,
+    replicates.winners,
+)
 _RUNS = (
     agreement.agreement,
+    attention.open_questions,
     chart.charts,
     facts.facts,
     published.changed,
     published.changes,
     published.published,
     references.methods,
+    versions.versions,
 )
 
 
@@ -155,7 +202,7 @@ def environment(
     )
     writers = {**dict.fromkeys(_PLAIN, dialect.plain), **dialect.writers}
     made.filters.update({name: _writing(writer) for name, writer in writers.items()})
-    facts = (*_NUMBERS, *_SUMMARIES, *_PHRASES, *_ORIGINS, *_RUNS, text.shorten, cite)
+    facts = (*_NUMBERS, *_SUMMARIES, *_PHRASES, *_ORIGINS, *_DESIGNS, *_RUNS, text.shorten, cite)
     made.filters.update({fact.__name__: fact for fact in facts})
     made.globals.update(
         symbols=summary.SYMBOLS,

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil
-from typing import TYPE_CHECKING
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.notation import accuracy, count, p_value
+from pytest_maxrandom.reports.suites import by_suite
 from pytest_maxrandom.reports.summary import model_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pytest_maxrandom.record import ClaimRecord, Engine
+
+_Number = TypeVar("_Number", int, float)
 
 _KNOWN = ("n", "t", "chance")
 _FEW = 5
@@ -51,7 +55,7 @@ def counted_n(claim: ClaimRecord) -> str:
 
 def chance(claim: ClaimRecord) -> str:
     """Say how probable a right guess is, by groups of examples where it differs."""
-    groups = claim.validation.chances if claim.validation else {}
+    groups = chances(claim)
     phrases = []
     if len(groups) == 1:
         phrases.append(f"{next(iter(groups))} on every example")
@@ -62,6 +66,13 @@ def chance(claim: ClaimRecord) -> str:
     if claim.recorded is not None:
         phrases.append(_known(claim, "chance"))
     return "; ".join(phrases)
+
+
+def chances(claim: ClaimRecord) -> dict[str, int]:
+    """Return the number of examples by the chance of one guess, as fractions: {"1/2": 50}."""
+    if claim.recorded is not None:
+        return claim.recorded.chances
+    return claim.validation.chances if claim.validation else {}
 
 
 def tried(claim: ClaimRecord) -> int | None:
@@ -163,17 +174,25 @@ def sampling(claims: Iterable[ClaimRecord]) -> list[tuple[str, list[ClaimRecord]
     return list(groups.items())
 
 
-def all_of_models(group: Sequence[ClaimRecord], claims: Iterable[ClaimRecord]) -> list[str]:
+def all_of_models(
+    group: Sequence[ClaimRecord], claims: Iterable[ClaimRecord]
+) -> list[tuple[str, str]]:
     """Name the models of a group of claims if it holds all the claims of them, and more than one.
 
     Returns
     -------
-    list of str
-        Empty where the claims have to be named one by one.
+    list of tuple of str
+        Each model and its suite, which is empty where no other one makes claims of the same
+        things; no model at all where the claims have to be named one by one.
     """
-    names = list(dict.fromkeys(map(model_name, group)))
-    of_them = sum(model_name(claim) in names for claim in claims)
-    return names if of_them == len(group) > len(names) and all(names) else []
+    models = {
+        id(claim): (model_name(claim), suite)
+        for suite, part in by_suite(claims).items()
+        for claim in part
+    }
+    found = list(dict.fromkeys(models[id(claim)] for claim in group))
+    of_them = sum(model in found for model in models.values())
+    return found if of_them == len(group) > len(found) and all(model for model, _ in found) else []
 
 
 def recorded(claim: ClaimRecord) -> str:
@@ -182,7 +201,9 @@ def recorded(claim: ClaimRecord) -> str:
         return ""
     stated = [name for name in _KNOWN if name in claim.recorded.stated]
     counted = [name for name in _KNOWN if name not in claim.recorded.stated]
-    parts = [f"the results were read from {claim.recorded.path} ({claim.recorded.format})"]
+    # A paper's reader has other folders than those who ran it.
+    file = PurePosixPath(claim.recorded.path).name or claim.recorded.path
+    parts = [f"the results were read from {file} ({claim.recorded.format})"]
     for known, how in ((counted, "counted in them"), (stated, "stated, not counted")):
         if known:
             parts.append(f"{listed(known)} {'was' if len(known) == 1 else 'were'} {how}")
@@ -190,8 +211,11 @@ def recorded(claim: ClaimRecord) -> str:
 
 
 def _known(claim: ClaimRecord, name: str) -> str:
-    stated = claim.recorded is not None and name in claim.recorded.stated
-    return "stated in the suite, not counted" if stated else "counted in the recorded results"
+    if claim.recorded is None or name not in claim.recorded.stated:
+        return "counted in the recorded results"
+    # A summary has a row for each result, and neither prompts nor examples to count.
+    where = "results or the suite" if claim.recorded.format == "summary" else "suite"
+    return f"stated in the {where}, not counted"
 
 
 def _of_possible(claim: ClaimRecord) -> str:
@@ -293,6 +317,6 @@ def listed(parts: Sequence[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def five_numbers(ordered: Sequence[int]) -> list[int]:
+def five_numbers(ordered: Sequence[_Number]) -> list[_Number]:
     """Return minimum, quartiles and maximum of an ascending sequence, by nearest rank."""
     return [ordered[max(1, ceil(len(ordered) * quarter / 4)) - 1] for quarter in range(5)]

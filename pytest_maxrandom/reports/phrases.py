@@ -9,10 +9,12 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import accuracy, count, level, p_value
+from pytest_maxrandom.record import ClaimRecord
 from pytest_maxrandom.reports.origins import listed
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.record import ClaimRecord, RunRecord
+    from pytest_maxrandom.record import RunRecord
+    from pytest_maxrandom.reports.summary import Record
 
 _ADJUSTMENTS = {"holm": "Holm", "bh": "Benjamini and Hochberg", "none": "not adjusted"}
 _BEATEN = {"max_random": "the maximum random baseline", "standard": "the standard baseline"}
@@ -134,11 +136,13 @@ def needed(claim: ClaimRecord) -> str:
     return f"{least} for {listed(parts)}; the {name} depends on the answers"
 
 
-def finding(claim: ClaimRecord) -> str:
-    """Say why a claim did not end as it should have."""
+def finding(claim: Record) -> str:
+    """Say why a claim, or another record, did not end as it should have."""
     if claim.outcome == "xpassed":
         reason = f" ({claim.xfail})" if claim.xfail else ""
         return f"holds, but was expected to fail{reason}: remove its xfail"
+    if not isinstance(claim, ClaimRecord):
+        return claim.message or "no reason was recorded"
     unmet = _unmet(claim) if claim.outcome == "failed" else {}
     if not unmet:
         return claim.message or "no reason was recorded"

@@ -39,13 +39,14 @@ def changes(run: RunRecord) -> str:
     Returns
     -------
     str
-        Such as ``3 of 144 verdicts change``.
+        Such as ``3 of 144 published verdicts change``.
     """
     compared = len(_compared(run))
     if not compared:
         return ""
-    verb = "changes" if (number := len(changed(run))) == 1 else "change"
-    return f"{number} of {compared} published verdicts {verb}"
+    number = len(changed(run))
+    verb = "changes" if 1 in (number, compared) else "change"
+    return f"{number} of {compared} published {'verdict' if compared == 1 else 'verdicts'} {verb}"
 
 
 def _compared(run: RunRecord) -> list[ClaimRecord]:

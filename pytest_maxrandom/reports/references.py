@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import count
+from pytest_maxrandom.reports.comparisons import checked, compared
 from pytest_maxrandom.reports.phrases import metric_name
 
 if TYPE_CHECKING:
@@ -184,6 +185,41 @@ LLM_INT8 = Reference(
         ("eprinttype", "arXiv"),
     ),
 )
+FISHER = Reference(
+    "fisher-1935",
+    "Fisher",
+    1935,
+    "",
+    "",
+    "book",
+    (
+        ("author", "Fisher, Ronald A."),
+        ("title", "The Design of Experiments"),
+        ("publisher", "Oliver and Boyd"),
+        ("address", "Edinburgh"),
+    ),
+)
+MCNEMAR = Reference(
+    "mcnemar-1947",
+    "McNemar",
+    1947,
+    "doi:10.1007/BF02295996",
+    "https://doi.org/10.1007/BF02295996",
+    "article",
+    (
+        ("author", "McNemar, Quinn"),
+        (
+            "title",
+            "Note on the Sampling Error of the Difference Between Correlated Proportions or "
+            "Percentages",
+        ),
+        ("journal", "Psychometrika"),
+        ("volume", "12"),
+        ("number", "2"),
+        ("pages", "153--157"),
+        ("doi", "10.1007/BF02295996"),
+    ),
+)
 
 _ADJUSTMENTS = {
     "holm": ("Holm's method, which holds the family-wise error", HOLM),
@@ -202,7 +238,11 @@ def tested(run: RunRecord) -> list[ClaimRecord]:
 
 
 def methods(run: RunRecord) -> list[Method]:
-    """List what the numbers of a run rest on; nothing where no claim has a result."""
+    """List what the numbers of a run rest on; nothing where nothing has a result."""
+    return [*_of_claims(run), *_of_designs(run)]
+
+
+def _of_claims(run: RunRecord) -> list[Method]:
     claims = tested(run)
     if not claims:
         return []
@@ -236,6 +276,44 @@ def methods(run: RunRecord) -> list[Method]:
     for name, (words, source) in _QUANTIZATIONS.items():
         if name in used:
             found.append(Method(f"{name} is quantization to {words}", (source,)))
+    return found
+
+
+def _of_designs(run: RunRecord) -> list[Method]:
+    comparisons = compared(run)
+    flipped: set[str] = {record.units for record in comparisons if record.units}
+    several = "; of examples and of replicates the larger p-value counts"
+    if checked(run) or any(record.replicates > 1 for record in comparisons):
+        flipped |= {"examples", "replicates"}
+    if run.over_tasks:
+        flipped.add("tasks")
+    found = []
+    if flipped:
+        units = " or ".join(unit for unit in ("examples", "replicates", "tasks") if unit in flipped)
+        found.append(
+            Method(
+                "Arms differ by the mean paired difference of accuracy, tested by flipping the "
+                f"signs of the differences of {units}{several if 'replicates' in flipped else ''}; "
+                "its interval holds all differences that this test does not reject",
+                (FISHER,),
+            )
+        )
+    if any(record.adjusted_bh is not None for record in comparisons):
+        found.append(
+            Method(
+                "Each comparison is adjusted for the number of its tasks, q by the method that "
+                "holds the false discovery rate, and by Holm's method",
+                (BENJAMINI_HOCHBERG, HOLM),
+            )
+        )
+    if any(record.prompts for record in comparisons):
+        found.append(
+            Method(
+                "Whether a prompt has as many right answers in both arms is tested by McNemar's "
+                "test, adjusted for the number of prompts by Holm's method",
+                (MCNEMAR, HOLM),
+            )
+        )
     return found
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.reports.environment import environment
 from pytest_maxrandom.reports.overrides import check_blocks, check_folder, located
-from pytest_maxrandom.reports.summary import files, names
+from pytest_maxrandom.reports.summary import files, names, variants
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +47,7 @@ def render(run: RunRecord, dialect: Dialect, templates: Path | None, **told: Any
     try:
         if templates is not None:
             check_blocks(made, templates, check_folder(templates, dialect))
-        told |= {"names": names(run), "files": files(run)}
+        told |= {"names": names(run), "files": files(run), "variants": variants(run)}
         return made.get_template(dialect.report).render(run=run, claims=run.claims, **told)
     except ReportError:
         raise

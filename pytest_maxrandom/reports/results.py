@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KEYS = {"asserted": "assert"}
-"""Attributes of a claim whose key in the report is a keyword of Python."""
+"""Attributes of a record whose key in the report is a keyword of Python."""
+
+_LISTS = ("claims", "replicates", "comparisons", "contamination")
+"""Where a run keeps the records of its items."""
 
 
 def dump(run: RunRecord) -> str:
@@ -29,7 +32,7 @@ def dump(run: RunRecord) -> str:
     JSON cannot express, is null. The text is ASCII, so that it survives any encoding.
     """
     content = {"schema_version": run.schema_version, **asdict(run)}
-    content["claims"] = [_renamed(claim, KEYS) for claim in content["claims"]]
+    content |= {name: [_renamed(each, KEYS) for each in content[name]] for name in _LISTS}
     return json.dumps(_finite(content), indent=1, allow_nan=False) + "\n"
 
 
@@ -57,12 +60,13 @@ def load(path: Path) -> RunRecord:
             "upgrade pytest-maxrandom"
         )
     attributes = {key: attribute for attribute, key in KEYS.items()}
-    claims = [
-        _renamed(claim, attributes) if isinstance(claim, dict) else claim
-        for claim in content["claims"]
-    ]
+    lists = {
+        name: [_renamed(each, attributes) if isinstance(each, dict) else each for each in found]
+        for name in _LISTS
+        if isinstance(found := content.get(name), list)
+    }
     try:
-        return TypeAdapter(RunRecord).validate_python(content | {"claims": claims})
+        return TypeAdapter(RunRecord).validate_python(content | lists)
     except ValidationError as error:
         raise ReportError(f"{path}: {_first(error)}") from error
 
@@ -84,8 +88,8 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not a number of JSON")
 
 
-def _renamed(claim: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
-    return {names.get(key, key): value for key, value in claim.items()}
+def _renamed(record: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+    return {names.get(key, key): value for key, value in record.items()}
 
 
 def _finite(value: Any) -> Any:

@@ -1,17 +1,33 @@
-"""A run in words: what became of its claims, and which of them a reader has to look at."""
+"""A run in words: what became of its claims, replicated claims, comparisons and checks."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
+
+from pytest_maxrandom.record import (
+    ClaimRecord,
+    ComparisonRecord,
+    ContaminationRecord,
+    ReplicatesRecord,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from pytest_maxrandom.record import ClaimRecord, Outcome, RunRecord
+    from pytest_maxrandom.record import Outcome, RunRecord
 
+Record: TypeAlias = ClaimRecord | ReplicatesRecord | ComparisonRecord | ContaminationRecord
+"""What a report says of one test."""
+Design: TypeAlias = ReplicatesRecord | ComparisonRecord | ContaminationRecord
+"""Those that are no claims by themselves."""
+
+MOST_SKIPPED = 5
+"""Skipped claims that have rows in a table of numbers."""
 REPORTED = "reported"
-"""What became of a claim that asserts nothing and has its numbers."""
+"""What became of a record that asserts nothing and has its numbers."""
+SETTLED = ("passed", "xfailed")
+"""Outcomes that nobody has to look at."""
 SYMBOLS: dict[str | None, str] = {
     "passed": "✅",
     REPORTED: "📋",
@@ -32,6 +48,12 @@ WORDS: dict[str | None, str] = {
     "error": "error",
     None: "no result",
 }
+_NOUNS = {
+    ClaimRecord: ("claim", "claims"),
+    ReplicatesRecord: ("replicated claim", "replicated claims"),
+    ComparisonRecord: ("comparison", "comparisons"),
+    ContaminationRecord: ("contamination check", "contamination checks"),
+}
 _BECAME: dict[str | None, tuple[str, str]] = {
     "failed": ("fails", "fail"),
     "xpassed": ("holds unexpectedly", "hold unexpectedly"),
@@ -42,39 +64,75 @@ _BECAME: dict[str | None, tuple[str, str]] = {
 }
 
 
-def label(claim: ClaimRecord) -> str:
-    """Name a claim without its file: ``task[model-quantization-kshot]``."""
-    return claim.id.partition("::")[2] or claim.id
+def records(run: RunRecord) -> list[Record]:
+    """List all that was tested: claims, replicated claims, comparisons, contamination checks."""
+    return [*run.claims, *designs(run)]
+
+
+def designs(run: RunRecord) -> list[Design]:
+    """List what was tested beside the claims."""
+    return [*run.replicates, *run.comparisons, *run.contamination]
+
+
+def label(record: Record) -> str:
+    """Name a record without its file: ``task[model-quantization-kshot]``."""
+    return record.id.partition("::")[2] or record.id
 
 
 def files(run: RunRecord) -> dict[str, str]:
-    """Tell claims of the same name apart by their files.
+    """Tell records of the same name apart by their files.
 
     Returns
     -------
     dict of str to str
-        By the claim's id: the shortest end of its file's path that no other file of a claim of
+        By the record's id: the shortest end of its file's path that no other file of a record of
         the same name ends with; empty where the name is enough.
     """
     alike: dict[str, dict[str, list[str]]] = {}
-    for claim in run.claims:
-        path = claim.id.partition("::")[0]
-        alike.setdefault(label(claim), {}).setdefault(path, []).append(claim.id)
+    for record in records(run):
+        path = record.id.partition("::")[0]
+        alike.setdefault(label(record), {}).setdefault(path, []).append(record.id)
     return {
         name: end
         for paths in alike.values()
-        for end, names in zip(_ends(list(paths)), paths.values(), strict=True)
+        for end, names in zip(ends(list(paths)), paths.values(), strict=True)
         for name in names
     }
 
 
 def names(run: RunRecord) -> dict[str, str]:
-    """Name each claim, by its id, as shortly as tells it from all others of the run."""
+    """Name each record, by its id, as shortly as tells it from all others of the run."""
     known_files = files(run)
     return {
-        claim.id: f"{file}::{label(claim)}" if (file := known_files[claim.id]) else label(claim)
-        for claim in run.claims
+        record.id: f"{file}::{label(record)}" if (file := known_files[record.id]) else label(record)
+        for record in records(run)
     }
+
+
+def variants(run: RunRecord) -> dict[str, str]:
+    """Tell claims apart whose task, file, model and shots are the same: arms of one model.
+
+    Returns
+    -------
+    dict of str to str
+        By the claim's id: what its name has in brackets, without the shots; empty where no other
+        claim is alike.
+    """
+    where = files(run)
+    alike: dict[tuple[str, ...], list[ClaimRecord]] = {}
+    for claim in run.claims:
+        key = (claim.task, where[claim.id], model_name(claim), shots(claim))
+        alike.setdefault(key, []).append(claim)
+    return {
+        claim.id: _in_brackets(claim) if len({label(each) for each in group}) > 1 else ""
+        for group in alike.values()
+        for claim in group
+    }
+
+
+def _in_brackets(claim: ClaimRecord) -> str:
+    inside = label(claim).rpartition("[")[2].removesuffix("]")
+    return inside.removesuffix(f"-{claim.shots}shot")
 
 
 def model_name(claim: ClaimRecord) -> str:
@@ -88,35 +146,70 @@ def shots(claim: ClaimRecord) -> str:
     return "" if claim.backend == "numbers" and not claim.shots else str(claim.shots)
 
 
-def became(claim: ClaimRecord) -> Outcome | str | None:
-    """Return what became of a claim, the key of its sign and word: its outcome, or reported."""
-    return REPORTED if claim.outcome == "passed" and not claim.asserted else claim.outcome
+def asserts(record: Record) -> bool:
+    """Tell whether anything is claimed; a check for contamination always claims that there is none.
+
+    Of a replicated claim, whose parts are the claim's own, it is the share of replicates.
+    """
+    match record:
+        case ContaminationRecord():
+            return True
+        case ReplicatesRecord():
+            return "in_replicates" in record.asserted
+        case ComparisonRecord():
+            return not record.asserted.keys() <= {"level"}
+        case _:
+            return bool(record.asserted)
+
+
+def became(record: Record) -> Outcome | str | None:
+    """Return what became of a record, the key of its sign and word: its outcome, or reported."""
+    return REPORTED if record.outcome == "passed" and not asserts(record) else record.outcome
 
 
 def tally(run: RunRecord) -> str:
-    """Count the claims by what became of them.
+    """Count the records of each kind by what became of them.
 
     Returns
     -------
     str
-        Such as ``2 of 5 claims hold, 1 fails, 1 fails as expected, 1 was not run``.
+        Such as ``2 of 5 claims hold, 1 fails, 1 fails as expected, 1 was not run``, or
+        ``3 of 3 claims hold; 1 of 2 comparisons holds, 1 fails``.
     """
-    outcomes = Counter(map(became, run.claims))
+    if not designs(run):
+        return _tally(run.claims, ClaimRecord, run.not_run)
+    kinds: tuple[tuple[Sequence[Record], type[Record]], ...] = (
+        (run.claims, ClaimRecord),
+        (run.replicates, ReplicatesRecord),
+        (run.comparisons, ComparisonRecord),
+        (run.contamination, ContaminationRecord),
+    )
+    parts = [_tally(found, kind) for found, kind in kinds if found]
+    # Of what has no record it is not known what it is.
+    return "; ".join([*parts, *_not_run(run.not_run)])
+
+
+def _tally(found: Sequence[Record], kind: type[Record], not_run: int = 0) -> str:
+    outcomes = Counter(map(became, found))
     reported = outcomes[REPORTED]
-    total = len(run.claims) + run.not_run - reported
+    noun = ("result", "results") if kind is ClaimRecord else _NOUNS[kind]
+    told = f"{reported} {noun[reported != 1]} reported"
+    total = len(found) + not_run - reported
     if reported and not total:
-        return f"{_results(reported)} reported, nothing claimed"
+        return f"{told}, nothing claimed" if kind is ClaimRecord else told
+    if kind is not ClaimRecord:
+        told = f"{reported} reported"
     held = outcomes["passed"]
-    verb = "holds" if held == 1 else "hold"
-    parts = [f"{held} of {total} {'claim' if total == 1 else 'claims'} {verb}"]
+    verb = "holds" if 1 in (held, total) else "hold"
+    parts = [f"{held} of {total} {_NOUNS[kind][total != 1]} {verb}"]
     for outcome, (one, more) in _BECAME.items():
         if number := outcomes[outcome]:
             parts.append(f"{number} {one if number == 1 else more}")
-    if run.not_run:
-        parts.append(f"{run.not_run} {'was' if run.not_run == 1 else 'were'} not run")
-    if reported:
-        parts.append(f"{_results(reported)} reported")
-    return ", ".join(parts)
+    return ", ".join([*parts, *_not_run(not_run), *([told] if reported else [])])
+
+
+def _not_run(number: int) -> list[str]:
+    return [f"{number} {'was' if number == 1 else 'were'} not run"] if number else []
 
 
 def unread(run: RunRecord) -> str:
@@ -128,26 +221,33 @@ def unread(run: RunRecord) -> str:
 
 
 def symbol(run: RunRecord) -> str:
-    """Mark a run as good if every claim is, and as bad if one fails or a claim is missing.
+    """Mark a run as good if every record is, and as bad if one fails or a record is missing.
 
-    Where nothing is claimed the run is merely reported.
+    Where nothing is claimed the run is merely reported, or skipped.
     """
     good = ("passed", "xfailed", "skipped")
     complete = not (run.interrupted or run.not_run or run.broken)
-    fine = complete and all(claim.outcome in good for claim in run.claims)
-    if fine and run.claims and all(became(claim) == REPORTED for claim in run.claims):
-        return SYMBOLS[REPORTED]
+    found = records(run)
+    fine = complete and all(record.outcome in good for record in found)
+    ended = set(map(became, found))
+    if fine and ended and not ended & set(SETTLED):
+        return SYMBOLS[REPORTED if REPORTED in ended else "skipped"]
     return SYMBOLS["passed"] if fine else SYMBOLS["failed"]
 
 
-def open_questions(run: RunRecord) -> list[ClaimRecord]:
-    """List the claims to look at: all but passes and expected failures without a red flag.
+def missing(run: RunRecord) -> str:
+    """Say how many of those that were selected have no result; empty where all have one."""
+    if not (run.not_run or (run.interrupted and not run.broken)):
+        return ""
+    noun = _NOUNS[ClaimRecord] if not designs(run) else ("test", "tests")
+    one = run.not_run == 1
+    return f"{run.not_run:,} {noun[not one]} {'has' if one else 'have'} no result"
 
-    Those that did not end as they should stand before those with a red flag.
-    """
-    settled = ("passed", "xfailed")
-    open_ones = [claim for claim in run.claims if claim.outcome not in settled or claim.red_flags]
-    return sorted(open_ones, key=lambda claim: claim.outcome in settled)
+
+def with_rows(claims: Sequence[ClaimRecord]) -> Sequence[ClaimRecord]:
+    """Leave out skipped claims, which have no numbers for a table, where they are many."""
+    rest = [claim for claim in claims if claim.outcome != "skipped"]
+    return rest if len(claims) - len(rest) > MOST_SKIPPED else claims
 
 
 def known(values: Iterable[int | None]) -> list[int]:
@@ -155,17 +255,13 @@ def known(values: Iterable[int | None]) -> list[int]:
     return [value for value in values if value is not None]
 
 
-def _results(number: int) -> str:
-    return f"{number} {'result' if number == 1 else 'results'}"
-
-
-def _ends(paths: list[str]) -> list[str]:
+def ends(paths: list[str]) -> list[str]:
     """Return the shortest ends of different paths, of equally many parts, that are different."""
     if len(paths) == 1:
         return [""]
     parts = [path.split("/") for path in paths]
     for length in range(1, max(map(len, parts))):
-        ends = ["/".join(of_path[-length:]) for of_path in parts]
-        if len(set(ends)) == len(ends):
-            return ends
+        found = ["/".join(of_path[-length:]) for of_path in parts]
+        if len(set(found)) == len(found):
+            return found
     return paths

@@ -5,16 +5,48 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.notation import NONE, accuracy, count
+from pytest_maxrandom.notation import NONE, accuracy, count, p_value, signed
+from pytest_maxrandom.reports.comparisons import (
+    arms,
+    best_interval,
+    difference_interval,
+    differing,
+    shown_n,
+)
 from pytest_maxrandom.reports.phrases import decisive_name, decisive_p
-from pytest_maxrandom.reports.summary import WORDS, became, names, unread
+from pytest_maxrandom.reports.replicates import contradictions, five, holding
+from pytest_maxrandom.reports.summary import (
+    WORDS,
+    became,
+    missing,
+    names,
+    records,
+    unread,
+    with_rows,
+)
 from pytest_maxrandom.reports.text import visible
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.record import ClaimRecord, RunRecord
+    from collections.abc import Iterable, Sequence
 
-_HEADER = ("n", "t", "best", "chance", "max random", "p_max", "result", "claim")
-_LEFT = {5, 6, 7}
+    from pytest_maxrandom.record import (
+        ClaimRecord,
+        ComparisonRecord,
+        ContaminationRecord,
+        OverTasks,
+        ReplicatesRecord,
+        RunRecord,
+    )
+
+_CLAIMS = ("n", "t", "best", "chance", "max random", "p_max", "result", "claim")
+_REPLICATES = ("best from", "median", "to", "p_max", "holds in", "opposite", "result", "replicates")
+_COMPARISONS = (
+    *("n", "t", "K", "first", "second", "difference", "interval", "p", "q", "Holm"),
+    *("best of t", "interval", "McNemar", "result", "comparison"),
+)
+_OVER_TASKS = ("tasks", "shots", "difference", "interval", "p", "over tasks")
+_CONTAMINATION = ("boost", "p", "bias", "p", "finding", "result", "contamination")
+_LEFT = frozenset(("p_max", "result", "claim", "interval", "finding", "holds in", "opposite"))
 _GAP = "  "
 _METRICS = {"balanced_accuracy": "bal. acc.", "macro_f1": "macro-F1"}
 
@@ -34,25 +66,35 @@ def rows(run: RunRecord) -> list[str]:
     list of str
         Lines without line breaks, the header first; none where there is nothing to tell.
     """
-    named = names(run)
-    cells = [(*_cells(claim), visible(named[claim.id])) for claim in run.claims]
-    table = [_HEADER, *cells] if cells else []
-    widths = [max(map(_columns, column)) for column in zip(*table, strict=True)]
+    named = {name: visible(shown) for name, shown in names(run).items()}
+    claims = with_rows(run.claims)
     lines = [
-        _GAP.join(
-            _padded(cell, wide, left=index in _LEFT)
-            for index, (cell, wide) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in table
+        *_table(_CLAIMS, ((*_cells(each), named[each.id]) for each in claims)),
+        *_table(_REPLICATES, ((*_replicates(each), named[each.id]) for each in run.replicates)),
+        *_table(_COMPARISONS, ((*_compared(each), named[each.id]) for each in run.comparisons)),
+        *_table(_OVER_TASKS, map(_over_tasks, run.over_tasks)),
+        *_table(_CONTAMINATION, ((*_checked(each), named[each.id]) for each in run.contamination)),
     ]
-    if run.not_run or (run.interrupted and not run.broken):
+    if skipped := len(run.claims) - len(claims):
+        lines.append(f"{count(skipped)} claims were skipped")
+    if told := missing(run):
         ended = "interrupted" if run.interrupted else "ended early"
-        claims = "claim has" if run.not_run == 1 else "claims have"
-        lines.append(f"{ended}: {count(run.not_run)} selected {claims} no result")
+        lines.append(f"{ended}: {told.replace(' ', ' selected ', 1)}")
     if run.broken:
         lines.append(unread(run))
-    lines += dict.fromkeys(visible(told) for claim in run.claims for told in claim.warnings)
+    lines += dict.fromkeys(visible(told) for each in records(run) for told in each.warnings)
     return lines
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Align rows below a header; nothing where there are none."""
+    cells = list(rows)
+    if not cells:
+        return []
+    table = [header, *cells]
+    widths = [max(map(_columns, column)) for column in zip(*table, strict=True)]
+    left = [name in _LEFT or name is header[-1] for name in header]
+    return [_GAP.join(map(_padded, row, widths, left)).rstrip() for row in table]
 
 
 def _cells(claim: ClaimRecord) -> tuple[str, ...]:
@@ -64,6 +106,41 @@ def _cells(claim: ClaimRecord) -> tuple[str, ...]:
         accuracy(claim.max_random_baseline),
         f"{decisive_p(claim)} {decisive_name(claim)}".rstrip(),
         WORDS[became(claim)],
+    )
+
+
+def _replicates(record: ReplicatesRecord) -> tuple[str, ...]:
+    lowest, _, median, _, highest = five(record, "best_accuracy")
+    return (
+        *(lowest, median, highest, five(record, "p_max")[2]),
+        holding(record),
+        contradictions(record),
+        WORDS[became(record)],
+    )
+
+
+def _compared(record: ComparisonRecord) -> tuple[str, ...]:
+    return (
+        *(shown_n(record), count(record.t), count(record.replicates)),
+        *(accuracy(record.first_accuracy), accuracy(record.second_accuracy)),
+        *(signed(record.difference), difference_interval(record) or NONE),
+        *map(p_value, (record.p_value, record.adjusted_bh, record.adjusted_holm)),
+        *(signed(record.best_difference), best_interval(record) or NONE),
+        *(differing(record), WORDS[became(record)]),
+    )
+
+
+def _over_tasks(record: OverTasks) -> tuple[str, ...]:
+    known = difference_interval(record) or NONE
+    numbers = (count(record.tasks), count(record.shots), signed(record.difference), known)
+    return *numbers, p_value(record.p_value), visible(arms(record))
+
+
+def _checked(record: ContaminationRecord) -> tuple[str, ...]:
+    return (
+        *(signed(record.boost), p_value(record.boost_p)),
+        *(signed(record.bias), p_value(record.bias_p)),
+        *(record.finding or NONE, WORDS[became(record)]),
     )
 
 
@@ -86,6 +163,6 @@ def _width(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-def _padded(text: str, wide: int, *, left: bool) -> str:
+def _padded(text: str, wide: int, left: bool) -> str:
     space = " " * (wide - _columns(text))
     return text + space if left else space + text

@@ -82,6 +82,7 @@ _BELOW = frozenset("dck")
 _LIGATURES = re.compile("-(?=-)|,(?=,)|'(?=')")
 _BREAKS = re.compile(r"(\\_|(?<!\\)[/.:-](?:\{\})?|\{\]\})(?=.)")
 _BREAK = r"\1\\allowbreak{}"
+_MINUS = re.compile(r"(?<!\S)-(?=\d?\.\d)")
 _POWER = re.compile(r"(\d(?:\.\d+)?)e-0*(\d+)")
 
 
@@ -112,9 +113,9 @@ def cell(text: str, limit: int = 60) -> str:
 
 
 def statistics(text: str) -> str:
-    r"""Write `text` with p_max as a formula, and 1e-05 as a power of ten."""
+    r"""Write `text` with p_max as a formula, 1e-05 as a power of ten, and minus signs."""
     powers = _POWER.sub(r"$\1\\times10^{-\2}$", plain(text))
-    return powers.replace(r"p\_max", r"$p_{\max}$")
+    return _MINUS.sub("$-$", powers).replace(r"p\_max", r"$p_{\max}$")
 
 
 def number(text: str) -> str:
@@ -122,13 +123,12 @@ def number(text: str) -> str:
 
     Examples
     --------
-    >>> number(".683"), number("1,234"), number("-")
-    ('0.683', '1234', '{--}')
+    >>> number(".683"), number("1,234"), number("-"), number("-.02")
+    ('0.683', '1234', '{--}', '-0.02')
     """
     if text == NONE:
         return "{--}"
-    bare = text.replace(",", "")
-    return f"0{bare}" if bare.startswith(".") else bare
+    return re.sub(r"^([+-]?)\.", r"\g<1>0.", text.replace(",", ""))
 
 
 def probability(text: str) -> str:

@@ -7,9 +7,17 @@ not: whatever they say would be said in this project's voice.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_maxrandom.errors import ReportError
+from pytest_maxrandom.record import (
+    ComparisonRecord,
+    ContaminationRecord,
+    OverTasks,
+    PromptPair,
+    Replicate,
+    ReplicatesRecord,
+)
 from pytest_maxrandom.reports.results import load
 from pytest_maxrandom.reports.text import shorten, visible
 
@@ -17,6 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.record import ClaimRecord, RunRecord
+
+_Design = TypeVar("_Design", ReplicatesRecord, ComparisonRecord, ContaminationRecord)
 
 MOST_BYTES = 20 * 2**20
 _MOST = 10**12
@@ -38,6 +48,40 @@ _SHARES = (
 )
 _SCORES = ("best_score", "critical_score")
 _ELSEWHERE = "the full report says what"
+
+_Shares = tuple[tuple[str, ...], float, float]
+_OF_DESIGNS: dict[type[Any], tuple[_Shares, ...]] = {
+    ReplicatesRecord: (
+        (("shots", "count"), 0, _MOST),
+        (("share_passed", "contradicting"), 0, 1),
+    ),
+    Replicate: (
+        (("n", "t", "best_correct"), 0, _MOST),
+        (("best_accuracy", "max_random_baseline", "p_max"), 0, 1),
+    ),
+    ComparisonRecord: (
+        (("shots", "replicates", "t", "n"), 0, _MOST),
+        (("first_accuracy", "second_accuracy", "first_best", "second_best", "confidence"), 0, 1),
+        (("p_value", "assertion_p", "adjusted_bh", "adjusted_holm"), 0, 1),
+        (("difference", "low", "high", "best_difference", "best_low", "best_high"), -1, 1),
+    ),
+    PromptPair: (
+        (("only_first", "only_second"), 0, _MOST),
+        (("p_value", "adjusted_p"), 0, 1),
+    ),
+    ContaminationRecord: (
+        (("shots",), 0, _MOST),
+        (("boost_p", "bias_p", "level"), 0, 1),
+        (("boost", "bias"), -1, 1),
+    ),
+    OverTasks: (
+        (("shots", "tasks"), 0, _MOST),
+        (("p_value", "confidence"), 0, 1),
+        (("difference", "low", "high"), -1, 1),
+    ),
+}
+_BOUNDS = ("in_replicates", "not_worse_than", "better", "level", *_P_VALUES)
+"""Numbers between -1 and 1 that a design may assert."""
 
 
 def load_untrusted(path: Path) -> RunRecord:
@@ -65,9 +109,15 @@ def load_untrusted(path: Path) -> RunRecord:
         raise _impossible(path, "not_run", run.not_run)
     for index, claim in enumerate(run.claims):
         _check(path, index, claim)
+    for name in ("replicates", "comparisons", "contamination", "over_tasks"):
+        for index, record in enumerate(getattr(run, name)):
+            _check_design(path, f"{name}[{index}]", record)
     return replace(
         run,
         claims=[_without_prose(claim) for claim in run.claims],
+        replicates=list(map(_without_sentences, run.replicates)),
+        comparisons=list(map(_without_sentences, run.comparisons)),
+        contamination=list(map(_without_sentences, run.contamination)),
         broken=[_ELSEWHERE for _ in run.broken],
         versions={},
         created="",
@@ -87,6 +137,17 @@ def _check(path: Path, index: int, claim: ClaimRecord) -> None:
                 raise _impossible(path, f"claims[{index}].{name}", value)
     if claim.metric not in _METRICS:
         raise _impossible(path, f"claims[{index}].metric", claim.metric)
+
+
+def _check_design(path: Path, place: str, record: Any) -> None:
+    for names, low, high in _OF_DESIGNS[type(record)]:
+        for name in names:
+            value = getattr(record, name)
+            if value is not None and not low <= value <= high:
+                raise _impossible(path, f"{place}.{name}", value)
+    for name in ("runs", "prompts"):
+        for index, inner in enumerate(getattr(record, name, ())):
+            _check_design(path, f"{place}.{name}[{index}]", inner)
 
 
 def _impossible(path: Path, place: str, value: object) -> ReportError:
@@ -114,3 +175,22 @@ def _without_prose(claim: ClaimRecord) -> ClaimRecord:
         notes=[],
         warnings=[],
     )
+
+
+def _without_sentences(record: _Design) -> _Design:
+    changed: dict[str, Any] = {
+        "id": shorten(record.id, _LONGEST_ID),
+        "message": None if record.message is None else _ELSEWHERE,
+        "xfail": None if record.xfail is None else "",
+        "notes": [],
+        "warnings": [],
+    }
+    if isinstance(record, ComparisonRecord):
+        changed["changed"] = ""
+    if not isinstance(record, ContaminationRecord):
+        changed["asserted"] = {
+            key: value
+            for key, value in record.asserted.items()
+            if key in _BOUNDS and isinstance(value, float) and -1 <= value <= 1
+        }
+    return replace(record, **changed)

@@ -140,6 +140,7 @@ def max_t_test(
     gold: Gold,
     choices: ArrayLike | None = None,
     *,
+    labels: int | None = None,
     permutations: int = 9999,
     stop_after: int | None = None,
     seed: int = 0,
@@ -156,6 +157,10 @@ def max_t_test(
     choices
         Number of choices of each example, shape (n,); labels are permuted only among examples
         with equal numbers. None: all examples have the same.
+    labels
+        How many labels there are in all, where choices are named by labels that examples share, so
+        that an example with two choices may have the labels 3 and 5. None: the choices of an
+        example are 0 to its number of choices less 1.
     permutations
         Number B of permutations.
     stop_after
@@ -172,8 +177,9 @@ def max_t_test(
     chosen = _integers("predictions", predictions, 2)
     rows = _answer_sets(gold, chosen.shape[1])
     counts = _choice_counts(choices, chosen, rows)
-    _check_predictions(chosen, counts)
-    right = _right_answers(rows, counts)
+    known = counts if labels is None else np.full(len(rows), whole_number("labels", labels, 1))
+    _check_predictions(chosen, known)
+    right = _right_answers(rows, known)
     limit = whole_number("permutations", permutations, 1)
     enough = limit + 1 if stop_after is None else whole_number("stop_after", stop_after, 1)
     prompts, n = chosen.shape

@@ -6,16 +6,24 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
+from pytest_maxrandom.suite.arms import (
+    contradictions_of_arms,
+    contradictions_of_comparisons,
+    model_names,
+)
+from pytest_maxrandom.suite.base import Spec
+from pytest_maxrandom.suite.designs import ArmSpec, CompareSpec, ContaminationSpec
 from pytest_maxrandom.suite.recorded import (
     RecordedModelSpec,
     RecordedPromptsSpec,
     ResultColumns,
     ResultsSpec,
 )
-from pytest_maxrandom.suite.spec import ModelSpec, PromptsSpec, Spec, TestSpec
+from pytest_maxrandom.suite.replicates import contradictions_of_replicates
+from pytest_maxrandom.suite.spec import ModelSpec, PromptsSpec, TestSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 Finding = tuple[tuple["str | int", ...], str]
 S = TypeVar("S", bound=Spec)
@@ -23,7 +31,7 @@ S = TypeVar("S", bound=Spec)
 
 _ONLY_OF: dict[str, tuple[str, ...]] = {
     "shots": ("table", "summary", "inspect"),
-    "ragged": ("table",),
+    "ragged": ("table", "npz", "predictions"),
     "columns": ("table", "summary"),
     "metric": ("lm_eval",),
     "scorer": ("inspect",),
@@ -67,6 +75,8 @@ def contradictions_of_recorded(data: Any) -> Iterator[Finding]:
         for key, message in _without_use(results) if results is not None else ():
             yield ("models", index, "results", *key), f"models[{index}].results{message}"
     yield from _contradictions_of_tasks(suite)
+    yield from contradictions_of_replicates(suite, recorded=True)
+    yield from _comparisons(suite, models)
     prompts = _sound(RecordedPromptsSpec, suite.get("prompts"))
     if prompts is not None:
         yield from _repeated_values("shots", prompts.shots or ())
@@ -130,6 +140,14 @@ def contradictions(data: Any) -> Iterator[Finding]:
     prompts = _sound(PromptsSpec, suite.get("prompts"))
     if prompts is not None:
         yield from _contradictions_of_prompts(prompts)
+    yield from contradictions_of_replicates(suite, recorded=False)
+    arms = suite.get("arms")
+    if isinstance(arms, dict):
+        sound = {name: _sound(ArmSpec, arm) for name, arm in arms.items() if isinstance(name, str)}
+        yield from contradictions_of_arms(sound, len(models), prompts)
+        yield from _comparisons(suite, models, {name: place for place, name in enumerate(sound)})
+    else:
+        yield from _comparisons(suite, models)
 
 
 def _contradictions_of_tasks(suite: dict[str, Any]) -> Iterator[Finding]:
@@ -151,6 +169,22 @@ def _contradictions_of_tasks(suite: dict[str, Any]) -> Iterator[Finding]:
                     f"tasks[{index}]: `assert: report` claims nothing, and `{key}` {what}; remove "
                     "one of the two",
                 )
+
+
+def _comparisons(
+    suite: dict[str, Any],
+    models: Sequence[ModelSpec | RecordedModelSpec | None],
+    arms: Mapping[str, int] | None = None,
+) -> Iterator[Finding]:
+    known = [model for model in models if model is not None]
+    names = model_names(known) if arms is None else arms
+    if not names or (arms is None and len(known) < len(models)):
+        return
+    entries = [{"arms": each} if isinstance(each, str) else each
+               for each in _entries(suite.get("compare"))]  # fmt: skip
+    compare = [_sound(CompareSpec, each) for each in entries]
+    contamination = _sound(ContaminationSpec, suite.get("contamination"))
+    yield from contradictions_of_comparisons(names, compare, contamination)
 
 
 def _same_ids(models: Iterable[ModelSpec | RecordedModelSpec | None]) -> Iterator[Finding]:

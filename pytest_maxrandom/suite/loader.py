@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from pytest_maxrandom.errors import Problem, SuiteError
+from pytest_maxrandom.suite.base import NO_SURROGATES
 from pytest_maxrandom.suite.checks import (
     contradictions,
     contradictions_of_recorded,
@@ -21,15 +22,15 @@ from pytest_maxrandom.suite.checks import (
 from pytest_maxrandom.suite.positions import Document, Location, YamlMistake, parse
 from pytest_maxrandom.suite.recorded import NUMBERED, RecordedSuiteSpec
 from pytest_maxrandom.suite.schema import keys_below, number_at
-from pytest_maxrandom.suite.spec import NO_SURROGATES, SuiteSpec
+from pytest_maxrandom.suite.spec import SuiteSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from pydantic_core import ErrorDetails
 
-    from pytest_maxrandom.suite.spec import Spec
+    from pytest_maxrandom.suite.base import Spec
 
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = 60
@@ -97,7 +98,7 @@ def load_any_suite(path: Path) -> Suite | RecordedSuite:
             suite = Suite(path, document, SuiteSpec.model_validate(document.data))
     except ValidationError as error:
         kind = RecordedSuiteSpec if recorded else SuiteSpec
-        found |= _mistakes(error.errors(include_url=False), document, kind)
+        found |= _mistakes(error.errors(include_url=False), document, kind, found)
     told = [*document.mistakes, *((document.line(at), message) for at, message in found.items())]
     if told or suite is None:
         raise SuiteError([Problem(path, line, message) for line, message in sorted(told)])
@@ -121,9 +122,15 @@ def _document(path: Path) -> Document:
 
 
 def _mistakes(
-    errors: Sequence[ErrorDetails], document: Document, kind: type[Spec]
+    errors: Sequence[ErrorDetails],
+    document: Document,
+    kind: type[Spec],
+    told: Collection[Location] = (),
 ) -> dict[Location, str]:
-    """Return one sentence for each part of the document that is wrong."""
+    """Return one sentence for each part of the document that is wrong.
+
+    Unknown keys are left out of which it was told why they are.
+    """
     if document.data is None:
         return {(): "the file is empty; a suite needs `models` and `tasks`"}
     at: defaultdict[Location, list[ErrorDetails]] = defaultdict(list)
@@ -132,7 +139,9 @@ def _mistakes(
         at[document.path(error["loc"]) + (error["loc"][-1:] if missing else ())].append(error)
     # Where a list may also be a text, it is wrong as a text; its entries say what is wrong with it.
     parents = {path[:end] for path in at for end in range(len(path))}
-    return {path: _sentence(kind, path, at[path]) for path in at if path not in parents}
+    explained = {path for path in at if at[path][0]["type"] == "extra_forbidden" and path in told}
+    left = at.keys() - parents - explained
+    return {path: _sentence(kind, path, at[path]) for path in at if path in left}
 
 
 def _sentence(kind: type[Spec], path: Location, alternatives: Sequence[ErrorDetails]) -> str:
@@ -166,7 +175,7 @@ def _expected(kind: type[Spec], path: Location, error: ErrorDetails) -> str:
             return "true or false"
         case "list_type":
             return "a list"
-        case "model_type":
+        case "model_type" | "dict_type":
             return "keys with values"
         case "literal_error" if path[-1:] == ("backend",):
             return "'transformers' or 'recorded'"
@@ -211,7 +220,7 @@ def _shown(value: Any) -> str:
         case str():
             return _SHORT.repr(value)
         case dict():
-            return "keys with values"
+            return "keys with values" if value else "no keys"
         case list():
             return "a list" if value else "an empty list"
         case dt.date():

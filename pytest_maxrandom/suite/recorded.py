@@ -8,7 +8,9 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
-from pytest_maxrandom.suite.spec import ClaimSettings, Name, Shots, Spec, Text, listed
+from pytest_maxrandom.suite.base import Name, Shots, Spec, Text, listed
+from pytest_maxrandom.suite.designs import ComparingSettings
+from pytest_maxrandom.suite.spec import ClaimSettings
 
 Value = TypeVar("Value")
 
@@ -131,7 +133,8 @@ class ResultsSpec(Spec):
     shots: Shots | None = None
     """table, summary, inspect: number of demonstrations, where the results do not tell it."""
     ragged: bool = False
-    """table: whether prompts may have been scored on different examples."""
+    """table, npz, predictions: whether prompts may have been scored on fewer examples than others,
+    beyond their own demonstrations; the report then flags it."""
     metric: Literal["acc", "acc_norm"] | None = None
     """lm_eval: which of its accuracies is meant; acc if not given."""
     scorer: Text | None = None
@@ -204,7 +207,7 @@ class RecordedPromptsSpec(Spec):
     """Demonstrations per prompt; all that the results hold if not given."""
 
 
-class RecordedSuiteSpec(ClaimSettings):
+class RecordedSuiteSpec(ComparingSettings, ClaimSettings):
     """A suite of recorded results: every model, every task, every number of shots."""
 
     models: Annotated[list[RecordedModelSpec], Field(min_length=1)]

@@ -18,7 +18,7 @@ from pytest_maxrandom.suite.spec import SuiteSpec
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_maxrandom.suite.spec import Spec
+    from pytest_maxrandom.suite.base import Spec
 
     Node = dict[str, Any]
 
@@ -92,7 +92,9 @@ def _part(kind: type[Spec], path: Sequence[str | int]) -> Node:
         if isinstance(part, int):
             here = _branch(here, "items")["items"]
         else:
-            here = _branch(here, "properties")["properties"][part]
+            named = _branch(here, "properties").get("properties", {})
+            # Names that the suite chooses itself are no properties.
+            here = named.get(part) or _branch(here, "additionalProperties")["additionalProperties"]
     return here
 
 

@@ -6,57 +6,26 @@ for editors and the messages for mistakes are made from them.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
-NO_SURROGATES = "text without lone surrogates"
-
-
-def _encodable(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise ValueError(NO_SURROGATES) from None
-    if "\0" in text:
-        raise ValueError("text without NUL characters")
-    return text
-
-
-def _name(text: str) -> str:
-    if not text.isprintable() or text != text.strip():
-        raise ValueError("printable characters on one line, with no space at either end")
-    return text
-
-
-def _mark(text: str) -> str:
-    if not text.isidentifier():
-        raise ValueError("the name of a pytest mark, such as slow")
-    return text
-
-
-Seed = Annotated[int, Field(ge=0, lt=2**63)]
-Probability = Annotated[float, Field(gt=0, lt=1)]
-Prose = Annotated[str, AfterValidator(_encodable)]
-Text = Annotated[str, Field(min_length=1), AfterValidator(_encodable)]
-Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_name)]
-Mark = Annotated[str, AfterValidator(_mark)]
-
-
-def listed(value: Any) -> Any:
-    """Let one value stand for a list of one."""
-    return value if isinstance(value, list) else [value]
-
-
-Shots = Annotated[int, Field(ge=0, le=1000)]
-
-
-class Spec(BaseModel):
-    """Base: unknown keys are errors, and nothing is converted ("5" is no number)."""
-
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True
-    )
+from pytest_maxrandom.suite.base import (
+    Dtype,
+    FormatSpec,
+    Mark,
+    Name,
+    Probability,
+    Prose,
+    Quantization,
+    Seed,
+    Shots,
+    Spec,
+    Text,
+    listed,
+)
+from pytest_maxrandom.suite.designs import ArmSpec, ComparingSettings
+from pytest_maxrandom.suite.replicates import ReplicatedSettings
 
 
 class ModelSpec(Spec):
@@ -70,9 +39,12 @@ class ModelSpec(Spec):
     """Short name in test ids; the last part of `name` if not given."""
     revision: Text | None = None
     """Branch, tag or commit on the hub."""
-    quantization: Literal["none", "nf4", "fp4", "int8"] = "nf4"
+    adapter: Text | None = None
+    """LoRA adapter of PEFT that is loaded into the model: hub id, or local folder (relative to the
+    suite file) with `adapter_config.json` and `adapter_model.safetensors`."""
+    quantization: Quantization = "nf4"
     """nf4 = bitsandbytes 4-bit NormalFloat, double quantization, bfloat16 compute."""
-    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    dtype: Dtype = "auto"
     """Weights that are not quantized, and arithmetic with those of 4 bits: auto is bfloat16 beside
     4 bits, float16 beside int8, else as stored. On a processor without bfloat16 instructions
     float32 is several times faster."""
@@ -137,11 +109,13 @@ class BoundsSpec(Spec):
 
 
 class AssertSpec(BoundsSpec):
-    """What is claimed of the best of the t prompts, and what t counts."""
+    """What is claimed of the best of the t prompts, in how many replicates, and what t counts."""
 
     count: Literal["claim", "task"] = "claim"
     """What t counts, in the ledger and this run together: the prompts ever evaluated on these
     examples for this model with this number of shots; or all that were for any claim."""
+    in_replicates: Annotated[float, Field(gt=0, le=1)] | None = None
+    """Share of the suite's `replicates` of which all the rest must hold."""
 
 
 Metric = Literal["accuracy", "balanced_accuracy", "macro_f1"]
@@ -155,7 +129,7 @@ class ClaimSettings(Spec):
     reported."""
     xfail: Text | None = None
     """Why this claim is expected to be no better than chance (strict: it fails if it passes)."""
-    marks: list[Mark] = []
+    marks: list[Mark] = Field(default=[])
     """pytest marks of the items."""
 
 
@@ -207,19 +181,6 @@ class TaskSpec(CountedSettings):
     """Whether the choices are listed after the input; true if neither suite nor file says."""
 
 
-class FormatSpec(Spec):
-    """A format variant: whatever is not given stays as the task has it."""
-
-    input_prefix: Prose | None = None
-    output_prefix: Prose | None = None
-    choice_prefix: Prose | None = None
-    separator: Prose | None = None
-    append_choices: bool | None = None
-    labels: Literal["text", "letter", "parenthesized", "number"] = "text"
-    """How choices are named: by their text; or listed as "A. ...", "(A) ...", "1. ..." and
-    answered with the label (`choice_prefix` is then a line's end, if not given here)."""
-
-
 class PromptsSpec(Spec):
     """The prompts of a sweep: demonstrations x instructions x formats."""
 
@@ -227,7 +188,7 @@ class PromptsSpec(Spec):
         list[Shots],
         BeforeValidator(listed, json_schema_input_type=Shots | list[Shots]),
         Field(min_length=1),
-    ] = [4]
+    ] = Field(default=[4])
     """Demonstrations per prompt; a claim for each number."""
     count: Annotated[int, Field(gt=0, le=1_000_000)] = 200
     """Distinct prompts asked for. A smaller pool gives fewer, and the report says so."""
@@ -248,10 +209,12 @@ class PromptsSpec(Spec):
     written in every instruction and format."""
 
 
-class SuiteSpec(CountedSettings):
+class SuiteSpec(ComparingSettings, ReplicatedSettings, CountedSettings):
     """A suite: every model is swept over every task with every number of shots."""
 
     models: Annotated[list[ModelSpec], Field(min_length=1)]
+    arms: Annotated[dict[Name, ArmSpec], Field(min_length=1)] | None = None
+    """Ways to change one thing of the suite, by name; claims are then made of each arm."""
     tasks: Annotated[list[TaskSpec], Field(min_length=1)]
     prompts: PromptsSpec = PromptsSpec()
     scoring: Literal["mean_logprob", "sum_logprob", "char_logprob", "paper"] = "mean_logprob"

@@ -25,11 +25,15 @@ SHA = "c0ffee" * 6 + "c0ff"
 
 
 def run_gate(workspace: Path, suites: str = "models", **changed: Any) -> Result:
-    """Run the action, with what is installed; inputs, `github` and `environment` can be changed."""
+    """Run the action, with what is installed.
+
+    Inputs, `github`, `environment` and the `failing` actions that it uses can be changed.
+    """
     github, environment = changed.pop("github", None), changed.pop("environment", None)
+    failing = changed.pop("failing", ())
     inputs = {"suites": suites, "install": "none", "python-version": "none"}
     inputs |= {name.replace("_", "-"): value for name, value in changed.items()}
-    return run_action(ACTION, workspace, inputs, github, environment)
+    return run_action(ACTION, workspace, inputs, github, environment, failing)
 
 
 def job_environment(workspace: Path, forge: Server, event: dict[str, Any]) -> dict[str, str]:

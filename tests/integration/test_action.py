@@ -106,13 +106,18 @@ def test_a_broken_suite_is_annotated_where_it_is_broken(workspace: Path) -> None
     assert any(
         where["line"] == "3" and "did you mean `tasks`?" in message for _, where, message in found
     )
-    assert "could not test everything" in result.summary
+    assert "2 mistakes" in result.summary
+    assert "bad.yaml:3" in result.summary
 
 
 @pytest.mark.parametrize(
     ("suites", "code", "sentence"),
     [
-        ("models", 5, "no claim was found in models: suites are YAML files below a folder named"),
+        (
+            "models",
+            5,
+            "no claim was found or selected in models: suites are YAML files below a folder named",
+        ),
         ("nowhere", 4, "pytest was called wrongly; the log says how"),
     ],
 )
@@ -138,7 +143,78 @@ def test_another_test_that_fails_fails_the_gate(workspace: Path) -> None:
     (workspace / "models" / "test_other.py").write_text("def test_other(): assert False\n")
     result = run_gate(workspace)
     assert (result.code, result.outputs["outcome"], result.outputs["failed"]) == (1, "failed", "0")
-    assert "1 of 1 claim holds; another test fails" in result.log
+    why = "pytest failed otherwise than by a claim; the log says how"
+    assert f"1 of 1 claim holds; {why}" in result.log
+    assert result.summary.startswith(f"**❌ The gate failed: {why}**\n\n")
+    ((kind, where, message),) = commands(result.log)
+    assert (kind, where, message) == ("error", {"title": "The gate failed"}, why)
+
+
+def pull_request(workspace: Path, forge: Server) -> dict[str, Any]:
+    """What a job of pull request 7 is run with."""
+    event = {"pull_request": {"number": 7, "head": {"sha": SHA}}}
+    environment = job_environment(workspace, forge, event)
+    return {"github": PULL_REQUEST, "environment": environment, "token": TOKEN}
+
+
+def test_a_gate_that_is_red_for_another_reason_says_so_before_the_claims(
+    workspace: Path, forge: Server
+) -> None:
+    write_claims(workspace, strong=HOLDS)
+    (workspace / "models" / "conftest.py").write_text(
+        "def pytest_sessionfinish(session):\n    session.exitstatus = 1\n"
+    )
+    assert run_gate(workspace, **pull_request(workspace, forge)).code == 1
+    (body,) = forge.bodies()
+    first, second = body.split("\n\n")[1:3]
+    assert first == (
+        "**❌ The gate failed: pytest failed otherwise than by a claim; the log says how**"
+    )
+    assert second.startswith("**✅ ")
+
+
+@pytest.mark.parametrize("how", ["pytest dies", "the gate cannot run"])
+def test_an_earlier_comment_does_not_stand_when_there_is_no_report(
+    workspace: Path, forge: Server, how: str
+) -> None:
+    write_claims(workspace, strong=HOLDS)
+    assert run_gate(workspace, **pull_request(workspace, forge)).code == 0
+    assert "✅" in forge.bodies()[0]
+    changed = pull_request(workspace, forge)
+    if how == "pytest dies":
+        (workspace / "models" / "conftest.py").write_text(
+            "import os, signal\n\n"
+            "def pytest_runtest_setup():\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+        )
+        why = (
+            "The gate could not test everything: pytest was ended by signal 9, as when memory "
+            "runs out"
+        )
+    else:
+        changed["suites"] = "'models"
+        why = "The gate could not run; its log says why"
+    assert run_gate(workspace, **changed).code != 0
+    (body,) = forge.bodies()
+    assert f"\n\n**❌ {why}**\n\n" in body
+    assert "✅" not in body
+
+
+def test_reports_that_cannot_be_kept_change_nothing_of_the_result(workspace: Path) -> None:
+    for best, code in ((HOLDS, 0), (FAILS, 1)):
+        write_claims(workspace, one=best)
+        result = run_gate(workspace, failing=["Keep the reports"])
+        assert result.code == code
+        warnings = [where["title"] for kind, where, _ in commands(result.log) if kind == "warning"]
+        assert warnings == ["The reports are not kept"]
+
+
+def test_the_login_of_a_token_can_be_given(workspace: Path, forge: Server) -> None:
+    forge.viewer, forge.writes_as = None, "app[bot]"
+    write_claims(workspace, one=HOLDS)
+    for how in ("created", "unchanged"):
+        result = run_gate(workspace, login="app[bot]", **pull_request(workspace, forge))
+        assert f"{how}: https://github.test" in result.log
+    assert len(forge.bodies("app[bot]")) == 1
 
 
 def test_pytest_that_is_killed_is_told_and_leaves_no_old_report(workspace: Path) -> None:
@@ -246,9 +322,11 @@ def test_the_comment_says_what_changed_since_the_base_report(
 
 def test_a_fork_is_told_where_its_comment_comes_from(workspace: Path) -> None:
     write_claims(workspace, one=HOLDS)
-    for repository in ({"full_name": "someone/fork"}, None):
+    here = PULL_REQUEST["event"]["pull_request"]["head"]["repo"]  # type: ignore[index]
+    cases = (({"full_name": "someone/fork"}, "robin"), (None, "robin"), (here, "dependabot[bot]"))
+    for repository, actor in cases:
         event = {"pull_request": {"head": {"repo": repository}}}
-        github = {"event_name": "pull_request", "event": event}
+        github = {"event_name": "pull_request", "event": event, "actor": actor}
         result = run_gate(workspace, github=github, environment=UNREACHABLE)
         assert result.code == 0
         assert [kind for kind, _, _ in commands(result.log)] == ["notice"]

@@ -38,7 +38,11 @@ def _claims(folder: Path, *best: int) -> None:
     [
         ((64, 64), 0, "passed: 2 of 2 claims hold"),
         ((64, 63), 1, "failed: 1 of 2 claims holds, 1 fails"),
-        ((), 5, "error: no claim was found in a folder: suites are YAML files below a folder"),
+        (
+            (),
+            5,
+            "error: no claim was found or selected in a folder: suites are YAML files below",
+        ),
     ],
 )
 def test_the_code_is_pytests_and_the_files_are_there(
@@ -70,6 +74,64 @@ def test_with_exit_zero_only_a_wrong_argument_fails(
         )
         assert done.returncode == code
         assert done.stderr.startswith("maxrandom gate: ") == (code == 2)
+
+
+def test_claims_that_were_all_deselected_are_not_said_to_be_missing(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    _claims(tmp_path, 64)
+    command = [*GATE, ".", "--pytest-args=-k nothing"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED
+    assert "no claim was found or selected in .: " in done.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("claims.json", '{"name": "my package"}'),
+        ("claims.xml", "<project/>"),
+        ("claims.json", None),
+    ],
+)
+def test_a_file_that_no_gate_wrote_is_not_overwritten(
+    tmp_path: Path, environment: dict[str, str], name: str, content: str | None
+) -> None:
+    _claims(tmp_path, 64)
+    (tmp_path / "claims.md").write_text("an earlier report")
+    if content is None:
+        (tmp_path / name).mkdir()
+    else:
+        (tmp_path / name).write_text(content)
+    command = [*GATE, ".", "--report=claims.md"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"maxrandom gate: report: {name} beside claims.md would be overwritten, and no gate wrote "
+        "it; give --report another name, or move that file\n"
+    )
+    assert (tmp_path / "claims.md").read_text() == "an earlier report"
+    assert content is None or (tmp_path / name).read_text() == content
+
+
+def test_the_files_of_an_earlier_gate_are_written_anew(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    for best, code in ((64, 0), (63, 1)):
+        _claims(tmp_path, best)
+        command = [*GATE, "."]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == code
+        (record,) = json.loads((tmp_path / "maxrandom-report" / "report.json").read_text())[
+            "claims"
+        ]
+        assert record["best_correct"] == best
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of this kind are POSIX's")

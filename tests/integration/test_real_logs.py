@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.recorded.inspect import read_inspect
-from pytest_maxrandom.recorded.lm_eval import read_lm_eval
+from pytest_maxrandom.recorded.logs.inspect import read_inspect
+from pytest_maxrandom.recorded.logs.lm_eval import read_lm_eval
 from tests.tiny import save_llama
 
 INSPECT_LOGS = Path(__file__).parent / "inspect_logs"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +16,7 @@ from tests.integration.action_runner import commands, holds, run_steps
 from tests.integration.jobs import (
     ACTION,
     FAILS,
+    HOLDS,
     ROOT,
     SHA,
     job_environment,
@@ -24,7 +27,6 @@ from tests.unit.forges.server import TOKEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from tests.unit.forges.server import Server
 
@@ -40,7 +42,7 @@ def test_the_example_for_forks_comments_on_the_pull_request_of_the_event(
     workspace: Path, forge: Server
 ) -> None:
     (job,) = yaml.safe_load(EXAMPLE_FOR_FORKS.read_text())["jobs"].values()
-    fetch, comment = job["steps"][-2:]
+    fetch, _, comment = job["steps"][-3:]
     assert (fetch["with"]["name"], fetch["with"]["path"]) == (
         "maxrandom-gate",
         "${{ runner.temp }}/hostile",
@@ -83,6 +85,13 @@ def test_the_example_for_forks_comments_on_the_pull_request_of_the_event(
         ({"conclusion": "cancelled"}, False),
         ({"event": "push"}, False),
         ({"head_repository": {"full_name": "team/models"}}, False),
+        (
+            {
+                "head_repository": {"full_name": "team/models"},
+                "actor": {"login": "dependabot[bot]"},
+            },
+            True,
+        ),
     ],
 )
 def test_the_example_for_forks_runs_for_forks_and_for_failures_too(
@@ -93,6 +102,121 @@ def test_the_example_for_forks_runs_for_forks_and_for_failures_too(
     run = {"event": "pull_request", "conclusion": "failure", **fork, **changed}
     github = {"repository": "team/models", "event": {"workflow_run": run}}
     assert holds(job["if"], {"github": github}) == expected
+
+
+FAKE_GH = """#!/bin/bash
+printf '%s\\n' "$*" >> "$GH_LOG"
+case "$1 $2" in
+    "api --method") echo "$GH_BASE" ;;
+    "run list") printf '%s' "$GH_RUNS" ;;
+    "run download")
+        # Without a number it takes an artifact of that name from any run, a fork's too.
+        if [ "$3" != 12 ]; then exit 1; fi
+        mkdir -p "$7" && echo '{}' > "$7/report.json" ;;
+    *) exit 1 ;;
+esac
+"""
+
+
+@pytest.mark.parametrize("example", ["gate.yml", "gate-comment.yml"])
+@pytest.mark.parametrize(
+    ("runs", "downloads", "found"),
+    [("", [], False), ("13\n12\n11\n", ["13", "12"], True), ("13\n", ["13"], False)],
+)
+def test_the_base_is_the_newest_run_of_the_base_branch_that_has_a_report(
+    workspace: Path, example: str, runs: str, downloads: list[str], found: bool
+) -> None:
+    (job,) = yaml.safe_load((ROOT / ".github" / "examples" / example).read_text())["jobs"].values()
+    (step,) = (s for s in job["steps"] if s.get("name") == "Fetch the report of the base branch")
+    assert step["continue-on-error"] is True
+    tools = workspace.parent / "tools"
+    tools.mkdir()
+    (tools / "gh").write_text(FAKE_GH)
+    (tools / "gh").chmod(0o755)
+    head = {"head_branch": "x&state=all", "head_repository": {"owner": {"login": "someone"}}}
+    github = {
+        "repository": "team/models",
+        "token": TOKEN,
+        "event_name": "pull_request",
+        "base_ref": "stable",
+        "event": {"workflow_run": head, "repository": {"default_branch": "main"}},
+    }
+    log = workspace.parent / "gh.log"
+    environment = {
+        "PATH": f"{tools}:{os.environ['PATH']}",
+        "GH_LOG": str(log),
+        "GH_RUNS": runs,
+        "GH_BASE": "stable",
+    }
+    result = run_steps([step], workspace, {"github": github}, environment)
+    assert result.code == 0, result.log
+    asked = log.read_text().splitlines()
+    assert [line.split()[2] for line in asked if line.startswith("run download")] == downloads
+    (listed,) = (line for line in asked if line.startswith("run list"))
+    assert "--event push --branch stable --status completed" in listed
+    assert (workspace.parent / "runner-temp" / "base" / "report.json").exists() == found
+    if example == "gate-comment.yml":
+        assert "--raw-field head=someone:x&state=all" in asked[0]
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "report", "said"),
+    [
+        ("failure", False, "The run failed and left no report; its log says why"),
+        ("failure", True, "The run failed, though nothing that it tested did; its log says why"),
+        ("success", True, ""),
+    ],
+)
+def test_the_example_for_forks_says_that_a_run_failed_whatever_its_artifact_says(
+    workspace: Path, forge: Server, conclusion: str, report: bool, said: str
+) -> None:
+    (job,) = yaml.safe_load(EXAMPLE_FOR_FORKS.read_text())["jobs"].values()
+    fetch, _, comment = job["steps"][-3:]
+    assert fetch["continue-on-error"] is True
+    (workspace.parent / "runner-temp").mkdir()
+    if report:
+        write_claims(workspace, one=HOLDS)
+        run_gate(workspace)
+        (workspace / "maxrandom-report").rename(workspace.parent / "runner-temp" / "hostile")
+    head = {"ref": "patch", "sha": SHA, "repo": {"full_name": "someone/models"}}
+    forge.pulls = [{"number": 7, "state": "open", "head": head}]
+    run = {
+        "id": 5,
+        "conclusion": conclusion,
+        "head_sha": SHA,
+        "head_branch": "patch",
+        "head_repository": {"full_name": "someone/models"},
+    }
+    event = {"workflow_run": run}
+    scope = {"github": {"repository": "team/models", "token": TOKEN, "event": event}}
+    result = run_steps([comment], workspace, scope, job_environment(workspace, forge, event))
+    assert result.code == 0, result.log
+    (body,) = forge.bodies()
+    assert (f"**❌ {said}**" in body) == bool(said)
+    assert ("| ✅ passed<br>" in body) == report
+
+
+def test_the_examples_agree_with_each_other() -> None:
+    text, text_for_forks = (
+        (ROOT / ".github" / "examples" / name).read_text()
+        for name in ("gate.yml", "gate-comment.yml")
+    )
+    defaults = yaml.safe_load(ACTION.read_text(encoding="utf-8"))["inputs"]
+    key = defaults["key"]["default"]
+    report = Path(defaults["report"]["default"]).with_suffix(".json").name
+    # `on` is true in YAML 1.1.
+    assert yaml.safe_load(text_for_forks)[True]["workflow_run"]["workflows"] == [
+        yaml.safe_load(text)["name"]
+    ]
+    for each in (text, text_for_forks):
+        assert set(re.findall(r"(?<=name )maxrandom-\w+|(?<=name: )maxrandom-\w+", each)) == {
+            f"maxrandom-{key}"
+        }
+        assert set(re.findall(r"(?:/base|/hostile)/([\w.]+\.json)", each)) == {report}
+    assert f"--key={key} " in text_for_forks
+    used = re.search(r"actions/gate@[0-9a-f]{40} # v([\d.]+)\n", text)
+    assert used
+    assert f'"pytest-maxrandom=={used[1]}"' in text_for_forks
 
 
 def test_the_example_for_forks_runs_nothing_that_a_fork_wrote() -> None:

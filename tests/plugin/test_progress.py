@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pytest
 
 
-def _in_a_terminal(folder: Path, *arguments: str) -> str:
+def in_a_terminal(folder: Path, *arguments: str) -> str:
     """Run pytest with a pseudo-terminal as its output."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
@@ -40,7 +40,7 @@ def _in_a_terminal(folder: Path, *arguments: str) -> str:
 def test_a_terminal_shows_prompts_done_and_takes_the_line_away(
     pytester: pytest.Pytester, suites: Path
 ) -> None:
-    text = _in_a_terminal(pytester.path, "-k", "known and not unknown")
+    text = in_a_terminal(pytester.path, "-k", "known and not unknown")
     assert "known[tiny-none-0shot]: 0/1 prompts" in text
     assert text.count("\0337") == text.count("\0338") >= 2
     assert text.rindex("\0337\033[K\0338") > text.index("0/1 prompts")

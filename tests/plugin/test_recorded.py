@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_maxrandom.recorded.inspect import read_inspect
-from tests.unit.recorded.inspect_logs import Log, write_json
-from tests.unit.recorded.lm_eval_logs import Document, Run, write_run
+from pytest_maxrandom.recorded.logs.inspect import read_inspect
+from tests.unit.recorded.logs.inspect_logs import Log, write_json
+from tests.unit.recorded.logs.lm_eval_logs import Document, Run, write_run
 from tests.unit.recorded.suites import rows, save
 
 if TYPE_CHECKING:
@@ -298,3 +298,25 @@ def test_a_suite_whose_models_are_run_may_claim_nothing(
     pytester.runpytest("--maxrandom-json=r.json").assert_outcomes(passed=2)
     found = claims(pytester.path / "r.json")["unknown[tiny-none-0shot]"]
     assert (found["assert"], found["best_correct"], found["outcome"]) == ({}, 0, "passed")
+
+
+def test_examples_with_other_choices_may_have_other_labels(pytester: pytest.Pytester) -> None:
+    table = ["prompt_id,example_id,prediction,gold,choices"]
+    for prompt in range(6):
+        for example in range(12):
+            words = ("no", "yes") if example % 4 < 2 else ("A", "B", "C", "D")
+            said = words[(prompt + example) % len(words)]
+            gold = words[example % len(words)]
+            table.append(f"p{prompt},e{example},{said},{gold},{len(words)}")
+    (pytester.path / "r.csv").write_text("\n".join(table))
+    folder = pytester.mkdir("eval_suites")
+    (folder / "s.yaml").write_text(
+        "models: [{name: M, backend: recorded, results: {path: ../r.csv, format: table, shots: 0}}]"
+        "\ntasks: [{name: T}]\nassert: report\n"
+    )
+    result = pytester.runpytest("--maxrandom-json", "r.json")
+    result.assert_outcomes(passed=1)
+    (claim,) = json.loads((pytester.path / "r.json").read_text())["claims"]
+    # Prompt 0 is right everywhere; only a shuffle that changes nothing leaves it so.
+    assert claim["best_correct"] == 12
+    assert 0 < claim["permutation_p"] < 0.05

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_maxrandom.arms.derive import Arm
 from pytest_maxrandom.assessment import assess
 from pytest_maxrandom.labels import label
 from pytest_maxrandom.models.base import Score
@@ -82,6 +83,7 @@ def assessed(
         marks=(),
         counted="claim",
         suite=suite,
+        arm=Arm("m", None, suite.models[0], suite.prompts, ("models", 0, "name")),
     )
     record = planned.record("s::t[m]", "s")
     sweep = Sweep(Predictions(tuple(done)), Engine("cpu", "float32", 0, 0, 0.0))

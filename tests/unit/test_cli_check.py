@@ -97,6 +97,7 @@ def test_what_pytest_does_not_collect_is_not_checked(capsys: pytest.CaptureFixtu
     ("path", "sentence"),
     [
         ("nowhere", "maxrandom check: there is no file or folder nowhere\n"),
+        ("/dev/null", "maxrandom check: /dev/null is neither a plain file nor a folder\n"),
         ("empty", "maxrandom check: the folder empty holds no suite; suites are YAML files "),
     ],
 )
@@ -106,6 +107,13 @@ def test_a_check_of_nothing_is_no_success(
     Path("empty").mkdir()
     assert main(["check", path]) == 2
     assert capsys.readouterr().err.startswith(sentence)
+
+
+def test_the_help_tells_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["check", "--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "exit code is 1 if there is one, 2 if there is nothing to check or an argument" in said
 
 
 def test_mistakes_are_annotated_where_that_is_asked(

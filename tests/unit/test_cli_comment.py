@@ -43,7 +43,7 @@ def test_a_dry_run_prints_the_comment_and_asks_no_forge(
     assert main(["comment", results, "--base", base, "--key", "nightly", "--dry-run"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("<!-- maxrandom:nightly -->\n\n**❌ `weather[demo-nf4-4shot]`: failed.**")
-    assert "**Since the base:** 1 claim fell." in out
+    assert "**Since the base of 2026-01-31 12:00 UTC:** 1 claim fell." in out
     assert "the full report is a file of this run" in out
 
 
@@ -104,6 +104,35 @@ def test_a_mistake_is_one_sentence(
     assert said in err
     assert err.startswith("maxrandom comment: ")
     assert (out, err.count("\n")) == ("", 1)
+
+
+def test_a_run_without_a_report_is_commented_on_by_its_outcome(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = written(tmp_path, run(claim()), "base.json")
+    why = "pytest was ended by signal 9 @team"
+    for arguments in (["--outcome", why], ["--key=gate", f"--outcome={why}", "--base", base]):
+        assert main(["comment", *arguments, "--dry-run"]) == 0
+        page = read(capsys.readouterr().out)
+        assert page.text.replace("\u200b", "").strip().startswith(f"❌ {why}\n")
+        assert not page.tables
+
+
+def test_an_outcome_stands_before_the_results(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = written(tmp_path, run(claim()))
+    said = []
+    for arguments in (["--outcome=It failed", results], [results, "--outcome", "It failed"]):
+        assert main(["comment", *arguments, "--dry-run"]) == 0
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1]
+    assert said[0].startswith("<!-- maxrandom:gate -->\n\n**❌ It failed**\n\n**✅ ")
+
+
+def test_a_comment_of_nothing_is_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["comment", "--dry-run"]) == 2
+    assert "found neither results nor --outcome, expected one" in capsys.readouterr().err
 
 
 def test_results_that_cannot_be_read_are_a_mistake(

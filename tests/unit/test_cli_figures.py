@@ -110,7 +110,7 @@ def test_what_is_left_out_is_told_below_the_files(
     results = _results(here, samples.claim(), samples.untested())
     assert _lines(capsys, results, "--only", "increase", "--formats", "svg") == [
         "figures/increase.svg",
-        "1 claim without p_max left out: emoji_movie[OLMo-7B-4shot]",
+        "left out 1 claim without p_max: emoji_movie[OLMo-7B-4shot]",
     ]
 
 
@@ -155,7 +155,7 @@ def test_a_run_without_numbers_is_an_error_that_names_its_claims(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert _mistake(capsys, _results(here, samples.untested())) == (
-        "nothing to draw: 1 claim without p_max left out: emoji_movie[OLMo-7B-4shot]"
+        "nothing to draw: left out 1 claim without p_max: emoji_movie[OLMo-7B-4shot]"
     )
 
 

@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_maxrandom.cli import main
+from pytest_maxrandom.reports.csv import TABLES
+from pytest_maxrandom.reports.csv import csv as written
 from pytest_maxrandom.reports.markdown import markdown
 from pytest_maxrandom.reports.results import dump
-from tests.unit.reports.samples import claim, recorded, run, untested
+from tests.unit.reports.samples import claim, designed, recorded, run, untested
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from pytest_maxrandom.reports.csv import Table
 
 STARTS = {
     "markdown": "**❌ 1 of 2 claims holds",
@@ -66,6 +70,17 @@ def test_csv_keeps_its_line_ends_and_its_numbers(results: Path, tmp_path: Path) 
             assert (float(row[key]) if row[key] else None) == one[key]
 
 
+@pytest.mark.parametrize("table", TABLES)
+def test_each_table_of_csv_can_be_asked_for(
+    table: Table, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    path = tmp_path / "designed.json"
+    record = designed(claim())
+    path.write_text(dump(record))
+    assert main(["report", str(path), "--format", "csv", "--table", table]) == 0
+    assert capfdbinary.readouterr().out.decode("utf-8") == written(record, table)
+
+
 def test_a_standalone_document_is_whole(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(results), "--format", "latex", "--standalone"]) == 0
     text = capsys.readouterr().out
@@ -96,6 +111,7 @@ def test_templates_of_the_user_are_used(
         ),
         (["--format", "bibtex", "--templates", "x"], "--templates: bibtex is written without"),
         (["--standalone"], "--standalone: found --format markdown, expected latex"),
+        (["--table", "comparisons"], "--table: found --format markdown, expected csv"),
         (["--out", "no/such/folder/r.md"], "r.md: cannot be written: No such file or directory"),
     ],
 )

@@ -6,7 +6,6 @@ import csv
 import importlib
 import json
 import random
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,6 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[2]
 DATA = REPOSITORY / "eval_suites" / "demo" / "data"
 TRAINING_DOCUMENTS = 5_000
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _tools_importable() -> Any:
-    sys.path.insert(0, str(REPOSITORY / "tools"))
-    yield
-    sys.path.remove(str(REPOSITORY / "tools"))
 
 
 @pytest.fixture(scope="module")

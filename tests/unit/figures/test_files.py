@@ -158,14 +158,20 @@ def test_names_in_capitals_and_small_letters_do_not_overwrite_each_other(tmp_pat
 def test_a_claim_without_p_max_is_left_out_and_said(tmp_path: Path) -> None:
     written = write_run(_run(samples.claim(), samples.untested()), tmp_path)
     assert written.files
-    assert written.notes == ["1 claim without p_max left out: emoji_movie[OLMo-7B-4shot]"]
+    assert written.notes == ["left out 1 claim without p_max: emoji_movie[OLMo-7B-4shot]"]
 
 
 def test_what_one_figure_leaves_out_is_said_of_that_figure(tmp_path: Path) -> None:
-    written = write_run(_run(samples.claim(), samples.claim(task="b", correct_counts=[])), tmp_path)
+    unknown = samples.claim(task="c", validation=None, max_random_baseline=0.9)
+    uncounted = [samples.claim(task=task, correct_counts=[]) for task in ("b", "d")]
+    written = write_run(
+        _run(samples.claim(), *uncounted, unknown, samples.scored(task="e")), tmp_path
+    )
+    others = "1 claim without every example's chance, 1 claim whose metric is macro-F1"
     assert written.notes == [
-        "histogram: 1 claim without every prompt's count, every example's chance, or accuracy as "
-        "the metric, left out"
+        f"histogram: left out 2 claims without every prompt's count, {others}",
+        f"baseline_over_t_and_n: left out {others}",
+        f"p_contours: left out {others}",
     ]
 
 

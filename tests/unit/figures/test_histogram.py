@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from matplotlib.patches import Rectangle, StepPatch
+from matplotlib.patches import StepPatch
 from scipy.stats import binom
 
 from pytest_maxrandom.figures.histogram import bins, drawable, figures
+from pytest_maxrandom.record import Recorded
 from tests.unit.figures import common
 from tests.unit.reports import samples
 
@@ -21,16 +24,16 @@ def test_bars_are_shares_of_the_prompts_and_outlines_probabilities(best: int, n:
     edges = bins(result)
     assert len(edges) <= 41
 
-    bars = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
-    heights = [bar.get_height() for bar in bars]
+    outlines = {patch.get_label(): patch for patch in axes.patches if isinstance(patch, StepPatch)}
+    heights, places, _ = outlines["prompts"].get_data()
+    assert outlines["prompts"].get_fill()
     assert sum(heights) == pytest.approx(1)
-    for bar, low, high in zip(bars, edges[:-1], edges[1:], strict=True):
+    assert places == pytest.approx((edges - 0.5) / n)
+    for height, low, high in zip(heights, edges[:-1], edges[1:], strict=True):
         inside = [count for count in counts if low <= count < high]
-        assert bar.get_height() == pytest.approx(len(inside) / 20)
-        assert bar.get_x() == pytest.approx((low - 0.5) / n)
+        assert height == pytest.approx(len(inside) / 20)
 
     one = binom(n, 0.5)
-    outlines = {patch.get_label(): patch for patch in axes.patches if isinstance(patch, StepPatch)}
     for label, t in (("one guesser", 1), ("best guesser of t", 20)):
         expected = np.diff(one.cdf(edges - 1) ** t)
         drawn = np.asarray(outlines[label].get_data()[0])
@@ -72,6 +75,20 @@ def test_claims_without_counts_or_with_other_chances_have_no_histogram() -> None
     unlike = samples.claim(validation=None, max_random_baseline=0.9)
     for claim in (samples.claim(correct_counts=[]), samples.scored(), unlike):
         assert not drawable(*common.results(claim))
+
+
+def test_recorded_results_with_mixed_chances_have_the_guessers_of_that_mix() -> None:
+    mix = Recorded("r.csv", "table", [], {"1/2": 20, "1/4": 40})
+    density = np.convolve(binom(20, 0.5).pmf(np.arange(21)), binom(40, 0.25).pmf(np.arange(41)))
+    expected = (1 - np.cumsum(density)[:-1] ** 20).sum() / 60
+    told = {"standard_baseline": 1 / 3, "max_random_baseline": expected, "correct_counts": [45, 40]}
+    mixed = samples.recorded(recorded=mix, **told)
+    [result] = common.results(mixed)
+    assert drawable(result)
+    assert result.guessers is not None
+    assert result.guessers.expected_accuracy == pytest.approx(expected, abs=1e-12)
+    [result] = common.results(replace(mixed, max_random_baseline=expected + 0.05))
+    assert result.unknown == "whose prompts were scored on different numbers of examples"
 
 
 def test_a_hand_written_claim_has_the_chance_that_it_states() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from pytest_maxrandom.figures import increase, normalized
+from pytest_maxrandom.figures import best_of_t, increase, normalized, p_contours
 from pytest_maxrandom.figures.panels import FLOOR
 from tests.unit.figures import common
 from tests.unit.reports import samples
@@ -77,3 +79,29 @@ def test_every_claim_stands_in_the_panel_of_its_model() -> None:
         f"model {number}" for number in range(11)
     ]
     assert all("n = " in title and "t = " in title for title in titles)
+
+
+def test_suites_about_the_same_things_have_panels_of_their_own() -> None:
+    claims = [
+        replace(claim, id=f"suites/{suite}.yaml::{claim.task}[{claim.model}-{claim.shots}shot]")
+        for suite in ("one", "two")
+        for claim in common.grid()
+    ]
+    results = common.results(*claims)
+    for family in (increase.figures, normalized.figures):
+        titles = [
+            axes.get_title(loc="left").splitlines()[:2]
+            for _, figure in family(results)
+            for axes in common.panels(figure)
+        ]
+        assert titles == [
+            [model, f"{suite}.yaml"] for suite in ("one", "two") for model in ("demo", "other")
+        ]
+    panels = p_contours.panels_of(results)
+    assert [len({result.suite for result in panel.results}) for panel in panels] == [1] * 6
+    names = [name for name, _ in best_of_t.figures(results)]
+    assert names == [
+        f"best_of_t-{model}-{suite}.yaml" for suite in ("one", "two") for model in ("demo", "other")
+    ]
+    alone = common.results(*claims[: len(claims) // 2])
+    assert {result.suite for result in alone} == {""}

@@ -80,6 +80,7 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 def pull_request(job: Job, github: Server) -> Job:
     """A job of GitHub Actions for pull request 7, run 20."""
     job.set(
+        GITHUB_ACTIONS="true",
         GITHUB_API_URL=github.url,
         GITHUB_TOKEN=TOKEN,
         GITHUB_REPOSITORY="team/models",

@@ -55,6 +55,7 @@ class Server:
         self.user: str | None = None
         """Login of the token where it is a person's."""
         self.viewer: str | None = BOT
+        self.graphql_errors: list[dict[str, Any]] | None = None
         self.writes_as = BOT
         self.comments: list[dict[str, Any]] = []
         self.pulls: list[dict[str, Any]] = []
@@ -104,7 +105,8 @@ class Server:
         split = urlsplit(request.path)
         if request.path == f"{self.prefix.removesuffix('/v3')}/graphql":
             viewer = None if self.viewer is None else {"viewer": {"login": self.viewer}}
-            return Reply(200, {"data": viewer})
+            errors = {} if self.graphql_errors is None else {"errors": self.graphql_errors}
+            return Reply(200, {"data": viewer} | errors)
         path = split.path.removeprefix(self.prefix)
         query = {name: values[0] for name, values in parse_qs(split.query).items()}
         match request.method, path:

@@ -67,6 +67,18 @@ def merge_request(job: Job, gitlab: GitLabServer) -> Job:
     return job
 
 
+@pytest.mark.parametrize("report", [True, False])
+def test_a_job_that_failed_for_another_reason_says_so(
+    merge_request: Job, gitlab: GitLabServer, report: bool
+) -> None:
+    merge_request.set(CI_JOB_STATUS="failed")
+    results = [merge_request.results(run(claim()))] if report else []
+    assert merge_request.run("comment", *results) == 0
+    (body,) = (comment["body"] for comment in gitlab.comments)
+    why = "though nothing that it tested did" if report else "and left no report"
+    assert why in body.split("**")[1]
+
+
 def test_a_note_is_created_and_then_updated(merge_request: Job, gitlab: GitLabServer) -> None:
     for number in range(5):
         gitlab.add("somebody", f"<!-- maxrandom:gate -->\ntalk {number}")

@@ -166,8 +166,64 @@ def test_a_token_whose_login_is_not_told_is_taken_for_the_jobs_own(
     github.writes_as = "app[bot]"
     assert pull_request.comment("--key", "other") == 0
     assert "give --login 'app[bot]'" in pull_request.out
+    assert pull_request.comment("--key", "other") == 2
+    assert "app[bot] has a comment with the key 'other', and the forge does not" in pull_request.err
+    assert len(github.bodies("app[bot]")) == 1
     assert pull_request.comment("--key", "other", "--login", "app[bot]") == 0
     assert pull_request.out.startswith("unchanged: ")
+
+
+@pytest.mark.parametrize("graphql", ["nothing", "an error", "no text", "a refusal"])
+def test_outside_of_actions_a_login_that_is_not_told_must_be_given(
+    pull_request: Job, github: Server, graphql: str
+) -> None:
+    pull_request.environment.delenv("GITHUB_ACTIONS")
+    github.viewer = None
+    match graphql:
+        case "an error":
+            github.graphql_errors = [{"type": "FORBIDDEN", "message": "not accessible"}]
+        case "no text":
+            github.viewer = 5  # type: ignore[assignment]
+        case "a refusal":
+            github.failures["POST"] = [Reply(403, {"message": "Forbidden"})]
+    assert pull_request.comment() == 2
+    assert "does not tell whose token this is; give --login, for an app its" in pull_request.err
+    assert github.comments == []
+    assert pull_request.comment("--login", BOT) == 0
+    assert len(github.bodies()) == 1
+
+
+def test_a_person_cannot_keep_the_comment_of_a_guessed_login_back(
+    pull_request: Job, github: Server
+) -> None:
+    github.viewer = None
+    github.add("mallory", of_run(999))
+    assert pull_request.comment() == 0
+    assert pull_request.out.startswith("created: ")
+
+
+def test_a_limit_of_graphql_is_waited_for(pull_request: Job, github: Server) -> None:
+    limit = [{"type": "RATE_LIMITED", "message": "API rate limit exceeded"}]
+    headers = {"X-RateLimit-Remaining": "0", "Retry-After": "4"}
+    github.failures["POST"] = [Reply(200, {"data": None, "errors": limit}, headers)]
+    github.viewer = github.writes_as = "app[bot]"
+    assert pull_request.comment() == 0
+    assert pull_request.slept == [4.0]
+    assert len(github.bodies("app[bot]")) == 1
+
+
+@pytest.mark.parametrize("parameters", ['rel="next"', 'rel="next", <x>; rel="last"'])
+def test_the_address_of_a_page_can_hold_the_signs_of_the_header(
+    pull_request: Job, github: Server, parameters: str
+) -> None:
+    github.add("somebody", "talk")
+    github.add("somebody", "talk")
+    github.add(BOT, of_run(19))
+    page = f"{github.url}/repos/team/models/issues/7/comments?page=2&after=a,b;c"
+    link = {"Link": f'<x>; rel="prev",<{page}>; {parameters}'}
+    github.failures["GET"] = [None, Reply(200, [], link)]
+    assert pull_request.comment() == 0
+    assert pull_request.out.startswith("updated: ")
 
 
 def test_github_enterprise_has_its_interface_below_a_path(

@@ -35,6 +35,7 @@ def refused(job: Job) -> str:
         (Reply(403, headers={**NOW, **LIMITED, **IN_90_SECONDS}), 91, 91),
         (Reply(429, headers={"RateLimit-Remaining": "0", "RateLimit-Reset": "9"}), 1, 1),
         (Reply(403, {"message": "You have exceeded a secondary rate limit."}), 60, 60),
+        (Reply(403, {"message": f"{'x' * 300} abuse detection mechanism"}), 60, 60),
         (Reply(429, headers={"Retry-After": "soon"}), 60, 60),
         (Reply(500), 1, 1.25),
         (Reply(502, raw=b"<html>Bad gateway</html>"), 1, 1.25),
@@ -112,6 +113,15 @@ def test_a_missing_permission_is_said_with_the_way_out(pull_request: Job, github
     )
 
 
+def test_a_locked_conversation_is_not_said_to_lack_a_permission(
+    pull_request: Job, github: Server
+) -> None:
+    locked = {"message": "Unable to create comment because issue is locked."}
+    github.failures["POST"] = [None, Reply(403, locked)]
+    error = refused(pull_request)
+    assert error.endswith("issue is locked.); its conversation is locked: unlock it\n")
+
+
 def test_a_pull_request_that_is_not_there_is_said(pull_request: Job) -> None:
     assert pull_request.comment("--pull-request", 8) == 2
     assert "pull request 8 of team/models: 404 (Not Found); there is none, or" in pull_request.err
@@ -139,6 +149,43 @@ def test_what_a_forge_echoes_does_not_bring_the_token_out(
     error = refused(pull_request)
     assert r"422 (no such token: ***\x1b[31m\n::error::xxx" in error
     assert len(error) < 400
+
+
+def test_an_escaped_echo_does_not_bring_the_token_out(pull_request: Job, github: Server) -> None:
+    escaped = "".join(f"\\u{ord(character):04x}" for character in TOKEN)
+    raw = f'{{"message": "no such token: {escaped}"}}'.encode()
+    assert TOKEN.encode() not in raw
+    github.failures["GET"] = [None, Reply(422, raw=raw)]
+    assert "422 (no such token: ***)" in refused(pull_request)
+
+
+@pytest.mark.parametrize(
+    "host", [f"{TOKEN}.evil.test", TOKEN.upper(), "".join(f"%{ord(c):02x}" for c in TOKEN)]
+)
+@pytest.mark.parametrize("header", ["Location", "Link"])
+def test_a_host_with_the_token_in_it_is_not_shown(
+    pull_request: Job, github: Server, host: str, header: str
+) -> None:
+    away = f"https://{host}/x"
+    github.failures["GET"] = [
+        Reply(302, headers={"Location": away})
+        if header == "Location"
+        else Reply(200, {"login": "robin"}),
+        Reply(200, [], {"Link": f'<{away}>; rel="next"'}),
+    ]
+    error = refused(pull_request)
+    assert "refers to another host, where the token is not sent" in error
+    assert TOKEN not in error.lower()
+
+
+@pytest.mark.parametrize("path", ["/a b", "/caf\xe9", "/a\tb"])
+def test_an_address_that_is_none_is_not_asked_for_again(
+    pull_request: Job, github: Server, path: str
+) -> None:
+    link = {"Link": f'<{github.url}{path}>; rel="next"'}
+    github.failures["GET"] = [None, Reply(200, [], link)]
+    assert "refers to an address with a space or another character" in refused(pull_request)
+    assert pull_request.slept == []
 
 
 def test_no_token_is_needed_to_be_told_that_there_is_none(pull_request: Job) -> None:

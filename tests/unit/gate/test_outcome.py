@@ -37,7 +37,13 @@ def test_the_code_for_nothing_is_pytests() -> None:
             (1, 3),
             "1 of 4 claims holds, 1 fails, 1 holds unexpectedly, 1 could not be tested",
         ),
-        (1, run(HELD), "failed", (1, 0), "1 of 1 claim holds; another test fails"),
+        (
+            1,
+            run(HELD),
+            "failed",
+            (1, 0),
+            "1 of 1 claim holds; pytest failed otherwise than by a claim; the log says how",
+        ),
         (
             2,
             run(HELD, interrupted=True, not_run=2),
@@ -60,6 +66,49 @@ def test_every_end_has_a_word_and_a_sentence(
     assert (outcome.word, outcome.code) == (word, code)
     assert (outcome.passed, outcome.failed) == counts
     assert outcome.sentence == sentence
+
+
+@pytest.mark.parametrize(
+    ("code", "record", "notice"),
+    [
+        (0, run(HELD), ""),
+        (1, run(HELD, FELL), ""),
+        (1, run(HELD, broken=["s.yaml:1: no"]), ""),
+        (2, run(broken=["s.yaml:1: no"]), ""),
+        (2, run(HELD, interrupted=True, not_run=2), ""),
+        (
+            1,
+            run(HELD),
+            "The gate failed: pytest failed otherwise than by a claim; the log says how",
+        ),
+        (
+            1,
+            None,
+            "The gate failed: pytest failed before it wrote a report; the log says how",
+        ),
+        (
+            3,
+            run(HELD),
+            "The gate could not test everything: pytest met an internal error; the log has its "
+            "text",
+        ),
+        (
+            137,
+            None,
+            "The gate could not test everything: pytest was ended by signal 9, as when memory "
+            "runs out",
+        ),
+        (
+            5,
+            run(),
+            "The gate could not test everything: no claim was found or selected in eval_suites: "
+            "suites are YAML files below a folder named eval_suites, and *.maxrandom.yaml anywhere",
+        ),
+    ],
+)
+def test_what_no_report_says_has_a_notice(code: int, record: RunRecord | None, notice: str) -> None:
+    """Else a report of claims that hold would stand for a gate that is red."""
+    assert judge(code, record, "eval_suites").notice == notice
 
 
 @pytest.mark.parametrize("record", [None, run()])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.ledger import sets
+from pytest_maxrandom.ledger import SetLedger, examples_digest, sets
 from tests.unit.ledger.common import (
     OTHER,
     OWN,
@@ -312,3 +312,35 @@ def test_a_test_set_that_was_changed_a_little_keeps_its_openings(tmp_path: Path)
     assert ledger(tmp_path).opened(OWN, "p1", TESTED) == 1
     assert ledger(tmp_path).opened(OWN, "p2", examples(1001, 1025)) == 2
     assert ledger(tmp_path).opened(OWN, "p2", examples(4000, 4020)) == 1
+
+
+def test_what_siblings_tried_is_in_the_ledger_and_does_not_count(tmp_path: Path) -> None:
+    fill(tmp_path, range(5))
+    fill(tmp_path, range(3, 8), of=examples(5, 15))
+    digest = examples_digest(examples(5, 15))
+    left_out = {digest: {"p3", "p4", "p5", "p6"}}
+    one = SetLedger(
+        tmp_path, "run", "emoji", examples(), lambda name: left_out.get(name, frozenset())
+    )
+    # p3 and p4 were tried on the own set as well.
+    assert one.tries(OWN) == one.tries() == tries({0, 1, 2, 3, 4, 7})
+    assert any(note.startswith("1 of the prompts") for note in one.notes(OWN))
+    assert ledger(tmp_path).tries(OWN) == tries(range(8))
+
+
+def test_sets_are_not_the_same_because_only_siblings_lie_between_them(tmp_path: Path) -> None:
+    fill(tmp_path, range(2))
+    fill(tmp_path, range(2, 4), of=examples(5, 15))
+    fill(tmp_path, range(4, 6), of=examples(10, 20))
+    between = examples_digest(examples(5, 15))
+    assert ledger(tmp_path).tries(OWN) == tries(range(6))
+
+    def counted(*siblings: str) -> object:
+        left_out = {between: frozenset(siblings)}
+        return SetLedger(
+            tmp_path, "run", "emoji", examples(), lambda name: left_out.get(name, frozenset())
+        ).tries(OWN)
+
+    assert counted("p2", "p3") == tries(range(2))
+    # What else was tried there makes the three sets one.
+    assert counted("p2") == tries({0, 1, 3, 4, 5})

@@ -86,14 +86,15 @@ def test_any_statement_gives_a_claim_or_a_mistake(
 ) -> None:
     save(folder / "m.npz", e__1=sweep)
     text = (
-        "models: [{name: m, backend: recorded, results: {path: m.npz, format: npz}}]\n"
+        "models:\n- {name: m, backend: recorded,\n"
+        "   results: {path: m.npz, format: npz, ragged: true}}\n"
         f"tasks:\n- {yaml({'name': 'e', **task})}\njudge: {judge}\nassert: report\n"
     )
     try:
         (claim,) = planned(folder, text)
     except SuiteError as error:
         for problem in error.problems:
-            assert problem.line in (2, 3)
+            assert problem.line in (4, 5)
             assert "tasks[0]" in problem.message
         return
     record = judged(claim)

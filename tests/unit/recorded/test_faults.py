@@ -67,9 +67,13 @@ def test_a_prompt_scored_on_other_examples_is_told(tmp_path: Path) -> None:
     evaluated[9] = ~evaluated[9]
     evaluated[9, :5] = True
     correct = guesses(0) & evaluated
-    (flag,) = flags(tmp_path, correct, evaluated=evaluated)
+    save(tmp_path / "m.npz", e__1={"correct": correct, "evaluated": evaluated})
+    ragged = suite_text(FIFTH, "assert: report\n", model="m.npz, format: npz, ragged: true")
+    (claim,) = planned(tmp_path, ragged)
+    flag, short = judged(claim).red_flags
+    assert "fewer examples" in short
     assert flag == (
-        "1 of 40 prompts were scored on other examples than most: '9' shares 5 of its 45."
+        "1 of 40 prompts was scored on other examples than most: '9' shares 5 of its 45."
     )
 
 

@@ -39,7 +39,7 @@ def test_n_and_t_are_counted_and_the_chance_is_stated(tmp_path: Path) -> None:
     assert record.p_max == pytest.approx(p_of(3, 31, 40, 0.5), rel=1e-12)
     assert record.p_standard == pytest.approx(stats.binom.sf(30, 40, 0.5), rel=1e-12)
     assert (record.verdict, record.passed) == ("above maximum", True)
-    assert record.recorded == Recorded("m.npz", "npz", ["chance"])
+    assert record.recorded == Recorded("m.npz", "npz", ["chance"], {"1/2": 40})
     assert (record.backend, record.quantization, record.shots) == ("recorded", "", 1)
     assert "The best prompt is '1' in the results, the first of 2 with this accuracy." in (
         record.notes
@@ -64,7 +64,7 @@ def test_repeats_that_answer_otherwise_are_a_red_flag(tmp_path: Path) -> None:
     )
     (claim,) = planned(tmp_path, suite_text("{name: snarks, chance: 1/2}"))
     (flag,) = judged(claim).red_flags
-    assert flag.startswith("1 of 3 prompts repeat the ids of an earlier one, but not its results")
+    assert flag.startswith("1 of 3 prompts repeats the ids of an earlier one, but not its results")
 
 
 def test_more_prompts_may_be_stated_than_the_results_hold(tmp_path: Path) -> None:
@@ -85,7 +85,8 @@ def test_prompts_with_other_numbers_of_examples_are_compared_by_accuracy(tmp_pat
     correct[0, :7] = correct[1, :3] = correct[2, :5] = True
     evaluated[1, 4:] = False
     save(tmp_path / "m.npz", snarks__2={"correct": correct, "evaluated": evaluated})
-    (claim,) = planned(tmp_path, suite_text("{name: snarks, chance: 1/3}"))
+    ragged = "m.npz, format: npz, ragged: true"
+    (claim,) = planned(tmp_path, suite_text("{name: snarks, chance: 1/3}", model=ragged))
     record = judged(claim)
     assert (record.n, record.best_correct, record.best_accuracy) == (4, 3, 0.75)
     below = stats.binom.cdf(2, 4, 1 / 3) * stats.binom.cdf(7, 10, 1 / 3) ** 2  # 8 of 10 is above
@@ -105,6 +106,25 @@ def test_prompts_with_other_numbers_of_examples_are_compared_by_accuracy(tmp_pat
     assert any(note.startswith("Prompts were scored on 4 to 10 examples.") for note in record.notes)
     least = min(k for k in range(5) if 1 - below <= 1 and _p_at(k) <= 0.05)
     assert record.critical_count == least
+
+
+def test_a_prompt_that_was_cut_short_is_a_mistake_unless_it_is_said(tmp_path: Path) -> None:
+    correct, evaluated = np.zeros((3, 10), dtype=np.bool_), np.ones((3, 10), dtype=np.bool_)
+    evaluated[1, 7:] = False
+    save(tmp_path / "m.npz", snarks__2={"correct": correct, "evaluated": evaluated})
+    (problem,) = mistakes(tmp_path, suite_text("{name: snarks, chance: 1/2}"))
+    assert "prompt '1' was scored on 7 examples and '0' on 10" in problem
+    assert "say `ragged: true`" in problem
+    ragged = suite_text("{name: snarks, chance: 1/2}", model="m.npz, format: npz, ragged: true")
+    (claim,) = planned(tmp_path, ragged)
+    assert any(
+        flag.startswith("1 of 3 prompts was scored on fewer examples than others (7 of 10)")
+        for flag in judged(claim).red_flags
+    )
+    evaluated[1, 7] = True  # and 2 may be its own demonstrations
+    save(tmp_path / "m.npz", snarks__2={"correct": correct, "evaluated": evaluated})
+    (claim,) = planned(tmp_path, suite_text("{name: snarks, chance: 1/2}"))
+    assert judged(claim).red_flags == []
 
 
 def _p_at(k: int) -> float:
@@ -239,7 +259,7 @@ def test_a_claim_may_be_judged_by_the_publication(tmp_path: Path) -> None:
             "{name: e, chance: 1/2}",
             "assert: {permutation_p: 0.05}\n",
             "5: tasks[0]: no `permutation_p` can be computed, because in /m.npz it is not told "
-            "which answers were given and which are right; use `p_max`",
+            "which answers were given and which are right; or use `p_max`",
         ),
     ],
 )

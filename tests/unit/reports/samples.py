@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scipy.stats import binom
 
 from pytest_maxrandom.record import (
     BestPrompt,
     ClaimRecord,
+    ComparisonRecord,
+    ContaminationRecord,
     Engine,
+    OverTasks,
     PromptCount,
+    PromptPair,
     Published,
     Recorded,
+    Replicate,
+    ReplicatesRecord,
     RunRecord,
     Standing,
     ValidationSet,
 )
+
+if TYPE_CHECKING:
+    from pytest_maxrandom.record.designs import Indication
 
 PROMPT = """Is it wet or dry outside?
 Q: The river rose over the path.
@@ -242,3 +251,134 @@ def run(*claims: ClaimRecord, **changed: Any) -> RunRecord:
         versions={"pytest-maxrandom": "0.1.0", "Python": "3.11.9", "torch": "2.13.0"},
     )
     return replace(record, **changed)
+
+
+def replicates(*counts: int, **changed: Any) -> ReplicatesRecord:
+    """Make a replicated claim on 60 two-choice examples; `counts` are right in its replicates."""
+    runs = [
+        Replicate(
+            n=60,
+            t=20,
+            best_correct=best,
+            best_accuracy=best / 60,
+            max_random_baseline=of_guessers(best, 60, 20, 0.05)[2],
+            p_max=(p := of_guessers(best, 60, 20, 0.05)[1]),
+            verdict="above maximum" if best >= 38 else "between baselines",
+            passed=p <= 0.05,
+            best_prompt=f"{number:02}1f0c6e2a77",
+            demonstration_ids=["#7", "#81"],
+        )
+        for number, best in enumerate(counts)
+    ]
+    held = [one.passed for one in runs]
+    share = sum(held) / len(held) if held else None
+    task = changed.get("task", "weather")
+    record = ReplicatesRecord(
+        id=f"eval_suites/demo/demo.yaml::{task}[demo-nf4-4shot]::replicates",
+        suite="eval_suites/demo/demo.yaml",
+        line=14,
+        claim=f"eval_suites/demo/demo.yaml::{task}[demo-nf4-4shot]",
+        task="weather",
+        model="demo",
+        quantization="nf4",
+        shots=4,
+        asserted={"p_max": 0.05, "in_replicates": 0.9},
+        count=len(runs),
+        seed=0,
+        runs=runs,
+        share_passed=share,
+        contradicting=None if share is None else min(share, 1 - share),
+        passed=None if share is None else share >= 0.9,
+    )
+    if share is None:
+        record.outcome, record.message = "error", "the replicates did not run"
+    elif record.passed:
+        record.outcome = "passed"
+    else:
+        record.outcome = "failed"
+        record.message = f"the claim holds in {sum(held)} of {len(held)} replicates, needed: .9"
+    return replace(record, **changed)
+
+
+def comparison(difference: float = -0.0213, **changed: Any) -> ComparisonRecord:
+    """Make a comparison of two quantizations, whose interval is .04 wide."""
+    task = changed.get("task", "weather")
+    holds = difference > 0
+    record = ComparisonRecord(
+        id=f"eval_suites/demo/demo.yaml::{task}::compare[nf4-none]",
+        suite="eval_suites/demo/demo.yaml",
+        line=20,
+        task="weather",
+        shots=4,
+        first="nf4",
+        second="none",
+        changed="quantization: nf4, not none",
+        asserted={"not_worse_than": -0.02},
+        replicates=20,
+        t=20,
+        n=60,
+        first_accuracy=0.6 + difference,
+        second_accuracy=0.6,
+        difference=difference,
+        low=difference - 0.02,
+        high=difference + 0.02,
+        p_value=0.0313,
+        assertion_p=0.0021 if holds else 0.412,
+        units="replicates",
+        first_best=0.7,
+        second_best=0.7121,
+        best_difference=-0.0121,
+        best_low=-0.0333,
+        best_high=0.0111,
+        prompts=[PromptPair(1, 12, 0.0034, 0.0341), PromptPair(4, 3, 1.0, 1.0)],
+        by_replicate=[difference - 0.01, difference + 0.01],
+        adjusted_bh=0.0412,
+        adjusted_holm=0.0939,
+        passed=holds,
+        outcome="passed" if holds else "failed",
+        message=None if holds else "nf4 - none is not above -.02: p = .412",
+        notes=["All replicates share their examples."],
+    )
+    return replace(record, **changed)
+
+
+def contamination(finding: Indication = "tuned on the text", **changed: Any) -> ContaminationRecord:
+    """Make a check for contamination; an inconclusive one has no boost."""
+    passed = finding == "no sign of it"
+    task = changed.get("task", "weather")
+    record = ContaminationRecord(
+        id=f"eval_suites/demo/demo.yaml::{task}::contamination",
+        suite="eval_suites/demo/demo.yaml",
+        line=30,
+        task="weather",
+        shots=0,
+        base="base",
+        extra="extra",
+        test="test",
+        boost=0.081 if finding != "inconclusive" else 0.004,
+        boost_p=0.0012 if finding != "inconclusive" else 0.383,
+        bias=0.052 if finding != "no sign of it" else -0.003,
+        bias_p=0.0041 if finding != "no sign of it" else 0.611,
+        finding=finding,
+        passed=passed,
+        outcome="passed" if passed else "failed",
+        message=None if passed else finding,
+    )
+    return replace(record, **changed)
+
+
+def over_tasks(**changed: Any) -> OverTasks:
+    """Make a comparison over three tasks, too few for an interval."""
+    record = OverTasks("nf4", "none", 4, 3, -0.0107, -1.0, 1.0, 0.95, 0.25)
+    return replace(record, **changed)
+
+
+def designed(*claims: ClaimRecord, **changed: Any) -> RunRecord:
+    """Make a run of these claims that also has one record of each other kind."""
+    others: dict[str, Any] = {
+        "replicates": [replicates(45, 45, 44, 30)],
+        "comparisons": [comparison()],
+        "contamination": [contamination()],
+        "over_tasks": [over_tasks()],
+    }
+    return run(*claims, **{**others, **changed})

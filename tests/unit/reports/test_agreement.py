@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_maxrandom.reports.agreement import MOST_COLUMNS, MOST_ROWS, Counts, agreement
+from pytest_maxrandom.reports.html import html
+from pytest_maxrandom.reports.latex import latex
 from pytest_maxrandom.reports.markdown import markdown
 from tests.unit.reports.page import read
 from tests.unit.reports.samples import claim, recorded, run, several, untested
@@ -44,31 +47,32 @@ def test_every_verdict_is_counted_and_stands_in_the_grid_once(claims: list[Claim
     found = agreement(run(*claims))
     cells = {(claim.task, claim.model, claim.shots) for claim in judged}
     tasks, columns = {cell[0] for cell in cells}, {cell[1:] for cell in cells}
-    assert (found is not None) == (
+    assert bool(found) == (
         len(tasks) > 1 and len(columns) > 1 and len(cells) > max(len(tasks), len(columns))
     )
-    if found is None:
+    if not found:
         return
+    [found_all] = found
     in_grid = Counter(
         (row.task, *column, verdict)
-        for grid in found.grids
+        for grid in found_all.grids
         for row in grid.rows
         for column, cell in zip(grid.columns, row.cells, strict=True)
         for verdict in cell
     )
     assert in_grid == Counter((c.task, c.model, str(c.shots), c.verdict) for c in judged)
-    total = found.counts[-1]
+    total = found_all.counts[-1]
     assert (total.kind, total.total) == ("all", len(judged))
     for kind, attribute in (("model", "model"), ("shots", "shots")):
-        for row in found.counts:
+        for row in found_all.counts:
             if row.kind == kind:
                 of = Counter(c.verdict for c in judged if str(getattr(c, attribute)) == row.of)
                 assert (row.above_maximum, row.between, row.below) == tuple(
                     of[verdict] for verdict in VERDICTS
                 )
-    shown = {row.of for row in found.counts if row.kind == "model"}
+    shown = {row.of for row in found_all.counts if row.kind == "model"}
     assert shown == {claim.model for claim in judged}
-    by_shots = {row.of for row in found.counts if row.kind == "shots"}
+    by_shots = {row.of for row in found_all.counts if row.kind == "shots"}
     distinct = {str(claim.shots) for claim in judged}
     assert by_shots == (distinct if len(distinct) > 1 else set())
 
@@ -79,12 +83,13 @@ def test_columns_of_a_model_stand_together_from_few_shots_to_many(
     claims: list[ClaimRecord],
 ) -> None:
     found = agreement(run(*claims))
-    if found is None:
+    if not found:
         return
-    columns = [column for grid in found.grids for column in grid.columns]
+    grids = found[0].grids
+    columns = [column for grid in grids for column in grid.columns]
     models = list(dict.fromkeys(model for model, _ in columns))
     assert columns == sorted(columns, key=lambda one: (models.index(one[0]), int(one[1])))
-    assert max(len(grid.columns) for grid in found.grids) <= MOST_COLUMNS
+    assert max(len(grid.columns) for grid in grids) <= MOST_COLUMNS
 
 
 # Published totals (arXiv 2404.13020, Table 1): six models, and three of them.
@@ -135,7 +140,44 @@ def test_a_large_grid_is_folded_and_whole() -> None:
     assert [len(first[0]), len(second[0])] == [MOST_COLUMNS + 1, 3]
 
 
+def of_suite(suite: str, verdicts: tuple[Standing, ...]) -> list[ClaimRecord]:
+    cells = [("x", "a"), ("x", "b"), ("y", "a"), ("y", "b")]
+    return [
+        recorded(task=task, model=model, id=f"{suite}::{task}[{model}]", verdict=verdict)
+        for (task, model), verdict in zip(cells, verdicts, strict=True)
+    ]
+
+
+def test_suites_about_the_same_things_are_counted_each_by_itself() -> None:
+    first = of_suite("suites/one.yaml", (*VERDICTS, "above maximum"))
+    second = of_suite("suites/two.yaml", ("below standard",) * 4)
+    record = run(*first, *second)
+    found = agreement(record)
+    assert [each.suite for each in found] == ["one.yaml", "two.yaml"]
+    assert [each.counts[-1].total for each in found] == [4, 4]
+    assert [each.counts[-1].below for each in found] == [1, 4]
+    assert all(
+        len(cell) == 1 for e in found for g in e.grids for row in g.rows for cell in row.cells
+    )
+    tables = read(markdown(record)).tables
+    assert [tables[place][-1][-1] for place in (0, 2)] == ["4", "4"]
+    assert "Of `one.yaml`:" in markdown(record)
+    page = html(record)
+    assert page.count("<h2>Agreement of the two baselines</h2>") == 1
+    assert page.count("<summary>Verdicts of each task, <code>") == 2
+    tex = latex(record)
+    assert r"maximum random baseline in \texttt{two.\allowbreak{}yaml}" in tex
+    assert tex.count(r"\label{tab:maxrandom-agreement-") == 2
+
+
+def test_suites_about_different_things_are_counted_together() -> None:
+    first = of_suite("one.yaml", VERDICTS + VERDICTS[:1])
+    second = [replace(each, model="c", id=f"two.yaml::{each.id}") for each in first[::2]]
+    found = agreement(run(*first, *second))
+    assert [(each.suite, each.counts[-1].total) for each in found] == [("", 6)]
+
+
 @pytest.mark.parametrize("claims", [[], [claim()], [untested()] * 4, several(tasks=1)])
 def test_nothing_to_compare_shows_no_table(claims: list[ClaimRecord]) -> None:
-    assert agreement(run(*claims)) is None
+    assert agreement(run(*claims)) == []
     assert "Agreement of the two" not in markdown(run(*claims))

@@ -41,10 +41,11 @@ def outcome(word: str | None, **changed: Any) -> ClaimRecord:
         (claim(best=38, t=21), claim(best=38, t=20), "t grew", "more prompts were tried"),
         (claim(t=19), claim(t=20), "other", ""),
         (claim(best=46), claim(best=45), "other", ""),
-        (outcome("error"), claim(best=38), "other", ""),
+        (outcome("error"), claim(best=38), "other", "could not be tested, before: failed"),
         (outcome("xfailed", best=38), claim(best=38), "weakened", "is expected to fail now"),
         (claim(level=0.06), claim(level=0.05), "weakened", "asserts less"),
-        (claim(asserted={}), claim(), "weakened", "asserts less"),
+        (claim(asserted={}), claim(), "weakened", "is only reported now"),
+        (claim(asserted={}), claim(asserted={}, outcome="error"), "rose", "is reported now"),
         (
             claim(asserted={"beats": "standard"}),
             claim(asserted={"beats": "max_random"}),
@@ -139,8 +140,8 @@ def test_changes_are_counted_in_one_phrase() -> None:
     two = [replace(record, id=name) for record, name in zip(before, ids, strict=True)]
     found = changes(run(*one, claim(id="new")), run(*two, claim(id="gone"), claim(id="gone too")))
     assert counted(found) == (
-        "2 claims fell, 1 asserts less, 1 newly passes, t grew for 2, 2 are gone, 1 is new, "
-        "1 has other numbers"
+        "2 claims fell, 1 was weakened, 1 newly passes, t grew for 2, 2 are gone, 1 is new, "
+        "1 changed otherwise"
     )
     assert counted(changes(run(claim()), run(claim()))) == "nothing changed"
 

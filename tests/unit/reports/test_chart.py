@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import example, given, settings
@@ -15,6 +16,9 @@ from tests.unit.reports.page import any_text, read
 from tests.unit.reports.samples import claim, recorded, run, scored, several, untested
 from tests.unit.reports.test_markdown import HOSTILE
 
+if TYPE_CHECKING:
+    from pytest_maxrandom.record import ClaimRecord
+
 # In Mermaid 11 these end a text, name an entity or start a directive or a comment.
 MEANINGFUL = set("\"'`#;%<>{}&\\|\n\r\t")
 NUMBERS = r"\[((?:\d\.\d{3}(?:, )?)+)\]"
@@ -22,17 +26,24 @@ SOURCE = re.compile(
     r'%%\{init: \{"xyChart": \{"width": \d+, "height": \d+\}, "themeVariables": '
     r'\{"xyChart": \{"plotColorPalette": "#\w{6}, #\w{6}, #\w{6}"\}\}\}\}%%\n'
     r"xychart-beta horizontal\n"
+    r'(?:    title "([^"\n]*)"\n)?'
     r'    x-axis \[("[^"\n]*"(?:, "[^"\n]*")*)\]\n'
     r'    y-axis "([^"\n]*)" 0 --> 1\n'
     rf"    bar {NUMBERS}\n    line {NUMBERS}\n    line {NUMBERS}"
 )
 
 
+def title(source: str) -> str | None:
+    match = SOURCE.fullmatch(source)
+    assert match, source
+    return match[1]
+
+
 def columns(source: str) -> tuple[list[str], str, list[list[float]]]:
     """Return the labels, the axis and the three lists of numbers of a chart."""
     match = SOURCE.fullmatch(source)
     assert match, source
-    labels, axis, *numbers = match.groups()
+    _, labels, axis, *numbers = match.groups()
     return (
         re.findall(r'"([^"]*)"', labels),
         axis,
@@ -56,7 +67,7 @@ def test_a_label_has_no_sign_that_means_something(name: str) -> None:
 @given(st.lists(any_text, min_size=2, max_size=6))
 @settings(deadline=None)
 def test_no_name_changes_the_structure_and_no_two_labels_are_the_same(names: list[str]) -> None:
-    drawn = charts(run(*[claim(id=f"a::{name}", metric=name) for name in names]))
+    drawn = charts(run(*[claim(id=f"a::{name}", task=name, metric=name) for name in names]))
     assert drawn is not None
     labels, _, numbers = columns(drawn.sources[0])
     assert [len(column) for column in numbers] == [len(names)] * 3
@@ -85,15 +96,52 @@ def test_the_axis_says_what_all_bars_measure() -> None:
 @given(st.integers(2, 400))
 @settings(max_examples=20, deadline=None)
 def test_every_result_is_drawn_once_as_far_as_there_is_room(number: int) -> None:
-    drawn = charts(run(*[recorded(id=f"a::{place}") for place in range(number)], untested()))
+    drawn = charts(run(*[recorded(task=f"task {place}") for place in range(number)], untested()))
     assert drawn is not None
     labels = [name for source in drawn.sources for name in columns(source)[0]]
-    assert labels == [f"{place + 1} {place}" for place in range(drawn.shown)]
+    assert labels == [f"task {place}, 4-shot" for place in range(drawn.shown)]
     assert drawn.claims == number
-    assert drawn.shown == min(number, MOST_BARS * MOST_CHARTS)
-    assert len(drawn.sources) <= MOST_CHARTS
     sizes = [len(columns(source)[0]) for source in drawn.sources]
     assert max(sizes) <= MOST_BARS
+    assert len(sizes) <= MOST_CHARTS
+    assert drawn.shown == min(number, sum(sizes))
+    assert number == drawn.shown or len(sizes) == MOST_CHARTS
+
+
+def test_many_results_have_a_chart_for_each_model_and_suite_which_its_title_names() -> None:
+    def of_suite(suite: str) -> list[ClaimRecord]:
+        return [
+            recorded(
+                task=task, model=model, shots=shots, id=f"dir/{suite}::{task}[{model}-{shots}shot]"
+            )
+            for model in ("one", "two")
+            for task in ("emoji_movie", "snarks", "winowhy", "hyperbaton")
+            for shots in (1, 2, 4)
+        ]
+
+    alone = charts(run(*of_suite("a.yaml")))
+    assert alone is not None
+    assert list(map(title, alone.sources)) == ["one", "two"]
+    both = charts(run(*of_suite("a.yaml"), *of_suite("b.yaml")))
+    assert both is not None
+    assert list(map(title, both.sources)) == [
+        f"{model}, {suite}.yaml" for suite in "ab" for model in ("one", "two")
+    ]
+    for source in both.sources:
+        assert columns(source)[0][:4] == [
+            *(f"emoji_movie, {shots}-shot" for shots in (1, 2, 4)),
+            "snarks, 1-shot",
+        ]
+
+
+def test_models_with_few_results_share_a_chart_and_are_named_in_it() -> None:
+    for models in (2, 30):
+        record = run(*[recorded(model=f"m{place}", task="x") for place in range(models)])
+        drawn = charts(record)
+        assert drawn is not None
+        labels, _, _ = columns(drawn.sources[0])
+        assert labels == [f"x, 4-shot, m{place}" for place in range(models)]
+        assert title(drawn.sources[0]) is None
 
 
 @pytest.mark.parametrize("claims", [[], [claim()], [claim(), untested()], [untested()] * 3])
@@ -108,9 +156,10 @@ def test_the_report_shows_the_chart_with_its_key_and_says_what_is_left_out() -> 
     assert text.count("```mermaid\n") == 1
     assert "Bars: the best prompt. Lines: the maximum random baseline on the right" in text
     assert "are drawn" not in text
-    many = markdown(run(*[recorded(id=f"a::{place}") for place in range(200)]))
+    number = MOST_BARS * MOST_CHARTS + 8
+    many = markdown(run(*[recorded(id=f"a::{place}") for place in range(number)]))
     assert many.count("```mermaid\n") == MOST_CHARTS
-    assert "The first 160 of 200 claims are drawn; the table has all of them." in many
+    assert " of 392 claims are drawn; the table has all of them." in many
     assert "7 more charts" in many
     blocks = [block for block in read(many).blocks if "xychart-beta" in block]
     assert len(blocks) == MOST_CHARTS

@@ -11,17 +11,18 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_maxrandom.errors import ReportError
+from pytest_maxrandom.reports.changes import changes
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.text import shorten, visible
 from tests.unit.reports.page import Page, any_text, read
 from tests.unit.reports.samples import claim, run, scored, untested
-from tests.unit.reports.test_markdown import HOSTILE
+from tests.unit.reports.test_markdown import HOSTILE, designs_hiding
 from tests.unit.reports.test_text import ACTIVE
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.record import ClaimRecord, RunRecord
+    from pytest_maxrandom.record import ClaimRecord, Outcome, RunRecord
 
 URL = "https://ci.test/runs/1"
 
@@ -84,7 +85,7 @@ def test_an_unchanged_row_shows_no_change() -> None:
     record = run(claim(), untested(), scored(id="demo.yaml::scored"))
     with_base, without = comment(record, record), comment(record)
     assert rows(with_base) == rows(without)
-    assert "**Since the base:** nothing changed." in with_base
+    assert "**Since the base of 2026-01-31 12:00 UTC:** nothing changed." in with_base
 
 
 def test_what_changed_stands_first_in_the_list_and_in_the_table() -> None:
@@ -134,6 +135,101 @@ def test_red_flags_and_unreadable_suites_are_told() -> None:
     text = comment(run(claim(red_flags=["It guesses."]), broken=["a.yaml:3: no tasks"]))
     assert "🚩 `weather[demo-nf4-4shot]`: It guesses." in points(text)
     assert "**⚠️ 1 suite could not be read:** a.yaml:3: no tasks" in text
+
+
+STATES: tuple[Outcome | None, ...] = (
+    "passed",
+    "failed",
+    "xfailed",
+    "xpassed",
+    "skipped",
+    "error",
+    None,
+)
+# By hand. Rows: before; columns: now, both in the order of STATES. F fell, W weakened, R rose,
+# O otherwise, S the same.
+KINDS = """
+S F F F F F F
+R S W O W O O
+R F S F O F F
+R O O S W O O
+R F W F S F F
+R O W O W S O
+R O W O W O S
+"""
+TOLD = {
+    ("passed", "failed"): "newly fails",
+    ("passed", "skipped"): "is skipped now",
+    ("failed", "failed"): "fails as before",
+    ("failed", "skipped"): "is skipped now",
+    ("failed", "xfailed"): "is expected to fail now",
+    ("failed", "passed"): "newly passes",
+    ("skipped", "passed"): "newly passes",
+    ("error", "passed"): "newly passes",
+    ("skipped", "failed"): "fails, before: skipped",
+    ("error", "failed"): "fails, before: error",
+    (None, "failed"): "fails, before: no result",
+    ("xfailed", "failed"): "fails, before: expected failure",
+    ("xfailed", "xpassed"): "holds unexpectedly, before: expected failure",
+    ("xfailed", "skipped"): "is skipped, before: expected failure",
+    ("xpassed", "xfailed"): "fails as expected, before: unexpected pass",
+    ("failed", "error"): "could not be tested, before: failed",
+    ("failed", None): "has no result, before: failed",
+    ("xpassed", "xpassed"): "holds unexpectedly as before",
+    ("error", "error"): "still cannot be tested",
+    (None, None): "still has no result",
+}
+
+
+@pytest.mark.parametrize("now", STATES)
+@pytest.mark.parametrize("before", STATES)
+def test_every_turn_is_counted_named_and_true(before: Outcome | None, now: Outcome | None) -> None:
+    """Where the numbers are the same, so that the outcome alone is another one."""
+    (change,) = changes(run(claim(outcome=now)), run(claim(outcome=before)))
+    expected = KINDS.split("\n")[1:-1][STATES.index(before)].split()[STATES.index(now)]
+    assert {"t grew": "?", "other": "O"}.get(change.kind, change.kind[0].upper()) == expected
+    found = points(comment(run(claim(outcome=now)), run(claim(outcome=before))))
+    if now == before and now in ("passed", "xfailed", "skipped"):
+        assert found == []
+        return
+    (point,) = found
+    assert ("as before**" in point or "**still " in point) == (now == before)
+    if told := TOLD.get((before, now)):
+        assert f"**{told}**" in point
+
+
+@pytest.mark.parametrize(
+    ("partial", "said"),
+    [
+        ({"interrupted": True}, "it was interrupted"),
+        ({"not_run": 2, "interrupted": True}, "2 claims have no result"),
+        ({"broken": ["a.yaml:1: x"]}, "1 suite could not be read"),
+        ({"broken": ["x"], "not_run": 1}, "1 claim has no result; 1 suite could not be read"),
+    ],
+)
+def test_what_an_incomplete_base_lacks_is_not_new(partial: dict[str, Any], said: str) -> None:
+    text = comment(run(named("bad", best=38), named("good")), run(**partial))
+    assert "**Since the base of 2026-01-31 12:00 UTC:** 2 have no result in the base" in text
+    assert f"*The run of the base is incomplete:* {said}\n" in text
+    (point,) = points(text)
+    assert point.startswith("❌ `bad` **fails; has no result in the base**: 38 of 60 correct")
+    assert "new" not in text
+
+
+def test_why_a_run_does_not_pass_stands_before_all_else() -> None:
+    why = "The gate failed: pytest failed otherwise than by a claim; the log says how"
+    text = comment(run(claim()), outcome=why, report=URL)
+    assert text.startswith(f"**❌ {why}**\n\n**✅ ")
+    assert len(rows(text)) == 1
+    alone = comment(None, run(claim()), outcome=why, report=URL)
+    assert alone.replace("\n\n\n", "\n\n") == f"**❌ {why}**\n\n<sub>[full report](<{URL}>)</sub>\n"
+
+
+def test_a_time_that_is_none_is_shown_as_text() -> None:
+    text = comment(run(claim()), run(claim(), created="@team <b>soon</b>"))
+    page = read(text)
+    assert "Since the base of @\u200bteam <b>soon</b>: nothing changed." in page.text
+    assert not [node for node in page.prose if ACTIVE.search(node)]
 
 
 def test_a_base_that_cannot_be_read_is_said_and_changes_nothing_else() -> None:
@@ -210,7 +306,7 @@ def hiding(text: str) -> RunRecord:
         revision=text,
         task_digest=text,
     )
-    return run(first, claim(), broken=[text], versions={text: text}, created=text)
+    return run(first, claim(), broken=[text], **designs_hiding(text, "failed"), created=text)
 
 
 @cache

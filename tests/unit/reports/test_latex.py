@@ -114,6 +114,17 @@ def test_every_claim_stands_in_the_table_once(tasks: int) -> None:
     assert len(rows(latex(record))) == len(record.claims)
 
 
+def test_many_skipped_claims_are_counted_and_have_no_rows() -> None:
+    skipped = untested(outcome="skipped", message="no results here", n=None, t=None)
+    text = latex(run(*[skipped] * 144))
+    assert "144 claims were skipped." in text
+    assert "longtable}{" not in text
+    assert "tabular" not in text
+    text = latex(run(claim(), *[skipped] * 6))
+    assert text.count("weather") > 0
+    assert "emoji" not in text
+
+
 def test_n_of_a_publication_is_told_apart_in_the_caption() -> None:
     published = recorded(best=16, n=102, best_accuracy=0.4, best_score=0.4)
     note = "Where the best is no share of $n$, $n$ is the published one"

@@ -16,8 +16,12 @@ from pytest_maxrandom.reports.text import shorten, visible
 from tests.unit.reports.page import FRAGMENTS, Page, any_text, read
 from tests.unit.reports.samples import (
     claim,
+    comparison,
+    contamination,
     hand_written,
+    over_tasks,
     recorded,
+    replicates,
     run,
     scored,
     several,
@@ -69,8 +73,34 @@ def hidden_in(text: str, *, outcome: Outcome = "failed") -> RunRecord:
         demonstration_ids=[text],
     )
     first = replace(first, best_prompt=prompt)
-    versions = {"Python": text}
-    return run(first, claim(), third, versions=versions, created=text)
+    return run(first, claim(), third, **designs_hiding(text, outcome), created=text)
+
+
+def designs_hiding(text: str, outcome: Outcome) -> dict[str, Any]:
+    """Make records of all other kinds, and versions, whose every text is `text`."""
+    told: dict[str, Any] = {
+        "suite": text,
+        "task": text,
+        "message": text,
+        "xfail": text,
+        "outcome": outcome,
+        "notes": [text],
+        "warnings": [text],
+    }
+    repeated = replicates(45, 30, claim=text, id=f"r.yaml::{text}", model=text, **told)
+    repeated.asserted = {text: text, "in_replicates": 0.9}
+    for one in repeated.runs:
+        one.best_prompt, one.demonstration_ids = text, [text]
+    names: dict[str, Any] = {"first": text, "second": text, "changed": text}
+    both = comparison(id=f"c.yaml::{text}", asserted={text: text}, **names, **told)
+    tuned = contamination(id=f"t.yaml::{text}", base=text, extra=text, test=text, **told)
+    return {
+        "versions": {"Python": text},
+        "replicates": [repeated],
+        "comparisons": [both],
+        "contamination": [tuned],
+        "over_tasks": [over_tasks(first=text, second=text)],
+    }
 
 
 @cache
@@ -373,7 +403,7 @@ def test_a_claim_of_nothing_is_reported_and_no_claim_that_holds() -> None:
 def test_a_result_that_could_not_be_read_is_no_reported_one() -> None:
     broken = untested(asserted={}, backend="recorded")
     assert top(run(recorded(), broken)).startswith(
-        "❌ 0 of 1 claim hold, 1 could not be tested, 1 result reported: "
+        "❌ 0 of 1 claim holds, 1 could not be tested, 1 result reported: "
     )
 
 
@@ -384,13 +414,13 @@ def test_recorded_results_say_where_they_come_from_and_what_was_stated() -> None
     assert "- **t = 20:** counted in the recorded results\n" in text
     assert "- **Chance of a right guess:** stated in the suite, not counted\n" in text
     assert (
-        "> Throughout, the results were read from data/results.npz (npz); n and t were counted "
+        "> Throughout, the results were read from results.npz (npz); n and t were counted "
         "in them; chance was stated, not counted.\n"
     ) in text
     stated = Recorded(path="maxima.csv", format="summary", stated=["n", "t", "chance"])
     text = markdown(run(recorded(recorded=stated)))
-    assert "- **n = 60:** stated in the suite, not counted\n" in text
-    assert "- **t = 20:** stated in the suite, not counted\n" in text
+    assert "- **n = 60:** stated in the results or the suite, not counted\n" in text
+    assert "- **t = 20:** stated in the results or the suite, not counted\n" in text
     assert "(summary); n, t and chance were stated, not counted.\n" in text
     for unknown in ("seed", "drawn", "counted in", "quantized"):
         assert unknown not in text
@@ -411,8 +441,12 @@ def test_changed_verdicts_stand_in_a_table_with_both_numbers_and_why() -> None:
     assert table[1:] == [
         [
             "other[demo-nf4-4shot]",
-            "between baselines →above maximum",
-            *("99 → 60", "103 → 20", ".312 → .620", ".345 → .0013"),
+            "between baselines\N{NO-BREAK SPACE}→above maximum",
+            *(
+                f"{before}\N{NO-BREAK SPACE}→\N{NO-BREAK SPACE}{now}"
+                for before, now in (("99", "60"), ("103", "20"), (".312", ".620"))
+            ),
+            ".345\N{NO-BREAK SPACE}→.0013",
             "n is 60, not 99: example ids collide; t is 20, not 103: prompts repeat",
         ]
     ]
@@ -423,9 +457,18 @@ def test_changed_verdicts_stand_in_a_table_with_both_numbers_and_why() -> None:
     ) in text
 
 
+def test_a_number_that_is_as_published_is_written_once() -> None:
+    other = recorded(published="between baselines")
+    assert other.published is not None
+    other.published.n = 60
+    [row] = read(markdown(run(other))).tables[0][1:]
+    assert row[2] == "60"
+    assert "→" in row[3]
+
+
 def test_verdicts_that_all_stay_are_told_without_a_table() -> None:
     text = markdown(run(recorded(published="above maximum")))
-    assert "0 of 1 published verdicts change where n, t" in text
+    assert "0 of 1 published verdict changes where n, t" in text
     assert len(read(text).tables) == 1
     assert "published" not in markdown(run(recorded()))
 
@@ -455,7 +498,7 @@ def test_many_results_are_disclosed_in_short_and_one_by_one_when_unfolded() -> N
     assert page.tags.count("details") == 1
     other = Recorded(path="other.npz", format="npz")
     half = [replace(one, recorded=other) if one.model == "model-1" else one for one in claims]
-    assert "For all claims of model-1: the results were read from other.npz" in (
+    assert "For all results of model-1: the results were read from other.npz" in (
         disclosed(run(*half)).text
     )
 
@@ -490,15 +533,15 @@ def test_n_of_a_publication_is_no_number_of_examples_that_a_prompt_was_scored_on
 
 
 def test_what_to_look_at_is_folded_where_it_is_long_with_failures_first() -> None:
-    flagged = [recorded(red_flags=["odd"], id=f"a::odd {place}") for place in range(20)]
+    flagged = [recorded(red_flags=[f"odd {place}"], id=f"a::{place}") for place in range(20)]
     few = markdown(run(*flagged))
-    assert "more claims to look at" not in few
+    assert "more to look at" not in few
     many = markdown(run(*flagged, claim(best=41)))
-    above, folded = many.split("<summary>11 more claims to look at</summary>")
+    above, folded = many.split("<summary>11 more to look at</summary>")
     assert "- ❌ `weather[demo-nf4-4shot]`: 41 of 60" in above
     assert above.count("🚩") == 9
     assert folded.partition("</details>")[0].count("🚩") == 11
-    assert read(many).tags.count("details") == 1 + 1 + 1 + 21
+    assert read(many).tags.count("details") == 1 + 1 + 21
 
 
 def test_t_of_a_ledger_stands_in_the_disclosure() -> None:

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_maxrandom.record import Recorded
 from pytest_maxrandom.reports import origins
-from tests.unit.reports.samples import claim, scored, untested
+from tests.unit.reports.samples import claim, recorded, scored, untested
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import ClaimRecord
@@ -141,3 +142,23 @@ def test_what_was_not_recorded_has_no_phrase() -> None:
         origins.cost,
     )
     assert {phrase(untested()) for phrase in silent} == {""}
+
+
+def test_a_mix_of_chances_of_recorded_results_is_listed() -> None:
+    mixed = Recorded("r.csv", "table", [], {"1/2": 20, "1/4": 40})
+    assert origins.chance(recorded(recorded=mixed, standard_baseline=1 / 3)).startswith(
+        "1/2 on 20, 1/4 on 40 (mean .333); "
+    )
+
+
+def test_all_results_of_a_model_in_a_suite_are_named_by_both() -> None:
+    first = [recorded(task=task, id=f"d/a.yaml::{task}") for task in "xyz"]
+    second = [recorded(task=task, id=f"d/b.yaml::{task}") for task in "xyz"]
+    assert origins.all_of_models(first, [*first, *second]) == [("demo", "a.yaml")]
+    assert origins.all_of_models(first[:2], [*first, *second]) == []
+    assert origins.all_of_models(first, [*first, claim()]) == [("demo", "")]
+
+
+def test_a_paper_names_the_file_of_the_results_without_its_folder() -> None:
+    file = Recorded("${DATA:-../data}/r.npz", "npz", ["n", "t", "chance"])
+    assert origins.recorded(recorded(recorded=file)).startswith("the results were read from r.npz")

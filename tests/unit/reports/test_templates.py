@@ -14,7 +14,7 @@ from pytest_maxrandom.reports.html import html
 from pytest_maxrandom.reports.latex import latex
 from pytest_maxrandom.reports.markdown import markdown
 from tests.unit.reports.page import read
-from tests.unit.reports.samples import claim, recorded, run, several
+from tests.unit.reports.samples import claim, designed, recorded, run, several
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +29,7 @@ BLOCKS = {
         "chart",
         "agreement",
         "table",
+        "designs",
         "details",
         "disclosure",
         "footer",
@@ -42,12 +43,17 @@ BLOCKS = {
         "changed",
         "agreement",
         "table",
+        "designs",
         "details",
         "disclosure",
         "footer",
     ),
-    "report.tex.j2": ("preamble", "table", "changed", "agreement", "disclosure", "end"),
+    "report.tex.j2": ("preamble", "table", "changed", "agreement", "designs", "disclosure", "end"),
     "claim.md.j2": ("summary", "facts", "prompt"),
+    **{
+        f"designs{suffix}": ("replicates", "comparisons", "over_tasks", "contamination")
+        for suffix in (".md.j2", ".html.j2", ".tex.j2")
+    },
 }
 RENDERERS = {".md.j2": markdown, ".html.j2": html, ".tex.j2": latex}
 HOSTILE = "a|b <img> @someone `x` [y](z) #12"
@@ -75,7 +81,9 @@ def without(text: str, part: str) -> str:
 )
 def test_each_block_can_be_overridden_alone(folder: Path, name: str, block: str) -> None:
     single = name == "claim.md.j2"
-    record = run(claim(best=41), *([] if single else [*several(), recorded(published=None)]))
+    record = run(claim(best=41))
+    if not single:
+        record = designed(claim(best=41), *several(), recorded(published=None))
     render = next(of for suffix, of in RENDERERS.items() if name.endswith(suffix))
     ours = render(record)
     extend(folder, name, f"{{% block {block} %}}OURS[{{{{ super() }}}}]OURS{{% endblock %}}")
@@ -165,7 +173,7 @@ def test_an_unknown_block_is_refused_with_the_nearest_name(folder: Path) -> None
     path = extend(folder, "report.md.j2", "", "{% block headlines %}x{% endblock %}")
     assert failure(folder) == (
         f"{path}:3: maxrandom/report.md.j2 has no block 'headlines'; its blocks are agreement, "
-        "attention, changed, chart, details, disclosure, footer, header, headline, table; "
+        "attention, changed, chart, designs, details, disclosure, footer, header, headline, table; "
         "did you mean headline instead of headlines?"
     )
 
@@ -254,7 +262,9 @@ def test_a_folder_without_any_of_our_templates_is_an_error(folder: Path) -> None
 
 def test_a_folder_for_another_language_is_an_error(folder: Path) -> None:
     extend(folder, "report.md.j2")
-    with pytest.raises(ReportError, match=r"used by the HTML report, which looks for report\.html"):
+    with pytest.raises(
+        ReportError, match=r"used by the HTML report, which looks for designs\.html"
+    ):
         html(run(claim()), folder)
 
 

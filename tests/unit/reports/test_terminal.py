@@ -24,6 +24,14 @@ def test_the_table_shows_each_claim_with_n_t_baselines_and_outcome() -> None:
     ]
 
 
+def test_many_skipped_claims_are_counted_and_have_no_rows() -> None:
+    skipped = untested(outcome="skipped", message="no results here", n=None, t=None)
+    assert rows(run(*[skipped] * 144)) == ["144 claims were skipped"]
+    lines = rows(run(claim(), *[skipped] * 6))
+    assert [line.split()[-1] for line in lines] == ["claim", "weather[demo-nf4-4shot]", "skipped"]
+    assert [line.split()[-2] for line in rows(run(claim(), *[skipped] * 5))[2:]] == ["skipped"] * 5
+
+
 def test_a_claim_of_nothing_is_reported() -> None:
     results = [line.split()[-2] for line in rows(run(claim(), recorded()))]
     assert results == ["result", "passed", "reported"]

@@ -63,6 +63,17 @@ def test_the_p_value_estimates_the_share_of_all_permutations(case: str) -> None:
     assert result.p_value == (1 + result.exceedances) / 40_000
 
 
+@pytest.mark.parametrize("case", cases)
+def test_what_labels_are_called_does_not_matter(case: str) -> None:
+    predictions, gold, choices = cases[case]
+    other = [7, 3, 0, 5]
+    renamed = [[other[p] if p >= 0 else p for p in row] for row in predictions]
+    named = [{other[g] for g in right} for right in gold]
+    assert max_t_test(renamed, named, choices, labels=8, permutations=300) == max_t_test(
+        predictions, gold, choices, permutations=300
+    )
+
+
 def test_the_best_accuracy_is_a_fraction_of_the_examples_that_the_prompt_was_scored_on() -> None:
     result = max_t_test([[0, 1, 1, 0], [-1, 0, 1, 1]], [0, 0, 1, 1])
     assert (result.best_accuracy, result.best_prompt) == (Fraction(1), 1)
@@ -110,6 +121,7 @@ refused: list[tuple[dict[str, Any], str]] = [
     ({"gold": [0, 1]}, "gold names 2 examples, the predictions 3"),
     ({"gold": [0, 1, 2]}, "gold of example 2 must be a choice from 0 to 1, found 2"),
     ({"gold": [{0}, set(), {1}]}, "gold of example 1 names no right choice"),
+    ({"labels": 1}, "prediction of prompt 0 for example 1 must be a choice from 0 to 0"),
     ({"choices": [2, 2]}, "choices names 2 examples"),
     ({"choices": [2, 2, 0]}, "choices must be at least 1"),
     ({"permutations": 0}, "permutations must be at least 1"),

@@ -26,17 +26,17 @@ TASK_KEYS = (
         (
             "promts: {}",
             "unknown key `promts`; did you mean `prompts`? "
-            "(keys here: assert, xfail, marks, models, tasks, prompts, scoring, "
-            "metric, allow_unpassable)",
+            "(keys here: assert, xfail, marks, replicates, compare, contamination, models, arms, "
+            "tasks, prompts, scoring, metric, allow_unpassable)",
         ),
         (
             "assert: {p_mx: 0.05}",
             "unknown key `assert.p_mx`; did you mean `p_max`? (keys here: p_max, "
-            "guaranteed_p, permutation_p, beats, count)",
+            "guaranteed_p, permutation_p, beats, count, in_replicates)",
         ),
         ("assert: {zzz: 1}",
             "unknown key `assert.zzz` (keys here: p_max, guaranteed_p, permutation_p, beats, "
-            "count)",
+            "count, in_replicates)",
         ),
         (
             "prompts: {formats: [{label: letter}]}",
@@ -171,7 +171,8 @@ def test_a_mistake_in_one_line_is_told_with_its_line(
         (
             "{name: m, quantisation: nf4}",
             "unknown key `models[0].quantisation`; did you mean `quantization`? (keys here: name, "
-            "backend, label, revision, quantization, dtype, device, device_map, trust_remote_code)",
+            "backend, label, revision, adapter, quantization, dtype, device, device_map, "
+            "trust_remote_code)",
         ),
     ],
 )

@@ -93,8 +93,8 @@ def test_a_full_suite_loads_and_is_valid_for_editors(load: RecordedSuiteText) ->
         ),
         (
             recorded(rest="scoring: paper\n"),
-            "5: unknown key `scoring` (keys here: assert, xfail, marks, models, tasks, prompts, "
-            "judge)",
+            "5: unknown key `scoring` (keys here: assert, xfail, marks, compare, contamination, "
+            "models, tasks, prompts, judge)",
         ),
         (
             recorded(rest="assert: {count: task}\n"),
@@ -168,8 +168,9 @@ def test_a_full_suite_loads_and_is_valid_for_editors(load: RecordedSuiteText) ->
             "3: models[1] would have the same test ids as models[0]; give one a `label`",
         ),
         (
-            recorded(model=MODEL.replace("npz", "npz, ragged: true")),
-            "2: models[0].results.ragged is for the format table, found npz; remove it",
+            recorded(model=MODEL.replace("format: npz", "format: summary, ragged: true")),
+            "2: models[0].results.ragged is for the format table or npz or predictions, found "
+            "summary; remove it",
         ),
         (
             recorded(model=MODEL.replace("npz", "table, columns: {prompt: p, t: tries}")),

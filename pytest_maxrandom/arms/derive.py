@@ -1,0 +1,186 @@
+"""From a suite and an arm to what the arm runs, and what differs between two arms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.suite.arms import model_names
+from pytest_maxrandom.suite.base import FormatSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_maxrandom.suite.designs import ArmSpec
+    from pytest_maxrandom.suite.recorded import RecordedModelSpec
+    from pytest_maxrandom.suite.spec import ModelSpec, PromptsSpec, SuiteSpec
+
+    Location = tuple[str | int, ...]
+
+_OF_MODEL = ("revision", "adapter", "quantization", "dtype")
+_ABSENT = {"revision": "the default", "adapter": "none"}
+
+
+@dataclass(frozen=True)
+class Arm:
+    """What claims are made of: an arm of the suite, or, where it has none, one of its models.
+
+    Attributes
+    ----------
+    name : str
+        In test ids.
+    key : str or None
+        Its key in `arms`.
+    model, prompts
+        What it runs, and what it asks.
+    named : tuple
+        Where the suite names its model.
+    adapted : tuple
+        Where the suite names its adapter, if it has one.
+    changed : tuple of str
+        What differs from the suite as it stands.
+    """
+
+    name: str
+    key: str | None
+    model: ModelSpec
+    prompts: PromptsSpec
+    named: Location
+    adapted: Location = ()
+    changed: tuple[str, ...] = ()
+
+    def of(self, suite: SuiteSpec) -> SuiteSpec:
+        """Return the suite with what the arm changes."""
+        if self.prompts is suite.prompts:
+            return suite
+        return suite.model_copy(update={"prompts": self.prompts})
+
+    def asks(self, key: str) -> Location:
+        """Return where it is said what `prompts` has at this key, for this arm."""
+        changed = self.key is not None and key == "formats" and self.changed
+        return ("arms", str(self.key), "format") if changed else ("prompts", key)
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know, one sentence each."""
+        model = self.model
+        notes = [f"{model.name} runs with the adapter {model.adapter}."] if model.adapter else []
+        if self.key is None:
+            return notes
+        what = joined(self.changed) if self.changed else "nothing, it is the suite as it stands"
+        return [f"The arm {self.key!r} changes {what}.", *notes]
+
+
+def arms_of(suite: SuiteSpec) -> list[Arm]:
+    """Return the arms of a suite, or else its models, in the order of the file."""
+    if suite.arms is None:
+        return [
+            Arm(f"{model.short_name}-{model.quantization}", None, model, suite.prompts,
+                ("models", index, "name"), ("models", index, "adapter"))
+            for index, model in enumerate(suite.models)
+        ]  # fmt: skip
+    found = []
+    for name, spec in suite.arms.items():
+        model, prompts = model_of(suite, spec), prompts_of(suite, spec)
+        changed = differences((model, prompts), (suite.models[0], suite.prompts))
+        named: Location = ("arms", name, "model") if spec.model else ("models", 0, "name")
+        place: Location = ("arms", name) if spec.adapter else ("models", 0)
+        found.append(Arm(name, name, model, prompts, named, (*place, "adapter"), changed))
+    return found
+
+
+def arms_by_name(suite: SuiteSpec) -> dict[str, Arm]:
+    """Return what may stand in comparisons."""
+    arms = arms_of(suite)
+    if suite.arms is not None:
+        return {arm.name: arm for arm in arms}
+    return {name: arms[place] for name, place in model_names(suite.models).items()}
+
+
+def dotted(location: Location) -> str:
+    """Write a place in a suite, such as `models[0].name`."""
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
+    return "".join(parts).removeprefix(".")
+
+
+def model_of(suite: SuiteSpec, arm: ArmSpec) -> ModelSpec:
+    """Return the model that an arm runs: the suite's one with at most one thing changed."""
+    (model,) = suite.models
+    changes: dict[str, Any] = {
+        key: value for key in _OF_MODEL if (value := getattr(arm, key)) is not None
+    }
+    if arm.model is not None:
+        # A revision belongs to the model that it was given for.
+        changes = {"name": arm.model, "label": None, "revision": arm.revision}
+    return model.model_copy(update=changes)
+
+
+def prompts_of(suite: SuiteSpec, arm: ArmSpec) -> PromptsSpec:
+    """Return the prompts that an arm tries: the suite's, in other words or another format."""
+    prompts = suite.prompts
+    if arm.instruction is not None:
+        return prompts.model_copy(update={"instructions": [arm.instruction]})
+    if arm.format is None:
+        return prompts
+    (form,) = prompts.formats or [FormatSpec()]
+    given = {key: getattr(arm.format, key) for key in arm.format.model_fields_set}
+    return prompts.model_copy(update={"formats": [form.model_copy(update=given)]})
+
+
+def differences(
+    first: tuple[ModelSpec, PromptsSpec], second: tuple[ModelSpec, PromptsSpec]
+) -> tuple[str, ...]:
+    """Say what differs between two arms of a suite, one clause for each thing."""
+    changed = [*differences_of_models(first[0], second[0])]
+    said = [_instruction(prompts) for _, prompts in (first, second)]
+    if said[0] != said[1]:
+        changed.append(f"instruction: {said[0]}, not {said[1]}")
+    forms = [_format(prompts) for _, prompts in (first, second)]
+    changed += [
+        f"format: {key} {_shown(forms[0][key])}, not {_shown(forms[1][key])}"
+        for key in forms[0]
+        if forms[0][key] != forms[1][key]
+    ]
+    return tuple(changed)
+
+
+def differences_of_models(
+    first: ModelSpec | RecordedModelSpec, second: ModelSpec | RecordedModelSpec
+) -> tuple[str, ...]:
+    """Say what differs between two models; a model comes with its revision."""
+    changed = []
+    if first.name != second.name:
+        changed.append(f"model: {_with_revision(first)}, not {_with_revision(second)}")
+    for key in _OF_MODEL:
+        one, other = (getattr(model, key, None) for model in (first, second))
+        if one != other and (key != "revision" or first.name == second.name):
+            unknown = _ABSENT.get(key, "unknown")
+            changed.append(f"{key}: {one or unknown}, not {other or unknown}")
+    return tuple(changed)
+
+
+def joined(changed: Sequence[str]) -> str:
+    """Return the clauses in one line."""
+    return "; ".join(changed) or "nothing"
+
+
+def _with_revision(model: ModelSpec | RecordedModelSpec) -> str:
+    revision = getattr(model, "revision", None)
+    return f"{model.name}@{revision}" if revision else model.name
+
+
+def _instruction(prompts: PromptsSpec) -> str:
+    said = prompts.instructions
+    return " and ".join(map(repr, said)) if said else "the task's own"
+
+
+def _format(prompts: PromptsSpec) -> dict[str, Any]:
+    """Return what the suite says of its one format; of several, which arms share, nothing."""
+    forms = prompts.formats or []
+    return (forms[0] if len(forms) == 1 else FormatSpec()).model_dump()
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "as the task has it"
+    return str(value).lower() if isinstance(value, bool) else repr(value)

@@ -1,0 +1,1 @@
+"""NumPy archives of answers, or of which were right."""

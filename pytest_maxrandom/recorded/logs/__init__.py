@@ -1,0 +1,1 @@
+"""Logs of other tools: lm-evaluation-harness and Inspect; each of their runs is one classifier."""

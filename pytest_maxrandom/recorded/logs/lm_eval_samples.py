@@ -1,0 +1,240 @@
+"""Documents in a samples file of lm-evaluation-harness, and what their answers were."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import reprlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.recorded.logs.json_files import field, optional, read_lines
+from pytest_maxrandom.recorded.logs.runs import digest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from pytest_maxrandom.recorded.logs.json_files import Object
+
+COMPARED = frozenset({"acc", "acc_norm", "acc_bytes", "acc_mutual_info"})
+"""Metrics that compare the choices with one another."""
+
+_ONE = {"1", "1.0", "True", "true"}
+_ZERO = {"0", "0.0", "False", "false"}
+_PLACES = re.compile(r"\[\s*\d+\s*(,\s*\d+\s*)*\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """A multiple-choice document: its choices, and how likely the model found them.
+
+    Attributes
+    ----------
+    texts : tuple of str or None
+        The choices as the task has them; None where they are parts of the contexts.
+    log_likelihoods : ndarray of float
+        Of each choice, summed over its tokens, in nats.
+    unconditional : ndarray of float or None
+        The same without a context.
+    """
+
+    texts: tuple[str, ...] | None
+    log_likelihoods: NDArray[np.float64]
+    unconditional: NDArray[np.float64] | None
+
+    def chosen(self, metric: str) -> int | None:
+        """Return the first choice with the best score, as lm-eval does; None if not known."""
+        scores = self._scores(metric)
+        return None if scores is None else int(np.argmax(scores))
+
+    def _scores(self, metric: str) -> NDArray[np.float64] | None:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            match metric:
+                case "acc":
+                    return self.log_likelihoods
+                case "acc_mutual_info" if self.unconditional is not None:
+                    return self.log_likelihoods - self.unconditional
+                case "acc_norm" if self.texts is not None:
+                    return self.log_likelihoods / [float(len(text)) for text in self.texts]
+                case "acc_bytes" if self.texts is not None:
+                    encoded = [text.encode("utf-8", "surrogatepass") for text in self.texts]
+                    return self.log_likelihoods / [float(len(text)) for text in encoded]
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One document, as one filter left it.
+
+    Attributes
+    ----------
+    where : str
+        File and line.
+    content, prompt : str
+        Digests of the document and of the text before the answer.
+    target : str
+        The right answer: a place, several, or a text.
+    options : Options or None
+        None where the model wrote its answer freely.
+    metrics : dict
+        Value of each metric.
+    """
+
+    where: str
+    id: str
+    filter: str
+    content: str
+    prompt: str
+    target: str
+    options: Options | None
+    metrics: Object
+
+    def right(self, metric: str) -> bool:
+        """Tell whether the metric counts the answer as right.
+
+        Raises
+        ------
+        RecordedError
+            If it is missing, or counts a part of the document.
+        """
+        if metric not in self.metrics:
+            known = ", ".join(self.metrics) or "none"
+            raise RecordedError(
+                f"{self.where}: document {self.id} has no metric '{metric}', found {known}; name "
+                "one that is 0 or 1"
+            )
+        value = str(self.metrics[metric])
+        if value not in _ONE | _ZERO:
+            raise RecordedError(
+                f"{self.where}: '{metric}' of document {self.id} is {reprlib.repr(value)}, "
+                "expected 0 or 1, because only whole right answers can be counted; name a metric "
+                "that counts them"
+            )
+        return value in _ONE
+
+    def right_places(self, *, as_text: bool) -> frozenset[int] | None:
+        """Return the choices that the target means, read as places or as a text; None if none."""
+        if self.options is None:
+            return None
+        if as_text:
+            texts = self.options.texts or ()
+            named = [text for text in (self.target, self.target.lstrip()) if text in texts]
+            return frozenset({texts.index(named[0])}) if named else None
+        if _PLACES.fullmatch(self.target):
+            places = frozenset(json.loads(self.target))
+        elif self.target in _ONE | _ZERO:
+            places = frozenset({int(self.target in _ONE)})
+        elif self.target.isascii() and self.target.isdecimal():
+            places = frozenset({int(self.target)})
+        else:
+            return None
+        return places if max(places) < len(self.options.log_likelihoods) else None
+
+
+def read_samples(path: Path, delimiter: str) -> list[Sample]:
+    """Read all lines of a samples file, in its order.
+
+    Parameters
+    ----------
+    path : Path
+        A file ``samples_TASK_TIME.jsonl``.
+    delimiter : str
+        What the task puts between a context and a choice.
+
+    Raises
+    ------
+    RecordedError
+        If a line is no sample, or a document stands in two lines of one filter.
+    """
+    samples = []
+    seen: dict[tuple[str, str], str] = {}
+    for where, line in read_lines(path):
+        sample = _sample(line, where, delimiter)
+        earlier = seen.setdefault((sample.id, sample.filter), where)
+        if earlier != where:
+            raise RecordedError(
+                f"{where}: document {sample.id} stands in line {earlier.rpartition(':')[2]} "
+                "already; keep the lines of one run"
+            )
+        samples.append(sample)
+    if not samples:
+        raise RecordedError(f"{path}: holds no document; run the task again, or remove the file")
+    return samples
+
+
+def _sample(line: Object, where: str, delimiter: str) -> Sample:
+    doc_id = field(line, "doc_id", int, where)
+    requests = _requests(line, where)
+    names = optional(line, "metrics", list, where)
+    return Sample(
+        where=where,
+        id=str(doc_id),
+        filter=optional(line, "filter", str, where) or "none",
+        content=optional(line, "doc_hash", str, where) or digest(line.get("doc")),
+        prompt=optional(line, "prompt_hash", str, where) or digest(requests[0][0]),
+        target=str(line.get("target")),
+        options=_options(line, where, requests, delimiter),
+        metrics={
+            name: value
+            for name, value in line.items()
+            if (name in names if names is not None else isinstance(value, int | float))
+        },
+    )
+
+
+def _requests(line: Object, where: str) -> list[list[Any]]:
+    """Return the arguments of each request; older versions write lists instead of objects."""
+    arguments = line.get("arguments")
+    rows = list(arguments.values()) if isinstance(arguments, dict) else arguments
+    if isinstance(rows, list) and rows:
+        found = [list(row.values()) if isinstance(row, dict) else row for row in rows]
+        if all(isinstance(row, list) and row for row in found):
+            return found
+    raise RecordedError(
+        f"{where}: 'arguments' is {reprlib.repr(arguments)}, expected the texts that the model "
+        "got; give the log as lm-eval wrote it"
+    )
+
+
+def _options(line: Object, where: str, requests: list[list[Any]], delimiter: str) -> Options | None:
+    """Return the choices, or None where the model was not asked to compare any."""
+    pairs = [(row[0], row[1]) for row in requests if len(row) > 1 and isinstance(row[1], str)]
+    if len(pairs) < len(requests) or len(pairs) < 2:
+        return None
+    responses = field(line, "filtered_resps", list, where)
+    values = np.array([_number(each, where) for each in responses])
+    if len(values) != len(pairs):
+        raise RecordedError(
+            f"{where}: {len(values)} log-likelihoods for {len(pairs)} requests; give the log as "
+            "lm-eval wrote it"
+        )
+    unconditional = None
+    if "acc_mutual_info" in (line.get("metrics") or line):
+        half = len(pairs) // 2
+        pairs, values, unconditional = pairs[:half], values[:half], values[half:]
+    texts = tuple(answer for _, answer in pairs)
+    if any(context != pairs[0][0] for context, _ in pairs):
+        return Options(None, values, unconditional)
+    if all(text.startswith(delimiter) for text in texts):
+        texts = tuple(text.removeprefix(delimiter) for text in texts)
+    return Options(texts, values, unconditional)
+
+
+def _number(response: object, where: str) -> float:
+    """Return a log-likelihood; it stands in a pair, and as text where the version is not old."""
+    try:
+        number = float(response[0])  # type: ignore[index]
+    except (TypeError, ValueError, IndexError, KeyError):
+        number = math.nan
+    if math.isnan(number):
+        raise RecordedError(
+            f"{where}: 'filtered_resps' has {reprlib.repr(response)}, expected a log-likelihood "
+            "and whether it is the likeliest text; look for what went wrong in the run"
+        )
+    return number

@@ -1,0 +1,1 @@
+"""Tables in CSV, JSONL and Parquet: one row for each answer, or for each published maximum."""

@@ -1,0 +1,185 @@
+"""Two arms in words, on one task and over all of them; first minus second throughout.
+
+Each function returns one phrase of plain text, or an empty one where nothing was recorded.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.notation import NONE, count, level, p_value, signed
+
+if TYPE_CHECKING:
+    from pytest_maxrandom.record import (
+        ComparisonRecord,
+        ContaminationRecord,
+        OverTasks,
+        RunRecord,
+    )
+
+_LEVEL = 0.05
+_MARGINS = ("not_worse_than", "better")
+
+
+def compared(run: RunRecord) -> list[ComparisonRecord]:
+    """List the comparisons that have a result."""
+    return [record for record in run.comparisons if record.difference is not None]
+
+
+def checked(run: RunRecord) -> list[ContaminationRecord]:
+    """List the checks for contamination that have a result."""
+    return [record for record in run.contamination if record.boost is not None]
+
+
+def arms(record: ComparisonRecord | OverTasks) -> str:
+    """Name the difference: ``nf4 - none``."""
+    return f"{record.first} - {record.second}"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Write an interval: ``-.041 to +.012``.
+
+    Empty where there are too few units for one, so that it holds every difference there can be.
+    """
+    if low is None or high is None or (low <= -1 and high >= 1):
+        return ""
+    return f"{signed(low)} to {signed(high)}"
+
+
+def difference_interval(record: ComparisonRecord | OverTasks) -> str:
+    """Write the interval of the mean difference with its confidence."""
+    known = interval(record.low, record.high)
+    return f"{known} ({confidence(record)})" if known else ""
+
+
+def best_interval(record: ComparisonRecord) -> str:
+    """Write the interval of the difference of the best of t."""
+    return interval(record.best_low, record.best_high)
+
+
+def confidence(record: ComparisonRecord | OverTasks) -> str:
+    """Write the confidence of the intervals: ``95 %``."""
+    return f"{100 * record.confidence:.4g} %"
+
+
+def shown_n(record: ComparisonRecord) -> str:
+    """Write n, which is a mean where it differs between replicates."""
+    if record.n is None:
+        return NONE
+    return count(int(record.n)) if record.n == int(record.n) else f"{record.n:,.1f}"
+
+
+def required(record: ComparisonRecord) -> str:
+    """Say what is asserted of a difference."""
+    parts = [
+        f"the difference is above {_bare(bound)}" if key in _MARGINS else f"{key} is {_bare(bound)}"
+        for key, bound in record.asserted.items()
+        if key != "level"
+    ]
+    if not parts:
+        return ""
+    bound = record.asserted.get("level", _LEVEL)
+    return f"{', and '.join(parts)}, one-sided p at most {_bare(bound)}"
+
+
+def assertion_is(record: ComparisonRecord) -> str:
+    """Say what the p-value of the assertion is: ``p = .031``."""
+    bound = record.asserted.get("level", _LEVEL)
+    shown = p_value(record.assertion_p, level=bound if _is_number(bound) else None)
+    return "" if shown == NONE else f"p {_equals(shown)}"
+
+
+def adjusted_ps(record: ComparisonRecord) -> str:
+    """Write the p-value adjusted over tasks, by both methods; empty where there is one task."""
+    if record.adjusted_bh is None or record.adjusted_holm is None:
+        return ""
+    bh, holm = p_value(record.adjusted_bh), p_value(record.adjusted_holm)
+    return f"q {_equals(bh)} (Benjamini and Hochberg), {holm} (Holm)"
+
+
+def differing(record: ComparisonRecord) -> str:
+    """Say how many prompts the arms differ on, by McNemar's test after Holm: ``2 of 20``."""
+    if not record.prompts:
+        return NONE
+    differ = sum(prompt.adjusted_p <= _LEVEL for prompt in record.prompts)
+    return f"{count(differ)} of {count(len(record.prompts))}"
+
+
+def units(record: ComparisonRecord) -> str:
+    """Say what the signs are flipped of: ``60 examples``, ``20 replicates``.
+
+    Different replicates may have different examples, so these are not counted then.
+    """
+    if record.units is None:
+        return ""
+    if record.units == "replicates":
+        return f"{count(record.replicates)} replicates"
+    return f"{shown_n(record)} examples" if record.replicates == 1 else "examples"
+
+
+def difference_is(record: ComparisonRecord | OverTasks) -> str:
+    """Say what the mean difference is, with its interval and p-value."""
+    if record.difference is None:
+        return ""
+    known = interval(record.low, record.high)
+    within = f"{confidence(record)} interval {known}" if known else "too few units for an interval"
+    return f"{signed(record.difference)} ({within}, p {_equals(p_value(record.p_value))})"
+
+
+def best_is(record: ComparisonRecord) -> str:
+    """Say what the difference of the best of t is, with its interval if there is one."""
+    if record.best_difference is None:
+        return ""
+    known = best_interval(record)
+    within = f" ({confidence(record)} interval {known})" if known else ""
+    return f"{signed(record.best_difference)}{within}"
+
+
+def boost_is(record: ContaminationRecord) -> str:
+    """Say what tuning on other text brings."""
+    return _tested(record.boost, record.boost_p, record.level)
+
+
+def bias_is(record: ContaminationRecord) -> str:
+    """Say what the benchmark's own text brings beyond that; not where there is no boost.
+
+    A model that learned nothing from other text says nothing about what it would have learned
+    from the benchmark's.
+    """
+    return _tested(record.bias, record.bias_p, record.level) if has_boost(record) else ""
+
+
+def has_boost(record: ContaminationRecord) -> bool:
+    """Tell whether tuning on other text helped, so that the bias can be interpreted."""
+    return record.boost_p is not None and record.boost_p <= record.level
+
+
+def indicated(record: ContaminationRecord) -> str:
+    """Say what was found, and why where nothing can be."""
+    if record.finding is None:
+        return ""
+    if record.finding == "inconclusive" and not has_boost(record):
+        return "inconclusive: without a boost the bias means nothing"
+    return record.finding
+
+
+def _tested(value: float | None, p: float | None, bound: float) -> str:
+    if value is None:
+        return ""
+    shown = p_value(p, level=bound)
+    return signed(value) if shown == NONE else f"{signed(value)} (p {_equals(shown)})"
+
+
+def _equals(p: str) -> str:
+    return p if p[0] in "<>" else f"= {p}"
+
+
+def _bare(value: Any) -> str:
+    """Write a bound as the suite does."""
+    if not _is_number(value):
+        return str(value)
+    return f"{'-' if value < 0 else ''}{level(abs(value))}"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -1,0 +1,322 @@
+"""Arms of a suite, compared by pytest: models that run, and results that exist already."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tests.plugin.conftest import N
+from tests.unit.recorded.suites import rows, save
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pytest_maxrandom.models.base import Scored
+    from pytest_maxrandom.scoring.requests import Request
+
+DISTRIBUTED = pytest.mark.parametrize("arguments", [(), ("-n", "2")], ids=["alone", "xdist"])
+
+
+class Suite:
+    """A suite of the tiny model with arms, and what pytest says of it."""
+
+    def __init__(self, pytester: pytest.Pytester, folder: Path) -> None:
+        self.pytester, self.folder = pytester, folder
+        self.text = (
+            (folder / "suite.yaml")
+            .read_text()
+            .replace("    xfail: the answers are the opposite of what the model says\n", "")
+        )
+
+    def write(self, rest: str) -> None:
+        (self.folder / "suite.yaml").write_text(f"{self.text}  count: 3\nassert: report\n{rest}")
+
+    def run(self, *arguments: str) -> pytest.RunResult:
+        result = self.pytester.runpytest("--maxrandom-json=r.json", *arguments)
+        path = self.pytester.path / "r.json"
+        self.report: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+        return result
+
+    def comparisons(self, kind: str = "comparisons") -> dict[str, dict[str, Any]]:
+        return {each["id"].partition("::")[2]: each for each in self.report[kind]}
+
+    def prompts_in_ledger(self) -> int:
+        files = (self.folder / "maxrandom-ledger").glob("*.jsonl")
+        lines = [json.loads(line) for path in files for line in path.read_text().splitlines()]
+        return sum(line["kind"] == "prompt" for line in lines)
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester, suites: Path) -> Suite:
+    return Suite(pytester, suites)
+
+
+@DISTRIBUTED
+def test_quantization_is_compared_with_none(suite: Suite, arguments: tuple[str, ...]) -> None:
+    suite.write(
+        "arms: {none: {}, copy: {}, nf4: {quantization: nf4}}\n"
+        "compare: [nf4 - none, none - nf4, "
+        "{arms: copy - none, assert: {not_worse_than: -0.02}}]\n"
+    )
+    result = suite.run(*arguments)
+    result.assert_outcomes(passed=6 + 6)
+    found = suite.comparisons()
+    assert sorted(found) == sorted(
+        f"{task}::compare[{name}]"
+        for task in ("known", "unknown")
+        for name in ("nf4-none", "none-nf4", "copy-none")
+    )
+    claims = {each["id"].partition("::")[2]: each for each in suite.report["claims"]}
+    for task in ("known", "unknown"):
+        one, other = found[f"{task}::compare[nf4-none]"], found[f"{task}::compare[none-nf4]"]
+        right = {arm: claims[f"{task}[{arm}-0shot]"]["correct_counts"] for arm in ("nf4", "none")}
+        assert one["difference"] == pytest.approx((right["nf4"][0] - right["none"][0]) / N)
+        assert one["first_accuracy"] == pytest.approx(right["nf4"][0] / N)
+        assert one["first_best"] == claims[f"{task}[nf4-0shot]"]["best_accuracy"]
+        assert other["difference"] == -one["difference"]
+        assert (other["low"], other["high"]) == (-one["high"], -one["low"])
+        (prompt,) = one["prompts"]
+        pair = prompt["only_first"], prompt["only_second"]
+        assert prompt["p_value"] == pytest.approx(stats.binomtest(pair[0], sum(pair)).pvalue)
+        # One prompt: the sign-flip over examples is McNemar's test.
+        assert one["p_value"] == pytest.approx(prompt["p_value"])
+        assert one["changed"] == "quantization: nf4, not none"
+        copy = found[f"{task}::compare[copy-none]"]
+        assert (copy["difference"], copy["p_value"], copy["low"], copy["high"]) == (0, 1, 0, 0)
+        assert copy["assertion_p"] < 0.05
+        assert (copy["t"], copy["n"], copy["units"]) == (1, N, "examples")
+    over = {(each["first"], each["second"]): each for each in suite.report["over_tasks"]}
+    assert over["nf4", "none"]["tasks"] == 2
+    expected = [found[f"{task}::compare[nf4-none]"]["difference"] for task in ("known", "unknown")]
+    assert over["nf4", "none"]["difference"] == pytest.approx(np.mean(expected))
+    assert found["known::compare[nf4-none]"]["adjusted_bh"] is not None
+    # Each arm's one prompt, for both tasks, and nothing for the copy or the comparisons.
+    assert suite.prompts_in_ledger() == 4
+
+
+@DISTRIBUTED
+def test_comparisons_alone_sweep_and_count_what_they_need(
+    suite: Suite, arguments: tuple[str, ...]
+) -> None:
+    suite.write(
+        'arms: {none: {}, terse: {instruction: "Answer.\\n"}, '
+        "letters: {format: {labels: letter}}}\ncompare: [terse - none]\n"
+    )
+    item = "eval_suites/suite.yaml::known::compare[terse-none]"
+    result = suite.run(item, *arguments)
+    result.assert_outcomes(passed=1)
+    assert suite.report["claims"] == []
+    alone = suite.comparisons()["known::compare[terse-none]"]
+    assert alone["changed"] == "instruction: 'Answer.\\n', not the task's own"
+    assert suite.prompts_in_ledger() == 2
+    result = suite.run(*arguments)
+    result.assert_outcomes(passed=6 + 2)
+    again = suite.comparisons()["known::compare[terse-none]"]
+    adjusted = ("adjusted_bh", "adjusted_holm")
+    assert {**again, **dict.fromkeys(adjusted)} == {**alone, **dict.fromkeys(adjusted)}
+    claims = {each["id"].partition("::")[2]: each for each in suite.report["claims"]}
+    assert claims["known[terse-0shot]"]["engine"]["reused"] == 1
+    # All arms of one model are tries of the same claim.
+    assert claims["known[none-0shot]"]["tries"]["claim"] == 3
+
+
+def test_what_is_computed_afresh_is_computed_once(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pytest_maxrandom.models.causal import CausalModel
+
+    scored: list[int] = []
+    score = CausalModel.score
+
+    def counted(model: CausalModel, requests: Sequence[Request]) -> Scored:
+        scored.append(len(requests))
+        return score(model, requests)
+
+    monkeypatch.setattr(CausalModel, "score", counted)
+    suite.write("arms: {none: {}, nf4: {quantization: nf4}}\ncompare: [nf4 - none, none - nf4]\n")
+    suite.run().assert_outcomes(passed=4 + 4)
+    once = sum(scored)
+    scored.clear()
+    suite.run().assert_outcomes(passed=4 + 4)
+    assert sum(scored) == 0
+    suite.run("--maxrandom-fresh").assert_outcomes(passed=4 + 4)
+    assert sum(scored) == once
+
+
+def test_a_claim_of_a_difference_fails_with_one_line(suite: Suite) -> None:
+    suite.write(
+        "arms: {none: {}, same: {dtype: float32}}\n"
+        "compare: [{arms: same - none, assert: {better: 0.0}}, "
+        "{arms: none - same, assert: {better: 0.0}, xfail: nothing differs}]\n"
+    )
+    result = suite.run("--deselect=eval_suites/suite.yaml::unknown")
+    result.assert_outcomes(passed=2, failed=1, xfailed=1, deselected=4)
+    result.stdout.fnmatch_lines(
+        ["same - none = .000, 90 % interval .000 to .000, n = 24, t = 1 prompt (*): better 0 has "
+         "p > .999, which is above .05; the difference itself is not above that"]
+    )  # fmt: skip
+    result.stdout.no_fnmatch_line("*Traceback*")
+    failed = suite.comparisons()["known::compare[same-none]"]
+    assert (failed["outcome"], failed["passed"], failed["assertion_p"]) == ("failed", False, 1)
+    assert failed["assert"] == {"better": 0.0, "level": 0.05}
+
+
+@DISTRIBUTED
+def test_a_failed_arm_is_one_clear_sentence(suite: Suite, arguments: tuple[str, ...]) -> None:
+    broken = suite.folder / "broken"
+    broken.mkdir()
+    (broken / "config.json").write_text("{}")
+    suite.write("arms: {none: {}, lost: {model: ./broken}}\ncompare: [lost - none]\n")
+    result = suite.run(*arguments)
+    assert result.parseoutcomes()["passed"] == 2
+    result.stdout.fnmatch_lines(["*the arm 'lost' has no results: *"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+    found = suite.comparisons()["known::compare[lost-none]"]
+    assert (found["outcome"], found["difference"], found["passed"]) == ("error", None, None)
+    assert found["message"].startswith("the arm 'lost' has no results: ")
+    assert "\n" not in found["message"]
+
+
+def test_replicates_are_compared_pair_by_pair(suite: Suite) -> None:
+    text = suite.text.replace("    append_choices: false\n", "    append_choices: false\n    "
+                              "validation: {max_examples: 12}\n")  # fmt: skip
+    suite.text = text
+    suite.write(
+        "replicates: 6\narms: {none: {}, nf4: {quantization: nf4}}\ncompare: [nf4 - none]\n"
+    )
+    suite.run("-k", "known and not unknown")
+    found = suite.comparisons()["known::compare[nf4-none]"]
+    assert found["replicates"] == len(found["by_replicate"]) == 6
+    assert found["difference"] == pytest.approx(np.mean(found["by_replicate"]))
+    best = {
+        each["claim"].partition("::")[2]: np.mean([run["best_accuracy"] for run in each["runs"]])
+        for each in suite.report["replicates"]
+    }
+    assert found["first_best"] == pytest.approx(best["known[nf4-0shot]"])
+    assert found["second_best"] == pytest.approx(best["known[none-0shot]"])
+    assert found["best_low"] <= found["best_difference"] <= found["best_high"]
+
+
+def test_collection_alone_shows_what_is_compared(suite: Suite) -> None:
+    suite.write(
+        "arms: {none: {}, nf4: {quantization: nf4}, k: {dtype: float32}}\ncompare: [nf4 - none]\n"
+        "contamination: {base: none, extra: nf4, test: k}\n"
+    )
+    result = suite.pytester.runpytest("--collect-only")
+    result.stdout.fnmatch_lines(
+        [
+            "*<Claim unknown?k-0shot? t=* n=24>",
+            "*known>*",
+            "*<Comparison compare?nf4-none? t=1 n=24>",
+            "*<Contamination contamination t=1 n=24>",
+        ]
+    )
+
+
+RECORDED = """\
+models:
+- {name: lab/base, backend: recorded, results: {path: base.npz, format: npz}}
+- {name: lab/extra, backend: recorded, results: {path: extra.npz, format: npz}}
+- {name: lab/test, backend: recorded, results: {path: test.npz, format: npz}, if_missing: ask}
+tasks:
+- {name: learned, chance: 1/2}
+- {name: alike, chance: 1/2}
+assert: report
+compare: [extra - base, {arms: test - extra, assert: {better: 0.1}}]
+contamination: {base: base, extra: extra, test: test, allow_inconclusive: true}
+"""
+SIZE = 40
+
+
+@pytest.fixture
+def recorded(pytester: pytest.Pytester) -> Suite:
+    """Results of three arms: of one task the last knows more than it should."""
+    folder = pytester.mkdir("eval_suites")
+    (folder / "suite.yaml").write_text(RECORDED)
+    counts = {"base": (12, 14), "extra": (24, 26), "test": (38, 37)}
+    for name, found in counts.items():
+        save(
+            folder / f"{name}.npz",
+            learned__2={"correct": rows(*found, n=SIZE)},
+            alike__2={"correct": rows(20, 21, n=SIZE)},
+        )
+    return Suite(pytester, folder)
+
+
+@DISTRIBUTED
+def test_recorded_arms_are_compared(recorded: Suite, arguments: tuple[str, ...]) -> None:
+    result = recorded.run(*arguments)
+    result.assert_outcomes(passed=6 + 2 + 1 + 1, failed=2)
+    found = recorded.comparisons()
+    one = found["learned::compare[extra-base]"]
+    assert one["difference"] == pytest.approx((24 + 26 - 12 - 14) / (2 * SIZE))
+    assert (one["first_best"], one["second_best"]) == (26 / SIZE, 14 / SIZE)
+    assert (one["t"], one["n"], one["changed"]) == (2, SIZE, "model: lab/extra, not lab/base")
+    assert found["alike::compare[test-extra]"]["outcome"] == "failed"
+    assert found["learned::compare[test-extra]"]["outcome"] == "passed"
+    told = recorded.comparisons("contamination")
+    assert told["learned::contamination"]["finding"] == "tuned on the text"
+    assert told["learned::contamination"]["outcome"] == "failed"
+    assert told["alike::contamination"]["finding"] == "inconclusive"
+    assert told["alike::contamination"]["outcome"] == "passed"
+    result.stdout.fnmatch_lines(["tuned on the text: extra is +.300 above base (p *"])
+
+
+def test_what_has_no_results_is_skipped_with_the_reason(recorded: Suite) -> None:
+    (recorded.folder / "test.npz").unlink()
+    result = recorded.run("-rs")
+    result.assert_outcomes(passed=4 + 2, skipped=2 + 2 + 2)
+    found = recorded.comparisons()["alike::compare[test-extra]"]
+    assert (found["outcome"], found["message"], found["t"]) == ("skipped", "ask", None)
+
+
+def test_results_that_cannot_be_paired_are_a_mistake(recorded: Suite) -> None:
+    save(
+        recorded.folder / "test.npz",
+        learned__2={"correct": rows(30, 31, 32, n=SIZE)},
+        alike__2={"correct": rows(20, 21, n=SIZE), "example_ids": np.arange(1, SIZE + 1)},
+    )
+    result = recorded.run()
+    result.stdout.fnmatch_lines(
+        ["*suite.yaml:9: compare?1?: 'test' and 'extra' cannot be paired on learned: prompt '2' is "
+         "in *test.npz (learned?test-2shot?) only; arms must ask the same prompts of the same "
+         "examples",
+         "*suite.yaml:9: compare?1?: 'test' and 'extra' cannot be paired on alike: example '40' is "
+         "in *test.npz (alike?test-2shot?) only; *"]
+    )  # fmt: skip
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+@pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing` is deprecated:FutureWarning")
+def test_an_adapter_is_an_arm_and_another_try_of_the_same_claim(
+    suite: Suite, tiny_llama: Path
+) -> None:
+    peft = pytest.importorskip("peft", reason="the extra `adapters` is not installed")
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    config = peft.LoraConfig(r=4, target_modules="all-linear", init_lora_weights=False)
+    torch.manual_seed(0)
+    base = AutoModelForCausalLM.from_pretrained(tiny_llama)
+    peft.get_peft_model(base, config).save_pretrained(suite.folder / "lora")
+    suite.write(
+        "arms: {base: {}, tuned: {adapter: ./lora}}\ncompare: [tuned - base, base - tuned]\n"
+    )
+    suite.run().assert_outcomes(passed=4 + 4)
+    found = suite.comparisons()
+    one, other = found["known::compare[tuned-base]"], found["known::compare[base-tuned]"]
+    assert one["changed"] == "adapter: ./lora, not none"
+    assert one["difference"] == -other["difference"] != 0
+    claims = {each["id"].partition("::")[2]: each for each in suite.report["claims"]}
+    tuned = claims["known[tuned-0shot]"]
+    assert any(note.endswith("runs with the adapter ./lora.") for note in tuned["notes"])
+    assert {each["tries"]["claim"] for each in claims.values()} == {2}
+    # Each arm's one prompt, for both tasks.
+    assert suite.prompts_in_ledger() == 4
+    suite.run().assert_outcomes(passed=4 + 4)
+    assert all(each["engine"]["reused"] == 1 for each in suite.report["claims"])

@@ -1,0 +1,429 @@
+"""Tidy tables: what their rows mean."""
+
+from __future__ import annotations
+
+import csv
+import json
+from fractions import Fraction
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.recorded.tables.table import Columns, read_table
+from pytest_maxrandom.recorded.tables.whose import by_first_row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from pytest_maxrandom.recorded.sweep import RecordedSweep
+
+    Write = Callable[[Sequence[dict[str, Any]]], Path]
+
+MEANT: dict[str, Any] = {"model": "m", "task": "t", "shots": 2}
+
+
+def write_csv(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        for row in rows:
+            cells = {
+                name: json.dumps(cell) if isinstance(cell, list) else cell
+                for name, cell in row.items()
+            }
+            writer.writerow(cells)
+    return path
+
+
+def write_jsonl(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def write_parquet(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
+    pa = pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet", reason="Parquet needs pyarrow")
+    pq.write_table(pa.Table.from_pylist(list(rows)), path)
+    return path
+
+
+WRITERS = {"csv": write_csv, "jsonl": write_jsonl, "parquet": write_parquet}
+
+
+@pytest.fixture(params=list(WRITERS))
+def write(request: pytest.FixtureRequest, tmp_path: Path) -> Write:
+    """Write rows in each of the formats, which must all mean the same."""
+    ending: str = request.param
+    return lambda rows: WRITERS[ending](tmp_path / f"answers.{ending}", rows)
+
+
+def row(prompt: str, example: str, correct: Any = 1, **more: Any) -> dict[str, Any]:
+    return {"prompt_id": prompt, "example_id": example, "correct": correct, **more}
+
+
+def test_every_row_fills_one_cell_of_the_grid(write: Write) -> None:
+    rows = [row("p", "a", 1), row("q", "a", 0), row("q", "b", 1), row("p", "b", 0)]
+    [sweep] = read_table(write(rows), **MEANT)
+    assert (sweep.model, sweep.task, sweep.shots, sweep.claim) == ("m", "t", 2, "t[m-2shot]")
+    assert (sweep.prompt_ids, sweep.example_ids) == (("p", "q"), ("a", "b"))
+    assert sweep.correct.tolist() == [[True, False], [False, True]]
+    assert sweep.evaluated.all()
+    assert sweep.distinct().prompt_ids == ("p", "q")
+    assert sweep.demonstration_ids == ((), ())
+    assert (sweep.chances, sweep.answers, sweep.gold) == (None, None, None)
+    assert (sweep.labels, sweep.notes) == ((), ())
+
+
+def test_numbers_are_ids_too(write: Write) -> None:
+    rows = [{"prompt_id": 10, "example_id": e, "correct": True} for e in (3, 1)]
+    [sweep] = read_table(write(rows), **MEANT)
+    assert (sweep.prompt_ids, sweep.example_ids) == (("10",), ("3", "1"))
+
+
+def test_rows_of_several_models_tasks_and_shots_make_several_sweeps(write: Write) -> None:
+    owners = [("m2", "t1", 0), ("m1", "t1", 4), ("m1", "t1", 0), ("m1", "t2", 0)]
+    # Interleaved, and with different ids: nothing may leak from one sweep into another.
+    rows = [
+        row(f"p{p}", f"{task}-{e}", int((p + e + place) % 2), model=model, task=task, shots=shots)
+        for e, p in product(range(3), range(2))
+        for place, (model, task, shots) in enumerate(owners)
+    ]
+    sweeps = read_table(write(rows))
+    assert [(s.model, s.task, s.shots) for s in sweeps] == owners
+    for place, sweep in enumerate(sweeps):
+        assert sweep.example_ids == tuple(f"{sweep.task}-{e}" for e in range(3))
+        expected = [[(p + e + place) % 2 == 1 for e in range(3)] for p in range(2)]
+        assert sweep.correct.tolist() == expected
+
+
+def test_a_column_of_the_file_counts_more_than_what_is_meant_without_one(write: Write) -> None:
+    [sweep] = read_table(write([row("p", "a", model="other")]), **MEANT)
+    assert (sweep.model, sweep.task) == ("other", "t")
+
+
+def test_columns_may_be_called_otherwise(write: Write) -> None:
+    names = Columns("prompt", "doc", "acc", "answer", "target", "m", "lm", "dataset", "k")
+    rows = [
+        {"prompt": "p", "doc": "d", "acc": 1, "answer": "B", "target": "B", "m": 3}
+        | {"lm": "x", "dataset": "y", "k": 5}
+    ]
+    [sweep] = read_table(write(rows), names)
+    assert (sweep.model, sweep.task, sweep.shots) == ("x", "y", 5)
+    assert (sweep.labels, sweep.gold, sweep.chances) == (
+        ("B",),
+        (frozenset({0}),),
+        (Fraction(1, 3),),
+    )
+
+
+def test_a_column_with_an_empty_name_is_not_read(write: Write) -> None:
+    rows = [row("p", "a", 1, prediction="A", gold="B", choices="many")]
+    [sweep] = read_table(write(rows), Columns(prediction="", choices=""), **MEANT)
+    assert sweep.answers is None
+    assert sweep.chances is None
+    assert sweep.correct.all()
+    assert sweep.labels == ("B",)
+
+
+def labelled(write: Write, *, correct: bool) -> RecordedSweep:
+    gold = {"a": ["10"], "b": ["9", "x"], "c": ["x"]}
+    said = {"p": {"a": "10", "b": "x", "c": "9"}, "q": {"a": "y", "b": "9", "c": "x"}}
+    rows: list[dict[str, Any]] = []
+    for p, e in product("pq", "abc"):
+        cells: dict[str, Any] = {"prompt_id": p, "example_id": e}
+        cells |= {"prediction": said[p][e], "gold": gold[e]}
+        cells["choices"] = 4 if e == "a" else 3
+        if correct:
+            cells["correct"] = said[p][e] in gold[e]
+        rows.append(cells)
+    [sweep] = read_table(write(rows), **MEANT)
+    return sweep
+
+
+@pytest.mark.parametrize("correct", [True, False])
+def test_predictions_are_right_where_they_are_one_of_the_gold_labels(
+    write: Write, correct: bool
+) -> None:
+    sweep = labelled(write, correct=correct)
+    assert sweep.correct.tolist() == [[True, True, False], [False, True, True]]
+    assert sweep.labels == ("9", "10", "x", "y")
+    assert sweep.gold == (frozenset({1}), frozenset({0, 2}), frozenset({2}))
+    assert sweep.answers is not None
+    assert sweep.answers.tolist() == [[1, 2, 0], [3, 0, 2]]
+    assert sweep.chances == (Fraction(1, 4), Fraction(2, 3), Fraction(1, 3))
+
+
+def test_a_prediction_may_look_like_a_list(write: Write) -> None:
+    rows = [row("p", e, e == "a", prediction="[A", gold=f'["[{e.upper()}"]') for e in "ab"]
+    [sweep] = read_table(write(rows), **MEANT)
+    assert sweep.labels == ("[A", "[B")
+
+
+def test_answers_that_are_all_wrong_are_believed_where_correct_says_so_too(write: Write) -> None:
+    [sweep] = read_table(write([row("p", "a", 0, prediction="A", gold="B")]), **MEANT)
+    assert not sweep.correct.any()
+
+
+def test_choices_may_be_listed(write: Write) -> None:
+    [sweep] = read_table(write([row("p", "a", choices=["yes", "no", "maybe"])]), **MEANT)
+    assert sweep.chances == (Fraction(1, 3),)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [(0, 1), (False, True), ("false", "TRUE"), ("0", " 1"), (0.0, 1.0)],
+)
+def test_right_and_wrong_have_several_spellings(write: Write, wrong: Any, right: Any) -> None:
+    [sweep] = read_table(write([row("p", "a", wrong), row("p", "b", right)]), **MEANT)
+    assert sweep.correct.tolist() == [[False, True]]
+
+
+def test_prompts_on_other_examples_leave_cells_empty(write: Write) -> None:
+    rows = [
+        row("p", "a", prediction="A"),
+        row("p", "b", prediction="A"),
+        row("q", "b", prediction="A"),
+        row("q", "c", prediction="B"),
+    ]
+    [sweep] = read_table(write(rows), **MEANT)
+    assert sweep.evaluated.tolist() == [[True, True, False], [False, True, True]]
+    assert sweep.correct.tolist() == sweep.evaluated.tolist()
+    assert sweep.answers is not None
+    assert sweep.answers.tolist() == [[0, 0, -1], [-1, 0, 1]]
+
+
+def test_prompts_may_differ_in_n_where_that_is_said(write: Write) -> None:
+    rows = [row("p", "a"), row("p", "b"), row("q", "b")]
+    with pytest.raises(
+        RecordedError,
+        match="prompt 'q' was scored on 1 examples, but prompt 'p' on 2, as in a run that was cut "
+        r"short; finish it, or say `ragged: true`",
+    ):
+        read_table(write(rows), **MEANT)
+    [sweep] = read_table(write(rows), **MEANT, ragged=True)
+    assert sweep.evaluated.tolist() == [[True, True], [False, True]]
+    assert len(sweep.notes) == 1
+    assert "1 to 2 examples" in sweep.notes[0]
+
+
+@given(
+    cells=st.dictionaries(
+        st.tuples(st.integers(0, 2), st.integers(0, 5), st.integers(0, 7)),
+        st.tuples(st.booleans(), st.sampled_from("ABC")),
+        min_size=1,
+    ),
+    data=st.data(),
+)
+def test_the_grid_says_what_the_rows_say_whatever_their_order(
+    tmp_path_factory: pytest.TempPathFactory, cells: dict[Any, Any], data: st.DataObject
+) -> None:
+    order = data.draw(st.permutations(sorted(cells)))
+    rows = [
+        row(f"p{p}", f"e{e}", int(cells[m, p, e][0]), prediction=cells[m, p, e][1], model=f"m{m}")
+        for m, p, e in order
+    ]
+    path = write_csv(tmp_path_factory.mktemp("table") / "answers.csv", rows)
+    sweeps = read_table(path, task="t", shots=0, ragged=True)
+    found = {
+        (sweep.model, sweep.prompt_ids[p], sweep.example_ids[e]): (
+            bool(sweep.correct[p, e]),
+            sweep.labels[answers[p, e]],
+        )
+        for sweep in sweeps
+        for answers in [sweep.answers if sweep.answers is not None else np.zeros((0, 0), int)]
+        for p, e in np.argwhere(sweep.evaluated)
+    }
+    expected = {(f"m{m}", f"p{p}", f"e{e}"): said for (m, p, e), said in cells.items()}
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "place", "message"),
+    [
+        (
+            [row("p", "a"), row("p", "b"), row("p", "a", 0)],
+            3,
+            "t[m-2shot]: prompt 'p' has an answer to example 'a' in {line} 1 already; keep one row "
+            "for each prompt and example",
+        ),
+        ([row("p", "a"), row(" ", "a")], 2, "prompt is empty; give every row a value"),
+        ([row("p", "a"), row("p", "")], 2, "example is empty; give every row a value"),
+        (
+            [row("p", "a", "1"), row("p", "b", "0.5")],
+            2,
+            "correct is '0.5', expected 0 or 1 (or false or true): an answer is right or wrong",
+        ),
+        (
+            [row("p", "a", "1"), row("p", "b", None)],
+            2,
+            "correct is '', expected 0 or 1 (or false or true): an answer is right or wrong",
+        ),
+        (
+            [row("p", "a", choices=4), row("p", "b", choices=1)],
+            2,
+            "choices is '1', expected a whole number from 2 on",
+        ),
+        (
+            [row("p", "a", choices=4), row("q", "a", choices=3)],
+            2,
+            "t[m-2shot]: choices of example 'a' is 3, but 4 in {line} 1; give all rows of an "
+            "example the same",
+        ),
+        (
+            [row("p", "a", gold="A"), row("q", "a", gold="B")],
+            2,
+            "t[m-2shot]: gold of example 'a' is 'B', but 'A' in {line} 1; give all rows of an "
+            "example the same",
+        ),
+        (
+            [
+                row("p", "a", 0, prediction="A", gold="B"),
+                row("q", "a", 0, prediction="B", gold="B"),
+            ],
+            2,
+            "t[m-2shot]: correct says wrong, but prediction is 'B' and gold 'B'; give what the run "
+            "gave, or leave the wrong column out by an empty name under `columns:`",
+        ),
+        (
+            [row("p", "a", 1, prediction="A", gold=["B", "C"])],
+            1,
+            "t[m-2shot]: correct says right, but prediction is 'A' and gold 'B' and 'C'; give what "
+            "the run gave, or leave the wrong column out by an empty name under `columns:`",
+        ),
+        (
+            [row("p", "a", gold=["A", "B"], choices=2)],
+            1,
+            "t[m-2shot]: example 'a' has 2 choices, of which 2 are right; at least one must be "
+            "wrong, so give the number of all choices",
+        ),
+        (
+            [row("p", "a", gold="A", prediction="A"), row("p", "b", gold="A", prediction="")],
+            2,
+            "prediction is empty; write a word such as 'none' where no answer could be read",
+        ),
+        (
+            [row("p", "a", gold="[A]")],
+            1,
+            'gold is \'[A]\', which begins like a list but is none in JSON, such as ["A", "B"]',
+        ),
+        (
+            [row("p", "a", gold="[]")],
+            1,
+            "gold is an empty list; give at least one right answer",
+        ),
+        (
+            [{"prompt_id": "p", "example_id": e, "prediction": "A", "gold": 0} for e in "ab"],
+            1,
+            "t[m-2shot]: no prediction is the gold label of any example: found 'A', expected such "
+            "as '0'; call both alike, or add a column correct",
+        ),
+        (
+            [row("p", "a", prediction=["A"], gold="A")],
+            1,
+            "prediction is '[\"A\"]', a list, expected one label",
+        ),
+        (
+            [row("p", "a", gold="A"), row("p", "b", gold=["B", ""])][1:],
+            1,
+            "gold is empty; give every row a value",
+        ),
+        (
+            [row("p", "a", shots="few")],
+            1,
+            "shots is 'few', expected a whole number from 0 on",
+        ),
+    ],
+)
+def test_what_contradicts_itself_is_told_in_one_sentence_with_its_place(
+    write: Write, rows: list[dict[str, Any]], place: int, message: str
+) -> None:
+    path = write(rows)
+    # A CSV file has a header line; a Parquet file has no lines.
+    first = {".csv": f":{place + 1}", ".jsonl": f":{place}", ".parquet": f": row {place}"}
+    line = "row 1" if path.suffix == ".parquet" else "line 2" if path.suffix == ".csv" else "line 1"
+    with pytest.raises(RecordedError) as caught:
+        read_table(path, **MEANT)
+    expected = message.replace("{line} 1", line)
+    assert str(caught.value) == f"{path}{first[path.suffix]}: {expected}"
+
+
+@pytest.mark.parametrize(
+    ("columns", "names", "message"),
+    [
+        (
+            Columns(),
+            ("prompt", "example_id", "correct"),
+            "there is no column 'prompt_id' for `columns: prompt:`; found 'prompt', 'example_id', "
+            "'correct'; did you mean 'prompt'?",
+        ),
+        (
+            Columns(),
+            ("prompt_id", "example_id", "gold"),
+            "there is no column 'correct' for `columns: correct:`, and not both of prediction and "
+            "gold, from which it would follow; found 'prompt_id', 'example_id', 'gold'",
+        ),
+        (
+            Columns(gold="label"),
+            ("prompt_id", "example_id", "correct", "labels"),
+            "there is no column 'label' for `columns: gold:`; found 'prompt_id', 'example_id', "
+            "'correct', 'labels'; did you mean 'labels'?",
+        ),
+        (
+            Columns(correct="right"),
+            ("prompt_id", "example_id", "gold", "prediction"),
+            "there is no column 'right' for `columns: correct:`; found 'prompt_id', 'example_id', "
+            "'gold', 'prediction'",
+        ),
+        (
+            Columns(prompt="example_id"),
+            ("example_id", "correct"),
+            "the column 'example_id' cannot hold both the prompt and the example; name another "
+            "under `columns:`",
+        ),
+        (
+            Columns(),
+            ("prompt_id", "example_id", "correct", "Model"),
+            "the column 'Model' is not called 'model'; write `columns: model:` with its name, or "
+            "with an empty name if it is not meant",
+        ),
+    ],
+)
+def test_columns_that_are_not_there_are_told(
+    write: Write, columns: Columns, names: tuple[str, ...], message: str
+) -> None:
+    path = write([dict.fromkeys(names, "1")])
+    with pytest.raises(RecordedError) as caught:
+        read_table(path, columns, **MEANT)
+    where = str(caught.value).removeprefix(f"{path}:")
+    assert where.removeprefix("1:").removeprefix(" ") == message
+
+
+@pytest.mark.parametrize("role", ["model", "task", "shots"])
+def test_whose_results_they_are_must_be_said(write: Write, role: str) -> None:
+    path = write([row("p", "a")])
+    with pytest.raises(RecordedError, match=f"no column tells the {role}; name it as `columns: "):
+        read_table(path, **MEANT | {role: None})
+
+
+def test_columns_that_cannot_be_ids_are_refused_before_memory_runs_out(tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    lines = "".join(f"p{number},e{number},1\n" for number in range(4000))
+    path.write_text("prompt_id,example_id,correct\n" + lines)
+    with pytest.raises(RecordedError, match="found 4000 prompts and 4000 examples in 4000 rows"):
+        read_table(path, **MEANT)
+
+
+@given(st.lists(st.integers(0, 40), min_size=1), st.sampled_from([41, 5000]))
+def test_codes_are_numbered_anew_in_the_order_of_their_first_rows(
+    codes: list[int], size: int
+) -> None:
+    distinct = list(dict.fromkeys(codes))
+    firsts, renumbered = by_first_row(np.array(codes), size)
+    assert firsts.tolist() == [codes.index(code) for code in distinct]
+    assert renumbered.tolist() == [distinct.index(code) for code in codes]
