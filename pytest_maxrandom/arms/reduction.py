@@ -5,6 +5,10 @@ are flipped of examples, each with its difference averaged over all prompts that
 there are enough replicates, of these. Either test alone would take part of what varies for fixed:
 examples that replicates share, or demonstrations that examples share. So what is claimed must hold
 by both, and an interval holds both.
+
+Signs are flipped about a margin as well, but where few examples change, what they do is not
+symmetric about it: that a loss was not seen in few examples says little. So margins below 0, and
+ends of an interval beyond 0, must be excluded by `TiltedTest` too, unless 0 itself is.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ import numpy as np
 from pytest_maxrandom.stats.multiplicity import holm
 from pytest_maxrandom.stats.paired import mcnemar
 from pytest_maxrandom.stats.signflip import MOST_EXACT, sign_flip
+from pytest_maxrandom.stats.tilted import TiltedTest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,9 +90,10 @@ class Difference:
         second = [_best(each, each.second) for each in replicates]
         self.first_best, self.second_best = _mean(first), _mean(second)
         self._best_differences = [a - b for a, b in zip(first, second, strict=True)]
-        self.tests: dict[Units, SignFlip] = {
-            "examples": sign_flip(_by_example(replicates), draws=DRAWS, seed=seed)
-        }
+        values = _by_example(replicates)
+        self.tests: dict[Units, SignFlip] = {"examples": sign_flip(values, draws=DRAWS, seed=seed)}
+        self._unseen_losses = TiltedTest(values, seed=seed)
+        self._unseen_gains = TiltedTest([-value for value in values], seed=seed)
         self._of_best: SignFlip | None = None
         if len(replicates) >= FEWEST_REPLICATES:
             self.tests["replicates"] = sign_flip(self.by_replicate, draws=DRAWS, seed=seed)
@@ -114,11 +120,20 @@ class Difference:
 
     def p_greater(self, margin: float = 0.0) -> float:
         """P-value of "the difference is above the margin" (one-sided); the largest of all tests."""
-        return max(test.p_greater(margin) for test in self.tests.values())
+        p = max(test.p_greater(margin) for test in self.tests.values())
+        if margin >= 0 or self.mean <= margin:
+            return p
+        return max(p, min(self._unseen_losses.p_greater(margin), self.p_greater()))
 
     def interval(self, confidence: float) -> tuple[float, float]:
         """Return all margins that some test does not exclude; within -1 to 1."""
-        return _hull([test.interval(confidence) for test in self.tests.values()])
+        low, high = _hull([test.interval(confidence) for test in self.tests.values()])
+        level = (1 - confidence) / 2
+        if low <= 0:
+            low = min(low, self._unseen_losses.lowest(level))
+        if high >= 0:
+            high = max(high, -self._unseen_gains.lowest(level))
+        return low, high
 
     def best_interval(self, confidence: float) -> tuple[float, float] | None:
         """Return the interval of `best_difference` over replicates; None if they are too few."""

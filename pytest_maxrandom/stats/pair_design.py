@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -39,7 +40,9 @@ def design_of(models: Mapping[str, Pairs]) -> Design:
     }
     of_model = np.repeat(np.arange(len(measured)), [len(pairs) for pairs in measured])
     task = np.array([code[pairs.names[k]] for pairs in measured for k in pairs.task])
-    pair = np.array([f"{k:09}" for k in range(len(task))])
+    # Counted within the task: the model has a level for each combination of the two.
+    earlier: Counter[str] = Counter()
+    pair = np.array([f"{_counted(earlier, name):09}" for name in task.tolist()])
     lm = (of_model[:, None] == np.arange(1, len(measured))).astype(np.float64)
     arms = [(p.correct_a, p.n_a, p.correct_b, p.n_b) for p in measured]
     correct_a, n_a, correct_b, n_b = (np.concatenate(each) for each in zip(*arms, strict=True))
@@ -51,6 +54,11 @@ def design_of(models: Mapping[str, Pairs]) -> Design:
         pair=np.tile(pair, 2),
         lm=np.tile(lm - lm.mean(axis=0), (2, 1)),
     )
+
+
+def _counted(earlier: Counter[str], name: str) -> int:
+    earlier[name] += 1
+    return earlier[name] - 1
 
 
 def pairs_are_informed(design: Design) -> bool:

@@ -60,7 +60,11 @@ def test_difference_and_p_values_are_those_of_all_signs(replicates: int, missing
         if replicates == 6:
             by_replicate = [by_hand([each])[0] for each in made]
             expected.append(p_over_all_signs(by_replicate, margin))
-        assert found.p_greater(float(margin)) == pytest.approx(max(expected), abs=1e-12)
+        if margin >= 0:
+            assert found.p_greater(float(margin)) == pytest.approx(max(expected), abs=1e-12)
+        else:  # and no more than what excludes 0
+            least, most = max(expected) - 1e-12, found.p_greater() + 1e-12
+            assert least <= found.p_greater(float(margin)) <= max(least, most)
 
 
 def test_accuracies_and_best_prompts_are_means_over_replicates() -> None:
@@ -109,7 +113,15 @@ def test_a_copy_of_an_arm_makes_exactly_no_difference(
     found = difference([dataclasses.replace(each, second=each.first) for each in made])
     assert (found.mean, found.best_difference) == (0, 0)
     assert (found.p_value(), found.p_greater()) == (1, 1)
-    assert found.interval(0.95) == (0, 0)
+    low, high = found.interval(0.95)
+    # Rule of three: losses that so many examples do not show with probability .025.
+    met = {
+        each.examples[place]
+        for each in made
+        for place in range(len(each.examples))
+        if each.evaluated[:, place].any()
+    }
+    assert low == -high == pytest.approx(0.025 ** (1 / len(met)) - 1, abs=0.02)
     assert all(each.p_value == each.adjusted_p == 1 for each in found.prompts)
 
 
@@ -147,7 +159,7 @@ def test_a_margin_below_the_interval_is_one_that_the_difference_is_above(
 ) -> None:
     found = difference([random_answers(seed + k, shared=6) for k in range(replicates)])
     low, high = found.interval(1 - 2 * level)
-    if abs(margin - low) > 1e-9:
+    if abs(margin - low) > 2e-4:
         assert (found.p_greater(margin) <= level) == (margin < low)
     assert low <= found.mean <= high
 
