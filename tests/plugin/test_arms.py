@@ -61,7 +61,7 @@ def test_quantization_is_compared_with_none(suite: Suite, arguments: tuple[str, 
     suite.write(
         "arms: {none: {}, copy: {}, nf4: {quantization: nf4}}\n"
         "compare: [nf4 - none, none - nf4, "
-        "{arms: copy - none, assert: {not_worse_than: -0.02}}]\n"
+        "{arms: copy - none, assert: {not_worse_than: -0.15}}]\n"
     )
     result = suite.run(*arguments)
     result.assert_outcomes(passed=6 + 6)
@@ -87,7 +87,9 @@ def test_quantization_is_compared_with_none(suite: Suite, arguments: tuple[str, 
         assert one["p_value"] == pytest.approx(prompt["p_value"])
         assert one["changed"] == "quantization: nf4, not none"
         copy = found[f"{task}::compare[copy-none]"]
-        assert (copy["difference"], copy["p_value"], copy["low"], copy["high"]) == (0, 1, 0, 0)
+        assert (copy["difference"], copy["p_value"]) == (0, 1)
+        # Losses that N examples do not show with probability .05, at 90 %.
+        assert copy["low"] == -copy["high"] == pytest.approx(0.05 ** (1 / N) - 1, abs=0.005)
         assert copy["assertion_p"] < 0.05
         assert (copy["t"], copy["n"], copy["units"]) == (1, N, "examples")
     over = {(each["first"], each["second"]): each for each in suite.report["over_tasks"]}
@@ -157,7 +159,7 @@ def test_a_claim_of_a_difference_fails_with_one_line(suite: Suite) -> None:
     result = suite.run("--deselect=eval_suites/suite.yaml::unknown")
     result.assert_outcomes(passed=2, failed=1, xfailed=1, deselected=4)
     result.stdout.fnmatch_lines(
-        ["same - none = .000, 90 % interval .000 to .000, n = 24, t = 1 prompt (*): better 0 has "
+        ["same - none = .000, 90 % interval -.118 to +.118, n = 24, t = 1 prompt (*): better 0 has "
          "p > .999, which is above .05; the difference itself is not above that"]
     )  # fmt: skip
     result.stdout.no_fnmatch_line("*Traceback*")
