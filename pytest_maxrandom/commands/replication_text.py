@@ -59,6 +59,7 @@ def replication_text(summary: dict[str, Any]) -> str:
             "",
             *_table(header, drawn, _single_draws),
             "",
+            f"all          better or worse where its p is at most {level}, else not shown",
             f"far          share of the draws with an effect further from 0 than "
             f"{accuracy(summary['outside'], 2)}",
             "model        share whose interval is above (+) or below (-) 0",

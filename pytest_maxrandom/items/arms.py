@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -70,9 +71,9 @@ class ArmsItem(SuiteItem):
         if self.sweeps:
             drop_model(self.config)
 
+    @abstractmethod
     def judge(self, found: Sequence[Difference]) -> None:
         """Fill the record."""
-        raise NotImplementedError
 
     def tell(self, *names: str) -> None:
         """Put numbers into the JUnit report."""

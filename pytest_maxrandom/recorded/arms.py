@@ -222,7 +222,7 @@ class _Table:
                     line,
                     f"task {unit.task!r}, replicate {unit.replicate!r} has the arm {arm!r} "
                     f"already (line {first} on); keep one, or name the column that tells such "
-                    "rows apart, as a group or as pooled",
+                    "rows apart in `--by`, or in `--pool`",
                 )
             known[arm] = result
 

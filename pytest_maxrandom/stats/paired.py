@@ -312,7 +312,9 @@ def split_comparison(text: str, arms: Collection[str]) -> tuple[str, str]:
         ways = " or as ".join(f"{a!r} - {b!r}" for a, b in found)
         raise ValueError(f"{text!r} can be read as {ways}; rename an arm")
     known = ", ".join(map(repr, arms)) or "none"
-    raise ValueError(f"found {text!r}, expected two arms with a hyphen between them, of: {known}")
+    raise ValueError(
+        f"found {text!r}, expected two different arms with a hyphen between them, of: {known}"
+    )
 
 
 def _counts(values: ArrayLike) -> Counts:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.stats.paired import Pairs
 
-Conclusion: TypeAlias = Literal["better", "worse", "no difference"]
+Conclusion: TypeAlias = Literal["better", "worse", "not shown"]
 """Of arm a, beside arm b."""
-CONCLUSIONS: tuple[Conclusion, ...] = ("better", "worse", "no difference")
+CONCLUSIONS: tuple[Conclusion, ...] = ("better", "worse", "not shown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,5 +147,5 @@ def _draws(pairs: Pairs, count: int, seed: int) -> Iterator[NDArray[np.int64]]:
 
 def _conclusion(difference: float, *, told: bool) -> Conclusion:
     if not told:
-        return "no difference"
+        return "not shown"
     return "better" if difference > 0 else "worse"

@@ -150,7 +150,7 @@ def test_single_draws_mislead_the_binomial_model_and_seldom_the_sign_flip(pooled
     for m in ("50", "100"):
         single = pooled[m, "500"][BIAS]["single_draws"]
         assert single["slices"] == 500
-        assert single["all_replicates"] == "no difference"
+        assert single["all_replicates"] == "not shown"
         assert single["outside"] == pytest.approx(0.45, abs=0.06)
         assert single["model_contradicts"] == pytest.approx(0.54, abs=0.08)
         assert single["sign_flip_contradicts"] == pytest.approx(0.10, abs=0.03)

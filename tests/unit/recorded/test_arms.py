@@ -84,7 +84,7 @@ def test_groups_are_told_apart_and_pooled_rows_kept_beside_each_other(tmp_path: 
     said = refusal(tmp_path, text, "a-b", by=["m"])
     assert said == (
         ":3: task 'snarks', replicate '0' has the arm 'a' already (line 2 on); keep one, or name "
-        "the column that tells such rows apart, as a group or as pooled"
+        "the column that tells such rows apart in `--by`, or in `--pool`"
     )
 
 
@@ -166,11 +166,12 @@ def test_counts_may_be_written_as_floats_are(tmp_path: Path) -> None:
 
 def test_the_arms_of_a_comparison_are_looked_for_where_they_stand(tmp_path: Path) -> None:
     assert refusal(tmp_path, LONG, "tuned-bas") == (
-        ": found 'tuned-bas', expected two arms with a hyphen between them, of: 'base', 'tuned'"
+        ": found 'tuned-bas', expected two different arms with a hyphen between them, of: "
+        "'base', 'tuned'"
     )
     assert refusal(tmp_path, WIDE, "tuned-n") == (
-        ": found 'tuned-n', expected two arms with a hyphen between them, of: 'base', 'tuned', "
-        "'majority'"
+        ": found 'tuned-n', expected two different arms with a hyphen between them, of: "
+        "'base', 'tuned', 'majority'"
     )
 
 

@@ -188,7 +188,7 @@ def test_a_comparison_names_two_arms(text: str, expected: tuple[str, str]) -> No
 
 @pytest.mark.parametrize("text", ["extra", "extra-base-tuned", "base-base", "-base", ""])
 def test_what_names_no_two_arms_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"expected two arms .* of: 'extra', 'base'"):
+    with pytest.raises(ValueError, match=r"expected two different arms .* of: 'extra', 'base'"):
         split_comparison(text, ["extra", "base"])
 
 

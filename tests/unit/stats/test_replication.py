@@ -30,7 +30,7 @@ def study(
 def test_a_clear_effect_is_found_by_every_draw() -> None:
     found = unreplicated(study(0, effect=0.8), slices=50)
     assert found.all_replicates == "better"
-    assert found.model == found.sign_flip == {"better": 1.0, "worse": 0.0, "no difference": 0.0}
+    assert found.model == found.sign_flip == {"better": 1.0, "worse": 0.0, "not shown": 0.0}
     assert (found.model_contradicts, found.sign_flip_contradicts, found.outside) == (0, 0, 1)
 
 
@@ -63,7 +63,7 @@ def test_draws_of_a_single_replicate_are_all_alike() -> None:
     assert found.sign_flip[found.all_replicates] == 1
     effect = conditional_likelihood(pairs).posterior(0.89)
     excluded = effect.low > 0 or effect.high < 0
-    assert found.model["no difference"] == (not excluded)
+    assert found.model["not shown"] == (not excluded)
     assert found.outside == (abs(effect.mean) > 0.04)
 
 
@@ -90,10 +90,10 @@ def test_with_binomial_pairs_both_keep_their_level_and_with_more_variance_only_t
 ):
     plain = unreplicated(study(5, tasks=14, replicates=40), slices=400)
     wide = unreplicated(study(5, tasks=14, replicates=40, spread=0.6), slices=400)
-    assert 1 - plain.model["no difference"] == pytest.approx(0.11, abs=0.07)
-    assert 1 - plain.sign_flip["no difference"] == pytest.approx(0.11, abs=0.07)
-    assert 1 - wide.model["no difference"] > 0.3
-    assert 1 - wide.sign_flip["no difference"] == pytest.approx(0.11, abs=0.07)
+    assert 1 - plain.model["not shown"] == pytest.approx(0.11, abs=0.07)
+    assert 1 - plain.sign_flip["not shown"] == pytest.approx(0.11, abs=0.07)
+    assert 1 - wide.model["not shown"] > 0.3
+    assert 1 - wide.sign_flip["not shown"] == pytest.approx(0.11, abs=0.07)
 
 
 @pytest.mark.parametrize(

@@ -70,8 +70,8 @@ KNOWN = "(arms here: none, nf4, other)"
         ("compare: [zzz - none]", f"compare[0]: there is no arm 'zzz' {KNOWN}"),
         (
             "compare: [nf4]",
-            "compare[0]: found 'nf4', expected two arms with a hyphen between them, of: 'none', "
-            "'nf4', 'other'",
+            "compare[0]: found 'nf4', expected two different arms with a hyphen between them, of: "
+            "'none', 'nf4', 'other'",
         ),
         ("compare: [7]", "`compare[0]`: found 7, expected keys with values"),
         (
