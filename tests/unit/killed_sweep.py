@@ -1,7 +1,8 @@
 """Sweep a small Llama in processes that are killed again and again; run by test_store_sweeps.
 
 Usage: killed_sweep.py FOLDER KILLS. The model is made once and forked, because importing torch
-takes longer than the sweep. Prints, as JSON, the kills and the prompts that were ever computed.
+takes longer than the sweep. Prints, as JSON, the kills, the sweeps that came to their end, and the
+prompts that were ever computed.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import random
 import signal
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -98,22 +100,26 @@ def forked(action: Callable[[], None], kill_after: float | None = None) -> bool:
 
 
 def main(folder: Path, kills: int) -> None:
-    """Sweep undisturbed, then with kills at random moments until it is done."""
+    """Sweep undisturbed, then with kills at random moments; a sweep that ends is begun anew."""
     model = made(folder / "undisturbed.log")
     started = time.perf_counter()
-    assert forked(lambda: sweep(model, None, folder / "undisturbed.json"))
+    undisturbed = folder / "undisturbed.json"
+    assert forked(lambda: sweep(model, None, undisturbed))
     each = (time.perf_counter() - started) / len(WORK)
     model.log = folder / "killed.log"
-    store, result = folder / "results.db", folder / "killed.json"
-    chance, killed = random.Random(0), 0
-    while killed < kills:
-        # Enough time for one prompt or two, so that the sweep is not over before the last kill.
-        if forked(lambda: sweep(model, store, result), 0.005 + chance.uniform(0, 3 * each)):
-            break
-        killed += 1
-    assert forked(lambda: sweep(model, store, result))
+    chance, killed, ended, whole = random.Random(0), 0, 0, False
+    while not whole:
+        store, result = folder / f"{ended}.db", folder / "killed.json"
+        whole = killed == kills
+        # Enough time for one prompt or two, so that most of a sweep is disturbed.
+        after = None if whole else 0.005 + chance.uniform(0, 3 * each)
+        if forked(partial(sweep, model, store, result), after):
+            assert json.loads(result.read_text()) == json.loads(undisturbed.read_text())
+            ended += 1
+        else:
+            killed += 1
     computed = len(model.log.read_text().splitlines())
-    print(json.dumps({"t": len(WORK), "kills": killed, "computed": computed}))
+    print(json.dumps({"t": len(WORK), "kills": killed, "ended": ended, "computed": computed}))
 
 
 if __name__ == "__main__":
