@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import dataclasses
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.labels import label
+from pytest_maxrandom.flags import find, majority
+from pytest_maxrandom.flags.live import seen_of_sweep
+from pytest_maxrandom.flags.severity import hold_against
+from pytest_maxrandom.labels import preferable
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import BestPrompt
-from pytest_maxrandom.stats.majority import majority_answer
 from pytest_maxrandom.stats.metrics import balanced_accuracy, macro_f1
 from pytest_maxrandom.stats.permutation import max_t_test
 from pytest_maxrandom.verdict import judge
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike
 
+    from pytest_maxrandom.flags import Flag
     from pytest_maxrandom.labels import Labels
     from pytest_maxrandom.plan import PlannedClaim
     from pytest_maxrandom.record import ClaimRecord
@@ -30,25 +35,36 @@ _STOP_AFTER = 1_000
 
 
 def assess(
-    planned: PlannedClaim, sweep: Sweep, record: ClaimRecord, *, thrifty: bool = False
+    planned: PlannedClaim,
+    sweep: Sweep,
+    record: ClaimRecord,
+    others: Sequence[tuple[PlannedClaim, Sweep]] = (),
+    *,
+    thrifty: bool = False,
 ) -> None:
     """Judge the best prompt of a sweep and write down what was found.
 
     Parameters
     ----------
+    others : sequence of (PlannedClaim, Sweep)
+        Those of other models with the same prompts and examples.
     thrifty : bool
-        Whether the permutation p is computed only where something is claimed of it.
+        Whether red flags are left out, and the permutation p where nothing is claimed of it.
     """
     cell, predictions = planned.cell, sweep.predictions
-    labels = label(cell.prompt_set.validation)
-    answers = labels.answers(predictions)
+    views = [(labels, labels.answers(predictions)) for labels in preferable(cell.prompt_set)]
+    labels, answers = views[0]
     counts = predictions.correct_counts
     scores = _scores(planned, labels, answers)
     ranked = [float(count) for count in counts] if scores is None else scores
     best = ranked.index(max(ranked))
     permutation_p = None
     if not thrifty or planned.claim.permutation_p is not None:
-        permutation_p, notes = permuted_p(answers, labels.gold, labels.choices, planned.null.t)
+        # Whatever is preferred must not look like knowledge.
+        permutation_p, notes = max(
+            (permuted_p(said, seen.gold, seen.choices, planned.null.t) for seen, said in views),
+            key=lambda test: test[0],
+        )
         record.notes += notes
     verdict = judge(
         planned.claim,
@@ -58,18 +74,7 @@ def assess(
         score=None if scores is None else scores[best],
         permutation_p=permutation_p,
     )
-    for name, value in dataclasses.asdict(verdict).items():
-        setattr(record, name, value)
-    if labels.meaningful(cell.prompt_set.prompts):
-        majority = majority_answer(labels.gold_names)
-        record.majority_rate = majority.rate
-        record.majority_p = majority.p_value(cell.null.best)
-        if verdict.passed and majority.rate >= verdict.best_accuracy:
-            said = f"saying {majority.answer!r}" if labels.shared else "choosing the same place"
-            record.red_flags.append(
-                f"Always {said} is right on {majority.correct} of {majority.n} validation "
-                "examples; the best prompt is not above that."
-            )
+    verdict.write_into(record)
     winner = predictions.prompts[best]
     record.correct_counts = counts
     record.ties = sum(prompt.ties for prompt in predictions.prompts)
@@ -84,6 +89,29 @@ def assess(
         tied_with=ranked.count(ranked[best]) - 1,
     )
     record.engine = sweep.engine
+    if thrifty:
+        return
+    flags: dict[str, list[Flag]] = {}
+    for view, said in views:
+        seen = seen_of_sweep(
+            planned,
+            sweep,
+            view,
+            said,
+            best,
+            verdict,
+            [
+                seen_of_sweep(other, found, view, view.answers(found.predictions))
+                for other, found in others
+            ],
+        )
+        constant = majority(seen)
+        if constant is not None and constant.rate > (record.majority_rate or 0):
+            record.majority_rate = constant.rate
+            record.majority_p = constant.p_value(cell.null.best)
+        for kind, of_kind in groupby(find(seen), key=lambda flag: flag.kind):
+            flags.setdefault(kind, list(of_kind))
+    hold_against(record, planned.claim, [flag for of_kind in flags.values() for flag in of_kind])
 
 
 def permuted_p(
@@ -92,13 +120,13 @@ def permuted_p(
     choices: ArrayLike | None,
     t: int,
     *,
-    labels: int | None = None,
+    strata: ArrayLike | None = None,
 ) -> tuple[float, list[str]]:
     """Return the max-T p-value of t prompts, and what a reader must know of it.
 
     Parameters
     ----------
-    answers, gold, choices, labels
+    answers, gold, choices, strata
         As `pytest_maxrandom.stats.permutation.max_t_test` takes them; of the prompts at hand.
     t : int
         All prompts.
@@ -107,7 +135,7 @@ def permuted_p(
         answers,
         gold,
         choices,
-        labels=labels,
+        strata=strata,
         permutations=PERMUTATIONS,
         stop_after=_STOP_AFTER,
     )

@@ -12,8 +12,11 @@ from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.items.base import SuiteItem
 from pytest_maxrandom.items.claims import RecordedItem, SweepItem
 from pytest_maxrandom.items.compared import ComparedTask
+from pytest_maxrandom.items.label_bias import RecordedLabelBiasItem, SweptLabelBiasItem
 from pytest_maxrandom.items.means import drop_model
 from pytest_maxrandom.items.replicates import ReplicatesItem
+from pytest_maxrandom.label_bias.plan import PlannedLabelBias
+from pytest_maxrandom.label_bias.recorded import PlannedRecordedLabelBias
 from pytest_maxrandom.plan import PlannedClaim
 from pytest_maxrandom.planned import plan_file
 from pytest_maxrandom.replicates import PlannedReplicates
@@ -42,6 +45,10 @@ class SuiteFile(pytest.File):
                 yield SweepItem.from_parent(self, name=each.name, planned=each)
             elif isinstance(each, PlannedReplicates):
                 yield ReplicatesItem.from_parent(self, name=each.name, planned=each)
+            elif isinstance(each, PlannedLabelBias):
+                yield SweptLabelBiasItem.from_parent(self, name=each.name, planned=each)
+            elif isinstance(each, PlannedRecordedLabelBias):
+                yield RecordedLabelBiasItem.from_parent(self, name=each.name, planned=each)
             else:
                 yield RecordedItem.from_parent(self, name=each.name, planned=each)
         for task, all_of_task in compared.items():

@@ -14,6 +14,7 @@
     ├── RecordedError   recorded predictions cannot be read
     └── ForgeError      a forge (GitHub, GitLab) cannot be reached, or refuses
     ClaimFailed         (an AssertionError) a claim does not hold
+    RedFlagged          (an AssertionError) its result is not what it looks like
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class MaxRandomError(Exception):
-    """Base of all errors of this package but :class:`ClaimFailed`."""
+    """Base of all errors of this package but :class:`ClaimFailed` and :class:`RedFlagged`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +96,10 @@ class ForgeError(MaxRandomError):
 
 class ClaimFailed(AssertionError):
     """A claim does not hold; its text is one line with the numbers behind it."""
+
+
+class RedFlagged(AssertionError):
+    """A claim has red flags that fail it, which is never the failure that was expected of it.
+
+    Its text is why the claim does not pass, in one line, and then each red flag in a line.
+    """

@@ -6,29 +6,30 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.assessment import assess
-from pytest_maxrandom.errors import ModelError, SweepError
-from pytest_maxrandom.ledger import FOLDER, SetLedger, Subject, Try
-from pytest_maxrandom.models.digest import model_digest
-from pytest_maxrandom.models.registry import located
+from pytest_maxrandom.errors import SweepError
+from pytest_maxrandom.ledger import FOLDER, SetLedger
 from pytest_maxrandom.notation import count
+from pytest_maxrandom.others import other_models
 from pytest_maxrandom.record import HeldOut, Tries
 from pytest_maxrandom.stats.intervals import wilson
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.sweep import is_stored, run_sweep
+from pytest_maxrandom.tries import are_siblings, count_tries, own_tries, subject_of
 from pytest_maxrandom.verdict import DEFAULT_P_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pytest_maxrandom.asking import Work
     from pytest_maxrandom.models.base import Model
     from pytest_maxrandom.models.registry import ModelPool
     from pytest_maxrandom.options import Settings
     from pytest_maxrandom.plan import PlannedClaim
-    from pytest_maxrandom.predictions import Predictions, PromptPredictions
+    from pytest_maxrandom.predictions import Predictions, PromptPredictions, Scoring
     from pytest_maxrandom.prompts.prompt import Prompt
     from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.store import Store
-    from pytest_maxrandom.sweep import Progress, Sweep, Work
+    from pytest_maxrandom.sweep import Progress, Sweep
 
 
 @dataclass(frozen=True)
@@ -85,13 +86,13 @@ class Evaluation:
     def __init__(self, planned: PlannedClaim, run: Sequence[PlannedClaim], means: Means) -> None:
         self._planned = planned
         self._means = means
-        self._subject = _subject(planned)
+        self._subject = subject_of(planned)
         cell = planned.cell
         siblings = planned.design.siblings(planned.replicate) if planned.design else None
         self._ledger = SetLedger(
             planned.base / FOLDER, means.run, cell.task.name, cell.prompt_set.validation, siblings
         )
-        self._run = [other for other in run if not _are_siblings(other, planned)]
+        self._run = [other for other in run if not are_siblings(other, planned)]
         self._check_budget()
         prompts = cell.prompt_set.prompts
         self._work = [(prompt, cell.prompt_set.scored(prompt)) for prompt in prompts]
@@ -110,7 +111,7 @@ class Evaluation:
         if settings.fresh or not is_stored(
             self._work, scoring, means.store, digest, settings.engine
         ):
-            self._load()
+            self.load()
 
     def run(self, record: ClaimRecord, progress: Progress) -> Predictions:
         """Sweep the prompts, judge the best of them, and write down what was found.
@@ -163,6 +164,36 @@ class Evaluation:
         means.swept.add(id(self._planned))
         return sweep
 
+    def counted(self) -> tuple[int, int, int]:
+        """Return t, and how many tries there are of this claim, and of any; known after a sweep."""
+        self._ledger.refresh()
+        claim, task = count_tries(self._planned, self._run, self._ledger, self._subject)
+        budget = self._planned.suite.prompts.budget
+        return max(budget or 0, claim if self._planned.counted == "claim" else task), claim, task
+
+    def knows(self, work: Work, scoring: Scoring) -> bool:
+        """Tell whether a text of some work need not be put through the model again."""
+        means = self._means
+        return not means.settings.fresh and is_stored(
+            work, scoring, means.store, self._subject.model_digest, means.settings.engine
+        )
+
+    def ask(self, work: Work, scoring: Scoring, progress: Progress) -> Sweep:
+        """Run what is no try of the claim: nothing of it is written to the ledger.
+
+        Raises
+        ------
+        SweepError
+            If a prompt cannot be scored.
+        """
+        return self._sweep(
+            work,
+            progress,
+            lambda predictions: None,
+            fresh=self._means.settings.fresh,
+            scoring=scoring,
+        )
+
     @property
     def warnings(self) -> list[str]:
         """What happened to the ledger and the store, one sentence each."""
@@ -173,50 +204,25 @@ class Evaluation:
     ) -> tuple[int, int]:
         """Fill the record, and return how many tries there are of this claim, and of any."""
         planned = self._planned
-        self._ledger.refresh()
-        claim, task = self._count()
-        budget = planned.suite.prompts.budget
-        t = max(budget or 0, claim if planned.counted == "claim" else task)
+        t, claim, task = self.counted()
         record.t = t
         record.revision = sweep.revision or record.revision
-        assess(planned.with_t(t), sweep, record, thrifty=thrifty)
+        others = [] if thrifty else self._others()
+        assess(planned.with_t(t), sweep, record, others, thrifty=thrifty)
         return claim, task
 
-    def _count(self) -> tuple[int, int]:
-        """Return how many tries there are of this claim, and of any, on these examples."""
-        planned = self._planned
-        claim = {*self._ledger.tries(self._subject), *_tries(planned, self._subject)}
-        task = {*self._ledger.tries(), *claim}
-        for other in self._run:
-            same = _claim_key(other) == _claim_key(planned)
-            if not (same or planned.counted == "task") or not self._shares_examples(other):
-                continue
-            try:
-                tries = _tries(other, _subject(other))
-            except ModelError:  # and so none of its prompts will be tried
-                continue
-            # Another suite may have the same replicates.
-            siblings = self._ledger.siblings_on(other.cell.prompt_set.validation)
-            tries = {tried for tried in tries if tried.prompt not in siblings}
-            task |= tries
-            if same:
-                claim |= tries
-        return len(claim), len(task)
-
-    def _shares_examples(self, other: PlannedClaim) -> bool:
-        examples = other.cell.prompt_set.validation
-        return other.base == self._planned.base and (
-            examples == self._planned.cell.prompt_set.validation or self._ledger.is_about(examples)
-        )
+    def _others(self) -> list[tuple[PlannedClaim, Sweep]]:
+        means = self._means
+        return other_models(self._planned, self._run, means.store, means.settings.engine)
 
     def _check_budget(self) -> None:
         """Refuse prompts beyond the budget; those that were evaluated before may be tested."""
         budget = self._planned.suite.prompts.budget
         if budget is None:
             return
-        claim, task = self._count()
+        claim, task = count_tries(self._planned, self._run, self._ledger, self._subject)
         t = claim if self._planned.counted == "claim" else task
-        if t > budget and _tries(self._planned, self._subject) - self._ledger.tries():
+        if t > budget and own_tries(self._planned, self._subject) - self._ledger.tries():
             raise SweepError(
                 f"the budget of {count(budget)} prompts would be exceeded: with those of this "
                 f"suite, {count(t)} would have been evaluated on these examples (the ledger "
@@ -282,12 +288,13 @@ class Evaluation:
         finished: Callable[[PromptPredictions], None],
         *,
         fresh: bool,
+        scoring: Scoring | None = None,
     ) -> Sweep:
         means = self._means
         return run_sweep(
             work,
-            self._load,
-            self._planned.suite.scoring,
+            self.load,
+            scoring or self._planned.suite.scoring,
             progress,
             store=means.store,
             fresh=fresh,
@@ -296,32 +303,12 @@ class Evaluation:
             finished=finished,
         )
 
-    def _load(self) -> Model:
+    def load(self) -> Model:
+        """Return the model, loaded.
+
+        Raises
+        ------
+        ModelError
+            If it cannot be loaded.
+        """
         return self._means.pool.get(self._planned.model, self._planned.base)
-
-
-def _subject(planned: PlannedClaim) -> Subject:
-    model = planned.model
-    return Subject(
-        model=model.name,
-        model_digest=model_digest(model, *located(model, planned.base)),
-        quantization=model.quantization,
-        shots=planned.cell.shots,
-        scoring=planned.suite.scoring,
-    )
-
-
-def _are_siblings(one: PlannedClaim, other: PlannedClaim) -> bool:
-    """Tell whether two claims are different replicates of one suite."""
-    same = one.design is not None and one.design is other.design
-    return same and one.replicate != other.replicate
-
-
-def _claim_key(planned: PlannedClaim) -> tuple[str, int]:
-    """Return what is the same claim, whatever the revision of its model."""
-    return planned.model.name, planned.cell.shots
-
-
-def _tries(planned: PlannedClaim, subject: Subject) -> set[Try]:
-    prompts = planned.cell.prompt_set.prompts
-    return {subject.tried(prompt.digest) for prompt in prompts}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ClaimFailed
@@ -79,8 +78,7 @@ class HandWrittenClaims:
             backend="numbers",
             scoring="",
         )
-        for name, value in asdict(verdict).items():
-            setattr(record, name, value)
+        verdict.write_into(record)
         self._records.append(record)
         if verdict.message:
             raise ClaimFailed(verdict.message)

@@ -5,17 +5,21 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.prompts.formats import shown_order
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
+from pytest_maxrandom.tasks.task import share_choices
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Sequence
 
     from pytest_maxrandom.predictions import Predictions
     from pytest_maxrandom.prompts.prompt import Prompt
+    from pytest_maxrandom.prompts.sampling import PromptSet
     from pytest_maxrandom.tasks.task import Example
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -50,14 +54,6 @@ class Labels:
         """Labels of the right choices of each example, shape (n,)."""
         return [
             {codes[index] for index in example.right}
-            for example, codes in zip(self.examples, self.codes, strict=True)
-        ]
-
-    @property
-    def gold_names(self) -> list[set[Hashable]]:
-        """The same as what they are called: texts if shared, else places."""
-        return [
-            {example.choices[index] if self.shared else codes[index] for index in example.right}
             for example, codes in zip(self.examples, self.codes, strict=True)
         ]
 
@@ -97,23 +93,36 @@ class Labels:
 
         NOT_EVALUATED where a prompt was not scored on an example: its own demonstrations.
         """
-        places = {example.id: place for place, example in enumerate(self.examples)}
+        places = {_presentation(example): place for place, example in enumerate(self.examples)}
         rows = []
         for prompt in predictions.prompts:
             row = [NOT_EVALUATED] * len(self.examples)
             for example, choice in zip(prompt.examples, prompt.chosen, strict=True):
-                place = places[example.id]
+                place = places[_presentation(example)]
                 row[place] = self.codes[place][choice]
             rows.append(row)
         return rows
 
+    def by_label(self, number: int, values: Sequence[T]) -> tuple[T, ...]:
+        """Return values of one example's choices in the order of their labels."""
+        pairs = zip(self.codes[number], values, strict=True)
+        return tuple(value for _, value in sorted(pairs, key=lambda pair: pair[0]))
 
-def label(examples: Sequence[Example]) -> Labels:
-    """Give every choice its label."""
-    texts: dict[int, set[tuple[str, ...]]] = {}
-    for example in examples:
-        texts.setdefault(len(example.choices), set()).add(tuple(sorted(example.choices)))
-    shared = all(len(found) == 1 for found in texts.values())
+
+def _presentation(example: Example) -> tuple[str, tuple[int, ...] | None]:
+    """Return what tells examples apart of which several may be one in different orders."""
+    return example.id, example.order
+
+
+def label(examples: Sequence[Example], *, by_place: bool = False) -> Labels:
+    """Give every choice its label.
+
+    Parameters
+    ----------
+    by_place : bool
+        Whether labels are places even where all examples share their choices.
+    """
+    shared = not by_place and share_choices(examples)
     codes = []
     for example in examples:
         if shared:
@@ -122,3 +131,14 @@ def label(examples: Sequence[Example]) -> Labels:
             order = list(shown_order(example))
         codes.append(tuple(order.index(index) for index in range(len(order))))
     return Labels(tuple(examples), tuple(codes), shared)
+
+
+def preferable(prompt_set: PromptSet) -> list[Labels]:
+    """Return all that a model may prefer to answer: texts; and letters where a format writes them.
+
+    Whoever says A everywhere says one text here and another there, and the reverse.
+    """
+    found = label(prompt_set.validation)
+    if found.shared and any(prompt.format.labels != "text" for prompt in prompt_set.prompts):
+        return [found, label(prompt_set.validation, by_place=True)]
+    return [found]

@@ -73,6 +73,17 @@ def p_value(value: float | None, log_p: float | None = None, level: float | None
     return shown
 
 
+def equals(shown: str) -> str:
+    """Put a sign between a name and a p-value that is written, unless it begins with one.
+
+    Examples
+    --------
+    >>> equals(".04"), equals("> .999")
+    ('= .04', '> .999')
+    """
+    return shown if shown[0] in "<>" else f"= {shown}"
+
+
 def level(value: float) -> str:
     """Write what a probability is compared with, as it was given.
 

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.arms.derive import arms_of, dotted
 from pytest_maxrandom.errors import ModelError, Problem, SuiteError
-from pytest_maxrandom.labels import label
+from pytest_maxrandom.flags.claims import impossible
+from pytest_maxrandom.flags.severity import deviations
+from pytest_maxrandom.labels import label, preferable
 from pytest_maxrandom.models.registry import locate, locate_adapter
 from pytest_maxrandom.nulls import Guessers, NoMetric, guessers, score_guessers
+from pytest_maxrandom.prompts.formats import Counterfactual
 from pytest_maxrandom.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.record import ClaimRecord, PromptCount, ValidationSet
 from pytest_maxrandom.suite.spec import AssertSpec
@@ -121,6 +124,7 @@ class PlannedClaim:
             quantization=self.model.quantization,
             shots=cell.shots,
             asserted=self.claim.asserted(),
+            severities=deviations(self.claim),
             revision=self.model.revision,
             backend=self.model.backend,
             scoring=self.suite.scoring,
@@ -248,6 +252,8 @@ def draw_cell(
     """
     prompts = suite.prompts
     prompt_set = draw_prompts(task, validation, prompts, shots)
+    if suite.scoring == "counterfactual":
+        prompt_set = prompt_set.asked(Counterfactual.of(suite.counterfactual))
     score_null = _score_null(suite.metric, prompt_set, prompts.budget)
     return Cell(task, shots, prompt_set, guessers(prompt_set, prompts.budget), score_null, test)
 
@@ -261,17 +267,10 @@ def _score_null(metric: Metric, prompt_set: PromptSet, t: int | None) -> ScoreGu
 def _unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem]:
     """Yield the claims that no result can pass; they would cost a sweep and tell nothing."""
     for claim in () if suite.spec.allow_unpassable else claims:
-        null = claim.null
-        perfect = null.results[-1]
-        failures = claim.claim.failures(null, perfect)
-        level = claim.claim.permutation_p
-        ways = label(claim.cell.prompt_set.validation).arrangements if level is not None else 0
-        if level is not None and level * ways < 1:
-            failures.append(
-                f"the permutation p is at least 1/{ways}, because the right answers can be "
-                f"shuffled in {ways} ways only"
-            )
-        if failures:
+        null, ways = claim.null, None
+        if claim.claim.permutation_p is not None:
+            ways = min(each.arrangements for each in preferable(claim.cell.prompt_set))
+        if failures := impossible(claim.claim, null, ways):
             yield Problem(
                 suite.path,
                 claim.line,
@@ -292,7 +291,7 @@ def _claim(suite: Suite, arm: Arm, index: int, cell: Cell) -> PlannedClaim:
         base=suite.path.parent,
         model=arm.model,
         cell=cell,
-        claim=Claim.of(assertion),
+        claim=Claim.of(assertion, spec.assertion),
         xfail=task.xfail or spec.xfail,
         marks=tuple(dict.fromkeys([*spec.marks, *task.marks])),
         counted=assertion.count if isinstance(assertion, AssertSpec) else "claim",

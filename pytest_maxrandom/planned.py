@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.arms.plan import plan_comparisons, plan_recorded_comparisons
+from pytest_maxrandom.label_bias.plan import plan_label_bias
+from pytest_maxrandom.label_bias.recorded import plan_recorded_label_bias
 from pytest_maxrandom.plan import PlannedClaim, plan
 from pytest_maxrandom.recorded.plan import plan_recorded
 from pytest_maxrandom.replicates import plan_replicates, replicated
@@ -15,16 +17,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.arms.planned import PlannedComparison, PlannedContamination
+    from pytest_maxrandom.label_bias.plan import PlannedLabelBias
+    from pytest_maxrandom.label_bias.recorded import PlannedRecordedLabelBias
     from pytest_maxrandom.recorded.claims import RecordedClaim
     from pytest_maxrandom.replicates import PlannedReplicates
 
     Planned = (
-        PlannedClaim | PlannedReplicates | RecordedClaim | PlannedComparison | PlannedContamination
+        PlannedClaim
+        | PlannedLabelBias
+        | PlannedReplicates
+        | RecordedClaim
+        | PlannedRecordedLabelBias
+        | PlannedComparison
+        | PlannedContamination
     )
 
 
 def plan_file(path: Path) -> Sequence[Planned]:
-    """Return the claims of a suite file, their replicates, and the comparisons of its arms.
+    """Return the claims of a suite file, with what is asked of each, and comparisons of its arms.
 
     Raises
     ------
@@ -34,7 +44,8 @@ def plan_file(path: Path) -> Sequence[Planned]:
     suite = load_any_suite(path)
     if isinstance(suite, RecordedSuite):
         recorded = plan_recorded(suite)
-        return [*recorded, *plan_recorded_comparisons(suite, recorded)]
-    planned = plan_replicates(suite, plan(suite))
+        checked = plan_recorded_label_bias(suite, recorded)
+        return [*checked, *plan_recorded_comparisons(suite, recorded)]
+    planned = plan_label_bias(suite, plan_replicates(suite, plan(suite)))
     claims = [each for each in planned if isinstance(each, PlannedClaim)]
     return [*planned, *plan_comparisons(suite, map(replicated, claims))]

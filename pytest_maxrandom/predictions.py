@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.prompts.prompt import Prompt
     from pytest_maxrandom.tasks.task import Example
 
-Scoring = Literal["mean_logprob", "sum_logprob", "char_logprob", "paper"]
+Scoring = Literal["mean_logprob", "sum_logprob", "char_logprob", "paper", "counterfactual"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +72,9 @@ def predict(
 ) -> PromptPredictions:
     """Turn scores into answers: the choice with the highest score.
 
-    Equal scores are decided by a lot that depends on the prompt and the example only, never on the
-    choices' positions: where the right choice often stands first, "the first wins" would make a
-    model that scores all choices alike look knowing.
+    Equal scores are decided by a lot that depends on the prompt and the example as it is shown,
+    never on where in the file a choice stands: where the right choice often stands first, "the
+    first wins" would make a model that scores all choices alike look knowing.
 
     Parameters
     ----------
@@ -83,7 +83,8 @@ def predict(
     scoring : str
         "mean_logprob": log-likelihood per token (arXiv 2404.13020); "sum_logprob": in total;
         "char_logprob": per character of the choice; "paper": per token as "mean_logprob", of the
-        span that the paper's own code takes, which the requests were made with.
+        span that the paper's own code takes, which the requests were made with; "counterfactual":
+        in total, of the continuation that all choices share.
     """
     chosen, ties, margins = [], 0, []
     for example, row in zip(examples, scores, strict=True):
@@ -94,7 +95,8 @@ def predict(
         if len(equal) > 1:
             ties += 1
         margins.append(_margin(values))
-        chosen.append(equal[Stream("tie", prompt.digest, example.id).below(len(equal))])
+        shown = example.order or ()
+        chosen.append(equal[Stream("tie", prompt.digest, example.id, *shown).below(len(equal))])
     correct = sum(choice in ex.right for choice, ex in zip(chosen, examples, strict=True))
     return PromptPredictions(
         prompt=prompt,
@@ -108,6 +110,36 @@ def predict(
     )
 
 
+def together(one: Predictions, other: Predictions) -> Predictions:
+    """Join the predictions of the same prompts on different presentations of their examples.
+
+    Raises
+    ------
+    ValueError
+        If the prompts differ.
+    """
+    pairs = zip(one.prompts, other.prompts, strict=True)
+    return Predictions(tuple(_joined(first, second) for first, second in pairs))
+
+
+def _joined(one: PromptPredictions, other: PromptPredictions) -> PromptPredictions:
+    if one.prompt != other.prompt:
+        raise ValueError(
+            f"predictions of different prompts: {one.prompt.digest[:8]} and "
+            f"{other.prompt.digest[:8]}"
+        )
+    return PromptPredictions(
+        prompt=one.prompt,
+        examples=one.examples + other.examples,
+        log_likelihoods=one.log_likelihoods + other.log_likelihoods,
+        tokens=one.tokens + other.tokens,
+        chosen=one.chosen + other.chosen,
+        correct=one.correct + other.correct,
+        ties=one.ties + other.ties,
+        margins=one.margins + other.margins,
+    )
+
+
 def _margin(values: Sequence[float]) -> float:
     second, top = sorted(values)[-2:]
     return 0.0 if top == second else top - second  # both may be minus infinity
@@ -116,6 +148,6 @@ def _margin(values: Sequence[float]) -> float:
 def _value(score: Score, answer: str, scoring: Scoring) -> float:
     if math.isnan(score.log_likelihood):
         raise ScoreError(f"the log-likelihood of the answer {answer!r} is no number (NaN)")
-    if scoring == "sum_logprob":
+    if scoring in ("sum_logprob", "counterfactual"):
         return score.log_likelihood
     return score.log_likelihood / (len(answer) if scoring == "char_logprob" else score.tokens)

@@ -192,16 +192,17 @@ def replicate_suite(suite: SuiteSpec, k: int) -> SuiteSpec:
 
 
 def replicate(record: ClaimRecord) -> Replicate:
-    """Return what a replicate's claim says, when it has been judged."""
+    """Return what a replicate's claim says, when it has been judged; red flags are the claim's."""
     assert record.best_prompt is not None
+    assert record.holds is not None
     return Replicate(
         **{
             name: getattr(record, name)
             for name in (
-                "n", "t", "best_correct", "best_accuracy", "max_random_baseline", "p_max",
-                "verdict", "passed",
+                "n", "t", "best_correct", "best_accuracy", "max_random_baseline", "p_max", "verdict"
             )
         },
+        passed=record.holds,
         best_prompt=record.best_prompt.digest,
         demonstration_ids=record.best_prompt.demonstration_ids,
     )  # fmt: skip

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.errors import MaxRandomError
+from pytest_maxrandom.node_ids import name_in_junit, show_as_written
 from pytest_maxrandom.options import read_settings
 from pytest_maxrandom.run import RECORDS, Run
 from pytest_maxrandom.suite.places import is_suite
@@ -27,6 +28,7 @@ class Reporting:
     """
 
     def __init__(self, config: pytest.Config) -> None:
+        self._config = config
         self._settings = read_settings(config)
         self._run = Run(self._settings.adjust)
         self._said: list[str] = []
@@ -52,8 +54,10 @@ class Reporting:
         if report.failed and is_suite(root / report.nodeid.partition("::")[0], root):
             self._run.broken += str(report.longrepr).splitlines()
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take over what a report says of claims."""
+        name_in_junit(self._config, report)
         self._run.add(report)
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
@@ -99,6 +103,7 @@ class Reporting:
         self, terminalreporter: pytest.TerminalReporter, config: pytest.Config
     ) -> None:
         """Show the claims as a table, where there are any."""
+        show_as_written(terminalreporter)
         if config.option.collectonly or not (self._run or self._said):
             return
         from pytest_maxrandom.reports.terminal import rows

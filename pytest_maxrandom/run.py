@@ -15,6 +15,7 @@ from pytest_maxrandom.record import (
     ClaimRecord,
     ComparisonRecord,
     ContaminationRecord,
+    LabelBiasRecord,
     ReplicatesRecord,
     RunRecord,
 )
@@ -24,13 +25,16 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.record import Adjustment, Outcome
 
-ItemRecord: TypeAlias = ClaimRecord | ReplicatesRecord | ComparisonRecord | ContaminationRecord
+ItemRecord: TypeAlias = (
+    ClaimRecord | ReplicatesRecord | LabelBiasRecord | ComparisonRecord | ContaminationRecord
+)
 RECORDS = pytest.StashKey[Sequence[ItemRecord]]()
 """The records of a pytest item: one for an item of a suite."""
 
 _LISTS: dict[str, type[ItemRecord]] = {
     "claims": ClaimRecord,
     "replicates": ReplicatesRecord,
+    "label_bias": LabelBiasRecord,
     "comparisons": ComparisonRecord,
     "contamination": ContaminationRecord,
 }

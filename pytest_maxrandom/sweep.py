@@ -8,37 +8,31 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.errors import PromptTooLong, SweepError
+from pytest_maxrandom.asking import AT_ONCE, check_lengths, encoded
 from pytest_maxrandom.locks import held
 from pytest_maxrandom.models.base import Score
 from pytest_maxrandom.predictions import Predictions, predict
-from pytest_maxrandom.scoring.requests import Question
 from pytest_maxrandom.seeding import digest
 from pytest_maxrandom.store import Key, Stored
 from pytest_maxrandom.tally import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
-    from pytest_maxrandom.models.base import Model, Scored
+    from pytest_maxrandom.asking import Work
+    from pytest_maxrandom.models.base import Model
     from pytest_maxrandom.predictions import PromptPredictions, Scoring
     from pytest_maxrandom.prompts.formats import Format
     from pytest_maxrandom.prompts.prompt import Prompt
     from pytest_maxrandom.record import Engine
-    from pytest_maxrandom.scoring.requests import Request
     from pytest_maxrandom.store import Cost, Store
     from pytest_maxrandom.tasks.task import Example
 
     Progress = Callable[[int, int], None]
-    Work = Sequence[tuple[Prompt, Sequence[Example]]]
 
 
 _CONVENTION = 1
 """Raised when the same texts would be given other numbers, so that no older ones are reused."""
-_ADDED = 8
-"""Tokens that stand for no byte of the text, at most (beginning, SentencePiece's first space)."""
-_AT_ONCE = 1000
-"""Examples in one call of the model, at most, so that memory does not grow with n."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +43,14 @@ class Sweep:
     ----------
     revision : str or None
         The commit of the model, where it is known.
+    tokens : int
+        Tokens put through a model for it, those of stored results included.
     """
 
     predictions: Predictions
     engine: Engine
     revision: str | None = None
+    tokens: int = 0
 
 
 def run_sweep(
@@ -96,7 +93,10 @@ def run_sweep(
         Before anything is scored.
     SweepError
         In one sentence that names prompt and example.
+    ValueError
+        If the scoring is "counterfactual" and a prompt's format is not, or the reverse.
     """
+    _check_interaction(work, scoring)
     keys = _keys(work, scoring, model_digest, forced_engine)
     known = store.get(keys) if store and not fresh else {}
     complete = all(key in known for key in keys)
@@ -106,7 +106,7 @@ def run_sweep(
     model = None if complete else load()
     if model:
         missing = [number for number, key in enumerate(keys) if key not in known]
-        _check_lengths(work, missing, model, scoring)
+        check_lengths(work, missing, model, scoring)
     progress(0, len(work))
     # Of two processes with the same work, one waits here and then reads what the other has stored.
     alone = bool(store and store.writable and not complete)
@@ -134,7 +134,7 @@ def run_sweep(
             progress(number + 1, len(work))
     margins = (margin for one in done for margin in one.margins if 0 < margin < math.inf)
     engine = tally.engine(model, closest=min(margins, default=None))
-    return Sweep(Predictions(tuple(done)), engine, tally.revision)
+    return Sweep(Predictions(tuple(done)), engine, tally.revision, tally.tokens)
 
 
 def is_stored(
@@ -143,6 +143,28 @@ def is_stored(
     """Tell whether a sweep needs no model, because the store has all of its results."""
     keys = _keys(work, scoring, model_digest, forced_engine)
     return store.get(keys).keys() >= set(keys)
+
+
+def stored_sweep(
+    work: Work, scoring: Scoring, store: Store, model_digest: str, forced_engine: str = "auto"
+) -> Sweep | None:
+    """Read a sweep of which the store has all results; None where one is missing."""
+    keys = _keys(work, scoring, model_digest, forced_engine)
+    known = store.get(keys)
+    if not known.keys() >= set(keys):
+        return None
+    tally = Tally()
+    done = []
+    for (prompt, examples), key in zip(work, keys, strict=True):
+        tally.reuse(known[key].cost)
+        done.append(predict(prompt, examples, _scores(known[key]), scoring))
+    engine = tally.engine(None, closest=None)
+    return Sweep(Predictions(tuple(done)), engine, tally.revision, tally.tokens)
+
+
+def _check_interaction(work: Work, scoring: Scoring) -> None:
+    if any((p.format.counterfactual is None) == (scoring == "counterfactual") for p, _ in work):
+        raise ValueError(f"the prompts are not written for the scoring {scoring!r}")
 
 
 def _computed(
@@ -154,23 +176,27 @@ def _computed(
 ) -> tuple[PromptPredictions, Cost]:
     prompt, examples = work
     started = time.perf_counter()
-    scored = list(_score(number, prompt, examples, model, scoring))
-    rows = [row for part, _ in scored for row in part]
+    rows: list[list[Score]] = []
+    costs = []
+    full = 0
+    for start in range(0, len(examples), AT_ONCE):
+        asked = encoded(number, prompt, examples[start : start + AT_ONCE], model, scoring)
+        scored = model.score([request for row in asked for request in row])
+        scores = iter(scored.scores)
+        rows += [[next(scores) for _ in row] for row in asked]
+        costs.append(scored)
+        full += sum(max(len(each.ids) for each in row) == model.context_length for row in asked)
     predictions = predict(prompt, examples, rows, scoring)
     seconds = time.perf_counter() - started
-    return predictions, tally.compute(model, [one for _, one in scored], seconds)
+    return predictions, tally.compute(model, costs, seconds, full)
 
 
 def _storable(predictions: PromptPredictions, cost: Cost) -> Stored:
     return Stored(predictions.log_likelihoods, predictions.tokens, predictions.chosen, cost)
 
 
-def scored_digest(prompt: Prompt, examples: Sequence[Example]) -> str:
-    """Return the SHA-256 (hex) of examples as a prompt shows and scores them; ids do not count."""
-    return _scored_digest(prompt.format, examples)
-
-
-def _scored_digest(form: Format, examples: Sequence[Example]) -> str:
+def scored_digest(form: Format, examples: Sequence[Example]) -> str:
+    """Return the SHA-256 (hex) of examples as a format shows and scores them; ids do not count."""
     parts: list[str | int] = [_CONVENTION]
     for example in examples:
         answers = form.answers(example)
@@ -185,7 +211,7 @@ def _keys(work: Work, scoring: Scoring, model_digest: str, engine: str) -> list[
     for prompt, examples in work:
         same = prompt.format, tuple(map(id, examples))
         if same not in digests:
-            digests[same] = _scored_digest(prompt.format, examples)
+            digests[same] = scored_digest(prompt.format, examples)
         keys.append(Key(model_digest, digests[same], prompt.digest, scoring, engine))
     return keys
 
@@ -206,68 +232,3 @@ def _scores(stored: Stored) -> list[list[Score]]:
         [Score(*score) for score in zip(log_likelihoods, tokens, strict=True)]
         for log_likelihoods, tokens in zip(stored.log_likelihoods, stored.tokens, strict=True)
     ]
-
-
-def _score(
-    number: int, prompt: Prompt, examples: Sequence[Example], model: Model, scoring: Scoring
-) -> Iterator[tuple[list[list[Score]], Scored]]:
-    """Yield the scores of some examples after the other, and what each such call cost."""
-    for start in range(0, len(examples), _AT_ONCE):
-        encoded = _encode(number, prompt, examples[start : start + _AT_ONCE], model, scoring)
-        scored = model.score([request for row in encoded for request in row])
-        scores = iter(scored.scores)
-        yield [[next(scores) for _ in row] for row in encoded], scored
-
-
-def _check_lengths(work: Work, missing: Sequence[int], model: Model, scoring: Scoring) -> None:
-    """Refuse what does not fit the model's context, before anything is scored."""
-    for number in missing:
-        prompt, examples = work[number]
-        doubtful = _perhaps_too_long(prompt, examples, model)
-        for start in range(0, len(doubtful), _AT_ONCE):
-            _encode(number, prompt, doubtful[start : start + _AT_ONCE], model, scoring)
-
-
-def _perhaps_too_long(prompt: Prompt, examples: Sequence[Example], model: Model) -> list[Example]:
-    """Return the examples that must be encoded to know whether they fit the context.
-
-    A token stands for at least one byte, but for the few that a tokenizer adds at the ends.
-    """
-    limit = model.context_length
-    if limit is None:
-        return []
-    room = limit - _ADDED - len(prompt.text.encode())
-    return [
-        example
-        for example in examples
-        if len(prompt.format.question(example).encode()) + _longest_answer(prompt, example) > room
-    ]
-
-
-def _longest_answer(prompt: Prompt, example: Example) -> int:
-    return max(len(answer.encode()) for answer in prompt.format.answers(example))
-
-
-def _encode(
-    number: int, prompt: Prompt, examples: Sequence[Example], model: Model, scoring: Scoring
-) -> list[tuple[Request, ...]]:
-    questions = [
-        Question(prompt.context(example), prompt.format.answers(example)) for example in examples
-    ]
-    where = f"prompt {number + 1} ({prompt.digest[:8]})"
-    try:
-        encoded = model.encode(questions, span="paper" if scoring == "paper" else "boundary")
-    except ValueError as error:
-        raise SweepError(
-            f"{where}: {error}; give the task an instruction, an input or an output prefix"
-        ) from error
-    limit = model.context_length
-    for example, row in zip(examples, encoded, strict=True):
-        length = max(len(request.ids) for request in row)
-        if limit is not None and length > limit:
-            raise PromptTooLong(
-                f"{where} with example {example.id} has {length} tokens, and the model's context "
-                f"holds {limit}; use fewer shots, shorter demonstrations or another model (text is "
-                "never cut)"
-            )
-    return encoded

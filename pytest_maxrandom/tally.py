@@ -27,7 +27,9 @@ class Tally:
     _reused: list[Cost] = field(default_factory=list)
     _requests: int = 0
 
-    def compute(self, model: Model, scored: Sequence[Scored], seconds: float) -> Cost:
+    def compute(
+        self, model: Model, scored: Sequence[Scored], seconds: float, full_texts: int
+    ) -> Cost:
         """Add a prompt that the model has scored, and return its cost."""
         cost = Cost(
             device=model.device,
@@ -39,6 +41,7 @@ class Tally:
             trie_nodes=sum(one.trie_nodes for one in scored),
             seconds=seconds,
             versions=_versions(),
+            full_texts=full_texts,
         )
         self._computed.append(cost)
         self._requests += sum(len(one.scores) for one in scored)
@@ -52,6 +55,11 @@ class Tally:
     def revision(self) -> str | None:
         """The commit of the model, where it is known."""
         return next((cost.revision for cost in self._costs if cost.revision), None)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens put through a model for all of it, whenever that was."""
+        return sum(cost.tokens_forwarded for cost in self._costs)
 
     @property
     def _costs(self) -> list[Cost]:
@@ -82,6 +90,7 @@ class Tally:
             reused=len(self._reused),
             reused_seconds=sum(cost.seconds for cost in self._reused),
             closest=closest,
+            full_texts=sum(cost.full_texts for cost in self._costs),
         )
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from pytest_maxrandom.notation import accuracy, level, p_value
+from pytest_maxrandom.notation import accuracy, equals, level, p_value
 from pytest_maxrandom.nulls import Guessers
 
 if TYPE_CHECKING:
     from pytest_maxrandom.nulls import Null
-    from pytest_maxrandom.record import Standing
+    from pytest_maxrandom.record import ClaimRecord, Standing
+    from pytest_maxrandom.suite.red_flags import RedFlags
     from pytest_maxrandom.suite.spec import BoundsSpec
 
 DEFAULT_P_MAX = 0.05
@@ -21,22 +22,45 @@ _BASELINES = {"max_random": "the expected maximum", "standard": "chance"}
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What must hold of the best of t prompts; all parts that are given."""
+    """What must hold of the best of t prompts; all parts that are given.
+
+    Attributes
+    ----------
+    red_flags : RedFlagsSpec or str or None
+        What red flags do to it, as the suite says; None for the defaults.
+    """
 
     p_max: float | None = None
     beats: str | None = None
     guaranteed_p: float | None = None
     permutation_p: float | None = None
+    red_flags: RedFlags | None = None
 
     @classmethod
-    def of(cls, spec: BoundsSpec | Literal["report"] | None) -> Claim:
-        """Return the claim of a suite; p_max <= 0.05 where it says nothing."""
+    def of(
+        cls,
+        spec: BoundsSpec | Literal["report"] | None,
+        of_suite: BoundsSpec | Literal["report"] | None = None,
+    ) -> Claim:
+        """Return the claim of a suite; p_max <= 0.05 where it says nothing.
+
+        Parameters
+        ----------
+        spec
+            What is asserted.
+        of_suite
+            What the whole suite asserts, whose red flags hold where `spec` names none.
+        """
         if spec == "report":
             return cls()
-        claim = (
-            cls() if spec is None else cls(**spec.model_dump(exclude={"count", "in_replicates"}))
-        )
-        return claim if claim.asserted() else cls(p_max=DEFAULT_P_MAX)
+        claim = cls()
+        if spec is not None:
+            bounds = spec.model_dump(exclude={"count", "in_replicates", "red_flags"})
+            flags = spec.red_flags
+            if flags is None and of_suite is not None and of_suite != "report":
+                flags = of_suite.red_flags
+            claim = cls(**bounds, red_flags=flags)
+        return claim if claim.asserted() else replace(claim, p_max=DEFAULT_P_MAX)
 
     def asserted(self) -> dict[str, float | str]:
         """Return the claim as the suite writes it."""
@@ -96,6 +120,12 @@ class Verdict:
     verdict: Standing
     passed: bool
     message: str | None
+
+    def write_into(self, record: ClaimRecord) -> None:
+        """Let the record of the claim have all of these numbers."""
+        for name, value in asdict(self).items():
+            setattr(record, name, value)
+        record.holds = self.passed
 
 
 def judge(
@@ -194,4 +224,4 @@ def _above(name: str, p: float, bound: float) -> list[str]:
     if p <= min(1.0, bound * (1 + _ROUNDING)):
         return []
     shown = p_value(p, level=bound)
-    return [f"{name} {shown if shown[0] in '<>' else f'= {shown}'} is above {level(bound)}"]
+    return [f"{name} {equals(shown)} is above {level(bound)}"]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.commands.holdout import add_study_arguments
-from pytest_maxrandom.figures.library import DEFAULT_FORMATS, FORMATS, NAMES
+from pytest_maxrandom.figures.available import DEFAULT_FORMATS, FORMATS, NAMES
 
 if TYPE_CHECKING:
     import argparse
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> str:
         If an option is outside its domain, or options contradict each other.
     """
     from pytest_maxrandom.errors import MaxRandomError, ReportError
-    from pytest_maxrandom.figures.library import MISSING, installed
+    from pytest_maxrandom.figures.available import MISSING, installed
 
     formats = _formats(options.formats)
     _check_names(options.only)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import RunRecord
 
 _FORMATS = ("markdown", "html", "latex", "bibtex", "csv")
-_TABLES = ("claims", "replicates", "comparisons", "over_tasks", "contamination")
+_TABLES = ("claims", "replicates", "label_bias", "comparisons", "over_tasks", "contamination")
 _TEMPLATED = ("markdown", "html", "latex")
 
 
@@ -33,7 +33,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--table",
         choices=_TABLES,
         help="with --format csv: what has a row; claims (the default), each replicate of a claim, "
-        "comparisons, comparisons over all tasks, or contamination checks",
+        "each label of a label-bias check, comparisons, comparisons over all tasks, or "
+        "contamination checks",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write there, not to the screen")
     parser.add_argument(

@@ -12,10 +12,11 @@ from pytest_maxrandom.figures import (
     best_of_t,
     histogram,
     increase,
+    label_bias,
     normalized,
     p_contours,
 )
-from pytest_maxrandom.figures.library import DEFAULT_FORMATS, NAMES
+from pytest_maxrandom.figures.available import DEFAULT_FORMATS, NAMES
 from pytest_maxrandom.figures.results import results_of
 from pytest_maxrandom.figures.write import write
 from pytest_maxrandom.notation import count
@@ -69,13 +70,12 @@ class Written:
 
 
 def of_run(run: RunRecord) -> Catalogue:
-    """Return the figures of a run's claims."""
+    """Return the figures of a run's claims, and of its label-bias checks."""
     results, without = results_of(run)
     found = Catalogue()
     if without:
-        named = ", ".join(map(visible, without[:_NAMED]))
-        more = f" and {count(len(without) - _NAMED)} more" if len(without) > _NAMED else ""
-        found.notes[""] = f"left out {_claims(len(without), 'without p_max')}: {named}{more}"
+        told = f"left out {_claims(len(without), 'without p_max')}"
+        found.notes[""] = f"{told}: {_named(without)}"
 
     def add(
         name: str,
@@ -108,7 +108,18 @@ def of_run(run: RunRecord) -> Catalogue:
         normalized.figures,
         lambda result: "" if normalized.drawable(result) else "whose chance is 1",
     )
+    panels, untold = label_bias.panels_of(run)
+    if panels:
+        found.families["label_bias"] = lambda: label_bias.figures(panels)
+    if untold:
+        found.notes["label_bias"] = f"label_bias: left out without a result: {_named(untold)}"
     return found
+
+
+def _named(labels: Sequence[str]) -> str:
+    """Name the first of some records, and say how many others there are."""
+    more = f" and {count(len(labels) - _NAMED)} more" if len(labels) > _NAMED else ""
+    return f"{', '.join(map(visible, labels[:_NAMED]))}{more}"
 
 
 def _without_histogram(result: Result) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
-from pytest_maxrandom.errors import ClaimFailed, MaxRandomError
+from pytest_maxrandom.errors import ClaimFailed, MaxRandomError, RedFlagged
 from pytest_maxrandom.run import RECORDS
 
 if TYPE_CHECKING:
@@ -85,12 +85,14 @@ class SuiteItem(pytest.Item):
         self.stash[RECORDS] = [record]
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Return one line for what a user can understand and mend."""
-        expected = isinstance(excinfo.value, ClaimFailed | MaxRandomError)
+        """Return one line for what a user can understand and mend, and one for each red flag."""
+        expected = isinstance(excinfo.value, ClaimFailed | MaxRandomError | RedFlagged)
         if expected and not self.config.getoption("fulltrace"):
             (record,) = self.stash[RECORDS]
-            record.message = str(excinfo.value)
-            return record.message
+            text = str(excinfo.value)
+            flagged = isinstance(excinfo.value, RedFlagged)
+            record.message = text.partition("\n")[0] if flagged else text
+            return text
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:

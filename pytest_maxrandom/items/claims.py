@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.errors import ClaimFailed, MaxRandomError
+from pytest_maxrandom.errors import ClaimFailed, MaxRandomError, RedFlagged
 from pytest_maxrandom.evaluation import Evaluation
 from pytest_maxrandom.items.base import SuiteItem, all_sweeps
 from pytest_maxrandom.items.means import means
@@ -15,6 +16,7 @@ from pytest_maxrandom.options import read_settings
 from pytest_maxrandom.progress import Progress
 from pytest_maxrandom.recorded.evaluation import assess_recorded
 from pytest_maxrandom.reports.predictions import append
+from pytest_maxrandom.reports.red_flags import explained
 
 if TYPE_CHECKING:
     from pytest_maxrandom.plan import PlannedClaim
@@ -50,16 +52,22 @@ class ClaimItem(SuiteItem):
         """Judge the best of the prompts."""
         self.judge()
         self._tell(_FOUND)
-        if self.record.message:
-            raise ClaimFailed(self.record.message)
+        record = self.record
+        if record.red_flags:
+            kinds = dict.fromkeys(flag.kind for flag in record.red_flags)
+            self.user_properties.append(("red_flags", ", ".join(kinds)))
+        if record.failing_flags:
+            raise RedFlagged(explained(record))
+        if record.message:
+            raise ClaimFailed(record.message)
 
+    @abstractmethod
     def prepare(self) -> None:
         """Get at the results or the model."""
-        raise NotImplementedError
 
+    @abstractmethod
     def judge(self) -> None:
         """Fill the record."""
-        raise NotImplementedError
 
     def _tell(self, names: tuple[str, ...]) -> None:
         self.user_properties += [(name, getattr(self.record, name)) for name in names]
@@ -116,7 +124,8 @@ class RecordedItem(ClaimItem):
 
     def judge(self) -> None:
         """Judge the best of the recorded prompts."""
-        assess_recorded(self.planned, self.record)
+        items = (each for each in self.session.items if isinstance(each, RecordedItem))
+        assess_recorded(self.planned.beside(each.planned for each in items), self.record)
         if read_settings(self.config).predictions:
             self.record.notes.append(
                 "The predictions file has none of these answers: they are in the recorded results."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import string
 from dataclasses import dataclass
@@ -10,11 +11,42 @@ from typing import TYPE_CHECKING, Literal
 from pytest_maxrandom.seeding import Stream
 
 if TYPE_CHECKING:
+    from pytest_maxrandom.suite.spec import CounterfactualSpec
     from pytest_maxrandom.tasks.task import Example, Layout
 
 Labels = Literal["text", "letter", "parenthesized", "number"]
 
 MOST_LETTERS = len(string.ascii_uppercase)
+
+
+@dataclass(frozen=True, slots=True)
+class Counterfactual:
+    """Texts that ask for a choice by one continuation that all choices share (arXiv 2406.11634).
+
+    Each choice's answer is moved into the context, ``{question}{answer}{statement}``, and the
+    log-likelihood of the continuation after it is the choice's score, in total: all choices have
+    the same text there. So no label's own probability is part of a score. Where a tokenizer joins
+    the end of a statement with the continuation, the joined token is scored as a whole.
+
+    Attributes
+    ----------
+    statement : str
+        What stands between answer and continuation; in the paper " is the".
+    continuation : str
+        What is scored; in the paper " best".
+    output_prefix : str, optional
+        What stands before the answer, in place of the layout's; in the paper ". Of the answer
+        choices above, answer ".
+    """
+
+    statement: str
+    continuation: str
+    output_prefix: str | None = None
+
+    @classmethod
+    def of(cls, spec: CounterfactualSpec) -> Counterfactual:
+        """Return what a suite says."""
+        return cls(spec.statement, spec.continuation, spec.output_prefix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,49 +60,76 @@ class Format:
     labels : str
         "text": choices are named by their text. Else they are listed with labels ("letter": A. B.,
         "parenthesized": (A) (B), "number": 1. 2.), and the label is the answer.
+    counterfactual : Counterfactual or None
+        What follows every answer, where that is scored and not the answer itself.
     """
 
     layout: Layout
     labels: Labels = "text"
+    counterfactual: Counterfactual | None = None
+
+    @property
+    def output_prefix(self) -> str:
+        """What stands before an answer."""
+        after = self.counterfactual
+        if after is None or after.output_prefix is None:
+            return self.layout.output_prefix
+        return after.output_prefix
 
     def question(self, example: Example) -> str:
         """Return what stands before the answer."""
         layout = self.layout
-        parts = [layout.input_prefix, example.input]
+        listing = ""
         if layout.append_choices:
             answers = self.answers(example)
-            for index in shown_order(example):
-                label = "" if self.labels == "text" else f"{self._listed(answers[index])} "
-                parts += [layout.choice_prefix, label, example.choices[index]]
-        parts.append(layout.output_prefix)
-        return "".join(parts)
+            listing = "".join(
+                self.listed(answers[index], example.choices[index])
+                for index in shown_order(example)
+            )
+        return layout.input_prefix + example.input + listing + self.output_prefix
 
     def answers(self, example: Example) -> tuple[str, ...]:
-        """Return the m texts that are scored, one per choice, in the order of the file."""
+        """Return the m texts that answer, one per choice, in the order of the file."""
         if self.labels == "text":
             return example.choices
         order = shown_order(example)
-        return tuple(self._label(order.index(index)) for index in range(len(order)))
+        return tuple(self.label(order.index(index)) for index in range(len(order)))
 
     def demonstration(self, example: Example) -> str:
         """Return the example with a right answer: the first as its choices are shown."""
         return _demonstration(self, example)
 
-    def _label(self, place: int) -> str:
+    def label(self, place: int) -> str:
+        """Return the label of a place, from 0; of formats that have labels of their own."""
         if self.labels == "number":
             return str(place + 1)
         letter = string.ascii_uppercase[place]
         return f"({letter})" if self.labels == "parenthesized" else letter
 
-    def _listed(self, label: str) -> str:
-        return label if self.labels == "parenthesized" else f"{label}."
+    def listed(self, answer: str, text: str) -> str:
+        """Return a listed choice, with its answer as label unless that is the text itself."""
+        label = {"text": "", "parenthesized": f"{answer} "}.get(self.labels, f"{answer}. ")
+        return f"{self.layout.choice_prefix}{label}{text}"
 
 
 def shown_order(example: Example) -> tuple[int, ...]:
-    """Return the order in which choices are listed: shuffled once per example.
+    """Return the order in which choices are listed: if not given, shuffled once per example.
 
     Many files hold the right choice first; a prompt that lists them so gives the answer away.
     """
+    return _shuffled(example) if example.order is None else example.order
+
+
+def shown_as(example: Example, order: tuple[int, ...]) -> Example:
+    """Return the example with its choices listed in that order.
+
+    Where that is the order which it has by itself, it is the example as its task holds it.
+    """
+    given = None if order == _shuffled(example) else order
+    return dataclasses.replace(example, order=given)
+
+
+def _shuffled(example: Example) -> tuple[int, ...]:
     return _order(example.id, len(example.choices))
 
 
@@ -82,4 +141,7 @@ def _order(name: str, count: int) -> tuple[int, ...]:
 @functools.lru_cache(maxsize=100_000)
 def _demonstration(form: Format, example: Example) -> str:
     right = next(index for index in shown_order(example) if index in example.right)
-    return form.question(example) + form.answers(example)[right]
+    text = form.question(example) + form.answers(example)[right]
+    if form.counterfactual is None:
+        return text
+    return text + form.counterfactual.statement + form.counterfactual.continuation

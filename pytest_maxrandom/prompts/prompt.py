@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.seeding import digest
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.prompts.formats import Format
+    from pytest_maxrandom.prompts.formats import Counterfactual, Format
     from pytest_maxrandom.tasks.task import Example
 
 
@@ -40,7 +41,14 @@ class Prompt:
         """SHA-256 (hex) of all the text that the prompt adds to an example."""
         layout = self.format.layout
         listing = (self.format.labels, layout.choice_prefix) if layout.append_choices else ()
-        return digest(self.text, layout.input_prefix, *listing, layout.output_prefix)
+        after = self.format.counterfactual
+        asked = ("counterfactual", after.statement, after.continuation) if after else ()
+        return digest(self.text, layout.input_prefix, *listing, self.format.output_prefix, *asked)
+
+    def asked(self, counterfactual: Counterfactual | None) -> Prompt:
+        """Return the prompt with answers that are stated so, or, with None, scored themselves."""
+        form = dataclasses.replace(self.format, counterfactual=counterfactual)
+        return Prompt(self.demonstrations, form)
 
     def context(self, example: Example) -> str:
         """Return all the text before the answer."""

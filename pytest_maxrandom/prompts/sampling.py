@@ -16,7 +16,7 @@ from pytest_maxrandom.seeding import Stream, digest
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_maxrandom.prompts.formats import Labels
+    from pytest_maxrandom.prompts.formats import Counterfactual, Labels
     from pytest_maxrandom.suite.base import FormatSpec
     from pytest_maxrandom.suite.spec import PromptsSpec, ValidationSpec
     from pytest_maxrandom.tasks.task import Example, Layout, Task
@@ -71,6 +71,11 @@ class PromptSet:
         """Number of examples that each prompt is scored on."""
         left_out = len(self.prompts[0].demonstrations) if self.regime == "leave_out" else 0
         return len(self.validation) - left_out
+
+    def asked(self, counterfactual: Counterfactual | None) -> PromptSet:
+        """Return the same prompts with answers that are stated so; see :meth:`Prompt.asked`."""
+        prompts = tuple(prompt.asked(counterfactual) for prompt in self.prompts)
+        return dataclasses.replace(self, prompts=prompts)
 
     def scored(self, prompt: Prompt) -> list[Example]:
         """Return the n validation examples that this prompt is scored on."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from pytest_maxrandom.record.red_flags import RedFlag, RedFlagKind, Severity
 from pytest_maxrandom.record.words import Outcome, Standing
 
 
@@ -160,6 +161,8 @@ class Engine:
     closest: float | None = None
     """Smallest difference between the best and the second-best score of an answer, in the unit of
     the score; ties, which a lot decides, do not count."""
+    full_texts: int = 0
+    """(prompt, example) pairs of which a text is exactly as long as the model's context."""
 
 
 @dataclass(slots=True)
@@ -175,7 +178,9 @@ class ClaimRecord:
     quantization: str
     shots: int
     asserted: dict[str, Any]
-    """`assert` of the suite: {"p_max": 0.05}."""
+    """`assert` of the suite, red flags aside: {"p_max": 0.05}."""
+    severities: dict[RedFlagKind, Severity] = field(default_factory=dict)
+    """What the suite says of red flags, where that is not the default: {"majority": "fail"}."""
     revision: str | None = None
     backend: str = "transformers"
     scoring: str = "mean_logprob"
@@ -209,12 +214,16 @@ class ClaimRecord:
     critical_score: float | None = None
     """The same, where the metric is no accuracy."""
     verdict: Standing | None = None
+    holds: bool | None = None
+    """Whether what is asserted holds, red flags aside."""
     passed: bool | None = None
+    """Whether it holds, and no red flag fails it."""
     outcome: Outcome | None = None
     xfail: str | None = None
     message: str | None = None
-    """Why the claim does not hold, or could not be tested, in one line."""
-    red_flags: list[str] = field(default_factory=list)
+    """Why the claim does not pass, or could not be tested, in one line; of red flags the kinds."""
+    red_flags: list[RedFlag] = field(default_factory=list)
+    """What makes the result look better than it is; those that fail the claim first."""
     tries: Tries | None = None
     test: HeldOut | None = None
     recorded: Recorded | None = None
@@ -235,3 +244,8 @@ class ClaimRecord:
     """What a reader must know, one sentence each."""
     warnings: list[str] = field(default_factory=list)
     """What happened to the ledger or the results store, one sentence each."""
+
+    @property
+    def failing_flags(self) -> list[RedFlag]:
+        """The red flags that fail the claim."""
+        return [flag for flag in self.red_flags if flag.severity == "fail"]

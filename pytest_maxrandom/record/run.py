@@ -11,6 +11,7 @@ from pytest_maxrandom.record.designs import (
     OverTasks,
     ReplicatesRecord,
 )
+from pytest_maxrandom.record.label_bias import LabelBiasRecord
 from pytest_maxrandom.record.words import Adjustment
 
 SCHEMA_VERSION = 1
@@ -34,6 +35,7 @@ class RunRecord:
     not_run: int = 0
     """Claims that were selected and have no result, because the run ended before."""
     replicates: list[ReplicatesRecord] = field(default_factory=list)
+    label_bias: list[LabelBiasRecord] = field(default_factory=list)
     comparisons: list[ComparisonRecord] = field(default_factory=list)
     contamination: list[ContaminationRecord] = field(default_factory=list)
     over_tasks: list[OverTasks] = field(default_factory=list)

@@ -12,8 +12,7 @@
 ``arms``         right answers of several arms, counted by task and replicate (no sweeps)
 ``plan``         from a suite to its claims (``claims``), before any is judged
 ``evidence``     what a claim is judged by: counts and guessers (``guessers``), a publication
-                 (``published``) and the differences from it (``changes``), and what the answers
-                 show to be wrong (``faults``, ``twins``)
+                 (``published``) and the differences from it (``changes``)
 ``evaluation``   from there to the record of a claim
 ===============  ===================================================================
 """

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.flags.severity import deviations
 from pytest_maxrandom.record import ClaimRecord, Recorded
 from pytest_maxrandom.recorded.published import PublishedGuessers
 from pytest_maxrandom.recorded.tables.summary import RecordedMaximum
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from fractions import Fraction
 
     from pytest_maxrandom.nulls import Guessers
     from pytest_maxrandom.record import Published
     from pytest_maxrandom.recorded.guessers import Counts
     from pytest_maxrandom.recorded.sources import Results
-    from pytest_maxrandom.suite.recorded import RecordedModelSpec
+    from pytest_maxrandom.suite.recorded import Chance, RecordedModelSpec
     from pytest_maxrandom.verdict import Claim
 
 
@@ -27,8 +29,8 @@ class Evidence:
 
     Attributes
     ----------
-    results : RecordedSweep or RecordedMaximum
-        Distinct prompts, or a published maximum.
+    read, results : RecordedSweep or RecordedMaximum
+        As they were read, where prompts may repeat; and distinct prompts, or a published maximum.
     counts : Counts
         Their right answers.
     null : Guessers
@@ -39,18 +41,24 @@ class Evidence:
         Which of n, t and chance were not counted in the results.
     chances : tuple of Fraction or None
         Per example the chance of one guess, where it is known of each.
-    notes, red_flags : tuple of str
+    declared_n : int or None
+        Number of examples that the suite or a publication states.
+    declared_chance : Fraction or dict or None
+        Chance that is stated.
+    notes : tuple of str
         What a reader must know.
     """
 
+    read: Results
     results: Results
     counts: Counts
     null: Guessers
     published: Published | None
     stated: tuple[str, ...]
     chances: tuple[Fraction, ...] | None
+    declared_n: int | None
+    declared_chance: Chance | None
     notes: tuple[str, ...]
-    red_flags: tuple[str, ...]
 
     @property
     def n(self) -> int:
@@ -85,6 +93,8 @@ class RecordedClaim:
         None where the results are missing.
     missing : str or None
         What to do then.
+    others : tuple of RecordedClaim
+        Those about other models, on the same task with as many shots.
     """
 
     name: str
@@ -97,6 +107,28 @@ class RecordedClaim:
     marks: tuple[str, ...]
     evidence: Evidence | None
     missing: str | None
+    others: tuple[RecordedClaim, ...] = field(default=(), repr=False)
+
+    def beside(self, claims: Iterable[RecordedClaim]) -> RecordedClaim:
+        """Return the claim with those of other models on the same task with as many shots.
+
+        One name with several quantizations is one model; with several labels it is not.
+        """
+        return replace(
+            self,
+            others=tuple(
+                claim
+                for claim in claims
+                if (claim.task, claim.shots) == (self.task, self.shots)
+                and (
+                    claim.model.name != self.model.name
+                    or (
+                        claim.model.label != self.model.label
+                        and claim.model.quantization == self.model.quantization
+                    )
+                )
+            ),
+        )
 
     def record(self, node_id: str, suite: str) -> ClaimRecord:
         """Return what can be said of the claim before it is judged."""
@@ -111,6 +143,7 @@ class RecordedClaim:
             quantization=model.quantization or "",
             shots=self.shots or 0,
             asserted=self.claim.asserted(),
+            severities=deviations(self.claim),
             backend=model.backend,
             scoring="",
             xfail=self.xfail,
@@ -122,7 +155,6 @@ class RecordedClaim:
             record.max_random_baseline = evidence.null.max_random_baseline
             record.published = evidence.published
             record.notes = list(evidence.notes)
-            record.red_flags = list(evidence.red_flags)
             if not isinstance(evidence.results, RecordedMaximum):
                 record.validation_ids = list(evidence.results.example_ids)
             assert record.recorded is not None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.assessment import permuted_p
+from pytest_maxrandom.flags import find, majority
+from pytest_maxrandom.flags.recorded import seen_of_recorded
+from pytest_maxrandom.flags.severity import hold_against
 from pytest_maxrandom.recorded.permutations import NoPermutations, strata
 from pytest_maxrandom.recorded.sweep import RecordedSweep
-from pytest_maxrandom.stats.majority import majority_answer
 from pytest_maxrandom.verdict import judge
 
 if TYPE_CHECKING:
@@ -28,11 +29,14 @@ def assess_recorded(claim: RecordedClaim, record: ClaimRecord) -> None:
     verdict = judge(
         claim.claim, evidence.null, counts.best_correct, counts.best, permutation_p=permutation_p
     )
-    for name, value in asdict(verdict).items():
-        setattr(record, name, value)
+    verdict.write_into(record)
     record.n = evidence.n
-    if isinstance(sweep, RecordedSweep):
-        _look_at_majority(sweep, evidence, record)
+    seen = seen_of_recorded(claim, verdict)
+    constant = majority(seen)
+    if constant is not None:
+        record.majority_rate = constant.rate
+        record.majority_p = constant.p_value(evidence.null.best)
+    hold_against(record, claim.claim, find(seen))
 
 
 def _permutation_p(sweep: RecordedSweep, evidence: Evidence, record: ClaimRecord) -> float | None:
@@ -43,22 +47,6 @@ def _permutation_p(sweep: RecordedSweep, evidence: Evidence, record: ClaimRecord
     except NoPermutations as reason:
         record.notes.append(f"There is no permutation p, because in the results {reason}.")
         return None
-    labels = 1 + max(int(sweep.answers.max()), *map(max, sweep.gold))
-    p, notes = permuted_p(sweep.answers, sweep.gold, groups, evidence.null.t, labels=labels)
+    p, notes = permuted_p(sweep.answers, sweep.gold, None, evidence.null.t, strata=groups)
     record.notes += notes
     return p
-
-
-def _look_at_majority(sweep: RecordedSweep, evidence: Evidence, record: ClaimRecord) -> None:
-    """Compare with the best constant answer, where answers have names that examples share."""
-    if sweep.gold is None or not sweep.labels:
-        return
-    majority = majority_answer([{sweep.labels[index] for index in right} for right in sweep.gold])
-    record.majority_rate = majority.rate
-    record.majority_p = majority.p_value(evidence.null.best)
-    assert record.best_accuracy is not None
-    if record.passed and majority.rate >= record.best_accuracy:
-        record.red_flags.append(
-            f"Always saying {majority.answer!r} is right on {majority.correct} of {majority.n} "
-            "examples; the best prompt is not above that."
-        )

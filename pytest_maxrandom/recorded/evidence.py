@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.notation import count, span
 from pytest_maxrandom.recorded.changes import changes
 from pytest_maxrandom.recorded.claims import Evidence
-from pytest_maxrandom.recorded.faults import faults
-from pytest_maxrandom.recorded.guessers import Counts, agrees, alike, chances_of, of_examples, shown
+from pytest_maxrandom.recorded.guessers import (
+    Counts,
+    agrees,
+    alike,
+    chances_of,
+    of_examples,
+    shown,
+)
 from pytest_maxrandom.recorded.published import PublishedGuessers, published
 from pytest_maxrandom.recorded.sweep import RecordedSweep
 from pytest_maxrandom.suite.recorded import at_shots
@@ -82,7 +88,8 @@ class _Given:
         if isinstance(self.tried, RecordedSweep):
             stated = ["t"] if t > len(self.tried.prompt_ids) else []
             stated += ["chance"] if self.tried.chances is None else []
-        return self._evidence(null, self._published(null), stated, self._notes_on_t(t))
+        published = self._published(null)
+        return self._evidence(null, published, stated, self._stated_chance, self._notes_on_t(t))
 
     def by_publication(self) -> Evidence:
         null = self._publication()
@@ -95,29 +102,38 @@ class _Given:
             found = span(self.counts.sizes.tolist()), count(len(self.tried.prompt_ids))
             if found != (count(null.published_n), count(null.t)):
                 notes.append(f"By the results n is {found[0]} and t is {found[1]}.")
-        return self._evidence(null, None, ["n", "t", "chance"], notes)
+        assert self.task.published is not None
+        chance = self.task.published.chance
+        return self._evidence(null, None, ["n", "t", "chance"], chance, notes)
 
     def _evidence(
         self,
         null: Guessers,
         published: Published | None,
         stated: list[str],
+        chance: Chance | None,
         notes: list[str],
     ) -> Evidence:
-        red_flags: list[str] = []
         if isinstance(self.results, RecordedSweep) and isinstance(self.tried, RecordedSweep):
             notes = [*notes, *_notes(self.results, self.tried, self.counts)]
-            red_flags = faults(self.results, self.tried, null)
         return Evidence(
+            read=self.results,
             results=self.tried,
             counts=self.counts,
             null=null,
             published=published,
             stated=tuple(stated),
             chances=self._chances,
+            declared_n=self._declared_n,
+            declared_chance=chance,
             notes=tuple(notes),
-            red_flags=tuple(red_flags),
         )
+
+    @property
+    def _declared_n(self) -> int | None:
+        """What the suite states would have been refused if it were not what was found."""
+        publication = self.task.published
+        return None if publication is None else at_shots(publication.n, self.shots)
 
     @property
     def _chances(self) -> tuple[Fraction, ...] | None:
@@ -229,12 +245,6 @@ class _Given:
 def _notes(read: RecordedSweep, tried: RecordedSweep, counts: Counts) -> list[str]:
     """Say what a reader must know of a sweep."""
     notes = list(read.notes)
-    total, distinct = len(read.prompt_ids), len(tried.prompt_ids)
-    if distinct < total:
-        notes.append(
-            f"{count(total - distinct)} of {count(total)} prompts repeat an earlier one: "
-            f"{count(distinct)} are distinct."
-        )
     if not counts.shared_n:
         notes.append(
             f"Prompts were scored on {span(counts.sizes.tolist())} examples. The best is the one "

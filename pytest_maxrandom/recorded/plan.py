@@ -11,7 +11,6 @@ from pytest_maxrandom.recorded.claims import RecordedClaim, claim_name
 from pytest_maxrandom.recorded.evidence import Contradiction, evidence
 from pytest_maxrandom.recorded.permutations import NoPermutations, strata
 from pytest_maxrandom.recorded.sources import Meant, locate, read_results
-from pytest_maxrandom.recorded.twins import with_twins
 from pytest_maxrandom.verdict import Claim
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def plan_recorded(suite: RecordedSuite) -> list[RecordedClaim]:
     ]
     if planner.problems:
         raise SuiteError(dict.fromkeys(planner.problems))
-    return with_twins(claims)
+    return [claim.beside(claims) for claim in claims]
 
 
 class _Planner:
@@ -175,7 +174,8 @@ class _Planner:
         return judged
 
     def _asserted(self, task: RecordedTaskSpec) -> Claim:
-        return Claim.of(task.assertion or self._suite.spec.assertion)
+        of_suite = self._suite.spec.assertion
+        return Claim.of(task.assertion or of_suite, of_suite)
 
     def _claim(
         self,

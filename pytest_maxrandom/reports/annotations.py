@@ -11,7 +11,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.record import ClaimRecord
 from pytest_maxrandom.reports.phrases import finding
+from pytest_maxrandom.reports.red_flags import explained
 from pytest_maxrandom.reports.summary import names, records
 from pytest_maxrandom.reports.text import shorten, visible
 
@@ -63,8 +65,7 @@ def annotate(run: RunRecord, root: Path, here: Path) -> list[Annotation]:
 
     def annotated(record: Record) -> Annotation:
         title = f"{known[record.id]} {_TITLES[record.outcome]}"
-        why = record.message if record.outcome == "failed" and record.message else finding(record)
-        return Annotation(title, why, root / record.suite, record.line)
+        return Annotation(title, _why(record), root / record.suite, record.line)
 
     found = records(run)
     of_records = [
@@ -97,6 +98,12 @@ def workflow_commands(found: Sequence[Annotation], workspace: Path) -> list[str]
         title = f"More than {SHOWN} annotations"
         lines.append(f"::notice title={title}::{more} more {verb} not shown here")
     return lines
+
+
+def _why(record: Record) -> str:
+    if record.outcome != "failed" or not record.message:
+        return finding(record)
+    return explained(record) if isinstance(record, ClaimRecord) else record.message
 
 
 def _of_mistakes(mistakes: Sequence[str], here: Path) -> Iterator[Annotation]:

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.reports.phrases import finding
+from pytest_maxrandom.reports.red_flags import MOST_NAMES, described, not_in_finding, raised
 from pytest_maxrandom.reports.summary import SETTLED, SYMBOLS, became, names, records
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import RunRecord
 
-MOST_NAMES = 3
-"""Of those that the same is said of."""
 _FLAG = "🚩"
 _EACH = ("failed", "xpassed")
 """Outcomes of which each is told by itself, whatever its reason."""
@@ -31,22 +30,22 @@ class Question:
 
 
 def open_questions(run: RunRecord) -> list[Question]:
-    """List what did not end as it should, then the red flags of the rest.
+    """List what did not end as it should, then the other red flags, the most serious ones first.
 
     A pass or an expected failure without a red flag is no question. Those that could not be
     tested, or were skipped, for the same reason are one question.
     """
     known = names(run)
     found: dict[tuple[str, str, str], list[str]] = {}
-    for settled in (False, True):
-        for record in records(run):
-            if (record.outcome in SETTLED) is not settled:
-                continue
+    for record in records(run):
+        if record.outcome not in SETTLED:
             own = record.id if record.outcome in _EACH else ""
-            said = [] if settled else [(SYMBOLS[became(record)], finding(record), own)]
-            flags = [(_FLAG, flag, "") for flag in getattr(record, "red_flags", ())]
-            for key in (*said, *flags):
-                found.setdefault(key, []).append(known[record.id])
+            key = (SYMBOLS[became(record)], finding(record), own)
+            found.setdefault(key, []).append(known[record.id])
+    claims = sorted(run.claims, key=lambda claim: claim.outcome in SETTLED)
+    for told in raised(claims, not_in_finding):
+        key = (_FLAG, described(told.flag), "")
+        found.setdefault(key, []).extend(known[name] for name in told.ids)
     return [
         Question(symbol, tuple(about[:MOST_NAMES]), max(0, len(about) - MOST_NAMES), what)
         for (symbol, what, _), about in found.items()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from pytest_maxrandom.notation import accuracy, count
 from pytest_maxrandom.record import ClaimRecord
 from pytest_maxrandom.reports.design_changes import WEAKER_IF_LESS, design_differences, numbers
+from pytest_maxrandom.reports.flag_changes import excuses_flags, flag_differences
 from pytest_maxrandom.reports.phrases import (
     best_value,
     claimed,
@@ -169,7 +170,7 @@ def _claim_differences(now: ClaimRecord, before: ClaimRecord) -> tuple[str, ...]
     needed, earlier = now.critical_count, before.critical_count
     if same_rule and needed is not None and earlier is not None and needed != earlier:
         found.append(f"{count(needed)} are needed, before: {count(earlier)}")
-    return (*found, *_p_moved(now, before))
+    return (*found, *_p_moved(now, before), *flag_differences(now, before))
 
 
 def difference(now: int | None, before: int | None) -> str:
@@ -240,7 +241,11 @@ def _compared(now: Record, before: Record) -> Change:
 
 def _is_weaker(now: Record, before: Record) -> bool:
     """Say whether a part of the claim is gone or bounds less, or a failure counts no longer."""
-    if _is_excused(now, before):
+    if _is_excused(now, before) or (
+        isinstance(now, ClaimRecord)
+        and isinstance(before, ClaimRecord)
+        and excuses_flags(now, before)
+    ):
         return True
     asserted: dict[str, object] = getattr(now, "asserted", {})
     for key, value in getattr(before, "asserted", {}).items():

@@ -13,19 +13,22 @@ from pytest_maxrandom.record import (
     ClaimRecord,
     ComparisonRecord,
     ContaminationRecord,
+    LabelBiasRecord,
     ReplicatesRecord,
 )
 from pytest_maxrandom.reports.changes import Change, difference, score_difference
 from pytest_maxrandom.reports.design_changes import claimed_of, summarized
+from pytest_maxrandom.reports.label_bias import with_labels
 from pytest_maxrandom.reports.phrases import (
     best_value,
     decisive,
     decisive_name,
     decisive_p,
-    finding,
+    findings,
     metric_name,
     shown_p,
 )
+from pytest_maxrandom.reports.red_flags import described, gravity, not_in_finding
 from pytest_maxrandom.reports.summary import SYMBOLS, WORDS, became, model_name, shots
 from pytest_maxrandom.reports.text import shorten, visible
 
@@ -35,7 +38,9 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import RunRecord
     from pytest_maxrandom.reports.summary import Design
 
-_Design = TypeVar("_Design", ReplicatesRecord, ComparisonRecord, ContaminationRecord)
+_Design = TypeVar(
+    "_Design", ReplicatesRecord, LabelBiasRecord, ComparisonRecord, ContaminationRecord
+)
 
 _TEXT = 300
 """Characters of any one text from data."""
@@ -71,7 +76,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class DesignRow:
-    """One replicated claim, comparison or contamination check in the second table."""
+    """One record that is no claim in the second table."""
 
     of_claim: ClassVar[bool] = False
     symbol: str
@@ -142,18 +147,21 @@ def points_of(found: list[Change], names: Mapping[str, str]) -> list[Point]:
         why = list(map(short, change.why))
         if change.now is not None and claim.outcome not in _FINE:
             what = change.what or (_AS_BEFORE[claim.outcome] if change.before else "")
-            why.append(short(finding(claim)))
+            why += map(short, findings(claim))
             listed.append(Point(SYMBOLS[claim.outcome], names[claim.id], what, "; ".join(why)))
         elif why or (change.what and (change.before or claim.outcome != "passed")):
             sign = _SIGNS[change.kind]
             listed.append(Point(sign, names[claim.id], change.what, "; ".join(why)))
-    flags = [
-        Point("🚩", names[claim.id], "", short(flag))
+    beside = [
+        (claim, flag)
         for claim in (change.now for change in found)
         if isinstance(claim, ClaimRecord)
-        for flag in claim.red_flags
+        for flag in not_in_finding(claim)
     ]
-    return listed + flags
+    return listed + [
+        Point("🚩", names[claim.id], "", short(described(flag)))
+        for claim, flag in sorted(beside, key=lambda each: gravity(each[1]))
+    ]
 
 
 def short(text: str) -> str:
@@ -168,6 +176,7 @@ def bounded(run: RunRecord) -> RunRecord:
         broken=list(map(short, run.broken)),
         claims=list(map(_bounded_claim, run.claims)),
         replicates=list(map(_bounded_design, run.replicates)),
+        label_bias=[with_labels(_bounded_design(each), short) for each in run.label_bias],
         comparisons=list(map(_bounded_design, run.comparisons)),
         contamination=list(map(_bounded_design, run.contamination)),
     )
@@ -236,7 +245,7 @@ def _bounded_claim(claim: ClaimRecord) -> ClaimRecord:
         metric=short(claim.metric),
         message=_short_if(claim.message),
         xfail=_short_if(claim.xfail),
-        red_flags=list(map(short, claim.red_flags)),
+        red_flags=[replace(flag, text=short(flag.text)) for flag in claim.red_flags],
         asserted={short(key): _short_if(value) for key, value in claim.asserted.items()},
     )
 
@@ -247,6 +256,9 @@ def _bounded_design(record: _Design) -> _Design:
         "xfail": _short_if(record.xfail),
         "task": short(record.task),
     }
+    if isinstance(record, LabelBiasRecord):
+        changed["model"] = short(record.model)
+        changed["sentence"] = _short_if(record.sentence)
     if asserted := getattr(record, "asserted", None):
         changed["asserted"] = {short(key): _short_if(value) for key, value in asserted.items()}
     return replace(record, **changed)

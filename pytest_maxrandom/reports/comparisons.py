@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.notation import NONE, count, level, p_value, signed
+from pytest_maxrandom.notation import NONE, count, equals, level, p_value, signed
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import (
@@ -86,7 +86,7 @@ def assertion_is(record: ComparisonRecord) -> str:
     """Say what the p-value of the assertion is: ``p = .031``."""
     bound = record.asserted.get("level", _LEVEL)
     shown = p_value(record.assertion_p, level=bound if _is_number(bound) else None)
-    return "" if shown == NONE else f"p {_equals(shown)}"
+    return "" if shown == NONE else f"p {equals(shown)}"
 
 
 def adjusted_ps(record: ComparisonRecord) -> str:
@@ -94,7 +94,7 @@ def adjusted_ps(record: ComparisonRecord) -> str:
     if record.adjusted_bh is None or record.adjusted_holm is None:
         return ""
     bh, holm = p_value(record.adjusted_bh), p_value(record.adjusted_holm)
-    return f"q {_equals(bh)} (Benjamini and Hochberg), {holm} (Holm)"
+    return f"q {equals(bh)} (Benjamini and Hochberg), {holm} (Holm)"
 
 
 def differing(record: ComparisonRecord) -> str:
@@ -123,7 +123,7 @@ def difference_is(record: ComparisonRecord | OverTasks) -> str:
         return ""
     known = interval(record.low, record.high)
     within = f"{confidence(record)} interval {known}" if known else "too few units for an interval"
-    return f"{signed(record.difference)} ({within}, p {_equals(p_value(record.p_value))})"
+    return f"{signed(record.difference)} ({within}, p {equals(p_value(record.p_value))})"
 
 
 def best_is(record: ComparisonRecord) -> str:
@@ -167,11 +167,7 @@ def _tested(value: float | None, p: float | None, bound: float) -> str:
     if value is None:
         return ""
     shown = p_value(p, level=bound)
-    return signed(value) if shown == NONE else f"{signed(value)} (p {_equals(shown)})"
-
-
-def _equals(p: str) -> str:
-    return p if p[0] in "<>" else f"= {p}"
+    return signed(value) if shown == NONE else f"{signed(value)} (p {equals(shown)})"
 
 
 def _bare(value: Any) -> str:

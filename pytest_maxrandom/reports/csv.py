@@ -1,11 +1,10 @@
 """The CSV report: one row per claim, with every number unrounded (RFC 4180).
 
-Replicates, comparisons and contamination checks have tables of their own. The columns are the
-attributes of the records and so the same for every run; those of a part of a claim stand under
-its name: ``published_n``. Numbers are written with all their digits. Texts are
-on one line, without hidden characters. Because spreadsheets run a text as a formula that begins
-with ``=``, ``+``, ``-`` or ``@``, an apostrophe stands before it, and before one that begins with
-an apostrophe.
+What is no claim has tables of its own. The columns are the attributes of the records and so the
+same for every run; those of a part of a claim stand under its name: ``published_n``. Numbers are
+written with all their digits. Texts are on one line, without hidden characters. Because
+spreadsheets run a text as a formula that begins with ``=``, ``+``, ``-`` or ``@``, an apostrophe
+stands before it, and before one that begins with an apostrophe.
 """
 
 from __future__ import annotations
@@ -22,6 +21,9 @@ from pytest_maxrandom.record import (
     ClaimRecord,
     ComparisonRecord,
     ContaminationRecord,
+    InteractionBias,
+    LabelBiasRecord,
+    LabelRow,
     OverTasks,
     Replicate,
     ReplicatesRecord,
@@ -34,13 +36,17 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.record import RunRecord
 
-Table: TypeAlias = Literal["claims", "replicates", "comparisons", "over_tasks", "contamination"]
+Table: TypeAlias = Literal[
+    "claims", "replicates", "label_bias", "comparisons", "over_tasks", "contamination"
+]
 TABLES: tuple[Table, ...] = get_args(Table)
-"""replicates: one row for each replicate of each claim; the others: one for each record."""
+"""replicates: one row for each replicate of each claim; label_bias: one for each label in each way
+of asking; the others: one for each record."""
 
 _RECORDS: dict[Table, Any] = {
     "claims": ClaimRecord,
     "replicates": ReplicatesRecord,
+    "label_bias": LabelBiasRecord,
     "comparisons": ComparisonRecord,
     "over_tasks": OverTasks,
     "contamination": ContaminationRecord,
@@ -56,11 +62,23 @@ _LONG = frozenset(
         "runs",
         "prompts",
         "by_replicate",
+        "interactions",
+        "labels",
+        "calibrated",
     )
 )
 """What has one value for each prompt, example or replicate, or is a whole text; the JSON report
 has it. The `prompts` of a claim are a part, and stay."""
-_OF_REPLICATE = "replicate"
+_REPLICATE = "replicate"
+_ROWS: dict[str, tuple[tuple[str, str, Any], ...]] = {
+    "replicates": (("runs", _REPLICATE, Replicate),),
+    "label_bias": (("interactions", "interaction", InteractionBias), ("labels", "label", LabelRow)),
+}
+"""Tables with a row for each part of a record: the list that holds the parts, within the one
+before, what their columns begin with, and their class."""
+_RED_FLAGS = "red_flags"
+_SEVERITIES = ("fail", "warn")
+"""Red flags have a column for each of what they do to a claim: ``red_flags_fail``."""
 # The full-width ones mean the same to some spreadsheets.
 _FORMULA = (*"=+-@'", *"\uff1d\uff0b\uff0d\uff20")
 
@@ -74,7 +92,7 @@ def csv(run: RunRecord, table: Table = "claims") -> str:
     made = io.StringIO(newline="")
     writer = _csv.writer(made)
     writer.writerow(names)
-    for values in _replicates(run) if table == "replicates" else _values(run, table):
+    for values in _rows(run, table):
         writer.writerow([_field(values.get(name)) for name in names])
     return made.getvalue()
 
@@ -91,12 +109,19 @@ def columns(table: Table = "claims") -> list[str]:
                 for inner in fields(part)
                 if inner.name not in _LONG
             ]
+        elif attribute.name == _RED_FLAGS:
+            found += [f"{_RED_FLAGS}_{severity}" for severity in _SEVERITIES]
         elif attribute.name not in _LONG:
             found.append(KEYS.get(attribute.name, attribute.name))
-    if table == "replicates":
-        inner_names = [each.name for each in fields(Replicate) if each.name not in _LONG]
-        found += [_OF_REPLICATE, *(f"{_OF_REPLICATE}_{name}" for name in inner_names)]
+    for _, prefix, part in _ROWS.get(table, ()):
+        found += [prefix] if prefix == _REPLICATE else []
+        found += [_within(prefix, each.name) for each in fields(part) if each.name not in _LONG]
     return found
+
+
+def _within(prefix: str, name: str) -> str:
+    """Name the column of an attribute of a part; the part's own name needs no prefix."""
+    return name if name == prefix else f"{prefix}_{name}"
 
 
 @cache
@@ -119,22 +144,40 @@ def _values(run: RunRecord, table: Table) -> Iterator[dict[str, Any]]:
         for name, value in asdict(record).items():
             if name in parts:
                 values |= {f"{name}_{key}": inner for key, inner in (value or {}).items()}
+            elif name == _RED_FLAGS:
+                values |= {
+                    f"{name}_{severity}": [
+                        f"{flag['kind']}: {flag['text']}"
+                        for flag in value
+                        if flag["severity"] == severity
+                    ]
+                    for severity in _SEVERITIES
+                }
             else:
                 values[KEYS.get(name, name)] = value
         yield values
 
 
-def _replicates(run: RunRecord) -> Iterator[dict[str, Any]]:
-    """Yield the values of each replicate beside those of its claim; of a claim without any, once.
+def _rows(run: RunRecord, table: Table) -> Iterator[dict[str, Any]]:
+    """Yield the values of each row: of a record, or of each of its parts beside its own."""
+    for values in _values(run, table):
+        yield from _unrolled(values, values, _ROWS.get(table, ()))
 
-    Replicates are counted from 1, which is the claim itself.
+
+def _unrolled(
+    values: dict[str, Any], holder: dict[str, Any], parts: tuple[tuple[str, str, Any], ...]
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each of the innermost parts; one without them where there are none.
+
+    Parts are counted from 1; the first replicate is the claim itself.
     """
-    for values in _values(run, "replicates"):
-        for number, each in enumerate(values["runs"], 1):
-            inner = {f"{_OF_REPLICATE}_{name}": value for name, value in each.items()}
-            yield {**values, _OF_REPLICATE: number, **inner}
-        if not values["runs"]:
-            yield values
+    if not parts or not holder[parts[0][0]]:
+        yield values
+        return
+    (attribute, prefix, _), *rest = parts
+    for number, each in enumerate(holder[attribute], 1):
+        inner = {_within(prefix, name): value for name, value in each.items()}
+        yield from _unrolled({**values, prefix: number, **inner}, each, tuple(rest))
 
 
 def _field(value: Any) -> str:

@@ -1,12 +1,18 @@
-"""What changed of a replicated claim, a comparison or a contamination check, in plain text."""
+"""What changed of a record that is no claim, in plain text."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import NONE, count, level, p_value, signed
-from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord, ReplicatesRecord
+from pytest_maxrandom.record import (
+    ComparisonRecord,
+    ContaminationRecord,
+    LabelBiasRecord,
+    ReplicatesRecord,
+)
 from pytest_maxrandom.reports.comparisons import difference_is, indicated, required, shown_n
+from pytest_maxrandom.reports.label_bias import bias_found, bias_numbers, required_score
 from pytest_maxrandom.reports.replicates import (
     contradictions,
     demanded,
@@ -34,6 +40,8 @@ def numbers(record: Design) -> dict[str, str]:
                 "median best accuracy": median(record, "best_accuracy"),
                 "median p_max": median(record, "p_max"),
             }
+        case LabelBiasRecord():
+            return bias_numbers(record)
         case ComparisonRecord():
             return {
                 "n": shown_n(record),
@@ -56,6 +64,8 @@ def claimed_of(record: Design) -> str:
     match record:
         case ReplicatesRecord():
             return demanded(record) and f"the claim holds {demanded(record)}"
+        case LabelBiasRecord():
+            return required_score(record)
         case ComparisonRecord():
             return required(record)
         case ContaminationRecord():
@@ -75,6 +85,8 @@ def summarized(record: Design) -> str:
                 return ""
             shares = f"holds in {holding(record)}, {contradictions(record)} contradict the majority"
             return f"{shares}; best accuracy {extremes(record, 'best_accuracy')}"
+        case LabelBiasRecord():
+            return bias_found(record)
         case ComparisonRecord():
             return difference_is(record)
         case ContaminationRecord():

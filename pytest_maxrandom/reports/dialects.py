@@ -11,7 +11,7 @@ from pytest_maxrandom.reports import tex, text
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_maxrandom.reports.references import Reference
+    from pytest_maxrandom.reports.publications import Reference
 
 
 @dataclass(frozen=True, eq=False, slots=True)

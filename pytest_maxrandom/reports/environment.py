@@ -23,9 +23,11 @@ from pytest_maxrandom.reports import (
     comparisons,
     design_changes,
     facts,
+    label_bias,
     origins,
     phrases,
     published,
+    red_flags,
     references,
     replicates,
     summary,
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_maxrandom.reports.dialects import Dialect
+    from pytest_maxrandom.reports.publications import Reference
 
 SENTENCES = "sentences.j2"
 """The template of what all languages share."""
@@ -83,6 +86,8 @@ _PHRASES = (
     phrases.p_is,
     phrases.result,
     phrases.scored,
+    red_flags.described,
+    red_flags.does,
 )
 _ORIGINS = (
     origins.all_of_models,
@@ -120,6 +125,15 @@ _DESIGNS = (
     comparisons.shown_n,
     comparisons.units,
     design_changes.summarized,
+    label_bias.asked_as,
+    label_bias.bias_cost,
+    label_bias.bias_facts,
+    label_bias.bias_rows,
+    label_bias.calibration_name,
+    label_bias.label_checked,
+    label_bias.prior,
+    label_bias.required_score,
+    label_bias.with_base_rates,
     replicates.contradictions,
     replicates.demanded,
     replicates.extremes,
@@ -139,6 +153,7 @@ _RUNS = (
     published.changed,
     published.changes,
     published.published,
+    red_flags.raised,
     references.methods,
     versions.versions,
 )
@@ -186,7 +201,7 @@ def environment(
             return Markup(value)
         return Markup(dialect.plain(notation.NONE if value is None else str(value)))
 
-    def cite(references: Sequence[references.Reference]) -> Written:
+    def cite(references: Sequence[Reference]) -> Written:
         return Written(dialect.cite(references))
 
     ours = FileSystemLoader(templates_folder())

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import count
-from pytest_maxrandom.reports import origins, phrases
+from pytest_maxrandom.reports import label_bias, origins, phrases
 from pytest_maxrandom.reports.published import published
+from pytest_maxrandom.reports.red_flags import set_by_suite
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import ClaimRecord, RunRecord
@@ -19,10 +20,12 @@ def facts(claim: ClaimRecord, run: RunRecord) -> list[tuple[str, str]]:
         ("Result", claim.message or ""),
         ("Claimed", phrases.claimed(claim)),
         ("Needed", phrases.needed(claim)),
+        ("Red flags, by the suite", set_by_suite(claim)),
         ("Metric", phrases.scored(claim)),
         ("Probability that guessers do as well", phrases.guessing(claim)),
         ("Adjusted for the number of claims", phrases.adjusted(claim, run)),
         ("Always the same answer", phrases.majority(claim)),
+        ("Label bias", label_bias.of_claim(claim, run)),
         (f"n = {count(claim.n)}", origins.counted_n(claim)),
         (f"t = {count(claim.t)}", origins.counted_t(claim)),
         ("Looks", origins.looks(claim)),

@@ -10,14 +10,14 @@ from math import ceil
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, TypeVar
 
-from pytest_maxrandom.notation import accuracy, count, p_value
+from pytest_maxrandom.notation import accuracy, count, equals, p_value
 from pytest_maxrandom.reports.suites import by_suite
 from pytest_maxrandom.reports.summary import model_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_maxrandom.record import ClaimRecord, Engine
+    from pytest_maxrandom.record import ClaimRecord, Engine, LabelBiasRecord
 
 _Number = TypeVar("_Number", int, float)
 
@@ -30,6 +30,8 @@ _SCORING = {
     "char_logprob": "the highest log-likelihood per character",
     "paper": "the highest log-likelihood per token of its last tokens, as many as it has when "
     "encoded alone (the span of arXiv 2404.13020's code)",
+    "counterfactual": "the highest log-likelihood of a continuation that all choices share, after "
+    "a text that states the choice",
 }
 
 
@@ -127,14 +129,16 @@ def held_out(claim: ClaimRecord) -> str:
         aside = validation.test if validation else 0
         if not aside or claim.best_correct is None:
             return ""
-        why = "opening it was switched off" if claim.passed else "the claim does not hold"
+        why = "opening it was switched off"
+        if not claim.passed:
+            why = "a red flag fails the claim" if claim.holds else "the claim does not hold"
         return f"{count(aside)} examples are still closed, because {why}"
     seen = f"; {count(test.seen)} of them were validation examples before" if test.seen else ""
     times = "opening" if test.openings == 1 else "openings"
     return (
         f"{count(test.correct)} of {count(test.n)} correct ({accuracy(test.accuracy)}, 95 % "
         f"interval {accuracy(test.low)} to {accuracy(test.high)}), beside a standard baseline of "
-        f"{accuracy(test.standard_baseline)}: p {_equals(p_value(test.p_standard))}; "
+        f"{accuracy(test.standard_baseline)}: p {equals(p_value(test.p_standard))}; "
         f"{count(test.openings)} {times} of this test set so far{seen}"
     )
 
@@ -256,9 +260,9 @@ def ties(claim: ClaimRecord) -> str:
     )
 
 
-def cost(claim: ClaimRecord) -> str:
-    """Say what the sweep took, and how near that is to the least that it could take."""
-    e = claim.engine
+def cost(record: ClaimRecord | LabelBiasRecord) -> str:
+    """Say what scoring took, and how near that is to the least that it could take."""
+    e = record.engine
     if e is None:
         return ""
     parts = []
@@ -305,10 +309,6 @@ def _where(engine: Engine) -> str:
 def answered(claim: ClaimRecord) -> str:
     """Say which choice counts as the model's answer."""
     return _SCORING.get(claim.scoring, claim.scoring)
-
-
-def _equals(p: str) -> str:
-    return p if p[0] in "<>" else f"= {p}"
 
 
 def listed(parts: Sequence[str]) -> str:

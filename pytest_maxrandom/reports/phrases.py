@@ -8,9 +8,10 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.notation import accuracy, count, level, p_value
+from pytest_maxrandom.notation import accuracy, count, equals, level, p_value
 from pytest_maxrandom.record import ClaimRecord
 from pytest_maxrandom.reports.origins import listed
+from pytest_maxrandom.reports.red_flags import described
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import RunRecord
@@ -70,7 +71,7 @@ def shown_p(claim: ClaimRecord, key: str) -> str:
 def p_is(claim: ClaimRecord, key: str) -> str:
     """Say what a p-value is: ``p_max = .031``, or ``p_max > .999``."""
     shown = shown_p(claim, key)
-    return f"{p_name(claim, key)} {shown if shown[0] in '<>' else f'= {shown}'}"
+    return f"{p_name(claim, key)} {equals(shown)}"
 
 
 def decisive(claim: ClaimRecord) -> str:
@@ -138,14 +139,28 @@ def needed(claim: ClaimRecord) -> str:
 
 def finding(claim: Record) -> str:
     """Say why a claim, or another record, did not end as it should have."""
+    return "; ".join(findings(claim))
+
+
+def findings(claim: Record) -> list[str]:
+    """Say the same, one clause each."""
     if claim.outcome == "xpassed":
         reason = f" ({claim.xfail})" if claim.xfail else ""
-        return f"holds, but was expected to fail{reason}: remove its xfail"
-    if not isinstance(claim, ClaimRecord):
-        return claim.message or "no reason was recorded"
-    unmet = _unmet(claim) if claim.outcome == "failed" else {}
+        return [f"holds, but was expected to fail{reason}: remove its xfail"]
+    untold = [claim.message or "no reason was recorded"]
+    if not isinstance(claim, ClaimRecord) or claim.outcome != "failed":
+        return untold
+    flags = list(map(described, claim.failing_flags))
+    if flags and claim.holds:
+        return flags
+    return [*(_shortfall(claim) or untold), *flags]
+
+
+def _shortfall(claim: ClaimRecord) -> list[str]:
+    """Say in which numbers a claim does not hold; nothing where they do not tell."""
+    unmet = _unmet(claim)
     if not unmet:
-        return claim.message or "no reason was recorded"
+        return []
     parts = [result(claim)]
     if len(claim.asserted) > 1 or "permutation_p" in unmet:
         parts.append(listed(list(unmet.values())))
@@ -153,7 +168,7 @@ def finding(claim: Record) -> str:
         parts.append(f"{count(claim.critical_count)} would have passed")
     elif unmet.keys() != {"permutation_p"}:
         parts.append(f"needed: {needed(claim)}")
-    return "; ".join(parts)
+    return parts
 
 
 def guessing(claim: ClaimRecord) -> str:

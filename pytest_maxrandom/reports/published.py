@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.notation import accuracy, count, p_value
+from pytest_maxrandom.notation import accuracy, count, equals, p_value
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import ClaimRecord, RunRecord
@@ -19,7 +19,7 @@ def published(claim: ClaimRecord) -> str:
     numbers = (
         f"n = {count(p.n)}, t = {count(p.t)}, chance {accuracy(p.standard_baseline)}, maximum "
         f"random baseline {accuracy(p.max_random_baseline)}, p_max "
-        f"{shown if shown[0] in '<>' else f'= {shown}'}, {p.verdict}"
+        f"{equals(shown)}, {p.verdict}"
     )
     return "; ".join([numbers, *p.changes])
 

@@ -7,37 +7,27 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.reports.comparisons import checked, compared
+from pytest_maxrandom.reports.label_bias import label_checked, with_base_rates
 from pytest_maxrandom.reports.phrases import metric_name
+from pytest_maxrandom.reports.publications import (
+    BENJAMINI_HOCHBERG,
+    BESAG_CLIFFORD,
+    FISHER,
+    HOLM,
+    LLM_INT8,
+    MCNEMAR,
+    MOORE,
+    QLORA,
+    WESTFALL_YOUNG,
+    WILSON,
+    YAUNEY_MIMNO,
+    ZHAO,
+    ZHENG,
+)
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import ClaimRecord, RunRecord
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """A publication."""
-
-    key: str
-    """Of its BibTeX entry."""
-    authors: str
-    """As a citation in running text names them."""
-    year: int
-    place: str
-    """Where it is found, in short; empty for a book."""
-    link: str
-    """The same, as an address."""
-    entry: str
-    """Type of its BibTeX entry."""
-    fields: tuple[tuple[str, str], ...]
-    """Of its BibTeX entry, as LaTeX, without year and address."""
-
-    def bibtex(self) -> str:
-        """Write the BibTeX entry."""
-        fields = [*self.fields, ("year", str(self.year))]
-        if self.link:
-            fields.append(("url", self.link))
-        lines = [f"  {name} = {{{value}}}" for name, value in fields]
-        return f"@{self.entry}{{{self.key},\n" + ",\n".join(lines) + "\n}\n"
+    from pytest_maxrandom.reports.publications import Reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,179 +37,6 @@ class Method:
     says: str
     references: tuple[Reference, ...]
 
-
-YAUNEY_MIMNO = Reference(
-    "yauney-mimno-2024",
-    "Yauney and Mimno",
-    2024,
-    "arXiv:2404.13020",
-    "https://arxiv.org/abs/2404.13020",
-    "inproceedings",
-    (
-        ("author", "Yauney, Gregory and Mimno, David"),
-        ("title", "Stronger Random Baselines for In-Context Learning"),
-        ("booktitle", "First Conference on Language Modeling"),
-        ("eprint", "2404.13020"),
-        ("eprinttype", "arXiv"),
-    ),
-)
-WESTFALL_YOUNG = Reference(
-    "westfall-young-1993",
-    "Westfall and Young",
-    1993,
-    "",
-    "",
-    "book",
-    (
-        ("author", "Westfall, Peter H. and Young, S. Stanley"),
-        (
-            "title",
-            "Resampling-Based Multiple Testing: Examples and Methods for {$p$}-Value Adjustment",
-        ),
-        ("publisher", "Wiley"),
-        ("address", "New York"),
-        ("isbn", "978-0-471-55761-6"),
-    ),
-)
-BESAG_CLIFFORD = Reference(
-    "besag-clifford-1991",
-    "Besag and Clifford",
-    1991,
-    "doi:10.1093/biomet/78.2.301",
-    "https://doi.org/10.1093/biomet/78.2.301",
-    "article",
-    (
-        ("author", "Besag, Julian and Clifford, Peter"),
-        ("title", "Sequential {Monte} {Carlo} {$p$}-values"),
-        ("journal", "Biometrika"),
-        ("volume", "78"),
-        ("number", "2"),
-        ("pages", "301--304"),
-        ("doi", "10.1093/biomet/78.2.301"),
-    ),
-)
-HOLM = Reference(
-    "holm-1979",
-    "Holm",
-    1979,
-    "JSTOR 4615733",
-    "https://www.jstor.org/stable/4615733",
-    "article",
-    (
-        ("author", "Holm, Sture"),
-        ("title", "A Simple Sequentially Rejective Multiple Test Procedure"),
-        ("journal", "Scandinavian Journal of Statistics"),
-        ("volume", "6"),
-        ("number", "2"),
-        ("pages", "65--70"),
-    ),
-)
-BENJAMINI_HOCHBERG = Reference(
-    "benjamini-hochberg-1995",
-    "Benjamini and Hochberg",
-    1995,
-    "doi:10.1111/j.2517-6161.1995.tb02031.x",
-    "https://doi.org/10.1111/j.2517-6161.1995.tb02031.x",
-    "article",
-    (
-        ("author", "Benjamini, Yoav and Hochberg, Yosef"),
-        (
-            "title",
-            "Controlling the False Discovery Rate: A Practical and Powerful Approach to Multiple "
-            "Testing",
-        ),
-        ("journal", "Journal of the Royal Statistical Society: Series B (Methodological)"),
-        ("volume", "57"),
-        ("number", "1"),
-        ("pages", "289--300"),
-        ("doi", "10.1111/j.2517-6161.1995.tb02031.x"),
-    ),
-)
-WILSON = Reference(
-    "wilson-1927",
-    "Wilson",
-    1927,
-    "doi:10.1080/01621459.1927.10502953",
-    "https://doi.org/10.1080/01621459.1927.10502953",
-    "article",
-    (
-        ("author", "Wilson, Edwin B."),
-        ("title", "Probable Inference, the Law of Succession, and Statistical Inference"),
-        ("journal", "Journal of the American Statistical Association"),
-        ("volume", "22"),
-        ("number", "158"),
-        ("pages", "209--212"),
-        ("doi", "10.1080/01621459.1927.10502953"),
-    ),
-)
-QLORA = Reference(
-    "dettmers-2023",
-    "Dettmers et al.",
-    2023,
-    "arXiv:2305.14314",
-    "https://arxiv.org/abs/2305.14314",
-    "inproceedings",
-    (
-        (
-            "author",
-            "Dettmers, Tim and Pagnoni, Artidoro and Holtzman, Ari and Zettlemoyer, Luke",
-        ),
-        ("title", "{QLoRA}: Efficient Finetuning of Quantized {LLMs}"),
-        ("booktitle", "Advances in Neural Information Processing Systems"),
-        ("volume", "36"),
-        ("eprint", "2305.14314"),
-        ("eprinttype", "arXiv"),
-    ),
-)
-LLM_INT8 = Reference(
-    "dettmers-2022",
-    "Dettmers et al.",
-    2022,
-    "arXiv:2208.07339",
-    "https://arxiv.org/abs/2208.07339",
-    "misc",
-    (
-        ("author", "Dettmers, Tim and Lewis, Mike and Belkada, Younes and Zettlemoyer, Luke"),
-        ("title", "{LLM.int8()}: 8-bit Matrix Multiplication for Transformers at Scale"),
-        ("eprint", "2208.07339"),
-        ("eprinttype", "arXiv"),
-    ),
-)
-FISHER = Reference(
-    "fisher-1935",
-    "Fisher",
-    1935,
-    "",
-    "",
-    "book",
-    (
-        ("author", "Fisher, Ronald A."),
-        ("title", "The Design of Experiments"),
-        ("publisher", "Oliver and Boyd"),
-        ("address", "Edinburgh"),
-    ),
-)
-MCNEMAR = Reference(
-    "mcnemar-1947",
-    "McNemar",
-    1947,
-    "doi:10.1007/BF02295996",
-    "https://doi.org/10.1007/BF02295996",
-    "article",
-    (
-        ("author", "McNemar, Quinn"),
-        (
-            "title",
-            "Note on the Sampling Error of the Difference Between Correlated Proportions or "
-            "Percentages",
-        ),
-        ("journal", "Psychometrika"),
-        ("volume", "12"),
-        ("number", "2"),
-        ("pages", "153--157"),
-        ("doi", "10.1007/BF02295996"),
-    ),
-)
 
 _ADJUSTMENTS = {
     "holm": ("Holm's method, which holds the family-wise error", HOLM),
@@ -239,7 +56,7 @@ def tested(run: RunRecord) -> list[ClaimRecord]:
 
 def methods(run: RunRecord) -> list[Method]:
     """List what the numbers of a run rest on; nothing where nothing has a result."""
-    return [*_of_claims(run), *_of_designs(run)]
+    return [*_of_claims(run), *_of_label_bias(run), *_of_designs(run)]
 
 
 def _of_claims(run: RunRecord) -> list[Method]:
@@ -276,6 +93,68 @@ def _of_claims(run: RunRecord) -> list[Method]:
     for name, (words, source) in _QUANTIZATIONS.items():
         if name in used:
             found.append(Method(f"{name} is quantization to {words}", (source,)))
+    return found
+
+
+def _of_label_bias(run: RunRecord) -> list[Method]:
+    records = label_checked(run)
+    if not records:
+        return []
+    checks = {record.check for record in records}
+    scores = []
+    if checks & {"recall", "move"}:
+        scores.append("the mean of the recalls without the largest one")
+    if "redraw" in checks:
+        scores.append("the least accuracy over redraws of right answers among all labels but one")
+    held = ""
+    if checks & {"move", "redraw"}:
+        held = (
+            "; where right answers stand at other labels, also with guessers who keep to one "
+            "choice of each example wherever it stands; those that are harder to beat count"
+        )
+    found = [
+        Method(
+            f"The Nvr-X score is {' or '.join(scores)}, compared with that of the best of t random "
+            f"guessers whose answers are put through the same{held}",
+            (MOORE,),
+        ),
+        Method("RStd is the standard deviation of the recalls", (ZHENG,)),
+    ]
+    asked = [bias for record in records for bias in record.interactions]
+    sources = {
+        record.base_rate
+        for record in records
+        if any(with_base_rates(bias.labels) for bias in record.interactions)
+    }
+    if "control" in sources:
+        found.append(
+            Method(
+                "Base rates are the labels' probabilities in control texts that list them in "
+                "changing orders without a question",
+                (MOORE,),
+            )
+        )
+    if "content_free" in sources:
+        found.append(
+            Method("Base rates are the labels' probabilities for inputs that say nothing", (ZHAO,))
+        )
+    used = {one.method for bias in asked for one in bias.calibrated}
+    if "contextual" in used:
+        found.append(
+            Method(
+                "Contextual calibration takes the labels' log-probabilities for inputs that say "
+                "nothing from the scores",
+                (ZHAO,),
+            )
+        )
+    if "pride" in used:
+        found.append(
+            Method(
+                "PriDe takes a prior from the scores that is estimated on held-back examples with "
+                "rotated choices",
+                (ZHENG,),
+            )
+        )
     return found
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 KEYS = {"asserted": "assert"}
 """Attributes of a record whose key in the report is a keyword of Python."""
 
-_LISTS = ("claims", "replicates", "comparisons", "contamination")
+_LISTS = ("claims", "replicates", "label_bias", "comparisons", "contamination")
 """Where a run keeps the records of its items."""
 
 

@@ -9,6 +9,7 @@ from pytest_maxrandom.record import (
     ClaimRecord,
     ComparisonRecord,
     ContaminationRecord,
+    LabelBiasRecord,
     ReplicatesRecord,
 )
 
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.record import Outcome, RunRecord
 
-Record: TypeAlias = ClaimRecord | ReplicatesRecord | ComparisonRecord | ContaminationRecord
+Design: TypeAlias = ReplicatesRecord | LabelBiasRecord | ComparisonRecord | ContaminationRecord
+"""What a report says of one test that is no claim by itself."""
+Record: TypeAlias = ClaimRecord | Design
 """What a report says of one test."""
-Design: TypeAlias = ReplicatesRecord | ComparisonRecord | ContaminationRecord
-"""Those that are no claims by themselves."""
 
 MOST_SKIPPED = 5
 """Skipped claims that have rows in a table of numbers."""
@@ -51,6 +52,7 @@ WORDS: dict[str | None, str] = {
 _NOUNS = {
     ClaimRecord: ("claim", "claims"),
     ReplicatesRecord: ("replicated claim", "replicated claims"),
+    LabelBiasRecord: ("label-bias check", "label-bias checks"),
     ComparisonRecord: ("comparison", "comparisons"),
     ContaminationRecord: ("contamination check", "contamination checks"),
 }
@@ -65,13 +67,13 @@ _BECAME: dict[str | None, tuple[str, str]] = {
 
 
 def records(run: RunRecord) -> list[Record]:
-    """List all that was tested: claims, replicated claims, comparisons, contamination checks."""
+    """List all that was tested: the claims, and what was tested beside them."""
     return [*run.claims, *designs(run)]
 
 
 def designs(run: RunRecord) -> list[Design]:
     """List what was tested beside the claims."""
-    return [*run.replicates, *run.comparisons, *run.contamination]
+    return [*run.replicates, *run.label_bias, *run.comparisons, *run.contamination]
 
 
 def label(record: Record) -> str:
@@ -135,10 +137,10 @@ def _in_brackets(claim: ClaimRecord) -> str:
     return inside.removesuffix(f"-{claim.shots}shot")
 
 
-def model_name(claim: ClaimRecord) -> str:
+def model_name(record: ClaimRecord | LabelBiasRecord) -> str:
     """Name the model with its quantization, if any: ``OLMo-7B (nf4)``; empty if not stated."""
-    stated = claim.model and claim.quantization not in ("", "none")
-    return f"{claim.model} ({claim.quantization})" if stated else claim.model
+    stated = record.model and record.quantization not in ("", "none")
+    return f"{record.model} ({record.quantization})" if stated else record.model
 
 
 def shots(claim: ClaimRecord) -> str:
@@ -181,6 +183,7 @@ def tally(run: RunRecord) -> str:
     kinds: tuple[tuple[Sequence[Record], type[Record]], ...] = (
         (run.claims, ClaimRecord),
         (run.replicates, ReplicatesRecord),
+        (run.label_bias, LabelBiasRecord),
         (run.comparisons, ComparisonRecord),
         (run.contamination, ContaminationRecord),
     )

@@ -13,7 +13,15 @@ from pytest_maxrandom.reports.comparisons import (
     differing,
     shown_n,
 )
+from pytest_maxrandom.reports.label_bias import bias_rows
 from pytest_maxrandom.reports.phrases import decisive_name, decisive_p
+from pytest_maxrandom.reports.red_flags import (
+    DOES,
+    MOST_NAMES,
+    ignores_all,
+    not_in_finding,
+    raised,
+)
 from pytest_maxrandom.reports.replicates import contradictions, five, holding
 from pytest_maxrandom.reports.summary import (
     WORDS,
@@ -27,12 +35,13 @@ from pytest_maxrandom.reports.summary import (
 from pytest_maxrandom.reports.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_maxrandom.record import (
         ClaimRecord,
         ComparisonRecord,
         ContaminationRecord,
+        LabelBiasRecord,
         OverTasks,
         ReplicatesRecord,
         RunRecord,
@@ -40,13 +49,20 @@ if TYPE_CHECKING:
 
 _CLAIMS = ("n", "t", "best", "chance", "max random", "p_max", "result", "claim")
 _REPLICATES = ("best from", "median", "to", "p_max", "holds in", "opposite", "result", "replicates")
+_LABEL_BIAS = (
+    *("n", "t", "Nvr-X", "guessers", "p", "RStd", "r", "interval", "check", "asked as"),
+    *("finding", "result", "label bias"),
+)
 _COMPARISONS = (
     *("n", "t", "K", "first", "second", "difference", "interval", "p", "q", "Holm"),
     *("best of t", "interval", "McNemar", "result", "comparison"),
 )
 _OVER_TASKS = ("tasks", "shots", "difference", "interval", "p", "over tasks")
 _CONTAMINATION = ("boost", "p", "bias", "p", "finding", "result", "contamination")
-_LEFT = frozenset(("p_max", "result", "claim", "interval", "finding", "holds in", "opposite"))
+_LEFT = frozenset(
+    ("p_max", "result", "claim", "interval", "check", "asked as", "finding", "holds in", "opposite")
+)
+_MOST_FLAGS = 20
 _GAP = "  "
 _METRICS = {"balanced_accuracy": "bal. acc.", "macro_f1": "macro-F1"}
 
@@ -71,10 +87,15 @@ def rows(run: RunRecord) -> list[str]:
     lines = [
         *_table(_CLAIMS, ((*_cells(each), named[each.id]) for each in claims)),
         *_table(_REPLICATES, ((*_replicates(each), named[each.id]) for each in run.replicates)),
+        *_table(
+            _LABEL_BIAS,
+            ((*cells, named[each.id]) for each in run.label_bias for cells in _biased(each)),
+        ),
         *_table(_COMPARISONS, ((*_compared(each), named[each.id]) for each in run.comparisons)),
         *_table(_OVER_TASKS, map(_over_tasks, run.over_tasks)),
         *_table(_CONTAMINATION, ((*_checked(each), named[each.id]) for each in run.contamination)),
     ]
+    lines += _red_flags(run, named)
     if skipped := len(run.claims) - len(claims):
         lines.append(f"{count(skipped)} claims were skipped")
     if told := missing(run):
@@ -119,6 +140,17 @@ def _replicates(record: ReplicatesRecord) -> tuple[str, ...]:
     )
 
 
+def _biased(record: LabelBiasRecord) -> list[tuple[str, ...]]:
+    """Return a row for each way of asking."""
+    return [
+        (
+            *(row.n, row.t, row.score, row.guessers, row.p, row.rstd, row.r, row.interval or NONE),
+            *(row.check, row.interaction, row.finding, WORDS[became(record)]),
+        )
+        for row in bias_rows(record)
+    ]
+
+
 def _compared(record: ComparisonRecord) -> tuple[str, ...]:
     return (
         *(shown_n(record), count(record.t), count(record.replicates)),
@@ -142,6 +174,29 @@ def _checked(record: ContaminationRecord) -> tuple[str, ...]:
         *(signed(record.bias), p_value(record.bias_p)),
         *(record.finding or NONE, WORDS[became(record)]),
     )
+
+
+def _red_flags(run: RunRecord, named: Mapping[str, str]) -> list[str]:
+    """Tell each red flag once, whatever the number of its claims, and where none are told.
+
+    pytest has told those that are why a claim fails.
+    """
+    lines = [
+        f"red flag {told.flag.kind} ({DOES[told.flag.severity]}), "
+        f"{_several([named[name] for name in told.ids])}: {visible(told.flag.text)}"
+        for told in raised(run.claims, not_in_finding)
+    ]
+    if (left_out := len(lines) - _MOST_FLAGS) > 1:
+        lines[_MOST_FLAGS:] = [f"{count(left_out)} more red flags are in the reports"]
+    tried = (claim for claim in run.claims if claim.outcome != "skipped")
+    if unseen := [named[claim.id] for claim in tried if ignores_all(claim)]:
+        lines.append(f"all red flags are ignored, by the suite: {_several(unseen)}")
+    return lines
+
+
+def _several(named: Sequence[str]) -> str:
+    more = len(named) - MOST_NAMES
+    return ", ".join(named[:MOST_NAMES]) + (f" and {count(more)} more" if more > 0 else "")
 
 
 def _best(claim: ClaimRecord) -> str:

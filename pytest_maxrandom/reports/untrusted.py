@@ -11,13 +11,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.record import (
+    Calibrated,
     ComparisonRecord,
     ContaminationRecord,
+    InteractionBias,
+    LabelBiasRecord,
+    LabelRow,
     OverTasks,
     PromptPair,
+    RedFlag,
     Replicate,
     ReplicatesRecord,
 )
+from pytest_maxrandom.reports.label_bias import with_labels
 from pytest_maxrandom.reports.results import load
 from pytest_maxrandom.reports.text import shorten, visible
 
@@ -26,11 +32,15 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.record import ClaimRecord, RunRecord
 
-_Design = TypeVar("_Design", ReplicatesRecord, ComparisonRecord, ContaminationRecord)
+_Design = TypeVar(
+    "_Design", ReplicatesRecord, LabelBiasRecord, ComparisonRecord, ContaminationRecord
+)
 
 MOST_BYTES = 20 * 2**20
 _MOST = 10**12
-_LONGEST_ID = 300
+_ONE = 1 + 1e-6
+"""What a sum of probabilities, or a correlation, may be where floating point rounds."""
+_LONGEST_ID, _LONGEST_LABEL = 300, 60
 _METRICS = ("accuracy", "balanced_accuracy", "macro_f1")
 _P_VALUES = ("p_max", "guaranteed_p", "permutation_p")
 _COUNTS = ("shots", "n", "t", "best_correct", "critical_count")
@@ -59,6 +69,22 @@ _OF_DESIGNS: dict[type[Any], tuple[_Shares, ...]] = {
         (("n", "t", "best_correct"), 0, _MOST),
         (("best_accuracy", "max_random_baseline", "p_max"), 0, 1),
     ),
+    LabelBiasRecord: ((("shots", "sweeps"), 0, _MOST),),
+    InteractionBias: (
+        (("n", "t"), 0, _MOST),
+        (("best_accuracy", "rstd", "score", "score_baseline", "score_baseline_error"), 0, 1),
+        (("p_value", "p_error"), 0, 1),
+        (("base_rate_mass",), 0, _ONE),
+        (("r", "r_low", "r_high"), -_ONE, _ONE),
+    ),
+    LabelRow: (
+        (("gold",), 0, _MOST),
+        (("recall", "predicted", "base_rate"), 0, _ONE),
+    ),
+    Calibrated: (
+        (("n", "best_correct"), 0, _MOST),
+        (("best_accuracy", "plain_accuracy", "max_random_baseline", "p_max"), 0, 1),
+    ),
     ComparisonRecord: (
         (("shots", "replicates", "t", "n"), 0, _MOST),
         (("first_accuracy", "second_accuracy", "first_best", "second_best", "confidence"), 0, 1),
@@ -80,7 +106,9 @@ _OF_DESIGNS: dict[type[Any], tuple[_Shares, ...]] = {
         (("difference", "low", "high"), -1, 1),
     ),
 }
-_BOUNDS = ("in_replicates", "not_worse_than", "better", "level", *_P_VALUES)
+_PARTS = ("runs", "prompts", "interactions", "labels", "calibrated")
+"""Lists of records within a record."""
+_BOUNDS = ("in_replicates", "above_random", "not_worse_than", "better", "level", *_P_VALUES)
 """Numbers between -1 and 1 that a design may assert."""
 
 
@@ -109,13 +137,14 @@ def load_untrusted(path: Path) -> RunRecord:
         raise _impossible(path, "not_run", run.not_run)
     for index, claim in enumerate(run.claims):
         _check(path, index, claim)
-    for name in ("replicates", "comparisons", "contamination", "over_tasks"):
+    for name in ("replicates", "label_bias", "comparisons", "contamination", "over_tasks"):
         for index, record in enumerate(getattr(run, name)):
             _check_design(path, f"{name}[{index}]", record)
     return replace(
         run,
         claims=[_without_prose(claim) for claim in run.claims],
         replicates=list(map(_without_sentences, run.replicates)),
+        label_bias=[with_labels(_without_sentences(each), _label) for each in run.label_bias],
         comparisons=list(map(_without_sentences, run.comparisons)),
         contamination=list(map(_without_sentences, run.contamination)),
         broken=[_ELSEWHERE for _ in run.broken],
@@ -145,7 +174,10 @@ def _check_design(path: Path, place: str, record: Any) -> None:
             value = getattr(record, name)
             if value is not None and not low <= value <= high:
                 raise _impossible(path, f"{place}.{name}", value)
-    for name in ("runs", "prompts"):
+    for value in getattr(record, "prior", {}).values():
+        if not 0 <= value <= 1:
+            raise _impossible(path, f"{place}.prior", value)
+    for name in _PARTS:
         for index, inner in enumerate(getattr(record, name, ())):
             _check_design(path, f"{place}.{name}[{index}]", inner)
 
@@ -163,7 +195,7 @@ def _without_prose(claim: ClaimRecord) -> ClaimRecord:
         if (key in _P_VALUES and isinstance(value, float) and 0 < value <= 1)
         or (key == "beats" and value in ("max_random", "standard"))
     }
-    flags = len(claim.red_flags)
+    kinds = dict.fromkeys((flag.kind, flag.severity) for flag in claim.red_flags)
     return replace(
         claim,
         # Telling claims apart by the ends of their paths would take very long for long ones.
@@ -171,10 +203,14 @@ def _without_prose(claim: ClaimRecord) -> ClaimRecord:
         asserted=asserted,
         message=None if claim.message is None else _ELSEWHERE,
         xfail=None if claim.xfail is None else "",
-        red_flags=[f"{flags} of them, {_ELSEWHERE}"] if flags else [],
+        red_flags=[RedFlag(kind, severity, _ELSEWHERE) for kind, severity in kinds],
         notes=[],
         warnings=[],
     )
+
+
+def _label(label: str) -> str:
+    return shorten(label, _LONGEST_LABEL)
 
 
 def _without_sentences(record: _Design) -> _Design:
@@ -187,6 +223,8 @@ def _without_sentences(record: _Design) -> _Design:
     }
     if isinstance(record, ComparisonRecord):
         changed["changed"] = ""
+    if isinstance(record, LabelBiasRecord):
+        changed["sentence"] = None if record.sentence is None else _ELSEWHERE
     if not isinstance(record, ContaminationRecord):
         changed["asserted"] = {
             key: value

@@ -17,6 +17,12 @@ which asks for one number starts at once.
 ``multiplicity``    many claims at once
 ``selection``       expected maximum of t of N prompts
 ``metrics``         balanced accuracy and macro-F1
+``label_bias``      recalls by gold label, Nvr-X scores, placements of right answers
+``label_guessers``  single guessers in those scores, listed or simulated
+``label_null``      the best of t guessers in those scores
+``label_finding``   knowledge, label preference, or cannot tell
+``base_rate``       probabilities of labels without a question
+``calibration``     scores from which the labels' prior is removed
 ``sizes``           sample sizes, power, largest t
 ``intervals``       confidence interval of an accuracy
 ``holdout``         does "above the baseline" predict "above chance" on other examples

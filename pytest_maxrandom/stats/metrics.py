@@ -140,9 +140,10 @@ def _finite(score: float) -> float:
     return float(score)
 
 
-def _merged(
+def merged(
     values: NDArray[np.int64], masses: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Add up the masses of equal values; ascending."""
     distinct, places = np.unique(values, return_inverse=True)
     return distinct, np.bincount(places, weights=masses).astype(np.float64)
 
@@ -179,7 +180,7 @@ def balanced_accuracy_baseline(
                 "list exactly; simulate it"
             )
         steps = (window.low + np.arange(len(window.masses))) * (common // count.n)
-        values, masses = _merged(
+        values, masses = merged(
             np.add.outer(values, steps).ravel(), np.multiply.outer(masses, window.masses).ravel()
         )
     return ScoreBaseline(guessers, values / (common * len(classes)), masses, None)
@@ -198,13 +199,13 @@ def simulated_balanced_accuracy_baseline(
     ``draws`` is the number of simulated guessers, by default enough for p-values near .05.
     """
     classes = _counts_of_classes(gold, chances)
-    guessers, number = _number_of_draws(t, draws)
+    guessers, number = number_of_draws(t, draws)
     generator = np.random.default_rng(seed)
     score = np.zeros(number)
     for count in classes:
         hits = sum(generator.binomial(size, float(p), number) for p, size in count.groups)
         score += hits / (count.n * len(classes))
-    return _simulated(guessers, score)
+    return simulated(guessers, score)
 
 
 def macro_f1_baseline(
@@ -240,7 +241,7 @@ def macro_f1_baseline(
     for label, count in zip(gold, choices, strict=True):
         most = whole_number("choices", count, 1) - 1
         cells[whole_number("gold", label, 0, most), most + 1] += 1
-    guessers, number = _number_of_draws(t, draws)
+    guessers, number = number_of_draws(t, draws)
     generator = np.random.default_rng(seed)
     labels = sorted({label for label, _ in cells})
     said = np.zeros((number, max(count for _, count in cells)), dtype=np.int64)
@@ -251,7 +252,7 @@ def macro_f1_baseline(
         right[label] += guesses[:, label]
     sizes = Counter(gold)
     scores = sum(2 * right[label] / (sizes[label] + said[:, label]) for label in labels)
-    return _simulated(guessers, np.asarray(scores) / len(labels))
+    return simulated(guessers, np.asarray(scores) / len(labels))
 
 
 def _counts_of_classes(
@@ -266,7 +267,7 @@ def _counts_of_classes(
     )
 
 
-def _number_of_draws(t: int, draws: int | None) -> tuple[int, int]:
+def number_of_draws(t: int, draws: int | None) -> tuple[int, int]:
     """Check t and the number of draws: p-values are multiples of about t / draws."""
     guessers = whole_number("t", t, 1)
     number = min(2_000_000, max(200_000, 1000 * guessers)) if draws is None else draws
@@ -276,6 +277,7 @@ def _number_of_draws(t: int, draws: int | None) -> tuple[int, int]:
     return guessers, number
 
 
-def _simulated(t: int, scores: NDArray[np.float64]) -> ScoreBaseline:
+def simulated(t: int, scores: NDArray[np.float64]) -> ScoreBaseline:
+    """Best of t guessers, given the scores of simulated single ones."""
     values, counts = np.unique(np.round(scores, 13), return_counts=True)
     return ScoreBaseline(t, values, counts / len(scores), len(scores))

@@ -140,7 +140,7 @@ def max_t_test(
     gold: Gold,
     choices: ArrayLike | None = None,
     *,
-    labels: int | None = None,
+    strata: ArrayLike | None = None,
     permutations: int = 9999,
     stop_after: int | None = None,
     seed: int = 0,
@@ -155,12 +155,10 @@ def max_t_test(
     gold
         Index of the right choice for each example, shape (n,), or a set of indices for each.
     choices
-        Number of choices of each example, shape (n,); labels are permuted only among examples
-        with equal numbers. None: all examples have the same.
-    labels
-        How many labels there are in all, where choices are named by labels that examples share, so
-        that an example with two choices may have the labels 3 and 5. None: the choices of an
-        example are 0 to its number of choices less 1.
+        Number of choices of each example, shape (n,). None: all examples have the same.
+    strata
+        Which examples labels are permuted among, a number for each, shape (n,). None: the numbers
+        of choices.
     permutations
         Number B of permutations.
     stop_after
@@ -177,9 +175,11 @@ def max_t_test(
     chosen = _integers("predictions", predictions, 2)
     rows = _answer_sets(gold, chosen.shape[1])
     counts = _choice_counts(choices, chosen, rows)
-    known = counts if labels is None else np.full(len(rows), whole_number("labels", labels, 1))
-    _check_predictions(chosen, known)
-    right = _right_answers(rows, known)
+    _check_predictions(chosen, counts)
+    right = _right_answers(rows, counts)
+    groups = counts if strata is None else _integers("strata", strata, 1)
+    if len(groups) != len(rows):
+        raise ValueError(f"strata names {len(groups)} examples, the predictions {len(rows)}")
     limit = whole_number("permutations", permutations, 1)
     enough = limit + 1 if stop_after is None else whole_number("stop_after", stop_after, 1)
     prompts, n = chosen.shape
@@ -194,11 +194,11 @@ def max_t_test(
     needed = -(-sizes * best.numerator // best.denominator)
 
     generator = np.random.default_rng(seed)
-    strata = [np.flatnonzero(counts == count) for count in np.unique(counts)]
+    together = [np.flatnonzero(groups == group) for group in np.unique(groups)]
     batch = max(1, min(1024, _CELLS // right.size))
     drawn = exceedances = 0
     while drawn < limit and exceedances < enough:
-        order = _permuted(generator, strata, n, min(batch, limit - drawn))
+        order = _permuted(generator, together, n, min(batch, limit - drawn))
         counted = right[order].reshape(len(order), -1) @ answers.T
         reached = np.cumsum((counted >= needed - 0.5).any(axis=1))
         stop = int(np.searchsorted(reached, enough - exceedances))

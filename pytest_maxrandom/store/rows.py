@@ -58,6 +58,8 @@ class Cost:
         The commit of the model that was loaded, where it is known.
     versions : dict
         Of the libraries that produced the numbers.
+    full_texts : int
+        Examples of which a text is exactly as long as the model's context.
     """
 
     device: str
@@ -69,6 +71,7 @@ class Cost:
     trie_nodes: int
     seconds: float
     versions: dict[str, str]
+    full_texts: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,9 @@ from pytest_maxrandom.suite.arms import (
     contradictions_of_comparisons,
     model_names,
 )
-from pytest_maxrandom.suite.base import Spec
+from pytest_maxrandom.suite.base import Spec, listed
 from pytest_maxrandom.suite.designs import ArmSpec, CompareSpec, ContaminationSpec
+from pytest_maxrandom.suite.label_bias import LabelBiasSpec, contradictions_of_label_bias
 from pytest_maxrandom.suite.recorded import (
     RecordedModelSpec,
     RecordedPromptsSpec,
@@ -76,6 +77,7 @@ def contradictions_of_recorded(data: Any) -> Iterator[Finding]:
             yield ("models", index, "results", *key), f"models[{index}].results{message}"
     yield from _contradictions_of_tasks(suite)
     yield from contradictions_of_replicates(suite, recorded=True)
+    yield from _label_bias(suite, recorded=True)
     yield from _comparisons(suite, models)
     prompts = _sound(RecordedPromptsSpec, suite.get("prompts"))
     if prompts is not None:
@@ -141,6 +143,8 @@ def contradictions(data: Any) -> Iterator[Finding]:
     if prompts is not None:
         yield from _contradictions_of_prompts(prompts)
     yield from contradictions_of_replicates(suite, recorded=False)
+    yield from _label_bias(suite, recorded=False)
+    yield from _unused_counterfactual(suite)
     arms = suite.get("arms")
     if isinstance(arms, dict):
         sound = {name: _sound(ArmSpec, arm) for name, arm in arms.items() if isinstance(name, str)}
@@ -169,6 +173,24 @@ def _contradictions_of_tasks(suite: dict[str, Any]) -> Iterator[Finding]:
                     f"tasks[{index}]: `assert: report` claims nothing, and `{key}` {what}; remove "
                     "one of the two",
                 )
+
+
+def _label_bias(suite: dict[str, Any], *, recorded: bool) -> Iterator[Finding]:
+    tasks = _entries(suite.get("tasks"))
+    names = [task.get("name") for task in tasks if isinstance(task, dict)]
+    spec = _sound(LabelBiasSpec, suite.get("label_bias"))
+    yield from contradictions_of_label_bias(spec, names, recorded=recorded)
+
+
+def _unused_counterfactual(suite: dict[str, Any]) -> Iterator[Finding]:
+    bias = suite.get("label_bias")
+    interactions = listed(bias.get("interactions")) if isinstance(bias, dict) else []
+    if "counterfactual" in suite and "counterfactual" not in (suite.get("scoring"), *interactions):
+        yield (
+            ("counterfactual",),
+            "`counterfactual` says how choices are stated, and nothing is scored so; remove it, or "
+            "use `scoring: counterfactual` or `label_bias: {interactions: counterfactual}`",
+        )
 
 
 def _comparisons(

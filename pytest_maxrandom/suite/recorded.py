@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
 from pytest_maxrandom.suite.base import Name, Shots, Spec, Text, listed
 from pytest_maxrandom.suite.designs import ComparingSettings
+from pytest_maxrandom.suite.label_bias import LabelBiasSettings
 from pytest_maxrandom.suite.spec import ClaimSettings
 
 Value = TypeVar("Value")
@@ -207,7 +208,7 @@ class RecordedPromptsSpec(Spec):
     """Demonstrations per prompt; all that the results hold if not given."""
 
 
-class RecordedSuiteSpec(ComparingSettings, ClaimSettings):
+class RecordedSuiteSpec(ComparingSettings, LabelBiasSettings, ClaimSettings):
     """A suite of recorded results: every model, every task, every number of shots."""
 
     models: Annotated[list[RecordedModelSpec], Field(min_length=1)]

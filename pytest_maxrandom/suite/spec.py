@@ -25,6 +25,8 @@ from pytest_maxrandom.suite.base import (
     listed,
 )
 from pytest_maxrandom.suite.designs import ArmSpec, ComparingSettings
+from pytest_maxrandom.suite.label_bias import LabelBiasSettings
+from pytest_maxrandom.suite.red_flags import RedFlags  # noqa: TC001 - read by pydantic
 from pytest_maxrandom.suite.replicates import ReplicatedSettings
 
 
@@ -106,6 +108,9 @@ class BoundsSpec(Spec):
     (max-T, 9,999 permutations) is at most this."""
     beats: Literal["max_random", "standard"] | None = None
     """Best accuracy is above the expected maximum of t random guessers, or above chance."""
+    red_flags: RedFlags | None = None
+    """What red flags do to the claim: fail, warn or ignore, for each kind or in one word for all.
+    Alone it leaves the claim as it is: `p_max: 0.05`."""
 
 
 class AssertSpec(BoundsSpec):
@@ -209,7 +214,18 @@ class PromptsSpec(Spec):
     written in every instruction and format."""
 
 
-class SuiteSpec(ComparingSettings, ReplicatedSettings, CountedSettings):
+class CounterfactualSpec(Spec):
+    """Counterfactual scoring: `{question}{answer}{statement}`, and then what is scored."""
+
+    output_prefix: Prose | None = None
+    """Text before each answer, in place of the task's or the format's."""
+    statement: Prose = " is the"
+    """Text between the answer and the continuation."""
+    continuation: Text = " best"
+    """Text that is scored after each choice's statement."""
+
+
+class SuiteSpec(ComparingSettings, ReplicatedSettings, LabelBiasSettings, CountedSettings):
     """A suite: every model is swept over every task with every number of shots."""
 
     models: Annotated[list[ModelSpec], Field(min_length=1)]
@@ -217,10 +233,15 @@ class SuiteSpec(ComparingSettings, ReplicatedSettings, CountedSettings):
     """Ways to change one thing of the suite, by name; claims are then made of each arm."""
     tasks: Annotated[list[TaskSpec], Field(min_length=1)]
     prompts: PromptsSpec = PromptsSpec()
-    scoring: Literal["mean_logprob", "sum_logprob", "char_logprob", "paper"] = "mean_logprob"
+    scoring: Literal["mean_logprob", "sum_logprob", "char_logprob", "paper", "counterfactual"] = (
+        "mean_logprob"
+    )
     """A choice's score: its log-likelihood per token, in total, or per character; paper: per token
     of the span that the code of arXiv 2404.13020 scores, as many last tokens as the choice has when
-    it is encoded alone."""
+    it is encoded alone; counterfactual: the log-likelihood of one continuation, the same for all
+    choices, after a text that states the choice (arXiv 2406.11634)."""
+    counterfactual: CounterfactualSpec = CounterfactualSpec()
+    """How counterfactual scoring states a choice."""
     metric: Metric = "accuracy"
     """What the best prompt is best in. The other two need examples that share their choices."""
     allow_unpassable: bool = False

@@ -7,6 +7,10 @@ import json
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +27,16 @@ class Example:
         The m possible answers, in the order of the file.
     right : tuple of int
         Indices into `choices` of the right answers, ascending, at least one and not all.
+    order : tuple of int, optional
+        Indices into `choices` in the order in which a prompt lists them. By itself an example has
+        an order that its id determines (:func:`pytest_maxrandom.prompts.formats.shown_order`).
     """
 
     id: str
     input: str
     choices: tuple[str, ...]
     right: tuple[int, ...]
+    order: tuple[int, ...] | None = None
 
     @property
     def chance(self) -> Fraction:
@@ -37,8 +45,15 @@ class Example:
 
     @property
     def content(self) -> tuple[str, tuple[str, ...], tuple[int, ...]]:
-        """All that makes the example what it is, without its id."""
+        """All that makes the example what it is, without its id and how it is shown."""
         return self.input, self.choices, self.right
+
+
+def share_choices(examples: Iterable[Example]) -> bool:
+    """Tell whether all examples with m choices offer the same m texts, in whatever order."""
+    texts: dict[int, tuple[str, ...]] = {}
+    offered = (tuple(sorted(example.choices)) for example in examples)
+    return all(texts.setdefault(len(choices), choices) == choices for choices in offered)
 
 
 @dataclass(frozen=True, slots=True)

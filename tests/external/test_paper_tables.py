@@ -169,31 +169,3 @@ def test_verdicts_change_for_these_reasons_only(
             [f"n is 37 to 40, not 99: {ids}"],
         ),
     }
-
-
-def test_the_faults_of_the_results_are_noticed(as_published: Records, counted: Records) -> None:
-    def flagged(records: Records, words: str) -> set[Key]:
-        return {key for key, record in records.items() if any(words in f for f in record.red_flags)}
-
-    every = {(model, "winowhy", shots) for model in BASE_MODELS for shots in (1, 2, 4)}
-    assert flagged(as_published, "complementary examples (.450 and .550)") == every
-    assert flagged(counted, "complementary examples") == set()
-    assert flagged(counted, "scored on other examples") == {("Llama-2-7b", "winowhy", 1)}
-    cut = flagged(counted, "right on no example")
-    assert {(model, "play_dialog_same_or_different", 4) for model in BASE_MODELS} <= cut
-    collide = {task for _, task, _ in flagged(counted, "but not its results")}
-    assert collide == {
-        *("conceptual_combinations", "strange_stories", "symbol_interpretation"),
-        *("logical_deduction", "winowhy"),
-    }
-    assert flagged(counted, "are one model") == set()
-
-
-def test_repeated_prompts_are_told_wherever_there_are_any(
-    experiments: dict[Key, dict[str, str]], counted: Records
-) -> None:
-    for key, record in counted.items():
-        told = [note for note in record.notes if "repeat an earlier one" in note]
-        distinct = int(experiments[key]["n_distinct_demos"])
-        repeats = f"{200 - distinct} of 200 prompts repeat an earlier one: {distinct} are distinct."
-        assert told == ([repeats] if distinct < 200 else [])

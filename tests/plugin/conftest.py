@@ -12,6 +12,7 @@ from pytest_maxrandom.prompts.sampling import draw_prompts
 from pytest_maxrandom.suite.spec import ModelSpec, PromptsSpec
 from pytest_maxrandom.sweep import run_sweep
 from pytest_maxrandom.tasks.task import Example, Task
+from tests import label_models
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,6 +33,7 @@ tasks:
     append_choices: false
     xfail: the answers are the opposite of what the model says
     marks: [hard]
+    assert: {{red_flags: {{never_right: ignore}}}}
 prompts:
   shots: 0
 """
@@ -74,3 +76,16 @@ def suites(pytester: pytest.Pytester, tiny_llama: Path, answers: list[int]) -> P
         (folder / "data" / f"{name}.jsonl").write_text(text)
     (folder / "suite.yaml").write_text(SUITE.format(model=tiny_llama))
     return folder
+
+
+@pytest.fixture(scope="session")
+def preferring(tmp_path_factory: pytest.TempPathFactory, tiny_llama: Path) -> Path:
+    """A model that prefers the letter A, whatever it is asked."""
+    # `tiny_llama` imports what cannot be imported twice.
+    return label_models.save_preferring(tmp_path_factory.mktemp("models") / "preferring")
+
+
+@pytest.fixture(scope="session")
+def knowing(tmp_path_factory: pytest.TempPathFactory, tiny_llama: Path) -> Path:
+    """A model that was trained to find the right letter."""
+    return label_models.save_knowing(tmp_path_factory.mktemp("models") / "knowing")

@@ -54,16 +54,27 @@ def assessed(
     metric: Metric = "accuracy",
     claim: AssertSpec | None = None,
     listed: bool = False,
+    letters: bool = False,
 ) -> ClaimRecord:
     """Judge a sweep in which prompt p answers an example with choice ``answers(example, p)``."""
-    forms = [Format(Layout(task_prefix=f"prompt {p}", append_choices=listed)) for p in range(t)]
+    forms = [
+        Format(
+            Layout(task_prefix=f"prompt {p}", append_choices=listed or letters),
+            "letter" if letters else "text",
+        )
+        for p in range(t)
+    ]
     prompts = tuple(Prompt((), form) for form in forms)
     prompt_set = PromptSet(prompts, examples, "none", 0, t, ())
     done = []
     for place, prompt in enumerate(prompts):
         scores = [
-            [Score(float(index == answers(each, place)), 1) for index in range(len(each.choices))]
-            for each in examples
+            [
+                # No two examples are alike to the model.
+                Score(-0.01 * number - (index != answers(each, place)), 1)
+                for index in range(len(each.choices))
+            ]
+            for number, each in enumerate(examples)
         ]
         done.append(predict(prompt, examples, scores, "mean_logprob"))
     suite = SuiteSpec(
@@ -103,7 +114,6 @@ def test_labels_are_texts_where_all_examples_share_them() -> None:
     labels = label(yes_no("yynn"))
     assert labels.shared
     assert labels.gold == [{1}, {1}, {0}, {0}]  # No before Yes
-    assert labels.gold_names == [{"Yes"}, {"Yes"}, {"No"}, {"No"}]
 
 
 def test_labels_are_places_as_shown_where_texts_differ() -> None:
@@ -129,10 +139,37 @@ def test_a_constant_answer_passes_p_max_on_unbalanced_labels_but_not_max_t() -> 
     assert "permutation p > .999 is above .05" in record.message
     fooled = assessed(examples, always("Yes"), t=10)
     assert fooled.passed is True
-    assert fooled.red_flags == [
-        "Always saying 'Yes' is right on 70 of 100 validation examples; the best prompt is not "
-        "above that."
-    ]
+    majority = next(flag for flag in fooled.red_flags if flag.kind == "majority")
+    assert (majority.severity, majority.text) == (
+        "warn",
+        "Always saying 'Yes' is right on 70 of 100 examples; the best prompt is not above that.",
+    )
+
+
+def first_shown(each: Example, _: int = 0) -> int:
+    return shown_order(each)[0]
+
+
+def test_words_that_are_listed_under_letters_may_be_preferred_and_so_may_letters() -> None:
+    pool = yes_no("yn" * 100)
+    at_a = [each for each in pool if first_shown(each) in each.right]
+    at_b = [each for each in pool if first_shown(each) not in each.right]
+    examples = (*at_a[:70], *at_b[:30])
+    for answers, share in (
+        (first_shown, 0.7),
+        (always("Yes"), sum(each.choices[each.right[0]] == "Yes" for each in examples) / 100),
+    ):
+        record = assessed(examples, answers, t=10, letters=True)
+        assert record.best_accuracy == share
+        assert record.permutation_p == 1.0
+        assert record.majority_rate == 0.7
+        assert "constant_answers" in [flag.kind for flag in record.red_flags]
+    unbalanced = (*yes_no("y" * 70 + "n" * 30),)
+    record = assessed(unbalanced, always("Yes"), t=10, letters=True)
+    assert (record.permutation_p, record.majority_rate) == (1.0, 0.7)
+    known = assessed(examples, knowing, t=10, letters=True)
+    assert known.permutation_p == pytest.approx(1e-4)
+    assert [flag.kind for flag in known.red_flags] == ["repeated_prompts"]  # of 200 asked for
 
 
 def test_the_first_of_equally_good_prompts_wins() -> None:

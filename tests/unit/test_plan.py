@@ -92,6 +92,23 @@ def test_a_suite_that_says_nothing_claims_the_default(suites: Suites) -> None:
     assert (claim.claim, claim.xfail, claim.marks) == (Claim(0.05, None), None, ())
 
 
+def test_counterfactual_scoring_states_answers_in_all_prompts(suites: Suites) -> None:
+    texts = []
+    for said in (
+        "",
+        "scoring: counterfactual",
+        "scoring: counterfactual\ncounterfactual: {statement: ' was', continuation: ' right'}",
+    ):
+        (claim,) = suites.claims(f"{MODELS}tasks: [{FRUIT}]\nprompts: {{shots: 1}}\n{said}\n")
+        prompt_set = claim.cell.prompt_set
+        assert (claim.record("id", "suite").scoring == "counterfactual") == bool(said)
+        texts.append([prompt.text for prompt in prompt_set.prompts])
+        assert len({prompt.digest for prompt in prompt_set.prompts}) == prompt_set.possible == 12
+    plain, best, right = texts
+    assert best == [text.removesuffix("\n") + " is the best\n" for text in plain]
+    assert right == [text.removesuffix("\n") + " was right\n" for text in plain]
+
+
 def test_a_record_says_before_the_test_how_n_and_t_come_about(suites: Suites) -> None:
     _, claim = suites.claims(f"""\
 {MODELS}tasks:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,13 @@ from scipy.stats import chisquare
 
 from pytest_maxrandom.errors import ScoreError
 from pytest_maxrandom.models.base import Score
-from pytest_maxrandom.predictions import Predictions, PromptPredictions, Scoring, predict
+from pytest_maxrandom.predictions import (
+    Predictions,
+    PromptPredictions,
+    Scoring,
+    predict,
+    together,
+)
 from pytest_maxrandom.prompts.formats import Format
 from pytest_maxrandom.prompts.prompt import Prompt
 from pytest_maxrandom.tasks.task import Example, Layout
@@ -34,6 +41,7 @@ def answer(
     ("scoring", "chosen"),
     [
         ("sum_logprob", 0),  # -5 > -8 > -8.5
+        ("counterfactual", 0),  # all have the same text
         ("mean_logprob", 1),  # -8/2 = -4 > -8.5/2 = -4.25 > -5/1
         ("char_logprob", 2),  # -8.5/9 = -.94 > -8/6 = -1.33 > -5/3
     ],
@@ -129,3 +137,39 @@ def test_right_answers_are_counted_prompt_by_prompt() -> None:
     wrong, right = (answer((-1.0 - i, 1), (-2.0, 1), (-9.0, 1)) for i in (0, 5))
     predictions = Predictions((wrong, right, wrong, right))
     assert predictions.correct_counts == [0, 1, 0, 1]
+
+
+def test_predictions_on_other_presentations_are_put_together() -> None:
+    first = answer((-1.0, 1), (-1.0, 1), (-3.0, 1))
+    other = replace(FRUIT, order=(1, 0, 2))
+    second = answer((-2.0, 1), (-1.0, 2), (-9.0, 3), example=other)
+    (found,) = together(Predictions((first,)), Predictions((second,))).prompts
+    assert found.prompt == PROMPT
+    assert found.examples == (FRUIT, other)
+    assert found.log_likelihoods == ((-1.0, -1.0, -3.0), (-2.0, -1.0, -9.0))
+    assert found.tokens == ((1, 1, 1), (1, 2, 3))
+    assert found.chosen == (first.chosen[0], 1)
+    assert (found.correct, found.ties) == (first.correct + 1, 1)
+    assert found.margins == (0.0, 1.5)
+
+
+def test_predictions_of_different_prompts_are_not_put_together() -> None:
+    lettered = Prompt((), Format(Layout(), "letter"))
+    pair = [
+        Predictions((answer((-1.0, 1), (-2.0, 1), (-3.0, 1), prompt=prompt),))
+        for prompt in (PROMPT, lettered)
+    ]
+    with pytest.raises(ValueError, match="predictions of different prompts"):
+        together(*pair)
+
+
+def test_a_tie_is_drawn_anew_where_the_choices_stand_in_another_order() -> None:
+    """Else a model that scores all alike would be right at every label or at none."""
+    scores = [(-1.0, 1)] * 3
+    both: Counter[tuple[int, ...]] = Counter()
+    for number in range(900):
+        plain = replace(FRUIT, id=f"f{number}")
+        pair = [answer(*scores, example=replace(plain, order=o)) for o in ((0, 1, 2), (1, 0, 2))]
+        both[pair[0].chosen + pair[1].chosen] += 1
+    assert len(both) == 9
+    assert chisquare(list(both.values())).pvalue > 1e-4

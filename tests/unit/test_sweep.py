@@ -233,9 +233,12 @@ def _with_context(length: int) -> CausalModel:
 
 def test_a_prompt_that_fills_the_context_is_scored() -> None:
     prompts = _prompts()
-    exact = _with_context(max(_length(prompts).values()))
+    lengths = list(_length(prompts).values())
+    exact = _with_context(max(lengths))
     sweep = run_sweep(_work(prompts), lambda: exact, "mean_logprob", _silent)
     assert sweep.predictions == _run(prompts).predictions
+    assert sweep.engine.full_texts == lengths.count(max(lengths)) > 0
+    assert _run(prompts).engine.full_texts == 0
 
 
 def test_one_token_beyond_the_context_is_an_error_before_anything_is_scored() -> None:

@@ -14,8 +14,8 @@ from matplotlib import image
 from matplotlib.text import Text
 
 from pytest_maxrandom.figures import style
+from pytest_maxrandom.figures.available import FORMATS
 from pytest_maxrandom.figures.catalogue import of_numbers, of_run, write_all, write_run
-from pytest_maxrandom.figures.library import FORMATS
 from pytest_maxrandom.reports.results import dump
 from tests.unit.figures import common
 from tests.unit.reports import samples

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.unit.forges.server import BOT, Server
-from tests.unit.reports.samples import claim, run
+from tests.unit.reports.samples import claim, flag, run
 
 if TYPE_CHECKING:
     from tests.unit.forges.conftest import Job
@@ -131,7 +131,7 @@ def test_an_event_that_cannot_be_read_is_said(fork: Job) -> None:
 
 def test_sentences_of_an_artifact_are_not_said(fork: Job, github: Server) -> None:
     lie = "Approved by the maintainers"
-    hostile = replace(claim(best=38), message=lie, red_flags=[lie], notes=[lie], xfail=lie)
+    hostile = replace(claim(best=38), message=lie, red_flags=[flag(lie)], notes=[lie], xfail=lie)
     record = run(
         hostile,
         claim(asserted={lie: lie}),

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.unit.forges.server import TOKEN, Reply, Request, Server, serving
-from tests.unit.reports.samples import claim, run
+from tests.unit.reports.samples import claim, flag, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -154,7 +154,7 @@ def test_what_is_missing_is_named(merge_request: Job, variable: str, said: str) 
 
 def test_no_line_of_a_note_is_a_command_to_gitlab(merge_request: Job, gitlab: GitLabServer) -> None:
     record = run(
-        claim(best=38, task="x\n/approve", message="\n/merge", red_flags=["/close"]),
+        claim(best=38, task="x\n/approve", message="\n/merge", red_flags=[flag("/close")]),
         broken=["/label ~done\n/merge"],
     )
     assert merge_request.comment(record=record) == 0

@@ -8,13 +8,17 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.flags import find
+from pytest_maxrandom.flags.recorded import seen_of_recorded
 from pytest_maxrandom.recorded.evaluation import assess_recorded
 from pytest_maxrandom.recorded.plan import plan_recorded
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
+from pytest_maxrandom.verdict import judge
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_maxrandom.flags import Flag
     from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.recorded.claims import RecordedClaim
 
@@ -73,3 +77,14 @@ def judged(claim: RecordedClaim) -> ClaimRecord:
     record = claim.record(f"s.yaml::{claim.name}", "s.yaml")
     assess_recorded(claim, record)
     return record
+
+
+def flags(claim: RecordedClaim, permutation_p: float | None = None) -> list[Flag]:
+    """Return the red flags of a claim."""
+    given = claim.evidence
+    assert given is not None
+    counts = given.counts
+    verdict = judge(
+        claim.claim, given.null, counts.best_correct, counts.best, permutation_p=permutation_p
+    )
+    return find(seen_of_recorded(claim, verdict))

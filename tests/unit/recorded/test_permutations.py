@@ -51,9 +51,7 @@ def p_value(guessers: RecordedSweep, seed: int) -> float:
     assert guessers.answers is not None
     assert guessers.gold is not None
     groups = strata(guessers, guessers.chances)
-    test = max_t_test(
-        guessers.answers, guessers.gold, groups, labels=100, permutations=199, seed=seed
-    )
+    test = max_t_test(guessers.answers, guessers.gold, strata=groups, permutations=199, seed=seed)
     return test.p_value
 
 

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from pytest_maxrandom.record import Recorded
-from tests.unit.recorded.suites import judged, mistakes, planned, rows, save, suite_text
+from tests.unit.recorded.suites import flags, judged, mistakes, planned, rows, save, suite_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,8 +53,9 @@ def test_prompts_that_repeat_count_once(tmp_path: Path) -> None:
     (claim,) = planned(tmp_path, suite_text("{name: snarks, chance: 1/2}"))
     record = judged(claim)
     assert (record.t, record.correct_counts) == (2, [3, 9])
-    assert record.notes[1].startswith("1 of 3 prompts repeat an earlier one")
-    assert not record.red_flags
+    (flag,) = flags(claim)
+    assert flag.kind == "repeated_prompts"
+    assert flag.text.startswith("Only 2 of 3 prompts are distinct; t = 2 counts those")
 
 
 def test_repeats_that_answer_otherwise_are_a_red_flag(tmp_path: Path) -> None:
@@ -63,8 +64,11 @@ def test_repeats_that_answer_otherwise_are_a_red_flag(tmp_path: Path) -> None:
         snarks__1={"correct": rows(3, 4, 9, n=10), "demonstration_ids": [[7], [7], [8]]},
     )
     (claim,) = planned(tmp_path, suite_text("{name: snarks, chance: 1/2}"))
-    (flag,) = judged(claim).red_flags
-    assert flag.startswith("1 of 3 prompts repeats the ids of an earlier one, but not its results")
+    unsteady, repeated = flags(claim)
+    assert (unsteady.kind, repeated.kind) == ("unsteady_prompts", "repeated_prompts")
+    assert unsteady.text.startswith(
+        "1 of 3 prompts repeats the ids of an earlier one, but not its results"
+    )
 
 
 def test_more_prompts_may_be_stated_than_the_results_hold(tmp_path: Path) -> None:
@@ -118,13 +122,15 @@ def test_a_prompt_that_was_cut_short_is_a_mistake_unless_it_is_said(tmp_path: Pa
     ragged = suite_text("{name: snarks, chance: 1/2}", model="m.npz, format: npz, ragged: true")
     (claim,) = planned(tmp_path, ragged)
     assert any(
-        flag.startswith("1 of 3 prompts was scored on fewer examples than others (7 of 10)")
-        for flag in judged(claim).red_flags
+        flag.text.startswith(
+            "1 of 3 prompts was scored on fewer examples than most ('1' on 7, not 10), which"
+        )
+        for flag in flags(claim)
     )
     evaluated[1, 7] = True  # and 2 may be its own demonstrations
     save(tmp_path / "m.npz", snarks__2={"correct": correct, "evaluated": evaluated})
     (claim,) = planned(tmp_path, suite_text("{name: snarks, chance: 1/2}"))
-    assert judged(claim).red_flags == []
+    assert flags(claim) == []
 
 
 def _p_at(k: int) -> float:

@@ -10,18 +10,25 @@ from scipy.stats import binom
 
 from pytest_maxrandom.record import (
     BestPrompt,
+    Calibrated,
     ClaimRecord,
     ComparisonRecord,
     ContaminationRecord,
     Engine,
+    InteractionBias,
+    LabelBiasRecord,
+    LabelRow,
     OverTasks,
     PromptCount,
     PromptPair,
     Published,
     Recorded,
+    RedFlag,
+    RedFlagKind,
     Replicate,
     ReplicatesRecord,
     RunRecord,
+    Severity,
     Standing,
     ValidationSet,
 )
@@ -82,6 +89,7 @@ def claim(
         majority_rate=0.517,
         critical_count=critical,
         verdict=verdict,
+        holds=passed,
         passed=passed,
         outcome="passed" if passed else "failed",
         message=None if passed else f"{best} of {n} correct; {critical} would have passed",
@@ -122,6 +130,28 @@ def claim(
         notes=["The tokenizer adds no beginning-of-sequence token."],
     )
     return replace(record, **changed)
+
+
+def flag(
+    text: str = "Always wet is as good.",
+    *,
+    kind: RedFlagKind = "majority",
+    severity: Severity = "warn",
+) -> RedFlag:
+    """Make a red flag."""
+    return RedFlag(kind, severity, text)
+
+
+def flagged(**changed: Any) -> ClaimRecord:
+    """Make a claim that holds and that a red flag fails, with another one that is told."""
+    flags = [flag("30 of 60 scores tie.", kind="tied_scores", severity="fail"), flag()]
+    failed: dict[str, Any] = {
+        "passed": False,
+        "outcome": "failed",
+        "message": "red flag: tied_scores",
+        "red_flags": flags,
+    }
+    return claim(**{**failed, **changed})
 
 
 def scored(metric: str = "macro_f1", **changed: Any) -> ClaimRecord:
@@ -300,6 +330,93 @@ def replicates(*counts: int, **changed: Any) -> ReplicatesRecord:
     return replace(record, **changed)
 
 
+def interaction(*recalls: float | None, **changed: Any) -> InteractionBias:
+    """Make one way of asking on 100 examples, whose labels A, B, ... have these recalls.
+
+    The right answers are spread evenly, and every wrong answer is A.
+    """
+    known = [recall for recall in recalls if recall is not None]
+    m = len(recalls)
+    accuracy = sum(known) / m
+    mean = sum(known) / len(known)
+    rates = [1 / 2**place for place in range(1, m + 1)]
+    score = (sum(known) - max(known)) / (len(known) - 1)
+    made = InteractionBias(
+        interaction="cloze",
+        n=100,
+        t=10,
+        best_prompt="9b1f0c6e2a77",
+        best_accuracy=accuracy,
+        labels=[
+            LabelRow(
+                label=chr(ord("A") + place),
+                gold=0 if recall is None else 100 // m,
+                recall=recall,
+                predicted=(recall or 0.0) / m + (0.0 if place else 1 - accuracy),
+                base_rate=rates[place] / sum(rates),
+            )
+            for place, recall in enumerate(recalls)
+        ],
+        rstd=(sum((recall - mean) ** 2 for recall in known) / len(known)) ** 0.5,
+        score=score,
+        score_prompt="9b1f0c6e2a77",
+        score_baseline=0.3173,
+        score_baseline_error=0.0003,
+        p_value=0.0001 if score > 0.4 else 0.99973,
+        p_error=0.00002,
+        base_rate_mass=0.683,
+        r=0.9712 if m >= 4 else None,
+        r_low=-0.1311 if m >= 4 else None,
+        r_high=0.9994 if m >= 4 else None,
+    )
+    return replace(made, **changed)
+
+
+def label_bias(*interactions: InteractionBias, **changed: Any) -> LabelBiasRecord:
+    """Make a label-bias check, of a model that prefers A if no numbers are given."""
+    asked = list(interactions or [interaction(0.98, 0.01, 0.01, 0.01)])
+    task = changed.get("task", "weather")
+    knows = all(one.score > 0.4 for one in asked)
+    record = LabelBiasRecord(
+        id=f"eval_suites/demo/demo.yaml::{task}[demo-nf4-4shot]::label_bias",
+        suite="eval_suites/demo/demo.yaml",
+        line=16,
+        claim=f"eval_suites/demo/demo.yaml::{task}[demo-nf4-4shot]",
+        task="weather",
+        model="demo",
+        quantization="nf4",
+        shots=4,
+        check="recall",
+        base_rate="control",
+        seed=0,
+        asserted={"above_random": 0.05},
+        interactions=asked,
+        finding="knowledge" if knows else "label preference",
+        sentence="Label preference: the Nvr-X score .010 is not above that of guessers, .317, and "
+        "'A' is 97.8 % of the answers.",
+        passed=knows,
+        outcome="passed" if knows else "failed",
+        message=None if knows else "the Nvr-X score .010 is not above that of guessers, .317",
+        notes=["Only places in the shown order are labels here."],
+    )
+    return replace(record, **changed)
+
+
+def calibrated(**changed: Any) -> Calibrated:
+    """Make the best of 10 prompts after PriDe, which held 5 of 100 examples back."""
+    made = Calibrated(
+        method="pride",
+        n=95,
+        best_correct=57,
+        best_accuracy=0.6,
+        plain_accuracy=0.5789,
+        max_random_baseline=0.3211,
+        p_max=0.00011,
+        prior={"A": 0.4, "B": 0.3, "C": 0.2, "D": 0.1},
+    )
+    return replace(made, **changed)
+
+
 def comparison(difference: float = -0.0213, **changed: Any) -> ComparisonRecord:
     """Make a comparison of two quantizations, whose interval is .04 wide."""
     task = changed.get("task", "weather")
@@ -377,6 +494,7 @@ def designed(*claims: ClaimRecord, **changed: Any) -> RunRecord:
     """Make a run of these claims that also has one record of each other kind."""
     others: dict[str, Any] = {
         "replicates": [replicates(45, 45, 44, 30)],
+        "label_bias": [label_bias()],
         "comparisons": [comparison()],
         "contamination": [contamination()],
         "over_tasks": [over_tasks()],

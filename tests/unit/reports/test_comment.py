@@ -15,7 +15,7 @@ from pytest_maxrandom.reports.changes import changes
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.text import shorten, visible
 from tests.unit.reports.page import Page, any_text, read
-from tests.unit.reports.samples import claim, run, scored, untested
+from tests.unit.reports.samples import claim, flag, run, scored, untested
 from tests.unit.reports.test_markdown import HOSTILE, designs_hiding
 from tests.unit.reports.test_text import ACTIVE
 
@@ -132,8 +132,9 @@ def test_what_changed_stands_first_in_the_list_and_in_the_table() -> None:
 
 
 def test_red_flags_and_unreadable_suites_are_told() -> None:
-    text = comment(run(claim(red_flags=["It guesses."]), broken=["a.yaml:3: no tasks"]))
-    assert "🚩 `weather[demo-nf4-4shot]`: It guesses." in points(text)
+    text = comment(run(claim(red_flags=[flag("It guesses.")]), broken=["a.yaml:3: no tasks"]))
+    told = "red flag majority (warns): It guesses"
+    assert f"🚩 `weather[demo-nf4-4shot]`: {told}" in points(text)
     assert "**⚠️ 1 suite could not be read:** a.yaml:3: no tasks" in text
 
 
@@ -280,7 +281,7 @@ def test_a_comment_of_nothing_is_short() -> None:
 @given(st.integers(2000, 12_000), st.integers(0, 40))
 @settings(max_examples=25, deadline=None)
 def test_no_comment_is_longer_than_its_limit(limit: int, number: int) -> None:
-    text = comment(many(number, best=38, red_flags=["x" * 1000]), report=URL, limit=limit)
+    text = comment(many(number, best=38, red_flags=[flag("x" * 1000)]), report=URL, limit=limit)
     assert len(text.encode()) <= limit
     page = read(text)
     hidden = number - (len(page.body) if page.tables else 0)
@@ -301,7 +302,7 @@ def hiding(text: str) -> RunRecord:
         xfail=text,
         critical_count=None,
         outcome="xpassed",
-        red_flags=[text],
+        red_flags=[flag(text, severity="fail"), flag(text)],
         asserted={text: text},
         revision=text,
         task_digest=text,

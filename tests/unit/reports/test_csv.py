@@ -17,11 +17,22 @@ from pytest_maxrandom.record import ClaimRecord, RunRecord, Tries
 from pytest_maxrandom.reports.csv import columns, csv
 from pytest_maxrandom.reports.text import visible
 from tests.unit.reports.page import any_text
-from tests.unit.reports.samples import claim, hand_written, recorded, run, scored, several, untested
+from tests.unit.reports.samples import (
+    claim,
+    flag,
+    hand_written,
+    recorded,
+    run,
+    scored,
+    several,
+    untested,
+)
 from tests.unit.reports.test_latex import TEST_SET
 
 LONG = {"correct_counts", "validation_ids", "text", "question", "answers", "demonstration_ids"}
 TRIES = Tries(run=20, claim=40, task=60, counted="claim", look=2, level=0.0083, holds=True)
+
+FLAGS = [flag("a", severity="fail"), flag("b"), flag("c", kind="max_t")]
 
 
 def read(record: RunRecord) -> list[dict[str, str]]:
@@ -38,7 +49,7 @@ def flat(claim: ClaimRecord) -> dict[str, Any]:
     for name, value in asdict(claim).items():
         if is_dataclass(getattr(claim, name)):
             values |= {f"{name}_{key}": inner for key, inner in value.items() if key not in LONG}
-        elif name not in LONG:
+        elif name not in LONG and name != "red_flags":
             values["assert" if name == "asserted" else name] = value
     return values
 
@@ -57,7 +68,7 @@ def parsed(field: str, value: Any) -> Any:
 
 
 CLAIMS = [
-    claim(best=41, tries=TRIES, test=TEST_SET, permutation_p=1 / 3, red_flags=["a", "b"]),
+    claim(best=41, tries=TRIES, test=TEST_SET, permutation_p=1 / 3, red_flags=FLAGS),
     recorded(published="below standard", adjusted_p=1e-300, log_p_max=-690.7755278982137),
     scored(),
     hand_written(),
@@ -71,12 +82,20 @@ def test_every_claim_parses_back_to_the_same_values() -> None:
     assert len(rows) == len(CLAIMS)
     for row, each in zip(rows, CLAIMS, strict=True):
         values = flat(each)
-        assert {name for name in row if row[name]} <= values.keys()
+        columns_of_flags = {"red_flags_fail", "red_flags_warn"}
+        assert {name for name in row if row[name]} - columns_of_flags <= values.keys()
         for name, value in values.items():
             if value is None and name not in row:  # a part that the claim does not have
                 assert not any(row[column] for column in row if column.startswith(f"{name}_"))
                 continue
             assert parsed(row[name], value) == value, name
+
+
+def test_red_flags_stand_in_the_column_of_what_they_do() -> None:
+    flagged, plain = read(run(CLAIMS[0], claim()))
+    assert flagged["red_flags_fail"] == "majority: a"
+    assert flagged["red_flags_warn"] == "majority: b; max_t: c"
+    assert plain["red_flags_fail"] == plain["red_flags_warn"] == ""
 
 
 @given(st.floats(allow_nan=True), st.integers())
@@ -128,7 +147,7 @@ def test_the_columns_are_the_same_for_every_run_and_each_there_is_once() -> None
 def test_each_attribute_of_a_claim_has_its_columns(field: Any) -> None:
     hint = get_type_hints(ClaimRecord)[field.name]
     parts = [kind for kind in (hint, *get_args(hint)) if is_dataclass(kind)]
-    if field.name in LONG:
+    if field.name in LONG or field.name == "red_flags":
         return
     if not parts:
         assert {"asserted": "assert"}.get(field.name, field.name) in columns()

@@ -47,10 +47,13 @@ from pytest_maxrandom.reports.untrusted import load_untrusted
 from pytest_maxrandom.reports.versions import versions
 from tests.unit.reports import page, test_html
 from tests.unit.reports.samples import (
+    calibrated,
     claim,
     comparison,
     contamination,
     designed,
+    interaction,
+    label_bias,
     over_tasks,
     recorded,
     replicates,
@@ -242,11 +245,13 @@ def test_the_json_report_keeps_every_record(tmp_path: Path) -> None:
 
 FAILING: dict[str, Design] = {
     "replicates": replicates(45, 30),
+    "label_bias": label_bias(),
     "comparisons": comparison(),
     "contamination": contamination(),
 }
 HOLDING: dict[str, Design] = {
     "replicates": replicates(45, 46),
+    "label_bias": label_bias(interaction(0.64, 0.56, 0.66, 0.46)),
     "comparisons": comparison(0.03),
     "contamination": contamination("no sign of it"),
 }
@@ -413,7 +418,7 @@ def test_the_disclosure_says_what_a_paper_must_say_of_a_comparison() -> None:
         "by the sign-flip test over 20 replicates",
         "q = .041 (Benjamini and Hochberg), .094 (Holm)",
         "the best of t by -.012 (95 % interval -.033 to +.011)",
-        "1 of 2 prompts differ after Holm's adjustment",
+        "1 of 2 prompts of the first replicate differ after Holm's adjustment",
         "Changed: quantization: nf4, not none.",
         "Computed with pytest-maxrandom 0.1.0",
     ):
@@ -519,6 +524,27 @@ def test_untrusted_records_keep_their_numbers_and_lose_their_sentences(tmp_path:
         ({"contamination": [contamination(boost_p=2.0)]}, "contamination[0].boost_p"),
         ({"over_tasks": [over_tasks(low=-2.0)]}, "over_tasks[0].low"),
         ({"replicates": [replicates(45, share_passed=7.0)]}, "replicates[0].share_passed"),
+        ({"label_bias": [label_bias(sweeps=-1.0)]}, "label_bias[0].sweeps"),
+        (
+            {"label_bias": [label_bias(interaction(0.5, 0.4, r=-1.5))]},
+            "label_bias[0].interactions[0].r",
+        ),
+        (
+            {"label_bias": [label_bias(interaction(0.5, 1.2))]},
+            "label_bias[0].interactions[0].labels[1].recall",
+        ),
+        (
+            {"label_bias": [label_bias(interaction(0.5, 0.4, calibrated=[calibrated(n=-1)]))]},
+            "label_bias[0].interactions[0].calibrated[0].n",
+        ),
+        (
+            {
+                "label_bias": [
+                    label_bias(interaction(0.5, 0.4, calibrated=[calibrated(prior={"A": 2.0})]))
+                ]
+            },
+            "label_bias[0].interactions[0].calibrated[0].prior",
+        ),
     ],
 )
 def test_untrusted_numbers_that_no_run_has_are_refused(

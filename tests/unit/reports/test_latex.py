@@ -14,7 +14,20 @@ from pytest_maxrandom.record import HeldOut
 from pytest_maxrandom.reports.latex import latex
 from pytest_maxrandom.reports.references import bibtex
 from tests.unit.reports.page import any_text
-from tests.unit.reports.samples import claim, hand_written, recorded, run, scored, several, untested
+from tests.unit.reports.samples import (
+    calibrated,
+    claim,
+    flag,
+    flagged,
+    hand_written,
+    interaction,
+    label_bias,
+    recorded,
+    run,
+    scored,
+    several,
+    untested,
+)
 from tests.unit.reports.test_markdown import HOSTILE, hidden_in
 
 if TYPE_CHECKING:
@@ -132,6 +145,37 @@ def test_n_of_a_publication_is_told_apart_in_the_caption() -> None:
     assert note not in latex(run(recorded()))
 
 
+def test_a_row_is_marked_by_what_its_red_flags_do_and_the_caption_says_how() -> None:
+    told = claim(red_flags=[flag()])
+    failed = flagged(red_flags=flagged().red_flags[:1])
+    text = latex(run(flagged(), failed, told, claim()))
+    assert [row.rpartition("& ")[2] for row in rows(text)] == [
+        r"above maximum$^{\dagger\ddagger}$ \\",
+        r"above maximum$^{\dagger}$ \\",
+        r"above maximum$^{\ddagger}$ \\",
+        r"above maximum \\",
+    ]
+    caption = re.findall(r"\\caption\{(.*)\}\\label", text)[0]
+    assert caption.endswith(r"$\dagger$: a red flag fails the claim. $\ddagger$: a red flag warns.")
+    assert "a red flag fails" not in latex(run(told, claim()))
+    assert "dagger" not in latex(run(claim()))
+
+
+def test_each_red_flag_is_a_sentence_of_what_was_tried_the_same_of_many_once() -> None:
+    many = [claim(id=f"s.yaml::{name}", red_flags=[flag("50 % a_b.")]) for name in "abcde"]
+    disclosed = latex(run(*many, flagged())).partition("What was tried.")[2]
+    assert re.findall(r"^\\item (Red flag .*)$", disclosed, re.MULTILINE) == [
+        r"Red flag tied\_scores (fails) of "
+        r"\texttt{weather{[}demo-\allowbreak{}nf4-\allowbreak{}4shot{]}}: 30 of 60 scores tie.",
+        r"Red flag majority (warns) of \texttt{a}, \texttt{b}, \texttt{c} and 2 more: "
+        r"50 \% a\_b.",
+        r"Red flag majority (warns) of "
+        r"\texttt{weather{[}demo-\allowbreak{}nf4-\allowbreak{}4shot{]}}: Always wet is as good.",
+    ]
+    assert "Red flag" not in latex(run(claim()))
+    assert "30 of 60 scores tie." in latex(run(untested(red_flags=flagged().red_flags)))
+
+
 def skeleton(text: str) -> list[str]:
     """Return what makes the structure of a document: environments, rows, rules and items."""
     return re.findall(r"\\(?:begin|end)\{[^}]*\}|\\\\(?=\n)|\\\w+rule|\\item\b|(?<!\\)&", text)
@@ -187,7 +231,12 @@ def hard_run() -> RunRecord:
     claims = [claim(task=name, model=name, id=f"s.yaml::{name}", xfail=name) for name in names]
     changed = recorded(published="below standard", task=letters, permutation_p=0.02)
     tested = claim(test=TEST_SET, adjusted_p=0.0001, p_max=1e-200, log_p_max=-460.5)
-    return run(*claims, changed, tested, untested(), scored(), hand_written(), *several())
+    asked = interaction(*[0.5] * 4, calibrated=[calibrated(prior=dict.fromkeys(names, 0.25))])
+    for row, name in zip(asked.labels, names, strict=True):
+        row.label = name
+    odd = flagged(red_flags=[flag(name, severity="fail") for name in names] + [flag(letters)])
+    others = (untested(), scored(), hand_written(), odd, *several())
+    return run(*claims, changed, tested, *others, label_bias=[label_bias(asked)])
 
 
 def test_a_document_with_any_name_compiles_and_finds_its_references(tmp_path: Path) -> None:
@@ -201,7 +250,7 @@ def test_a_document_with_any_name_compiles_and_finds_its_references(tmp_path: Pa
 
 
 def test_a_fragment_compiles_within_another_document(tmp_path: Path) -> None:
-    fragment = latex(run(*several(tasks=30)))
+    fragment = latex(run(*several(tasks=30), *[flagged()] * 31))
     (tmp_path / "results.tex").write_text(fragment, encoding="ascii")
     packages = re.findall(r"^%   (\\usepackage(?:\[\w+\])?\{\w+\})", fragment, re.MULTILINE)
     lines = [r"\documentclass{article}", *packages, r"\begin{document}", r"\input{results}"]

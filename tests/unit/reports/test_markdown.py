@@ -15,10 +15,14 @@ from pytest_maxrandom.reports.markdown import markdown
 from pytest_maxrandom.reports.text import shorten, visible
 from tests.unit.reports.page import FRAGMENTS, Page, any_text, read
 from tests.unit.reports.samples import (
+    calibrated,
     claim,
     comparison,
     contamination,
+    flag,
     hand_written,
+    interaction,
+    label_bias,
     over_tasks,
     recorded,
     replicates,
@@ -50,7 +54,7 @@ def hidden_in(text: str, *, outcome: Outcome = "failed") -> RunRecord:
         xfail=text,
         critical_count=None,
         outcome=outcome,
-        red_flags=[text],
+        red_flags=[flag(text, severity="fail"), flag(text)],
         notes=[text],
         asserted={text: text},
     )
@@ -94,9 +98,16 @@ def designs_hiding(text: str, outcome: Outcome) -> dict[str, Any]:
     names: dict[str, Any] = {"first": text, "second": text, "changed": text}
     both = comparison(id=f"c.yaml::{text}", asserted={text: text}, **names, **told)
     tuned = contamination(id=f"t.yaml::{text}", base=text, extra=text, test=text, **told)
+    asked = interaction(0.98, None, 0.01, 0.01, calibrated=[calibrated(prior={text: 1.0})])
+    for row in asked.labels:
+        row.label = text
+    asked.best_prompt = asked.score_prompt = text
+    biased = label_bias(asked, id=f"l.yaml::{text}", claim=text, model=text, **told)
+    biased.sentence = f"Found: {text}"
     return {
         "versions": {"Python": text},
         "replicates": [repeated],
+        "label_bias": [biased],
         "comparisons": [both],
         "contamination": [tuned],
         "over_tasks": [over_tasks(first=text, second=text)],
@@ -220,11 +231,12 @@ def test_a_run_without_claims_says_so() -> None:
 
 
 def test_what_needs_a_decision_stands_above_the_table() -> None:
-    flagged = claim(red_flags=["Always answering wet gets 45 of 60 right."])
-    text = markdown(run(claim(best=41), flagged, untested()))
+    told = claim(red_flags=[flag("Always answering wet gets 45 of 60 right.")])
+    text = markdown(run(claim(best=41), told, untested()))
     above = text[: text.index("| result |")]
     assert "- ❌ `weather[demo-nf4-4shot]`: 41 of 60 correct; 42 would have passed\n" in above
-    assert "- 🚩 `weather[demo-nf4-4shot]`: Always answering wet gets 45 of 60 right.\n" in above
+    warned = "red flag majority (warns): Always answering wet gets 45 of 60 right\n"
+    assert f"- 🚩 `weather[demo-nf4-4shot]`: {warned}" in above
     assert "allenai/OLMo-7B: no such model on this machine" in above
 
 
@@ -375,9 +387,10 @@ def test_no_mistake_changes_the_structure_of_a_report(text: str) -> None:
 
 
 def test_a_red_flag_of_an_expected_failure_stands_alone() -> None:
-    record = claim(best=35, outcome="xfailed", red_flags=["Always wet is as good."])
+    record = claim(best=35, outcome="xfailed", red_flags=[flag("Always wet is as good.")])
     text = markdown(run(record))
-    assert "🚩 `weather[demo-nf4-4shot]`: Always wet is as good.\n" in text
+    told = "red flag majority (warns): Always wet is as good\n"
+    assert f"🚩 `weather[demo-nf4-4shot]`: {told}" in text
     assert text.count("- ☑️") == 0
 
 
@@ -533,10 +546,10 @@ def test_n_of_a_publication_is_no_number_of_examples_that_a_prompt_was_scored_on
 
 
 def test_what_to_look_at_is_folded_where_it_is_long_with_failures_first() -> None:
-    flagged = [recorded(red_flags=[f"odd {place}"], id=f"a::{place}") for place in range(20)]
-    few = markdown(run(*flagged))
+    odd = [recorded(red_flags=[flag(f"odd {place}")], id=f"a::{place}") for place in range(20)]
+    few = markdown(run(*odd))
     assert "more to look at" not in few
-    many = markdown(run(*flagged, claim(best=41)))
+    many = markdown(run(*odd, claim(best=41)))
     above, folded = many.split("<summary>11 more to look at</summary>")
     assert "- ❌ `weather[demo-nf4-4shot]`: 41 of 60" in above
     assert above.count("🚩") == 9

@@ -51,7 +51,13 @@ BLOCKS = {
     "report.tex.j2": ("preamble", "table", "changed", "agreement", "designs", "disclosure", "end"),
     "claim.md.j2": ("summary", "facts", "prompt"),
     **{
-        f"designs{suffix}": ("replicates", "comparisons", "over_tasks", "contamination")
+        f"designs{suffix}": (
+            "replicates",
+            "label_bias",
+            "comparisons",
+            "over_tasks",
+            "contamination",
+        )
         for suffix in (".md.j2", ".html.j2", ".tex.j2")
     },
 }

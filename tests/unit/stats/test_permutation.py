@@ -69,7 +69,7 @@ def test_what_labels_are_called_does_not_matter(case: str) -> None:
     other = [7, 3, 0, 5]
     renamed = [[other[p] if p >= 0 else p for p in row] for row in predictions]
     named = [{other[g] for g in right} for right in gold]
-    assert max_t_test(renamed, named, choices, labels=8, permutations=300) == max_t_test(
+    assert max_t_test(renamed, named, strata=choices, permutations=300) == max_t_test(
         predictions, gold, choices, permutations=300
     )
 
@@ -121,7 +121,7 @@ refused: list[tuple[dict[str, Any], str]] = [
     ({"gold": [0, 1]}, "gold names 2 examples, the predictions 3"),
     ({"gold": [0, 1, 2]}, "gold of example 2 must be a choice from 0 to 1, found 2"),
     ({"gold": [{0}, set(), {1}]}, "gold of example 1 names no right choice"),
-    ({"labels": 1}, "prediction of prompt 0 for example 1 must be a choice from 0 to 0"),
+    ({"strata": [1, 2]}, "strata names 2 examples"),
     ({"choices": [2, 2]}, "choices names 2 examples"),
     ({"choices": [2, 2, 0]}, "choices must be at least 1"),
     ({"permutations": 0}, "permutations must be at least 1"),

@@ -10,7 +10,7 @@ tasks: [{name: t, format: csv, path: x.csv}]
 """
 
 FULL: dict[str, Any] = {
-    "assert": {"p_max": 0.01, "beats": "max_random"},
+    "assert": {"p_max": 0.01, "beats": "max_random", "red_flags": "warn"},
     "xfail": "guesses",
     "marks": ["slow"],
     "models": [
@@ -40,7 +40,7 @@ FULL: dict[str, Any] = {
             "choice_prefix": "\n- ",
             "separator": "\n\n",
             "append_choices": False,
-            "assert": {"beats": "standard"},
+            "assert": {"beats": "standard", "red_flags": {"majority": "fail"}},
             "xfail": None,
             "marks": ["movies"],
         },

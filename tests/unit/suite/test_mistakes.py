@@ -26,17 +26,17 @@ TASK_KEYS = (
         (
             "promts: {}",
             "unknown key `promts`; did you mean `prompts`? "
-            "(keys here: assert, xfail, marks, replicates, compare, contamination, models, arms, "
-            "tasks, prompts, scoring, metric, allow_unpassable)",
+            "(keys here: assert, xfail, marks, label_bias, replicates, compare, contamination, "
+            "models, arms, tasks, prompts, scoring, counterfactual, metric, allow_unpassable)",
         ),
         (
             "assert: {p_mx: 0.05}",
             "unknown key `assert.p_mx`; did you mean `p_max`? (keys here: p_max, "
-            "guaranteed_p, permutation_p, beats, count, in_replicates)",
+            "guaranteed_p, permutation_p, beats, red_flags, count, in_replicates)",
         ),
         ("assert: {zzz: 1}",
             "unknown key `assert.zzz` (keys here: p_max, guaranteed_p, permutation_p, beats, "
-            "count, in_replicates)",
+            "red_flags, count, in_replicates)",
         ),
         (
             "prompts: {formats: [{label: letter}]}",
@@ -57,6 +57,23 @@ TASK_KEYS = (
             "assert: {beats: max-random}",
             "`assert.beats`: found 'max-random', expected 'max_random' or 'standard'; "
             "did you mean `max_random`?",
+        ),
+        (
+            "assert: {red_flags: {majorty: fail}}",
+            "unknown key `assert.red_flags.majorty`; did you mean `majority`? (keys here: choices, "
+            "complementary_prompts, colliding_ids, other_examples, cut_text, constant_scores, "
+            "tied_scores, never_right, unsteady_prompts, identical_models, label_mass, "
+            "constant_answers, majority, max_t, repeated_prompts, unpassable)",
+        ),
+        (
+            "assert: {red_flags: {majority: off}}",
+            "`assert.red_flags.majority`: found false, expected 'fail' or 'warn' or 'ignore'"
+            + BOOLEANS,
+        ),
+        (
+            "assert: {red_flags: [majority]}",
+            "`assert.red_flags`: found a list, expected 'fail' or 'warn' or 'ignore' or keys with "
+            "values",
         ),
         (
             "assert: 0.05",
@@ -118,7 +135,7 @@ TASK_KEYS = (
         (
             "scoring: mean",
             "`scoring`: found 'mean', expected 'mean_logprob' or 'sum_logprob' or 'char_logprob' "
-            "or 'paper'; did you mean `mean_logprob`?",
+            "or 'paper' or 'counterfactual'; did you mean `mean_logprob`?",
         ),
         ("1: 1", "found '1' as a key, expected a word"),
         ("no: 1", "found 'no' as a key, expected a word"),

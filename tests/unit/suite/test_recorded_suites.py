@@ -93,12 +93,13 @@ def test_a_full_suite_loads_and_is_valid_for_editors(load: RecordedSuiteText) ->
         ),
         (
             recorded(rest="scoring: paper\n"),
-            "5: unknown key `scoring` (keys here: assert, xfail, marks, compare, contamination, "
-            "models, tasks, prompts, judge)",
+            "5: unknown key `scoring` (keys here: assert, xfail, marks, label_bias, compare, "
+            "contamination, models, tasks, prompts, judge)",
         ),
         (
             recorded(rest="assert: {count: task}\n"),
-            "5: unknown key `assert.count` (keys here: p_max, guaranteed_p, permutation_p, beats)",
+            "5: unknown key `assert.count` (keys here: p_max, guaranteed_p, permutation_p, beats, "
+            "red_flags)",
         ),
         (
             recorded(model="{name: m, backend: recorded}"),

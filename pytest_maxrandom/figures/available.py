@@ -11,6 +11,7 @@ NAMES = (
     "p_contours",
     "increase",
     "normalized",
+    "label_bias",
     "holdout",
 )
 """Families of figures; their files' names begin so."""

@@ -1,0 +1,191 @@
+"""Base rates against accuracy by right answer: does the best prompt prefer a label?
+
+After the figures of arXiv 2406.11634.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from pytest_maxrandom.figures.labels import settle
+from pytest_maxrandom.figures.panels import accuracy_axis, numbered, pages
+from pytest_maxrandom.figures.points import Named, name_points
+from pytest_maxrandom.figures.style import BLACK, GREY, ORANGE, PALE, SMALL, WIDTH
+from pytest_maxrandom.figures.words import counts, short
+from pytest_maxrandom.notation import signed
+from pytest_maxrandom.reports.label_bias import label_checked, r_interval
+from pytest_maxrandom.reports.summary import files, label, model_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from matplotlib.axes import Axes
+
+    from pytest_maxrandom.record import InteractionBias, LabelRow, RunRecord
+
+_MOST = 12
+"""Panels of a file."""
+_COLUMNS = 3
+_PANEL = 2.15
+"""Inches that a panel is high, with its title."""
+_NAME = 12
+"""Characters of a label in a panel."""
+_UPRIGHT = 10
+"""Letters of all labels below an axis that stand upright beside each other."""
+_RECALL, _SHARE = "recall", "share of the answers"
+_LINE: dict[str, Any] = {"color": GREY, "linewidth": 0.9, "linestyle": (0, (1, 2))}
+"""Of chance."""
+_LOOKS: dict[str, dict[str, Any]] = {
+    _RECALL: {"marker": "o", "markerfacecolor": BLACK, "markeredgecolor": BLACK},
+    _SHARE: {"marker": "D", "markerfacecolor": "white", "markeredgecolor": ORANGE},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One claim in one way of asking.
+
+    Attributes
+    ----------
+    setting, model, asked : str
+        The task with its shots, the model, and how labels were asked for.
+    labels : tuple of LabelRow
+        Those that are the right answer of some example.
+    chance : float
+        The claim's standard baseline; 1/m where the run does not have the claim.
+    correlation : str
+        Of base rates and recalls, with its interval below; empty where there is none.
+    """
+
+    setting: str
+    model: str
+    asked: str
+    n: int
+    t: int
+    labels: tuple[LabelRow, ...]
+    chance: float
+    correlation: str
+
+    @property
+    def has_rates(self) -> bool:
+        """Whether every label has a base rate."""
+        return all(row.base_rate is not None for row in self.labels)
+
+
+def panels_of(run: RunRecord) -> tuple[list[Panel], list[str]]:
+    """Return a panel for each way of asking, and the names of checks that have none."""
+    where = files(run)
+    chances = {claim.id: claim.standard_baseline for claim in run.claims}
+    found = []
+    for record in label_checked(run):
+        for bias in record.interactions:
+            labels = tuple(row for row in bias.labels if row.recall is not None)
+            if labels:
+                task = ", ".join(filter(None, (record.task, where[record.id])))
+                found.append(
+                    Panel(
+                        setting=f"{task}, {record.shots}-shot",
+                        model=model_name(record),
+                        asked=f"{record.check}, {bias.interaction}",
+                        n=bias.n,
+                        t=bias.t,
+                        labels=labels,
+                        chance=chances.get(record.claim) or 1 / len(bias.labels),
+                        correlation=_correlation(bias),
+                    )
+                )
+    return found, [label(record) for record in run.label_bias if not record.interactions]
+
+
+def figures(panels: Sequence[Panel]) -> Iterator[tuple[str, Figure]]:
+    """Draw one panel for each way of asking, at most twelve in a file."""
+    drawn = [base_rates(page) for page in pages(panels, _MOST)]
+    yield from numbered("label_bias", drawn)
+
+
+def base_rates(panels: Sequence[Panel]) -> Figure:
+    """Draw recall over base rate, a mark for each label.
+
+    Where base rates are not known, labels stand beside each other, with their shares of the
+    answers.
+    """
+    columns = min(_COLUMNS, len(panels))
+    rows = math.ceil(len(panels) / columns)
+    figure = Figure(
+        figsize=(max(WIDTH * columns / _COLUMNS, 3.6), 0.55 + _PANEL * rows), layout="constrained"
+    )
+    grid = figure.subplots(rows, columns, squeeze=False).ravel()
+    longest = 34 if columns > 1 else 46
+    settings = short([panel.setting for panel in panels], longest)
+    named: list[Named] = []
+    for axes, panel, setting in zip(grid, panels, settings, strict=False):
+        named += [_over_rates(axes, panel)] if panel.has_rates else []
+        if not panel.has_rates:
+            _side_by_side(axes, panel)
+        axes.axhline(panel.chance, zorder=1, **_LINE)
+        axes.set_ylim(-0.06, 1.06)
+        axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
+        accuracy_axis(axes.yaxis)
+        axes.grid(True, color=PALE, linewidth=0.6)
+        titles = [setting, *short([panel.model], longest), panel.asked, counts([panel])]
+        axes.set_title("\n".join(filter(None, titles)), size=SMALL)
+    for axes in grid[len(panels) :]:
+        axes.set_visible(False)
+    figure.supylabel("accuracy by right answer (recall)", size=SMALL)
+    shown = [_RECALL] if all(panel.has_rates for panel in panels) else [_RECALL, _SHARE]
+    figure.legend(handles=_handles(shown), loc="outside upper left", ncols=len(shown) + 1)
+    settle(figure)
+    for each in named:
+        name_points(each)
+    return figure
+
+
+def _correlation(bias: InteractionBias) -> str:
+    if bias.r is None:
+        return ""
+    known = r_interval(bias)
+    return "\n".join([f"r = {signed(bias.r, 2)}", *([f"95 %: {known}"] if known else [])])
+
+
+def _over_rates(axes: Axes, panel: Panel) -> Named:
+    rates = [row.base_rate or 0.0 for row in panel.labels]
+    recalls = [row.recall or 0.0 for row in panel.labels]
+    axes.plot(rates, recalls, linestyle="none", markersize=4.2, zorder=3, **_LOOKS[_RECALL])
+    room = 0.14 * ((max(rates) - min(rates)) or max(rates) or 1.0)
+    axes.set_xlim(min(rates) - room, max(rates) + room)
+    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
+    accuracy_axis(axes.xaxis)
+    axes.set_xlabel("base rate of the label", size=SMALL)
+    names = short([row.label for row in panel.labels], _NAME)
+    return Named(
+        axes, tuple(zip(names, rates, recalls, strict=True)), panel.chance, panel.correlation
+    )
+
+
+def _side_by_side(axes: Axes, panel: Panel) -> None:
+    places = range(len(panel.labels))
+    for name, heights in (
+        (_SHARE, [row.predicted for row in panel.labels]),
+        (_RECALL, [row.recall or 0.0 for row in panel.labels]),
+    ):
+        axes.plot(places, heights, linestyle="none", markersize=4.2, zorder=3, **_LOOKS[name])
+    names = short([row.label for row in panel.labels], _NAME)
+    slant = len("".join(names)) > _UPRIGHT
+    axes.set_xticks(
+        list(places), names, rotation=60 if slant else 0, ha="right" if slant else "center"
+    )
+    axes.set_xlim(-0.6, len(panel.labels) - 0.4)
+    axes.set_xlabel("label", size=SMALL)
+
+
+def _handles(names: Sequence[str]) -> list[Line2D]:
+    marks = [Line2D([], [], linestyle="none", markersize=5, label=name) for name in names]
+    for mark, name in zip(marks, names, strict=True):
+        mark.set(**_LOOKS[name])
+    return [*marks, Line2D([], [], label="chance", **_LINE)]

@@ -1,0 +1,60 @@
+"""Red flags: what makes a result look better than it is.
+
+=============  =====================================================================
+``flag``       what a check finds
+``severity``   what it does to a claim
+``seen``       what a sweep shows, all that red flags are found in
+``live``       from a sweep of a model to that
+``recorded``   from recorded results to that
+``prompts``    which prompts were tried, on which examples
+``choices``    how many choices there are
+``scores``     scores that are constant, tied, or of texts that no model would write
+``texts``      texts that were cut
+``labels``     answers that are always the same label
+``models``     two models that are one
+``claims``     what the verdict alone does not tell
+=============  =====================================================================
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.flags import choices, claims, labels, models, prompts, scores, texts
+from pytest_maxrandom.flags.flag import Flag
+from pytest_maxrandom.flags.labels import majority
+from pytest_maxrandom.flags.seen import Outcome, Seen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Flag", "Outcome", "Seen", "find", "majority"]
+
+
+def find(seen: Seen) -> list[Flag]:
+    """Return what a reader must be warned of: what makes the numbers wrong first."""
+    # Of published maxima there are no answers.
+    checks = [*_of_answers(seen)] if seen.prompts else []
+    return [flag for check in (*checks, claims.unpassable(seen)) for flag in check]
+
+
+def _of_answers(read: Seen) -> Iterable[Iterable[Flag]]:
+    tried = read.distinct()
+    return (
+        choices.contradicted(tried),
+        choices.complementary(tried),
+        prompts.colliding_ids(tried),
+        prompts.other_examples(tried),
+        prompts.unsteady(read),
+        texts.cut(tried),
+        texts.full(tried),
+        scores.constant(tried),
+        scores.tied(tried),
+        scores.never_right(tried),
+        models.identical(tried),
+        scores.label_mass(tried),
+        labels.constant_answers(tried),
+        labels.best_is_majority(tried),
+        claims.not_confirmed(tried),
+        prompts.repeated(read, tried),
+    )

@@ -1,0 +1,58 @@
+"""What the verdict on a claim alone does not tell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.flags.flag import Flag
+from pytest_maxrandom.notation import level, p_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_maxrandom.flags.seen import Seen
+    from pytest_maxrandom.nulls import Null
+    from pytest_maxrandom.verdict import Claim
+
+
+def not_confirmed(tried: Seen) -> Iterator[Flag]:
+    """Find a best accuracy that is above guessers, but not above shuffled right answers."""
+    outcome = tried.outcome
+    if outcome is None or not outcome.passed or outcome.permutation_p is None:
+        return
+    if outcome.p_max <= outcome.level < outcome.permutation_p:
+        yield Flag(
+            "max_t",
+            f"p_max {p_value(outcome.p_max)} is below {level(outcome.level)}, but the permutation "
+            f"p is {p_value(outcome.permutation_p, level=outcome.level)}: with the right answers "
+            "shuffled the same answers are as good; look which labels the model prefers.",
+        )
+
+
+def unpassable(seen: Seen) -> Iterator[Flag]:
+    """Find a claim that no result could pass."""
+    if seen.outcome is not None and seen.outcome.impossible:
+        yield Flag(
+            "unpassable",
+            "The claim can never pass: even if all answers are right, "
+            f"{' and '.join(seen.outcome.impossible)} with t = {seen.t}; use more examples or "
+            "fewer prompts.",
+        )
+
+
+def impossible(claim: Claim, null: Null, arrangements: int | None) -> list[str]:
+    """Return why no result can pass, one clause each; empty where one can.
+
+    Parameters
+    ----------
+    arrangements : int or None
+        In how many ways the right answers can be shuffled; None where that is not known.
+    """
+    failures = claim.failures(null, null.results[-1])
+    least = claim.permutation_p
+    if least is not None and arrangements is not None and least * arrangements < 1:
+        failures.append(
+            f"the permutation p is at least 1/{arrangements}, because the right answers can be "
+            f"shuffled in {arrangements} ways only"
+        )
+    return failures

@@ -1,0 +1,179 @@
+"""What a sweep of a model shows."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_maxrandom.flags.claims import impossible
+from pytest_maxrandom.flags.seen import Outcome, ScoreOutcome, Seen
+from pytest_maxrandom.labels import label
+from pytest_maxrandom.recorded.hits import hits
+from pytest_maxrandom.stats.metrics import balanced_accuracy, macro_f1
+from pytest_maxrandom.stats.permutation import NOT_EVALUATED
+from pytest_maxrandom.verdict import DEFAULT_P_MAX
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from pytest_maxrandom.labels import Labels
+    from pytest_maxrandom.plan import PlannedClaim
+    from pytest_maxrandom.predictions import Predictions
+    from pytest_maxrandom.sweep import Sweep
+    from pytest_maxrandom.verdict import Verdict
+
+_SCORES = {
+    "balanced_accuracy": ("balanced accuracy", balanced_accuracy),
+    "macro_f1": ("macro-F1", macro_f1),
+}
+_SHORT = 20
+"""Characters up to which a text that all examples share is a label rather than a statement."""
+
+
+def seen_of_sweep(
+    planned: PlannedClaim,
+    sweep: Sweep,
+    labels: Labels,
+    answers: ArrayLike,
+    best: int = 0,
+    verdict: Verdict | None = None,
+    others: Sequence[Seen] = (),
+) -> Seen:
+    """Return what a sweep shows.
+
+    Parameters
+    ----------
+    labels : Labels
+        Of the validation set.
+    answers : array_like of int
+        Shape (t, n): the label of each answer, as `Labels.answers` returns them.
+    best : int
+        Row of the best prompt.
+    verdict : Verdict, optional
+        What the claim comes to; not needed where the sweep stands beside another.
+    others : sequence of Seen
+        The same of other models.
+    """
+    cell, prompt_set = planned.cell, planned.cell.prompt_set
+    predictions, scoring = sweep.predictions, planned.suite.scoring
+    coded = np.asarray(answers, dtype=np.int64)
+    names: tuple[str, ...] = ()
+    gold = labels.gold
+    if labels.shared:
+        names, coded, gold = _by_name(labels, coded)
+    rights = tuple(map(frozenset, gold))
+    return Seen(
+        model=planned.model.name,
+        shots=cell.shots,
+        t=planned.null.t,
+        prompts=tuple(prompt.digest[:8] for prompt in prompt_set.prompts),
+        identities=tuple(prompt.digest for prompt in prompt_set.prompts),
+        examples=tuple(example.id for example in labels.examples),
+        correct=hits(coded, rights, np.arange(len(rights))),
+        evaluated=coded != NOT_EVALUATED,
+        chance=cell.null.chance,
+        choices=tuple(labels.choices),
+        answers=coded,
+        gold=rights,
+        labels=names,
+        comparable=labels.meaningful(prompt_set.prompts),
+        log_likelihoods=_log_likelihoods(labels, predictions),
+        # The paper's span is not the whole answer.
+        labelled=None if scoring == "paper" else _labelled(labels, predictions, names),
+        inputs=tuple(example.input for example in labels.examples),
+        full_texts=sweep.engine.full_texts,
+        asked=_asked(planned),
+        outcome=None if verdict is None else _outcome(planned, labels, best, verdict),
+        others=tuple(others),
+    )
+
+
+def _by_name(
+    labels: Labels, answers: NDArray[np.int64]
+) -> tuple[tuple[str, ...], NDArray[np.int64], list[set[int]]]:
+    """Give shared texts the same numbers, also where some examples have fewer of them."""
+    names = tuple(sorted({text for example in labels.examples for text in example.choices}))
+    places = {name: place for place, name in enumerate(names)}
+    number = np.full((len(labels.examples), max(labels.choices) + 1), NOT_EVALUATED)
+    gold = []
+    for row, (example, codes) in enumerate(zip(labels.examples, labels.codes, strict=True)):
+        for code, text in zip(codes, example.choices, strict=True):
+            number[row, code] = places[text]
+        gold.append({places[example.choices[index]] for index in example.right})
+    # The last column, at NOT_EVALUATED from behind, stays what it is.
+    return names, number[np.arange(len(number)), answers], gold
+
+
+def _log_likelihoods(labels: Labels, predictions: Predictions) -> NDArray[np.float64]:
+    """Return the scores by choice; those of repeated texts are left out, as they must tie."""
+    places = {example.id: place for place, example in enumerate(labels.examples)}
+    most = max(labels.choices)
+    found = np.full((len(predictions.prompts), len(places), most), np.nan)
+    for row, prompt in zip(found, predictions.prompts, strict=True):
+        for example, scores in zip(prompt.examples, prompt.log_likelihoods, strict=True):
+            row[places[example.id], : len(scores)] = scores
+    for place, example in enumerate(labels.examples):
+        choices = example.choices
+        twice = [index for index, text in enumerate(choices) if text in choices[:index]]
+        found[:, place, twice] = np.nan
+    return found
+
+
+def _labelled(
+    labels: Labels, predictions: Predictions, names: tuple[str, ...]
+) -> NDArray[np.bool_]:
+    short = labels.shared and max(map(len, names)) <= _SHORT
+    formats = [prompt.prompt.format for prompt in predictions.prompts]
+    return np.array(
+        [(short or each.labels != "text") and each.counterfactual is None for each in formats]
+    )
+
+
+def _asked(planned: PlannedClaim) -> int | None:
+    """Return how many prompts were asked for; one without demonstrations has no variants."""
+    prompts, found = planned.suite.prompts, planned.cell.prompt_set
+    if found.possible == 1:
+        return None
+    if prompts.combine == "cross":
+        variants = found.possible // math.perm(found.pool, planned.cell.shots)
+        return prompts.count - prompts.count % variants
+    return prompts.count
+
+
+def _outcome(planned: PlannedClaim, labels: Labels, best: int, verdict: Verdict) -> Outcome:
+    claim = planned.claim
+    ways = None if claim.permutation_p is None else labels.arrangements
+    return Outcome(
+        best=best,
+        correct=verdict.best_correct,
+        n=verdict.n,
+        passed=verdict.passed,
+        p_max=verdict.p_max,
+        permutation_p=verdict.permutation_p,
+        level=claim.p_max or DEFAULT_P_MAX,
+        impossible=tuple(impossible(claim, planned.null, ways)),
+        score=_score(planned, labels, verdict),
+    )
+
+
+def _score(planned: PlannedClaim, labels: Labels, verdict: Verdict) -> ScoreOutcome | None:
+    """Score every constant answer as the claim does: whose classes are texts."""
+    metric = planned.suite.metric
+    if metric == "accuracy":
+        return None
+    texts = label(labels.examples)
+    classes = texts.classes()
+    assert classes is not None
+    constants = [
+        [
+            of_texts[codes.index(said)]
+            for codes, of_texts in zip(labels.codes, texts.codes, strict=True)
+        ]
+        for said in range(labels.choices[0])
+    ]
+    name, score = _SCORES[metric]
+    return ScoreOutcome(name, verdict.best_score, tuple(score(row, classes) for row in constants))

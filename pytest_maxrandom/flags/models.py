@@ -1,0 +1,161 @@
+"""Results of two models that are those of one: the same weights, or the same file, read twice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_maxrandom.flags.flag import Flag
+from pytest_maxrandom.flags.scores import row_codes
+from pytest_maxrandom.flags.wording import percent
+from pytest_maxrandom.notation import count
+from pytest_maxrandom.stats.permutation import NOT_EVALUATED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from pytest_maxrandom.flags.seen import Seen
+
+_DIFFERENCES = 20
+"""Answers in which two models must be expected to differ before that they do not means anything."""
+_ALIKE = 0.02
+"""Share of them in which the two do differ up to which they are one."""
+_MOST_LABELS = 26
+
+
+def identical(tried: Seen) -> Iterator[Flag]:
+    """Find other models that give the same answers."""
+    for other in tried.others:
+        if other.model != tried.model:
+            yield from _compared(tried, other)
+
+
+def _compared(one: Seen, other: Seen) -> Iterator[Flag]:
+    """Compare what two models say of the prompts and examples that they share.
+
+    Chance gives the equal answers of two models that answer independently, each prompt with the
+    labels that it prefers where this or that is right. As much as that may be explained by how
+    often prompts, or examples, are answered right. What remains is Cohen's kappa.
+    """
+    rows = _shared(one.identities, other.identities)
+    columns = _shared(one.examples, other.examples)
+    sides = [np.ix_(rows[:, side], columns[:, side]) for side in (0, 1)]
+    both = one.evaluated[sides[0]] & other.evaluated[sides[1]]
+    if not both.any():
+        return
+    if scored_alike := _scored_alike(one, other, sides, both):
+        yield scored_alike
+        return
+    right = one.correct[sides[0]], other.correct[sides[1]]
+    what, equal, chance = "right or wrong alike", right[0] == right[1], _expected(*right, both)
+    # With one prompt each example is seen once, and would explain itself.
+    by_example = _expected(right[0].T, right[1].T, both.T) if len(rows) > 1 else 0.0
+    most = max(chance, by_example)
+    if one.answers is not None and other.answers is not None:
+        said = one.answers[sides[0]], _renamed(other, one.labels)[sides[1]]
+        what, equal = "the same", said[0] == said[1]
+        golds = None if one.gold is None else [one.gold[place] for place in columns[:, 0]]
+        few = golds is not None and len(set(golds)) <= _MOST_LABELS
+        chance = _expected(*said, both, golds if few else None)
+        most = max(chance, most)
+    cells = int(both.sum())
+    same = int((equal & both).sum())
+    if _are_one(cells, same, most):
+        yield Flag(
+            "identical_models",
+            f"{count(same)} of {count(cells)} answers ({percent(same / cells)}) to the same "
+            f"prompts are {what} as those of {other.model} (by chance {percent(chance / cells)} "
+            "would be): look whether the two are one model.",
+        )
+
+
+def _scored_alike(
+    one: Seen, other: Seen, sides: list[tuple[NDArray[np.intp], ...]], both: NDArray[np.bool_]
+) -> Flag | None:
+    """Compare scores, which two models hardly share even where both are always right.
+
+    Chance gives two models the same score where both give it to many: scores may be rounded, or
+    be answers written as one 1 among zeros. Such differ in the order of the choices only, where
+    examples have as many.
+    """
+    if one.log_likelihoods is None or other.log_likelihoods is None:
+        return None
+    tables = one.log_likelihoods[sides[0]], other.log_likelihoods[sides[1]]
+    if tables[0].shape != tables[1].shape:
+        return None
+    first, second = (table[both & ~_unscored(*tables)] for table in tables)
+    cells = len(first)
+    if not cells:
+        return None
+    codes = row_codes(np.sort(np.concatenate([first, second]), axis=1))
+    choices = (~np.isnan(first)).sum(axis=1)
+    of_other = np.bincount(codes[cells:], minlength=codes.max() + 1)[codes[:cells]]
+    chance = float((of_other / np.bincount(choices)[choices]).sum())
+    same = int(((first == second) | (np.isnan(first) & np.isnan(second))).all(axis=1).sum())
+    if not _are_one(cells, same, chance):
+        return None
+    return Flag(
+        "identical_models",
+        f"{count(same)} of {count(cells)} answers ({percent(same / cells)}) to the same prompts "
+        f"have exactly the scores of {other.model}: look whether the two are one model.",
+    )
+
+
+def _unscored(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.bool_]:
+    return np.logical_or(np.isnan(one).all(axis=2), np.isnan(other).all(axis=2))
+
+
+def _are_one(cells: int, same: int, chance: float) -> bool:
+    """Tell whether so many equal answers are more than chance gives to two models."""
+    return cells - chance >= _DIFFERENCES and cells - same <= _ALIKE * (cells - chance)
+
+
+def _shared(one: Sequence[str], other: Sequence[str]) -> NDArray[np.intp]:
+    """Return the places of equal names, shape (shared, 2)."""
+    places = {name: place for place, name in enumerate(other)}
+    pairs = [(place, places[name]) for place, name in enumerate(one) if name in places]
+    return np.array(pairs, dtype=np.intp).reshape(-1, 2)
+
+
+def _renamed(seen: Seen, labels: tuple[str, ...]) -> NDArray[np.int64]:
+    """Return the answers in the code of these labels; others have numbers of their own."""
+    assert seen.answers is not None
+    if seen.labels == labels:
+        return seen.answers
+    places = {name: place for place, name in enumerate(labels)}
+    codes = [places.get(name, len(labels) + place) for place, name in enumerate(seen.labels)]
+    # NOT_EVALUATED is the last place, counted from behind.
+    return np.array([*codes, NOT_EVALUATED])[seen.answers]
+
+
+def _expected(
+    one: NDArray[np.generic],
+    other: NDArray[np.generic],
+    both: NDArray[np.bool_],
+    golds: Sequence[frozenset[int]] | None = None,
+) -> float:
+    """Return how many equal cells two independent tables with these rows have.
+
+    Each cell is compared with the others of its row, so that what is counted is no part of what is
+    expected.
+
+    Parameters
+    ----------
+    one, other, both : ndarray
+        Shape (rows, columns): what each says, and where both do.
+    golds : sequence of frozenset of int, optional
+        Per column its kind: rows are taken apart by it.
+    """
+    number = {kind: place for place, kind in enumerate(dict.fromkeys(golds or [frozenset()]))}
+    kinds = np.zeros((both.shape[1], len(number)))
+    kinds[np.arange(len(kinds)), 0 if golds is None else [number[gold] for gold in golds]] = 1
+    cells = both @ kinds
+    pairs = np.zeros_like(cells)
+    for value in np.unique(one[both]):
+        first, second = (one == value) & both, (other == value) & both
+        pairs += (first @ kinds) * (second @ kinds) - (first & second) @ kinds
+    # A cell that is alone with its kind is explained by it.
+    return float(np.divide(pairs, cells - 1, where=cells > 1, out=cells.copy()).sum())

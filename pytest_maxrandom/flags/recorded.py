@@ -1,0 +1,110 @@
+"""What recorded results show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_maxrandom.flags.claims import impossible
+from pytest_maxrandom.flags.seen import Outcome, Seen
+from pytest_maxrandom.recorded.sweep import RecordedSweep
+from pytest_maxrandom.verdict import DEFAULT_P_MAX
+
+if TYPE_CHECKING:
+    from pytest_maxrandom.recorded.claims import Evidence, RecordedClaim
+    from pytest_maxrandom.verdict import Verdict
+
+
+def seen_of_recorded(claim: RecordedClaim, verdict: Verdict) -> Seen:
+    """Return what the results of a claim show; of a published maximum the verdict only.
+
+    Parameters
+    ----------
+    claim : RecordedClaim
+        Whose results are there.
+    verdict : Verdict
+        What it comes to.
+    """
+    evidence = claim.evidence
+    assert evidence is not None
+    counts = evidence.counts
+    read = evidence.read
+    best = counts.best
+    if isinstance(read, RecordedSweep):
+        first = list(dict.fromkeys(read.identities))
+        best = read.identities.index(first[counts.best])
+    outcome = Outcome(
+        best=best,
+        correct=counts.best_correct,
+        n=counts.n,
+        passed=verdict.passed,
+        p_max=verdict.p_max,
+        permutation_p=verdict.permutation_p,
+        level=claim.claim.p_max or DEFAULT_P_MAX,
+        impossible=tuple(impossible(claim.claim, evidence.null, None)),
+    )
+    others = [
+        _seen(other, other.evidence, None)
+        for other in claim.others
+        if other.evidence is not None and isinstance(other.evidence.read, RecordedSweep)
+    ]
+    return _seen(claim, evidence, outcome, tuple(others))
+
+
+def _seen(
+    claim: RecordedClaim,
+    evidence: Evidence,
+    outcome: Outcome | None,
+    others: tuple[Seen, ...] = (),
+) -> Seen:
+    read, null = evidence.read, evidence.null
+    if not isinstance(read, RecordedSweep):
+        nothing = np.zeros((0, 0), dtype=np.bool_)
+        return Seen(
+            model=_name(claim),
+            shots=read.shots,
+            t=null.t,
+            prompts=(),
+            identities=(),
+            examples=(),
+            correct=nothing,
+            evaluated=nothing,
+            chance=null.chance,
+            outcome=outcome,
+        )
+    return Seen(
+        model=_name(claim),
+        shots=read.shots,
+        t=null.t,
+        prompts=read.prompt_ids,
+        identities=read.identities,
+        examples=read.example_ids,
+        correct=read.correct,
+        evaluated=read.evaluated,
+        chance=null.chance,
+        choices=_choices(read),
+        declared_chance=evidence.declared_chance,
+        declared_n=evidence.declared_n,
+        answers=read.answers,
+        gold=read.gold,
+        labels=read.labels,
+        comparable=bool(read.labels),
+        log_likelihoods=read.log_likelihoods,
+        asked=len(read.prompt_ids),
+        outcome=outcome,
+        others=others,
+    )
+
+
+def _name(claim: RecordedClaim) -> str:
+    """Return what tells the model from others: one name may stand for several, with labels."""
+    name, label = claim.model.name, claim.model.label
+    return name if label is None else f"{name} ({label})"
+
+
+def _choices(read: RecordedSweep) -> tuple[int, ...] | None:
+    if read.chances is None:
+        return None
+    right = [1] * len(read.chances) if read.gold is None else [*map(len, read.gold)]
+    return tuple(int(many / chance) for many, chance in zip(right, read.chances, strict=True))

@@ -1,0 +1,1 @@
+"""Whether a claim's best prompt knows answers, or prefers a label: an item of its own."""

@@ -1,0 +1,180 @@
+"""Label bias of recorded results: recalls only, because nobody can be asked again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_maxrandom.errors import Problem, SuiteError
+from pytest_maxrandom.label_bias.answers import LabelAnswers
+from pytest_maxrandom.label_bias.conclude import conclude, reduce
+from pytest_maxrandom.label_bias.of_claim import OfClaim
+from pytest_maxrandom.label_bias.plan import asserted
+from pytest_maxrandom.record import LabelBiasRecord
+from pytest_maxrandom.recorded.sweep import RecordedSweep
+from pytest_maxrandom.stats.label_bias import recalls
+from pytest_maxrandom.stats.permutation import NOT_EVALUATED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_maxrandom.recorded.claims import RecordedClaim
+    from pytest_maxrandom.suite.label_bias import LabelBiasSpec
+    from pytest_maxrandom.suite.loader import RecordedSuite
+
+
+class _NoLabels(ValueError):
+    """Why results tell nothing of labels, in one clause with a way out."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedRecordedLabelBias(OfClaim):
+    """The check of one recorded claim's labels, ready to be made.
+
+    Attributes
+    ----------
+    answers : LabelAnswers or None
+        None where the results are missing.
+    """
+
+    claim: RecordedClaim
+    spec: LabelBiasSpec
+    answers: LabelAnswers | None
+
+    def record(self, node_id: str, suite: str) -> LabelBiasRecord:
+        """Return what can be said of the check before it is made."""
+        claim = self.claim
+        return LabelBiasRecord(
+            id=node_id,
+            suite=suite,
+            line=self.line,
+            claim=f"{suite}::{claim.name}",
+            task=claim.task,
+            model=claim.model.name,
+            quantization=claim.model.quantization or "",
+            shots=claim.shots or 0,
+            check="recall",
+            base_rate="off",
+            seed=self.spec.seed,
+            asserted=asserted(self.spec),
+            notes=["There is no base rate: the results are recorded, and no model is asked."],
+        )
+
+    def judge(self, record: LabelBiasRecord) -> None:
+        """Fill the record."""
+        assert self.answers is not None
+        assert self.claim.evidence is not None
+        t = self.claim.evidence.null.t
+        conclude(record, [reduce(self.answers, "cloze", self.spec, t)], self.spec)
+
+
+def plan_recorded_label_bias(
+    suite: RecordedSuite, claims: Sequence[RecordedClaim]
+) -> list[RecordedClaim | PlannedRecordedLabelBias]:
+    """Return the claims, each with the check of its labels after it, if the suite asks for them.
+
+    Raises
+    ------
+    SuiteError
+        With all the reasons why results tell nothing of labels.
+    """
+    spec = suite.spec.label_bias
+    problems: dict[Problem, None] = {}
+    found: list[RecordedClaim | PlannedRecordedLabelBias] = []
+    for claim in claims:
+        found.append(claim)
+        if spec is None or not spec.is_about(claim.task):
+            continue
+        try:
+            answers = None if claim.evidence is None else _answers(claim)
+        except _NoLabels as reason:
+            message = f"label_bias: {claim.name}: {reason}"
+            problems[Problem(suite.path, suite.line("label_bias"), message)] = None
+        else:
+            found.append(PlannedRecordedLabelBias(claim, spec, answers))
+    if problems:
+        raise SuiteError(problems)
+    return found
+
+
+def _answers(claim: RecordedClaim) -> LabelAnswers:
+    """Return what was answered, as labels.
+
+    Raises
+    ------
+    _NoLabels
+        If the results do not tell that, or labels mean nothing in them.
+    """
+    assert claim.evidence is not None
+    sweep, chances = claim.evidence.results, claim.evidence.chances
+    path = claim.model.results.path
+    if not isinstance(sweep, RecordedSweep) or sweep.answers is None or sweep.gold is None:
+        raise _NoLabels(
+            f"{path} does not tell which answers were given and which are right; give results "
+            "with both, or name the other tasks in `label_bias.tasks`"
+        )
+    if claim.model.results.format == "predictions":
+        raise _NoLabels(
+            f"answers in {path} are places in the task's file, which no model sees; write "
+            "`label_bias` into the suite whose run wrote it"
+        )
+    if chances is None:
+        raise _NoLabels(
+            f"{path} does not tell how many choices each example has; give them, or `chance` of "
+            "the task"
+        )
+    choices = [int(len(right) / c) for right, c in zip(sweep.gold, chances, strict=True)]
+    codes, names = _labels(sweep, choices)
+    table = np.array([*codes, NOT_EVALUATED])  # so that -1 stays what it is
+    answers = LabelAnswers(
+        names=names,
+        ids=sweep.example_ids,
+        choices=tuple(choices),
+        gold=tuple(frozenset(codes[each] for each in right) for right in sweep.gold),
+        prompts=sweep.prompt_ids,
+        answers=table[sweep.answers],
+    )
+    by_label = recalls(answers.answers, answers.gold, len(names))
+    if ((~np.isnan(by_label)).sum(axis=1) < 2).any():
+        raise _NoLabels(
+            "a prompt was scored on examples whose right answers all have the same label, so that "
+            "nothing tells knowledge from a preference for it; name the other tasks in "
+            "`label_bias.tasks`"
+        )
+    return answers
+
+
+def _labels(sweep: RecordedSweep, choices: Sequence[int]) -> tuple[list[int], tuple[str, ...]]:
+    """Return the new code of each label, so that k choices are 0, ..., k - 1, and the names.
+
+    Raises
+    ------
+    _NoLabels
+        If choices are called otherwise in different examples.
+    """
+    assert sweep.answers is not None
+    assert sweep.gold is not None
+    if not sweep.labels:
+        most = max(choices)
+        return [*range(most)], tuple(f"place {place}" for place in range(1, most + 1))
+    # A label belongs to the fewest choices beside which it is ever right; the others come last.
+    fewest = [max(choices) + 1] * len(sweep.labels)
+    for right, k in zip(sweep.gold, choices, strict=True):
+        for each in right:
+            fewest[each] = min(fewest[each], k)
+    # Short names first, so that 2 stands before 10.
+    names = [(len(name), name) for name in sweep.labels]
+    order = sorted(range(len(fewest)), key=lambda each: (fewest[each], names[each]))
+    codes = [0] * len(order)
+    for code, each in enumerate(order):
+        codes[each] = code
+    for right, k in zip(sweep.gold, choices, strict=True):
+        if any(codes[each] >= k for each in right):
+            raise _NoLabels(
+                f"right answers to questions with {k} choices are called in more than {k} ways, so "
+                "no answer has a label that all examples share: call them alike, such as A, B, C, "
+                "or name the other tasks in `label_bias.tasks`"
+            )
+    return codes, tuple(sweep.labels[each] for each in order)

@@ -1,0 +1,171 @@
+"""Ways in which a claim's labels are asked for, and all the texts that each of them needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.labels import label
+from pytest_maxrandom.prompts.controls import (
+    content_free_examples,
+    control_examples,
+    control_prompt,
+    label_words,
+    unasked,
+)
+from pytest_maxrandom.prompts.formats import Counterfactual
+from pytest_maxrandom.prompts.placements import further, placements, rotations
+from pytest_maxrandom.stats.calibration import held_back
+
+if TYPE_CHECKING:
+    from pytest_maxrandom.asking import Work
+    from pytest_maxrandom.labels import Labels
+    from pytest_maxrandom.plan import PlannedClaim
+    from pytest_maxrandom.predictions import Scoring
+    from pytest_maxrandom.prompts.formats import Format
+    from pytest_maxrandom.prompts.sampling import PromptSet
+    from pytest_maxrandom.record import Interaction
+    from pytest_maxrandom.suite.label_bias import LabelBiasSpec
+
+
+def labels_of(prompt_set: PromptSet) -> Labels:
+    """Return the labels of a prompt set: places where a format writes labels of its own."""
+    by_place = any(prompt.format.labels != "text" for prompt in prompt_set.prompts)
+    return label(prompt_set.validation, by_place=by_place)
+
+
+def formats_of(prompt_set: PromptSet) -> list[Format]:
+    """Return the formats of a prompt set, each once."""
+    return list(dict.fromkeys(prompt.format for prompt in prompt_set.prompts))
+
+
+def interaction_of(scoring: Scoring) -> Interaction:
+    """Return how a claim with this scoring asks."""
+    return "counterfactual" if scoring == "counterfactual" else "cloze"
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way of asking for the labels of a claim.
+
+    Attributes
+    ----------
+    own : bool
+        Whether it is the claim's: its prompts are then the claim's tries.
+    asked : PromptSet
+        The claim's prompts, as they ask in this way.
+    """
+
+    interaction: Interaction
+    own: bool
+    scoring: Scoring
+    asked: PromptSet
+    spec: LabelBiasSpec
+
+    @classmethod
+    def of(cls, claim: PlannedClaim, interaction: Interaction, spec: LabelBiasSpec) -> Way:
+        """Return a way of asking for what a claim asks for."""
+        scoring, prompt_set = claim.suite.scoring, claim.cell.prompt_set
+        if interaction == interaction_of(scoring):
+            return cls(interaction, True, scoring, prompt_set, spec)
+        if interaction == "counterfactual":
+            stated = Counterfactual.of(claim.suite.counterfactual)
+            return cls(interaction, False, "counterfactual", prompt_set.asked(stated), spec)
+        return cls(interaction, False, "mean_logprob", prompt_set.asked(None), spec)
+
+    @cached_property
+    def labels(self) -> Labels:
+        """The labels of the validation set."""
+        return labels_of(self.asked)
+
+    @cached_property
+    def formats(self) -> list[Format]:
+        """The formats of the prompts, each once."""
+        return formats_of(self.asked)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the labels are called: by their words, unless formats have different ones."""
+        m = max(self.labels.choices)
+        words = {label_words(form, self.labels, m) for form in self.formats}
+        if len(words) == 1 and (found := words.pop()) is not None:
+            return found
+        return tuple(f"place {place}" for place in range(1, m + 1))
+
+    @property
+    def without_question(self) -> bool:
+        """Whether labels have a probability without a question, in every format."""
+        return all(unasked(form, self.labels) is None for form in self.formats)
+
+    @cached_property
+    def held(self) -> frozenset[str]:
+        """Ids of the examples that PriDe holds back; none where it is not asked for."""
+        if "pride" not in self.spec.calibration:
+            return frozenset()
+        ids = [example.id for example in self.labels.examples]
+        back = held_back(ids, self.labels.choices, seed=self.spec.seed)
+        return frozenset(name for name, held in zip(ids, back, strict=True) if held)
+
+    @property
+    def alone(self) -> Scoring:
+        """How labels without a question are scored: by their whole probability."""
+        return "counterfactual" if self.scoring == "counterfactual" else "sum_logprob"
+
+    @property
+    def natural(self) -> Work:
+        """The prompts with their examples as they are."""
+        return [(prompt, self.asked.scored(prompt)) for prompt in self.asked.prompts]
+
+    @property
+    def moved(self) -> Work:
+        """The further placements of right answers; none where they stay where they are."""
+        if self.spec.check == "recall":
+            return []
+        # One tuple of placements for each example, whatever the number of prompts.
+        shown = {e.id: further(placements(e)) for e in self.asked.validation}
+        return [
+            (prompt, [one for example in examples for one in shown[example.id]])
+            for prompt, examples in self.natural
+        ]
+
+    @property
+    def control(self) -> Work:
+        """The control texts, once for each format."""
+        if self.spec.base_rate != "control" or not self.without_question:
+            return []
+        return [
+            (control_prompt(form), control_examples(form, self.labels)) for form in self.formats
+        ]
+
+    @property
+    def content_free(self) -> Work:
+        """The prompts with inputs that say nothing."""
+        needed = self.spec.base_rate == "content_free" or "contextual" in self.spec.calibration
+        if not needed or not self.without_question:
+            return []
+        inputs = {form: content_free_examples(form, self.labels) for form in self.formats}
+        return [(prompt, inputs[prompt.format]) for prompt in self.asked.prompts]
+
+    @property
+    def rotated(self) -> Work:
+        """The prompts with the held-back examples' choices in further rotations."""
+        if not self.held:
+            return []
+        work = []
+        for prompt, examples in self.natural:
+            back = [example for example in examples if example.id in self.held]
+            work.append((prompt, further(one for e in back for one in rotations(e))))
+        return work
+
+    @property
+    def works(self) -> list[tuple[Work, Scoring]]:
+        """All that is put through the model, each with how it is scored."""
+        parts = [
+            (self.natural, self.scoring),
+            (self.moved, self.scoring),
+            (self.control, self.alone),
+            (self.content_free, self.alone),
+            (self.rotated, self.scoring),
+        ]
+        return [(work, scoring) for work, scoring in parts if work]

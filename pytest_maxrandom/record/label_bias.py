@@ -1,0 +1,118 @@
+"""What is recorded of a label-bias check, in plain builtin types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pytest_maxrandom.record.claim import Engine
+from pytest_maxrandom.record.designs import DesignRecord
+
+LabelCheck = Literal["recall", "move", "redraw"]
+BaseRate = Literal["off", "control", "content_free"]
+Interaction = Literal["cloze", "counterfactual"]
+LabelFinding = Literal["knowledge", "label preference", "cannot tell"]
+
+
+@dataclass(slots=True)
+class LabelRow:
+    """One label, as the prompt with the highest accuracy treats it."""
+
+    label: str
+    """A, B, ... or a text that all examples share as a choice."""
+    gold: int
+    """Presentations whose right answer has the label; of several right answers each counts."""
+    recall: float | None
+    """Share of those that are answered with it; None where there are none."""
+    predicted: float
+    """Share of all answers that are this label."""
+    base_rate: float | None = None
+    """Probability of the label without a question, normalised over the labels; mean over the
+    control texts."""
+
+
+@dataclass(slots=True)
+class Calibrated:
+    """The best of the t prompts when the labels' prior is taken out of the scores."""
+
+    method: Literal["contextual", "pride"]
+    """contextual: of content-free inputs (Zhao et al. 2021); pride: of a held-back share of the
+    examples with their choices rotated (Zheng et al. 2023)."""
+    n: int
+    """Examples of the best prompt, those held back left out."""
+    best_correct: int
+    best_accuracy: float
+    plain_accuracy: float
+    """Highest accuracy of a prompt on the same examples, by whole probabilities as they are."""
+    max_random_baseline: float
+    p_max: float
+    prior: dict[str, float] = field(default_factory=dict)
+    """By label, of the prompt that is best then."""
+
+
+@dataclass(slots=True)
+class InteractionBias:
+    """The labels in one way of asking: cloze, or counterfactual."""
+
+    interaction: Interaction
+    n: int
+    """Examples of each prompt."""
+    t: int
+    best_prompt: str
+    """Digest of the prompt with the highest accuracy over all presentations."""
+    best_accuracy: float
+    labels: list[LabelRow]
+    rstd: float
+    """Standard deviation of its recalls (RStd, Zheng et al. 2023)."""
+    score: float
+    """Highest Nvr-X score of the t prompts: (sum of recalls - largest)/(m - 1), or least accuracy
+    over the redraws (arXiv 2406.11634)."""
+    score_prompt: str
+    """Digest of the prompt that has it."""
+    score_baseline: float
+    """What the best of t random guessers is expected to reach in that score; where examples are
+    shown in several orders, of the kind of guessers that is harder to beat: those who guess each of
+    them anew, or those who keep to one choice of each example."""
+    score_baseline_error: float
+    """Monte Carlo standard error; 0 where nothing was simulated."""
+    p_value: float
+    """P(the best of t such guessers scores as high)."""
+    p_error: float
+    by_content: bool = False
+    """Whether these guessers keep to one choice of each example, wherever it stands."""
+    base_rate_mass: float | None = None
+    """Probability of all labels together without a question, mean over the control texts."""
+    r: float | None = None
+    """Pearson correlation of base rate and recall over the labels; None below 4 labels."""
+    r_low: float | None = None
+    r_high: float | None = None
+    """Fisher's 95 % interval of it."""
+    calibrated: list[Calibrated] = field(default_factory=list)
+
+
+@dataclass(slots=True, kw_only=True)
+class LabelBiasRecord(DesignRecord):
+    """Does the best prompt know answers, or prefer a label?"""
+
+    claim: str
+    """Id of the claim that this is about."""
+    task: str
+    model: str
+    quantization: str
+    shots: int
+    check: LabelCheck
+    """recall: accuracy by gold label as the examples are; move: every right answer at every label;
+    redraw: right answers drawn anew among all labels but one."""
+    base_rate: BaseRate
+    seed: int
+    asserted: dict[str, Any]
+    """{"above_random": 0.05}: the level of the p-value; empty where nothing is asserted."""
+    interactions: list[InteractionBias] = field(default_factory=list)
+    finding: LabelFinding | None = None
+    sentence: str | None = None
+    """The finding, with the numbers behind it."""
+    engine: Engine | None = None
+    """What the check cost beyond the claim's own sweep; None where that was nothing."""
+    sweeps: float | None = None
+    """That cost in tokens, in units of the claim's own sweep, whenever both were run; None where it
+    was nothing."""

@@ -1,0 +1,277 @@
+"""A label-bias check in words: knowledge or label preference, and the numbers behind it.
+
+Each function returns phrases of plain text, or an empty one where nothing was recorded. Labels are
+texts from data: where they stand within a phrase they are shortened.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.notation import NONE, accuracy, count, equals, level, p_value, signed
+from pytest_maxrandom.reports.origins import cost
+from pytest_maxrandom.reports.text import shorten, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_maxrandom.record import (
+        ClaimRecord,
+        InteractionBias,
+        LabelBiasRecord,
+        LabelRow,
+        RunRecord,
+    )
+
+LITTLE_MASS = 0.01
+"""Probability of all labels together, below which base rates are shares of next to nothing."""
+_LABEL = 30
+"""Characters of a label within a phrase."""
+_FEWEST = 4
+"""Labels of which a correlation is told."""
+_NEGLIGIBLE = 1e-6
+"""A smaller Monte Carlo error changes no digit that is shown."""
+_METHODS = {"contextual": "contextual calibration", "pride": "PriDe"}
+
+
+@dataclass(frozen=True, slots=True)
+class BiasRow:
+    """One way of asking in a table of all checks, as its numbers are written."""
+
+    check: str
+    interaction: str = NONE
+    n: str = NONE
+    t: str = NONE
+    score: str = NONE
+    guessers: str = NONE
+    p: str = NONE
+    rstd: str = NONE
+    r: str = NONE
+    interval: str = ""
+    """Of r; empty where there is none."""
+    finding: str = NONE
+
+
+def label_checked(run: RunRecord) -> list[LabelBiasRecord]:
+    """List the label-bias checks that have a result."""
+    return [record for record in run.label_bias if record.interactions]
+
+
+def bias_rows(record: LabelBiasRecord) -> list[BiasRow]:
+    """Write the numbers of each way of asking; of a check without a result, one row of dashes."""
+    known = record.finding or NONE
+    if not record.interactions:
+        return [BiasRow(record.check, finding=known)]
+    return [
+        BiasRow(
+            check=record.check,
+            interaction=bias.interaction,
+            n=count(bias.n),
+            t=count(bias.t),
+            score=accuracy(bias.score),
+            guessers=accuracy(bias.score_baseline),
+            p=score_p(bias, record),
+            rstd=accuracy(bias.rstd),
+            r=signed(bias.r, 2),
+            interval=r_interval(bias),
+            finding=known,
+        )
+        for bias in record.interactions
+    ]
+
+
+def score_p(bias: InteractionBias, record: LabelBiasRecord) -> str:
+    """Write the p-value of the score so that it is seen on which side of its level it is."""
+    bound = record.asserted.get("above_random")
+    return p_value(bias.p_value, level=bound if isinstance(bound, float) else None)
+
+
+def r_interval(bias: InteractionBias) -> str:
+    """Write Fisher's interval of the correlation: ``-.13 to +1.00``."""
+    if bias.r_low is None or bias.r_high is None:
+        return ""
+    return f"{signed(bias.r_low, 2)} to {signed(bias.r_high, 2)}"
+
+
+def correlation(bias: InteractionBias) -> str:
+    """Say how base rates and recalls correlate: ``r = +.97 (95 % interval -.13 to +1.00)``."""
+    if bias.r is None:
+        return ""
+    known = r_interval(bias)
+    return f"r = {signed(bias.r, 2)}{f' (95 % interval {known})' if known else ''}"
+
+
+def recalls(bias: InteractionBias) -> str:
+    """Say between which recalls the labels lie: ``.010 (B) to .980 (A)``."""
+    shown = [(row.recall, row.label) for row in bias.labels if row.recall is not None]
+    if not shown:
+        return ""
+    (low, least), (high, most) = min(shown, key=_recall), max(shown, key=_recall)
+    return f"{accuracy(low)} ({_label(least)}) to {accuracy(high)} ({_label(most)})"
+
+
+def required_score(record: LabelBiasRecord) -> str:
+    """Say what is asserted of the scores."""
+    bound = record.asserted.get("above_random")
+    if not isinstance(bound, float):
+        return ""
+    return f"the best prompt's Nvr-X score is above the best guesser's, p at most {level(bound)}"
+
+
+def asked_as(bias: InteractionBias, record: LabelBiasRecord) -> str:
+    """Say what was found in one way of asking, in a clause for a paper."""
+    parts = [
+        f"asked as {bias.interaction}, the best of t = {count(bias.t)} prompts reaches an Nvr-X "
+        f"score of {accuracy(bias.score)} on n = {count(bias.n)} examples, and the best of as many "
+        f"random guessers{_keeping(bias)} {accuracy(bias.score_baseline)} on average "
+        f"(p {equals(score_p(bias, record))})"
+    ]
+    if known := recalls(bias):
+        parts.append(f"recalls of the labels {known}, RStd {accuracy(bias.rstd)}")
+    if known := correlation(bias):
+        parts.append(f"correlation with their base rates {known}")
+    return "; ".join(parts)
+
+
+def bias_facts(bias: InteractionBias, record: LabelBiasRecord) -> list[tuple[str, str]]:
+    """List what is known of one way of asking, as titles and phrases; nothing is empty."""
+    error = _monte_carlo(bias.score_baseline_error)
+    mass = bias.base_rate_mass
+    parts = [correlation(bias)]
+    if mass is not None:
+        parts.insert(0, f"all labels together have {_percent(mass)} of the probability")
+        if mass < LITTLE_MASS:
+            parts.insert(1, "that is under 1 %, so their shares in it say little")
+    if with_base_rates(bias.labels) and len(bias.labels) < _FEWEST:
+        parts.append(f"no correlation is told of fewer than {_FEWEST} labels")
+    score = f"{accuracy(bias.score)} of the best of t = {count(bias.t)} prompts"
+    if bias.score_prompt != bias.best_prompt:
+        score += f", which is {bias.score_prompt[:12]}"
+    shown = "" if record.check == "recall" else " over all placements of the right answers"
+    known = [
+        (
+            "Nvr-X score",
+            f"{score}; best of as many guessers{_keeping(bias)} {accuracy(bias.score_baseline)}"
+            f"{error}; "
+            f"p {equals(score_p(bias, record))}{_monte_carlo(bias.p_error)}",
+        ),
+        (
+            "Highest accuracy",
+            f"{accuracy(bias.best_accuracy)}{shown}, of prompt {bias.best_prompt[:12]}, n = "
+            f"{count(bias.n)}; the table is about this prompt",
+        ),
+        ("RStd", accuracy(bias.rstd)),
+        ("Base rates", "; ".join(filter(None, parts))),
+    ]
+    return [(title, phrase) for title, phrase in known if phrase]
+
+
+def calibration_name(method: str) -> str:
+    """Name how the labels' prior is removed."""
+    return _METHODS.get(method, method)
+
+
+def prior(shares: dict[str, float]) -> str:
+    """Write a prior: ``A .310, B .254``; a dash if it was not recorded."""
+    parts = (f"{_label(label)} {accuracy(share)}" for label, share in shares.items())
+    return ", ".join(parts) or NONE
+
+
+def bias_cost(record: LabelBiasRecord) -> str:
+    """Say what the check took beyond the claim's own sweep."""
+    if not record.interactions:
+        return ""
+    if record.engine is None:
+        return "nothing beyond the claim's own sweep"
+    told = cost(record)
+    if record.sweeps is None:
+        return told
+    sweeps = _few(record.sweeps)
+    return "; ".join(filter(None, [f"{sweeps} sweep{'s' * (sweeps != '1')}, in tokens", told]))
+
+
+def bias_found(record: LabelBiasRecord) -> str:
+    """Say what a check tells, in one phrase for a table of all kinds of records."""
+    if not record.interactions:
+        return ""
+    scores = "; ".join(
+        f"{_of(bias)}Nvr-X score {accuracy(bias.score)} (best guesser "
+        f"{accuracy(bias.score_baseline)}, p {equals(score_p(bias, record))})"
+        for bias in record.interactions
+    )
+    return f"{scores}: {record.finding}" if record.finding else scores
+
+
+def of_claim(claim: ClaimRecord, run: RunRecord) -> str:
+    """Say what the label-bias check of a claim tells, where there is one."""
+    return "; ".join(bias_found(record) for record in run.label_bias if record.claim == claim.id)
+
+
+def bias_numbers(record: LabelBiasRecord) -> dict[str, str]:
+    """Name the numbers of a check that a reader compares, as they are written."""
+    found = {
+        "check": record.check,
+        "asked as": ", ".join(bias.interaction for bias in record.interactions) or NONE,
+    }
+    for bias in record.interactions:
+        found |= {
+            f"{_of(bias)}n": count(bias.n),
+            f"{_of(bias)}t": count(bias.t),
+            f"{_of(bias)}Nvr-X score": accuracy(bias.score),
+            f"{_of(bias)}p": score_p(bias, record),
+            f"{_of(bias)}RStd": accuracy(bias.rstd),
+        }
+    return {**found, "finding": record.finding or NONE}
+
+
+def with_labels(record: LabelBiasRecord, written: Callable[[str], str]) -> LabelBiasRecord:
+    """Return the check with its labels written in another way."""
+
+    def changed(bias: InteractionBias) -> InteractionBias:
+        return replace(
+            bias,
+            best_prompt=written(bias.best_prompt),
+            score_prompt=written(bias.score_prompt),
+            labels=[replace(row, label=written(row.label)) for row in bias.labels],
+            calibrated=[
+                replace(one, prior={written(label): share for label, share in one.prior.items()})
+                for one in bias.calibrated
+            ],
+        )
+
+    return replace(record, interactions=list(map(changed, record.interactions)))
+
+
+def with_base_rates(labels: list[LabelRow]) -> bool:
+    """Tell whether any of the labels has a base rate."""
+    return any(row.base_rate is not None for row in labels)
+
+
+def _recall(pair: tuple[float, str]) -> float:
+    return pair[0]
+
+
+def _label(label: str) -> str:
+    return shorten(visible(label), _LABEL)
+
+
+def _of(bias: InteractionBias) -> str:
+    """Name a way of asking that is not the usual one."""
+    return "" if bias.interaction == "cloze" else f"{bias.interaction} "
+
+
+def _monte_carlo(error: float) -> str:
+    return f" (Monte Carlo error {p_value(error)})" if error >= _NEGLIGIBLE else ""
+
+
+def _keeping(bias: InteractionBias) -> str:
+    return " who keep to one choice of each example" if bias.by_content else ""
+
+
+def _percent(part: float) -> str:
+    return f"{100 * part:.2g} %" if part < 0.995 else f"{100 * part:.0f} %"
+
+
+def _few(number: float) -> str:
+    return f"{number:.2g}" if number < 10 else f"{number:,.0f}"

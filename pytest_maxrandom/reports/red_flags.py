@@ -1,0 +1,130 @@
+"""Red flags in words, each with what it does to its claim."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from pytest_maxrandom.record import ClaimRecord, RedFlag, Severity
+
+DOES: dict[Severity, str] = {"fail": "fails", "warn": "warns", "ignore": "is ignored"}
+MOST_NAMES = 3
+"""Of the claims that the same is said of."""
+
+_ALL: dict[Severity, str] = {"fail": "all fail", "warn": "all warn", "ignore": "all are ignored"}
+
+_NOT_EXPECTED = (
+    "`xfail` expects of the numbers that they fail, and of no red flag; one that is known can be "
+    "set to warn under `assert: {red_flags: ...}`."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """The same red flag of one or more claims."""
+
+    flag: RedFlag
+    ids: tuple[str, ...]
+    """The claims, by their ids."""
+
+    @property
+    def first(self) -> tuple[str, ...]:
+        """The claims that are named."""
+        return self.ids[:MOST_NAMES]
+
+    @property
+    def more(self) -> int:
+        """How many others there are."""
+        return max(0, len(self.ids) - MOST_NAMES)
+
+
+def does(flag: RedFlag) -> str:
+    """Say what a red flag does to its claim: ``fails`` or ``warns``."""
+    return DOES[flag.severity]
+
+
+def described(flag: RedFlag) -> str:
+    """Say a red flag in a clause: ``red flag majority (warns): Always yes is as good``."""
+    return f"red flag {flag.kind} ({does(flag)}): {flag.text.removesuffix('.')}"
+
+
+def explained(claim: ClaimRecord) -> str:
+    """Say why a claim does not pass: its message, and each red flag that fails it in a line."""
+    lines = [f"{flag.kind}: {flag.text}" for flag in claim.failing_flags]
+    if lines and claim.xfail:
+        lines.append(_NOT_EXPECTED)
+    return "\n".join([str(claim.message), *lines])
+
+
+def set_by_suite(claim: ClaimRecord) -> str:
+    """Say what the suite changes: ``majority fails, tied_scores is ignored``, or ``all warn``."""
+    of_all = _of_all(claim)
+    if of_all is not None:
+        return _ALL[of_all]
+    return ", ".join(f"{kind} {DOES[severity]}" for kind, severity in claim.severities.items())
+
+
+def ignores_all(claim: ClaimRecord) -> bool:
+    """Tell whether the suite lets no red flag of a claim be told."""
+    return _of_all(claim) == "ignore"
+
+
+def _of_all(claim: ClaimRecord) -> Severity | None:
+    """Return the severity that the suite gives to all kinds; None if they differ, or are ours."""
+    if not claim.severities:
+        return None
+    # The summary of a terminal does without pydantic, where there is nothing to say.
+    from pytest_maxrandom.flags.severity import DEFAULTS
+
+    first, *others = {**DEFAULTS, **claim.severities}.values()
+    return None if any(other != first for other in others) else first
+
+
+def not_in_finding(claim: ClaimRecord) -> list[RedFlag]:
+    """Return the red flags that are not why a claim fails."""
+    failing = claim.failing_flags if claim.outcome == "failed" else []
+    return [flag for flag in claim.red_flags if flag not in failing]
+
+
+def all_flags(claim: ClaimRecord) -> list[RedFlag]:
+    """Return all red flags of a claim."""
+    return claim.red_flags
+
+
+def raised(
+    claims: Iterable[ClaimRecord],
+    flags_of: Callable[[ClaimRecord], Sequence[RedFlag]] = all_flags,
+) -> list[Raised]:
+    """List red flags, the same of many claims once.
+
+    Parameters
+    ----------
+    claims : iterable of ClaimRecord
+        The claims, in the order in which they are told.
+    flags_of : callable
+        Which red flags of a claim are told.
+
+    Returns
+    -------
+    list of Raised
+        Those that fail a claim, then other kinds that fail one by default, then the rest.
+    """
+    found: dict[tuple[str, str, str], tuple[RedFlag, dict[str, None]]] = {}
+    for claim in claims:
+        for flag in flags_of(claim):
+            key = (flag.severity, flag.kind, flag.text)
+            found.setdefault(key, (flag, {}))[1][claim.id] = None
+    listed = [Raised(flag, tuple(ids)) for flag, ids in found.values()]
+    return sorted(listed, key=lambda each: gravity(each.flag))
+
+
+def gravity(flag: RedFlag) -> int:
+    """Rank a red flag: 0 if it fails its claim, 1 if its kind does so by default, 2 otherwise."""
+    if flag.severity == "fail":
+        return 0
+    from pytest_maxrandom.flags.severity import DEFAULTS
+
+    return 1 if DEFAULTS[flag.kind] == "fail" else 2

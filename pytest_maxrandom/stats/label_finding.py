@@ -1,0 +1,232 @@
+"""Knowledge, label preference, or cannot tell: what answers by label amount to.
+
+The rule, at one level (.05 unless told otherwise):
+
+knowledge
+    The best Nvr-X score is above that of the best of t random guessers (p <= level), both of
+    those who guess every presentation anew and, where examples are shown in several orders, of
+    those who keep to one choice of each example.
+label preference
+    It is not, and the answers of the most accurate prompt are spread over the labels more unevenly
+    than guessing, and knowing as much as its accuracy shows, explain (p <= level).
+cannot tell
+    Neither.
+
+A model without knowledge or preference is thus called one of the first two in at most about
+2 x level of all cases, and a model that is too weak for its n is called neither.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from pytest_maxrandom import notation
+from pytest_maxrandom.stats.label_bias import right_labels
+from pytest_maxrandom.stats.permutation import NOT_EVALUATED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from pytest_maxrandom.stats.metrics import ScoreBaseline
+    from pytest_maxrandom.stats.permutation import Gold
+
+_NEAR = 1e-12
+
+
+class Finding(NamedTuple):
+    """What answers by label amount to, and the numbers behind it in one sentence."""
+
+    kind: Literal["knowledge", "label preference", "cannot tell"]
+    sentence: str
+
+
+def preference_p_value(
+    answers: NDArray[np.integer],
+    gold: Gold,
+    choices: Sequence[int],
+    *,
+    draws: int = 20_000,
+    seed: int = 0,
+) -> float:
+    """P(a model without label preference spreads its answers over the labels as unevenly).
+
+    Such a model knows a share of the answers, estimated from the accuracy, and guesses the others:
+    on unbalanced questions it answers unevenly by right. The statistic is Pearson's chi-square of
+    the shares of the labels against what that makes expect, its distribution simulated (parametric
+    bootstrap: the share is estimated anew from each simulated model).
+
+    Parameters
+    ----------
+    answers
+        Of one prompt, shape (n,), or (n, m) where every example is shown with its right answer at
+        every label; the mean over the presentations of an example then counts as one answer, as
+        if they were all answered alike: this can only make the p-value too large.
+    gold
+        The right label of each example, or several; not looked at where each example is shown
+        with its right answer at every label, which makes all labels right equally often.
+    choices
+        Number of labels of each example.
+    draws
+        Number of simulated models.
+    seed
+        Seed of the simulation.
+
+    Raises
+    ------
+    ValueError
+        If no example was evaluated, or the lengths differ.
+    """
+    shown = np.asarray(answers)
+    rights = right_labels(gold)
+    if not len(shown) == len(rights) == len(choices):
+        raise ValueError(
+            f"found answers to {len(shown)} examples, gold of {len(rights)} and choices of "
+            f"{len(choices)}"
+        )
+    once = shown.ndim == 1
+    shown = shown.reshape(len(shown), -1)
+    evaluated = shown != NOT_EVALUATED
+    kept = np.flatnonzero(evaluated.any(axis=1)).tolist()
+    if not kept:
+        raise ValueError("no example was evaluated")
+    most = max(choices[i] for i in kept)
+    said = np.stack([(shown == label).sum(axis=1) for label in range(most)], axis=1)
+    shares = (said / np.maximum(evaluated.sum(axis=1), 1)[:, None])[kept].mean(axis=0)
+    examples = [(tuple(sorted(rights[i])) if once else (), choices[i]) for i in kept]
+    right = sum(int(shown[i, 0]) in rights[i] for i in kept) if once else 0
+    cells = _Cells(Counter(examples), most)
+    counts, hits = cells.drawn(cells.known(np.array([right]))[0], draws, seed)
+    drawn = cells.distance(counts / len(kept), hits)
+    as_far = np.sum(drawn >= cells.distance(shares[None], np.array([right])) - _NEAR)
+    return float(1 + as_far) / (draws + 1)
+
+
+class _Cells:
+    """Examples with the same right labels (none: all are right equally often) and choices."""
+
+    def __init__(self, sizes: Counter[tuple[tuple[int, ...], int]], labels: int) -> None:
+        self._sizes = sizes
+        self._n = sizes.total()
+        self._guess = {cell: (np.arange(labels) < cell[1]) / cell[1] for cell in sizes}
+        self._know = {
+            cell: np.isin(np.arange(labels), cell[0]) / len(cell[0]) if cell[0] else guess
+            for cell, guess in self._guess.items()
+        }
+        self._chance = sum(size * len(right) / k for (right, k), size in sizes.items()) / self._n
+
+    def known(self, right: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Share of the answers that a model knows which has so many right."""
+        above = right / self._n - self._chance
+        return np.clip(above / max(1 - self._chance, _NEAR), 0.0, 1.0)
+
+    def drawn(
+        self, known: float, draws: int, seed: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Answers by label, and right ones, of simulated models that know this share."""
+        generator = np.random.default_rng(seed)
+        counts = np.zeros((draws, len(next(iter(self._guess.values())))))
+        hits = np.zeros(draws, dtype=np.int64)
+        for cell, size in self._sizes.items():
+            chances = (1 - known) * self._guess[cell] + known * self._know[cell]
+            said = generator.multinomial(size, chances, draws)
+            counts += said
+            hits += said[:, list(cell[0])].sum(axis=1)
+        return counts, hits
+
+    def distance(
+        self, shares: NDArray[np.float64], right: NDArray[np.integer]
+    ) -> NDArray[np.float64]:
+        """Chi-square, per example, of each row of shares, given the number of right answers."""
+        guess, know = (
+            sum((size * each[cell] for cell, size in self._sizes.items()), start=np.zeros(()))
+            / self._n
+            for each in (self._guess, self._know)
+        )
+        expected = guess + np.multiply.outer(self.known(right), know - guess)
+        distance: NDArray[np.float64] = np.sum((shares - expected) ** 2 / guess, axis=1)
+        return distance
+
+
+def finding(
+    *,
+    score: float,
+    baseline: ScoreBaseline,
+    recalls: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    preference_p: float,
+    names: Sequence[str],
+    n: int,
+    by_content: bool = False,
+    level: float = 0.05,
+) -> Finding:
+    """Decide by the rule above.
+
+    Parameters
+    ----------
+    score, baseline
+        The best Nvr-X score and the best of t guessers in it: of both kinds, where examples are
+        shown in several orders, the one that is harder to beat.
+    recalls, shares, names
+        Shape (m,): recall, share of the answers, and name of each label, the first two of the most
+        accurate prompt; recalls may be NaN.
+    preference_p
+        From `preference_p_value`, of the same prompt.
+    n
+        Number of examples.
+    by_content
+        Whether these guessers keep to one choice of each example.
+    """
+    p = baseline.p_value(score)
+    guessers = "a random guesser" if baseline.t == 1 else f"the best of {baseline.t} guessers"
+    if by_content:
+        kept = "keeps" if baseline.t == 1 else "keep"
+        guessers += f" who {kept} to one choice of each example"
+    numbers = (
+        f"the Nvr-X score on {n} examples is {notation.accuracy(score)}, that of {guessers} "
+        f"{notation.accuracy(baseline.expected)} ({_p(p, level)})"
+    )
+    most = int(np.argmax(shares))
+    preferred = (
+        f"{100 * shares[most]:.0f} % of the answers of the most accurate prompt are {names[most]!r}"
+    )
+    if p <= level:
+        besides = (
+            f"; but {preferred}, more than guessing and knowing explain ({_p(preference_p, level)})"
+            if preference_p <= level
+            else ""
+        )
+        return Finding("knowledge", f"Knowledge: {numbers}{_spread(recalls, names)}{besides}.")
+    if preference_p <= level:
+        return Finding(
+            "label preference",
+            f"Label preference: {numbers}, and {preferred}: they are spread over the labels more "
+            f"unevenly than guessing and knowing explain ({_p(preference_p, level)})"
+            f"{_spread(recalls, names)}.",
+        )
+    return Finding(
+        "cannot tell",
+        f"Cannot tell: {numbers}, and the answers are spread over the labels as guesses may be "
+        f"({_p(preference_p, level)}).",
+    )
+
+
+def _p(value: float, level: float) -> str:
+    return f"p {notation.equals(notation.p_value(value, level=level))}"
+
+
+def _spread(recalls: NDArray[np.float64], names: Sequence[str]) -> str:
+    known = np.flatnonzero(~np.isnan(recalls))
+    if len(known) < 2:
+        return ""
+    least, most = (known[pick(recalls[known])] for pick in (np.argmin, np.argmax))
+    if recalls[least] == recalls[most]:
+        return f"; recall is {notation.accuracy(recalls[least])} of every label"
+    return (
+        f"; recall goes from {notation.accuracy(recalls[least])} ({names[least]!r}) to "
+        f"{notation.accuracy(recalls[most])} ({names[most]!r})"
+    )

@@ -1,0 +1,184 @@
+"""What is found of labels by real models: one that knows, one that prefers a letter."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from scipy.stats import binom
+
+from tests.plugin.label_suite import BALANCED, BIAS, CLAIM, FEW, MAJORITY, LabelSuite
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester) -> LabelSuite:
+    return LabelSuite(pytester)
+
+
+@pytest.mark.parametrize("check", ["recall", "move", "redraw"])
+def test_a_constant_label_beats_the_baseline_where_it_is_often_right_and_is_caught(
+    suite: LabelSuite, preferring: Path, check: str
+) -> None:
+    suite.write(preferring, MAJORITY, f"label_bias: {{check: {check}}}")
+    found = suite.run()
+    claim, bias = found[CLAIM], found[BIAS]
+    assert claim["best_correct"] == 45
+    assert claim["holds"]
+    assert claim["p_max"] == pytest.approx(1 - binom.cdf(44, 100, 0.25) ** 10, rel=1e-6)
+    assert 2e-5 < claim["p_max"] < 2e-4
+    kinds = {flag["kind"] for flag in claim["red_flags"]}
+    assert {"majority", "max_t"} <= kinds
+    (cloze,) = bias["interactions"]
+    assert cloze["score"] == 0
+    assert cloze["p_value"] == 1
+    assert [row["predicted"] for row in cloze["labels"]] == [1, 0, 0, 0]
+    assert bias["passed"] is False
+    assert bias["finding"] == "label preference"
+    assert "label preference" in bias["message"]
+    assert "\n" not in bias["message"]
+    assert bias["outcome"] == "failed"
+    # 45, 20, 18, 17 as the examples are, else all of them at each label
+    golds = [45, 20, 18, 17] if check == "recall" else [100] * 4
+    assert [row["gold"] for row in cloze["labels"]] == golds
+    # Without a question, the letter that is likelier by e after a space has e / (e + 3) or more.
+    assert cloze["labels"][0]["base_rate"] > 0.9
+
+
+@pytest.mark.parametrize("check", ["recall", "move", "redraw"])
+def test_a_model_that_knows_passes_in_every_way_of_asking(
+    suite: LabelSuite, knowing: Path, check: str
+) -> None:
+    block = f"{{check: {check}, interactions: [cloze, counterfactual]}}"
+    suite.write(knowing, BALANCED, f"label_bias: {block}")
+    found = suite.run()
+    suite.result.assert_outcomes(passed=2)
+    bias = found[BIAS]
+    assert bias["passed"] is True
+    assert bias["finding"] == "knowledge"
+    assert [each["interaction"] for each in bias["interactions"]] == ["cloze", "counterfactual"]
+    for each in bias["interactions"]:
+        assert each["score"] > 0.9
+        assert each["p_value"] < 1e-6
+        assert each["t"] == found[CLAIM]["t"] == 10
+
+
+def test_moving_costs_less_than_the_sweeps_that_it_replaces(
+    suite: LabelSuite, preferring: Path
+) -> None:
+    suite.write(preferring, FEW, "label_bias: {check: move, base_rate: off, assert: report}", t=2)
+    bias = suite.run()[BIAS]
+    assert bias["engine"]["requests"] == 2 * 24 * 3 * 4
+    assert 0 < bias["sweeps"] < 3
+    suite.write(preferring, FEW, "label_bias: {base_rate: off, assert: report}", t=2)
+    recall = suite.run()[BIAS]
+    assert recall["engine"] is None
+    assert recall["sweeps"] is None
+
+
+def test_base_rates_and_calibration_of_a_model_that_prefers_a_letter(
+    suite: LabelSuite, preferring: Path
+) -> None:
+    block = "{base_rate: content_free, calibration: [contextual, pride], assert: report}"
+    suite.write(preferring, FEW, f"label_bias: {block}", t=2)
+    bias = suite.run()[BIAS]
+    (cloze,) = bias["interactions"]
+    rates = [row["base_rate"] for row in cloze["labels"]]
+    assert sum(rates) == pytest.approx(1)
+    assert rates[0] > 0.9
+    assert rates[1] == pytest.approx(rates[2]) == pytest.approx(rates[3])
+    assert cloze["base_rate_mass"] < 0.02
+    contextual, pride = cloze["calibrated"]
+    assert (contextual["method"], contextual["n"]) == ("contextual", 24)
+    assert (pride["method"], pride["n"]) == ("pride", 23)
+    for each in (contextual, pride):
+        assert each["prior"] == pytest.approx(dict(zip("ABCD", rates, strict=True)), abs=1e-6)
+        # Nothing is left to tell the letters apart but lots.
+        assert 0 < each["best_correct"] < 15
+        assert each["p_max"] > 0.01
+
+
+def test_a_few_shot_claim_that_leaves_its_demonstrations_out(
+    suite: LabelSuite, preferring: Path
+) -> None:
+    suite.write(
+        preferring, FEW, "label_bias: {check: redraw, calibration: pride, assert: report}", t=6
+    )
+    text = (suite.folder / "suite.yaml").read_text().replace("shots: [0]", "shots: [2]")
+    (suite.folder / "suite.yaml").write_text(text)
+    found = suite.run()
+    (cloze,) = found[f"{CLAIM.replace('0shot', '2shot')}::label_bias"]["interactions"]
+    assert cloze["n"] == 22
+    assert [row["gold"] for row in cloze["labels"]] == [22] * 4
+    assert cloze["score"] == 0
+    assert cloze["calibrated"][0]["n"] in (21, 22)
+
+
+def test_a_counterfactual_claim_is_asked_as_it_asks(suite: LabelSuite, preferring: Path) -> None:
+    suite.write(
+        preferring, FEW, "scoring: counterfactual\nlabel_bias: {check: move, assert: report}", t=2
+    )
+    found = suite.run()
+    (own,) = found[BIAS]["interactions"]
+    assert own["interaction"] == "counterfactual"
+    assert own["best_accuracy"] == pytest.approx(0.25, abs=0.15)
+    assert len(suite.ledger()) == 2
+    suite.write(
+        preferring,
+        FEW,
+        "scoring: counterfactual\nlabel_bias: {interactions: [cloze], assert: report}",
+        t=2,
+    )
+    (cloze,) = suite.run()[BIAS]["interactions"]
+    assert [row["predicted"] for row in cloze["labels"]] == [1, 0, 0, 0]
+    assert len(suite.ledger()) == 2
+
+
+def test_prompts_in_different_formats_have_labels_by_place(
+    suite: LabelSuite, preferring: Path
+) -> None:
+    suite.write(preferring, FEW, "label_bias: {check: move, assert: report}", t=4)
+    text = (suite.folder / "suite.yaml").read_text()
+    text = text.replace(
+        "formats: [{labels: letter,", "formats: [{labels: number}, {labels: letter,"
+    )
+    (suite.folder / "suite.yaml").write_text(text)
+    (cloze,) = suite.run()[BIAS]["interactions"]
+    assert [row["label"] for row in cloze["labels"]] == [f"place {place}" for place in range(1, 5)]
+    assert all(row["base_rate"] is not None for row in cloze["labels"])
+
+
+def test_examples_may_have_other_numbers_of_choices_and_several_right_answers(
+    suite: LabelSuite, preferring: Path
+) -> None:
+    suite.write(
+        preferring,
+        FEW,
+        "label_bias: {check: redraw, interactions: [cloze, counterfactual], assert: report,\n"
+        "  calibration: [contextual, pride]}",
+        t=2,
+    )
+    rows = [
+        {
+            "id": f"e{number}",
+            "input": f"{number}",
+            "choices": [f"{number} {text}" for text in "abcde"[: 2 + number % 4]],
+            "answer": [f"{number} a", f"{number} b"] if number % 4 == 3 else f"{number} b",
+        }
+        for number in range(40)
+    ]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    (suite.folder / "letters.jsonl").write_text(text)
+    bias = suite.run()[BIAS]
+    for each in bias["interactions"]:
+        # of 40 examples all have A and B, 30 have C, 20 D, 10 E
+        assert [row["gold"] for row in each["labels"]] == [40, 40, 30, 20, 10]
+        assert [row["label"] for row in each["labels"]] == list("ABCDE")
+        assert [one["n"] for one in each["calibrated"]] == [40, 36]
+    assert bias["interactions"][0]["score"] == 0
+    assert any("several right answers" in note for note in bias["notes"])
+    assert any("ledger does not list them" in note for note in bias["notes"])
+    assert len(suite.ledger()) == 2

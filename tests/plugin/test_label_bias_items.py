@@ -1,0 +1,197 @@
+"""The check of labels as an item of pytest: ids, workers, interruptions, marks and reports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from pytest_maxrandom.cli import main
+from pytest_maxrandom.store import Store
+from tests.plugin.label_suite import BALANCED, BIAS, CLAIM, FEW, MAJORITY, LabelSuite, told
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester) -> LabelSuite:
+    return LabelSuite(pytester)
+
+
+def test_the_check_is_selected_by_its_id_and_runs_alone_like_after_its_claim(
+    suite: LabelSuite, preferring: Path
+) -> None:
+    suite.write(preferring, FEW, "label_bias: {check: move}", t=3)
+    alone = suite.run(f"eval_suites/suite.yaml::{BIAS}")
+    assert alone.keys() == {BIAS}
+    prompts = suite.ledger()
+    assert len(prompts) == 3
+    both = suite.run()
+    assert list(both) == [CLAIM, BIAS]
+    assert suite.ledger() == prompts  # nothing but the claim's own prompts is a try
+    assert both[CLAIM]["t"] == 3
+    assert both[CLAIM]["engine"]["tokens_forwarded"] == 0
+    assert told(both[BIAS]) == told(alone[BIAS])
+    assert both[BIAS]["engine"]["tokens_forwarded"] == 0
+    assert both[BIAS]["engine"]["reused"] > 0
+    assert both[BIAS]["sweeps"] == pytest.approx(alone[BIAS]["sweeps"])
+    assert suite.run("-k", "label_bias").keys() == {BIAS}
+    assert suite.run("-k", "not label_bias").keys() == {CLAIM}
+
+
+def test_what_failed_last_runs_again_alone_and_is_shown_by_an_id_that_selects_it(
+    suite: LabelSuite, preferring: Path
+) -> None:
+    suite.write(preferring, FEW, "assert: report\nlabel_bias: {}", t=2)
+    suite.run("--junitxml=junit.xml")
+    suite.result.assert_outcomes(passed=1, failed=1)
+    suite.result.stdout.fnmatch_lines([f"FAILED eval_suites/suite.yaml::{escaped(BIAS)} - cloze*"])
+    junit = (suite.pytester.path / "junit.xml").read_text()
+    assert f'name="{BIAS}"' in junit
+    assert "cloze_score" in junit
+    assert suite.run("--lf").keys() == {BIAS}
+    suite.run("--ff")
+    suite.result.stdout.fnmatch_lines(["eval_suites/suite.yaml F. *"])
+    suite.write(preferring, FEW, "assert: report\nlabel_bias: {assert: report}", t=2)
+    suite.run("--lf")
+    suite.result.assert_outcomes(passed=1)
+    suite.result.stdout.no_fnmatch_line("*known failures*")
+    assert list(suite.run("--lf")) == [CLAIM, BIAS]
+
+
+def escaped(node_id: str) -> str:
+    """An id as a pattern of fnmatch."""
+    return node_id.replace("[", "[[]")
+
+
+def test_workers_keep_the_check_with_its_claim(suite: LabelSuite, preferring: Path) -> None:
+    suite.write(preferring, FEW, "label_bias: {check: move}", t=3)
+    one = suite.run()
+    (suite.pytester.path / ".maxrandom" / "results.db").unlink()
+    for options in (["-n", "2"], ["-n", "2", "--dist", "loadscope"]):
+        found = suite.run(*options, "--junitxml=junit.xml")
+        assert list(found) == [CLAIM, BIAS]
+        assert f'name="{BIAS}"' in (suite.pytester.path / "junit.xml").read_text()
+        assert told(found[BIAS]) == told(one[BIAS])
+        assert found[CLAIM]["t"] == 3
+    assert len(suite.ledger()) == 3
+
+
+def test_an_interrupted_check_goes_on_where_it_stopped(
+    suite: LabelSuite, preferring: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite.write(preferring, FEW, "label_bias: {check: move, interactions: [cloze]}", t=4)
+    whole = suite.run()[BIAS]
+    (suite.pytester.path / ".maxrandom" / "results.db").unlink()
+    put, kept = Store.put, 0
+
+    def stop(store: Store, key: Any, stored: Any) -> None:
+        nonlocal kept
+        put(store, key, stored)
+        kept += 1
+        if kept == 6:  # two of the four prompts' placements
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "put", stop)
+        result = suite.pytester.inline_run(no_reraise_ctrlc=True)
+        assert result.ret == pytest.ExitCode.INTERRUPTED
+    rest = suite.run()[BIAS]
+    assert rest["engine"]["reused"] == 2
+    # two prompts' further placements, and the control texts of each instruction in all orders
+    assert rest["engine"]["requests"] == 2 * 24 * 3 * 4 + 4 * 24 * 4
+    assert told(rest) == told(whole)
+    assert len(suite.ledger()) == 4
+
+
+def test_a_claim_that_is_expected_to_fail_lets_its_labels_fail_or_pass(
+    suite: LabelSuite, preferring: Path, knowing: Path
+) -> None:
+    xfail = "assert: {red_flags: warn}\nxfail: it knows no letters\nlabel_bias: {}"
+    suite.write(preferring, FEW, xfail, t=2)
+    found = suite.run()
+    suite.result.assert_outcomes(xfailed=2)
+    assert found[BIAS]["outcome"] == "xfailed"
+    assert found[BIAS]["xfail"] == "it knows no letters"
+    assert "is above .05: label preference" in found[BIAS]["message"]
+    suite.run("--runxfail")
+    suite.result.assert_outcomes(failed=2)
+    suite.write(knowing, FEW, xfail, t=2)
+    found = suite.run()
+    suite.result.assert_outcomes(passed=1, failed=1)  # strict is the claim alone
+    assert found[BIAS]["outcome"] == "passed"
+
+
+def test_marks_of_the_claim_are_the_checks(suite: LabelSuite, preferring: Path) -> None:
+    suite.pytester.makeini("[pytest]\nmarkers =\n    hard: hard\n")
+    suite.write(preferring, FEW, "marks: [hard]\nlabel_bias: {assert: report}", t=1)
+    assert suite.run("-m", "hard").keys() == {CLAIM, BIAS}
+    assert suite.run("-m", "not hard").keys() == set()
+
+
+def test_fresh_asks_everything_again(suite: LabelSuite, preferring: Path) -> None:
+    suite.write(preferring, FEW, "label_bias: {check: move, assert: report}", t=2)
+    first = suite.run()
+    again = suite.run("--maxrandom-fresh")
+    assert again[BIAS]["engine"]["requests"] == first[BIAS]["engine"]["requests"] > 0
+    assert told(again[BIAS]) == told(first[BIAS])
+
+
+def test_recorded_results_have_their_labels_checked_too(suite: LabelSuite) -> None:
+    given = np.zeros((2, 100), dtype=np.int64)
+    gold = np.array(MAJORITY)
+    np.savez(
+        suite.folder / "m.npz",
+        letters__0__correct=given == gold,
+        letters__0__evaluated=given >= 0,
+        letters__0__prompt_ids=[0, 1],
+        letters__0__example_ids=np.arange(100),
+        letters__0__answers=given,
+        letters__0__gold=gold,
+        letters__0__choices=np.full(100, 4),
+    )
+    (suite.folder / "suite.yaml").write_text(
+        "models: [{name: m, backend: recorded, if_missing: get it,\n"
+        "  results: {path: m.npz, format: npz}}]\n"
+        "tasks: [{name: letters}]\nprompts: {shots: [0]}\nassert: report\nlabel_bias: {}\n"
+    )
+    found = suite.run()
+    bias = found["letters[m-0shot]::label_bias"]
+    assert (bias["finding"], bias["outcome"]) == ("label preference", "failed")
+    assert (bias["check"], bias["base_rate"]) == ("recall", "off")
+    suite.result.assert_outcomes(passed=1, failed=1)
+    (suite.folder / "m.npz").unlink()
+    found = suite.run()
+    suite.result.assert_outcomes(skipped=2)
+    assert [record["message"] for record in found.values()] == ["get it"] * 2
+
+
+def test_the_commands_read_suites_with_a_check_of_labels(
+    suite: LabelSuite, preferring: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite.write(preferring, FEW, "label_bias: {check: move}", t=2)
+    assert main(["check", str(suite.folder)]) == 0
+    assert "1 suite, no mistake" in capsys.readouterr().out
+    suite.write(preferring, FEW, "label_bias: {check: move, tasks: [x]}", t=2)
+    assert main(["check", str(suite.folder)]) == 1
+    assert "'x' is no task of the suite" in capsys.readouterr().out
+
+
+def test_replicates_and_arms_stand_beside_the_check(suite: LabelSuite, preferring: Path) -> None:
+    suite.write(
+        preferring,
+        BALANCED,
+        "assert: report\nreplicates: 2\narms: {a: {}, b: {dtype: float32}}\ncompare: [a - b]\n"
+        "label_bias: {assert: report}",
+        t=2,
+        task="validation: {max_examples: 40}",
+    )
+    found = suite.run()
+    suite.result.assert_outcomes(passed=7)
+    names = [f"letters[{arm}-0shot]" for arm in "ab"]
+    assert list(found) == [*names, *(f"{name}::label_bias" for name in names)]
+    alone = [each["interactions"] for each in found.values() if "interactions" in each]
+    assert alone[0] == alone[1]
+    suite.result.stdout.fnmatch_lines(["*::replicates*"])

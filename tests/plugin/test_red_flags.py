@@ -1,0 +1,366 @@
+"""Red flags that fail a claim, that are told, and that a suite leaves out."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+import tests.tiny as tiny
+from tests.plugin.conftest import N
+from tests.unit.recorded.suites import rows, save
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KNOWN, UNKNOWN = "known[tiny-none-0shot]", "unknown[tiny-none-0shot]"
+EXAMPLES = 40
+
+
+def claims(path: Path) -> dict[str, dict[str, Any]]:
+    report = json.loads(path.read_text())
+    return {claim["id"].partition("::")[2]: claim for claim in report["claims"]}
+
+
+def severities(claim: dict[str, Any]) -> dict[str, str]:
+    return {flag["kind"]: flag["severity"] for flag in claim["red_flags"]}
+
+
+@pytest.fixture
+def suite(suites: Path) -> Path:
+    """The suite, of which nothing is expected and no red flag is set."""
+    path = suites / "suite.yaml"
+    path.write_text(re.sub("    (xfail|assert): .*\n", "", path.read_text()))
+    return path
+
+
+def set_flags(suite: Path, assertion: str) -> None:
+    suite.write_text(f"{suite.read_text()}assert: {assertion}\n")
+
+
+def expect(suite: Path) -> None:
+    """Expect of the claim whose answers were exchanged that it fails."""
+    suite.write_text(suite.read_text().replace("    marks:", "    xfail: exchanged\n    marks:"))
+
+
+def test_a_fatal_red_flag_fails_a_claim_and_is_told_with_what_was_found(
+    pytester: pytest.Pytester, suite: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CI", raising=False)  # there pytest's summary has messages in full
+    set_flags(suite, "{red_flags: {label_mass: fail}}")
+    result = pytester.runpytest(
+        "--maxrandom-json=r.json",
+        "--maxrandom-report=r.md",
+        "--junitxml=j.xml",
+        "-k",
+        "not unknown",
+    )
+    result.assert_outcomes(failed=1, deselected=1)
+    claim = claims(pytester.path / "r.json")[KNOWN]
+    assert claim["assert"] == {"p_max": 0.05}
+    assert claim["severities"] == {"label_mass": "fail"}
+    assert (claim["best_correct"], claim["p_max"]) == (N, pytest.approx(0.5**N))
+    assert (claim["holds"], claim["passed"], claim["outcome"]) == (True, False, "failed")
+    assert claim["message"] == "red flag: label_mass"
+    (flag,) = claim["red_flags"]
+    assert (flag["kind"], flag["severity"]) == ("label_mass", "fail")
+    result.stdout.fnmatch_lines(
+        [f"*_ {KNOWN.replace('[', '?').replace(']', '?')} _*", claim["message"],
+         f"label_mass: {flag['text']}", "FAILED *::known* - red flag: label_mass"]
+    )  # fmt: skip
+    result.stdout.no_fnmatch_line("*Traceback*")
+    assert result.stdout.str().count(flag["text"]) == 1
+    (case,) = ET.parse(pytester.path / "j.xml").iter("testcase")
+    properties = {p.get("name"): p.get("value") for p in case.iter("property")}
+    assert (properties["red_flags"], properties["passed"]) == ("label_mass", "False")
+    text = (pytester.path / "r.md").read_text()
+    assert "- ❌ `known[tiny-none-0shot]`: red flag label_mass (fails): " in text
+    assert "- 🚩 **Red flag label_mass (fails):** " in text
+    assert "- **Red flags, by the suite:** label_mass fails\n" in text
+
+
+def test_a_red_flag_stands_beside_the_numbers_that_fail_a_claim_too(
+    pytester: pytest.Pytester, suite: Path
+) -> None:
+    result = pytester.runpytest("--maxrandom-json=r.json")
+    result.assert_outcomes(passed=1, failed=1)
+    found = claims(pytester.path / "r.json")
+    claim = found[UNKNOWN]
+    assert severities(claim) == {"never_right": "fail", "label_mass": "warn"}
+    assert (claim["holds"], claim["passed"], claim["severities"]) == (False, False, {})
+    assert re.fullmatch(
+        r"0/24 = .000 with .* is above .05; \d+/24 would have passed; red flag: never_right",
+        claim["message"],
+    )
+    result.stdout.fnmatch_lines(
+        [
+            claim["message"],
+            "never_right: The only prompt is right on no example, *",
+            "red flag label_mass (warns), known?tiny-none-0shot?, unknown?tiny-none-0shot?: *",
+        ]
+    )
+    assert severities(found[KNOWN]) == {"label_mass": "warn"}
+    assert found[KNOWN]["outcome"] == "passed"
+
+
+@pytest.mark.parametrize(
+    ("assertion", "found"),
+    [
+        ("{red_flags: {never_right: warn}}", {"never_right": "warn", "label_mass": "warn"}),
+        ("{red_flags: {never_right: ignore}}", {"label_mass": "warn"}),
+        ("{red_flags: warn}", {"never_right": "warn", "label_mass": "warn"}),
+        ("{red_flags: ignore}", {}),
+        ("report", {"never_right": "warn", "label_mass": "warn", "majority": "warn"}),
+    ],
+)
+def test_a_suite_sets_what_red_flags_do(
+    pytester: pytest.Pytester, suite: Path, assertion: str, found: dict[str, str]
+) -> None:
+    set_flags(suite, assertion)
+    pytester.runpytest("--maxrandom-json=r.json", "-k", UNKNOWN)
+    claim = claims(pytester.path / "r.json")[UNKNOWN]
+    assert severities(claim) == found
+    assert "red flag" not in (claim["message"] or "")
+    reported = assertion == "report"
+    assert claim["assert"] == ({} if reported else {"p_max": 0.05})
+    assert claim["outcome"] == ("passed" if reported else "failed")
+
+
+@pytest.mark.parametrize(
+    ("of_task", "told"),
+    [
+        ("{beats: standard}", {}),
+        ("{red_flags: warn}", {"never_right": "warn", "label_mass": "warn"}),
+        ("{red_flags: {label_mass: fail}}", {"never_right": "fail", "label_mass": "fail"}),
+    ],
+)
+def test_the_red_flags_of_the_suite_are_a_tasks_where_it_names_none(
+    pytester: pytest.Pytester, suite: Path, of_task: str, told: dict[str, str]
+) -> None:
+    text = suite.read_text().replace("    marks:", f"    assert: {of_task}\n    marks:")
+    suite.write_text(text)
+    set_flags(suite, "{red_flags: ignore}")
+    pytester.runpytest("--maxrandom-json=r.json")
+    found = claims(pytester.path / "r.json")
+    assert severities(found[KNOWN]) == {}
+    assert severities(found[UNKNOWN]) == told
+
+
+@pytest.mark.parametrize(
+    ("assertion", "told"),
+    [
+        (
+            "{red_flags: {never_rigth: warn}}",
+            "unknown key `assert.red_flags.never_rigth`; did you mean `never_right`? (keys here: "
+            "choices, *",
+        ),
+        (
+            "{red_flags: {majority: fial}}",
+            "`assert.red_flags.majority`: found 'fial', expected 'fail' or 'warn' or 'ignore'; did "
+            "you mean `fail`?",
+        ),
+        (
+            "{red_flags: warning}",
+            "`assert.red_flags`: found 'warning', expected 'fail' or 'warn' or 'ignore' or keys "
+            "with values; did you mean `warn`?",
+        ),
+    ],
+)
+def test_a_mistake_is_told_with_its_line(
+    pytester: pytest.Pytester, suite: Path, assertion: str, told: str
+) -> None:
+    set_flags(suite, assertion)
+    result = pytester.runpytest()
+    result.assert_outcomes(errors=1)
+    line = len(suite.read_text().splitlines())
+    result.stdout.fnmatch_lines([f"eval_suites/suite.yaml:{line}: {told}"])
+
+
+@pytest.mark.parametrize("arguments", [[], ["-n2"]])
+def test_a_red_flag_is_no_failure_that_was_expected(
+    pytester: pytest.Pytester, suite: Path, arguments: list[str]
+) -> None:
+    expect(suite)
+    result = pytester.runpytest_subprocess("--maxrandom-json=r.json", *arguments)
+    result.assert_outcomes(passed=1, failed=1)
+    claim = claims(pytester.path / "r.json")[UNKNOWN]
+    assert (claim["holds"], claim["passed"], claim["outcome"]) == (False, False, "failed")
+    again = pytester.runpytest_subprocess("--lf", "--maxrandom-json=r.json", *arguments)
+    again.assert_outcomes(failed=1)
+
+
+def test_a_red_flag_that_is_told_leaves_an_expected_failure_as_it_is(
+    pytester: pytest.Pytester, suite: Path
+) -> None:
+    expect(suite)
+    set_flags(suite, "{red_flags: {never_right: warn}}")
+    result = pytester.runpytest("--maxrandom-json=r.json")
+    result.assert_outcomes(passed=1, xfailed=1)
+    claim = claims(pytester.path / "r.json")[UNKNOWN]
+    assert (claim["passed"], claim["outcome"]) == (False, "xfailed")
+    assert severities(claim)["never_right"] == "warn"
+
+
+def test_a_claim_that_holds_unexpectedly_with_a_red_flag_fails_for_the_flag(
+    pytester: pytest.Pytester, suite: Path
+) -> None:
+    suite.write_text(suite.read_text().replace("data/unknown", "data/known"))
+    expect(suite)
+    set_flags(suite, "{red_flags: {label_mass: fail}}")
+    pytester.runpytest("--maxrandom-json=r.json", "-k", UNKNOWN).assert_outcomes(
+        failed=1, deselected=1
+    )
+    claim = claims(pytester.path / "r.json")[UNKNOWN]
+    assert (claim["holds"], claim["passed"], claim["outcome"]) == (True, False, "failed")
+    assert claim["message"] == "red flag: label_mass"
+
+
+@pytest.mark.parametrize(("severity", "opened"), [("warn", True), ("fail", False)])
+def test_a_claim_with_a_fatal_red_flag_opens_no_test_set(
+    pytester: pytest.Pytester, suite: Path, severity: str, opened: bool
+) -> None:
+    first = suite.read_text().replace(
+        "known.jsonl\n", "known.jsonl\n    test: {fraction: 0.25}\n", 1
+    )
+    suite.write_text(first)
+    set_flags(suite, f"{{red_flags: {{label_mass: {severity}}}}}")
+    pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-report=r.md", "-k", "not unknown")
+    claim = claims(pytester.path / "r.json")[KNOWN]
+    assert claim["holds"] is True
+    assert (claim["test"] is not None) is opened
+    closed = "6 examples are still closed, because a red flag fails the claim"
+    assert (closed in (pytester.path / "r.md").read_text()) is not opened
+
+
+def test_a_replicate_is_judged_by_its_numbers_alone(pytester: pytest.Pytester, suite: Path) -> None:
+    set_flags(suite, "{in_replicates: 1, red_flags: {label_mass: fail}}")
+    text = suite.read_text().replace("shots: 0", "shots: 0\n  instructions: [a, b, c]\n  count: 2")
+    suite.write_text(f"{text}replicates: {{count: 3}}\n")
+    result = pytester.runpytest("--maxrandom-json=r.json", "-k", "not unknown")
+    report = json.loads((pytester.path / "r.json").read_text())
+    (claim,), (repeated,) = report["claims"], report["replicates"]
+    assert claim["outcome"] == "failed"
+    assert repeated["runs"][0]["passed"] is claim["holds"]
+    assert result.parseoutcomes()["deselected"] == 2
+
+
+TWINS = """\
+models:
+- {name: one, quantization: none}
+- {name: two, quantization: none}
+- {name: one, quantization: none, dtype: float32, label: same}
+tasks:
+- {name: toss, format: jsonl, path: toss.jsonl, append_choices: false}
+prompts: {shots: 0, count: 3, instructions: [Answer., Say it., Think.]}
+"""
+
+
+@pytest.fixture
+def twins(pytester: pytest.Pytester, tiny_llama: Path) -> Path:
+    """Suite of a model, a copy of it, and the model with other arithmetic."""
+    folder = pytester.mkdir("eval_suites")
+    for name in ("one", "two"):
+        shutil.copytree(tiny_llama, folder / name)
+    examples = [
+        {"input": f"word {i * 7919 % 1000}", "choices": ["Yes", "No"], "answer": i * i % 7 % 2}
+        for i in range(60)
+    ]
+    (folder / "toss.jsonl").write_text("\n".join(map(json.dumps, examples)))
+    (folder / "s.yaml").write_text(TWINS)
+    return folder
+
+
+def identical(path: Path) -> dict[str, list[str]]:
+    return {
+        name: [flag["text"] for flag in claim["red_flags"] if flag["kind"] == "identical_models"]
+        for name, claim in claims(path).items()
+    }
+
+
+@pytest.mark.parametrize("copied", [True, False])
+def test_a_model_is_compared_with_those_before_it_in_every_run_alike(
+    pytester: pytest.Pytester, twins: Path, *, copied: bool
+) -> None:
+    if not copied:
+        config = twins / "two" / "config.json"
+        config.write_text(config.read_text() + "\n")  # so that its digest is another one
+    for _ in range(2):
+        result = pytester.runpytest("--maxrandom-json=r.json")
+        result.assert_outcomes(passed=1, failed=2)
+        found = identical(pytester.path / "r.json")
+        # Arms of one model are not compared with each other.
+        assert [len(texts) for texts in found.values()] == [0, 1, 1]
+        assert ["the scores of one:" in "".join(texts) for texts in found.values()] == [0, 1, 0]
+        assert ["the scores of two:" in "".join(texts) for texts in found.values()] == [0, 0, 1]
+    (text,) = found["toss[two-none-0shot]"]
+    assert text.startswith("180 of 180 answers (100 %) to the same prompts have exactly the ")
+    result.stdout.fnmatch_lines(["identical_models: * look whether the two are one model."])
+
+
+def test_models_that_differ_are_not_told(pytester: pytest.Pytester, twins: Path) -> None:
+    shutil.rmtree(twins / "two")
+    tiny.save(twins / "two", "gpt-2")
+    for _ in range(2):
+        pytester.runpytest("--maxrandom-json=r.json").assert_outcomes(passed=2, failed=1)
+    assert not any(identical(pytester.path / "r.json").values())
+
+
+RECORDED = """\
+models:
+- {name: lab/m, backend: recorded, results: {path: m.npz, format: npz, model: m}}
+tasks:
+- {name: tied}
+- {name: halved, chance: 1/4}
+- {name: sound, chance: 1/4}
+prompts: {shots: 0}
+"""
+
+
+@pytest.fixture
+def recorded(pytester: pytest.Pytester) -> Path:
+    """Suite of recorded results: tied scores, complementary prompts, and none of these."""
+    folder = pytester.mkdir("eval_suites")
+    (folder / "s.yaml").write_text(RECORDED)
+    scores = np.random.default_rng(0).normal(-5, 1, (3, EXAMPLES, 4))
+    scores[:, : EXAMPLES // 2] = scores[:, : EXAMPLES // 2, :1]
+    (right,) = rows(22, n=EXAMPLES)
+    save(
+        folder / "m.npz",
+        tied__0={
+            "correct": rows(30, 31, 32, n=EXAMPLES),
+            "answers": (answers := np.tile(np.arange(EXAMPLES) % 4, (3, 1))),
+            "gold": np.where(rows(30, n=EXAMPLES)[0], answers[0], (answers[0] + 1) % 4),
+            "log_likelihoods": scores,
+        }
+        | {"correct": np.tile(rows(30, n=EXAMPLES)[0], (3, 1))},
+        halved__0={"correct": [right, [not each for each in right]]},
+        sound__0={"correct": rows(22, 20, n=EXAMPLES)},
+    )
+    return folder / "s.yaml"
+
+
+def test_recorded_results_have_red_flags_as_well(pytester: pytest.Pytester, recorded: Path) -> None:
+    result = pytester.runpytest("--maxrandom-json=r.json")
+    result.assert_outcomes(passed=1, failed=2)
+    tied, halved, sound = claims(pytester.path / "r.json").values()
+    assert (tied["holds"], tied["outcome"]) == (True, "failed")
+    assert severities(tied)["tied_scores"] == "fail"
+    assert (halved["holds"], halved["message"]) == (True, "red flag: complementary_prompts")
+    assert (sound["outcome"], sound["red_flags"]) == ("passed", [])
+    result.stdout.fnmatch_lines(["complementary_prompts: * chance is 1/4: look how many choices *"])
+
+
+def test_red_flags_of_recorded_results_can_be_told_only(
+    pytester: pytest.Pytester, recorded: Path
+) -> None:
+    recorded.write_text(recorded.read_text() + "assert: {red_flags: warn}\n")
+    result = pytester.runpytest("--maxrandom-json=r.json")
+    result.assert_outcomes(passed=3)
+    halved = claims(pytester.path / "r.json")["halved[m-0shot]"]
+    assert severities(halved) == {"complementary_prompts": "warn"}
+    result.stdout.fnmatch_lines(["red flag complementary_prompts (warns), halved?m-0shot?: *"])

@@ -1,0 +1,59 @@
+"""What made-up sweeps show."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pytest_maxrandom.flags import Outcome, Seen
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+def seen(correct: ArrayLike, **given: Any) -> Seen:
+    """Return what is seen where only right and wrong are known, and what is given besides."""
+    right = np.asarray(correct, dtype=np.bool_)
+    t, n = right.shape
+    usual: dict[str, Any] = {
+        "model": "m",
+        "shots": 0,
+        "t": t,
+        "prompts": tuple(map(str, range(t))),
+        "identities": tuple(f"id {place}" for place in range(t)),
+        "examples": tuple(f"e{place}" for place in range(n)),
+        "evaluated": np.ones((t, n), dtype=np.bool_),
+        "chance": Fraction(1, 4),
+    }
+    return Seen(**(usual | {"correct": right} | given))
+
+
+def answered(answers: NDArray[np.int64], gold: Sequence[int], **given: Any) -> Seen:
+    """Return what is seen of answers (-1: not evaluated) with the labels A, B, ..."""
+    right = np.asarray(gold)
+    m = given.pop("m", 4)
+    usual: dict[str, Any] = {
+        "evaluated": answers >= 0,
+        "answers": answers,
+        "gold": tuple(frozenset([label]) for label in right.tolist()),
+        "labels": tuple("ABCDEFGH"[:m]),
+        "comparable": True,
+        "chance": Fraction(1, m),
+    }
+    return seen(answers == right, **(usual | given))
+
+
+def outcome(correct: int, n: int, **given: Any) -> Outcome:
+    """Return the outcome of a claim that passes."""
+    usual: dict[str, Any] = {
+        "best": 0,
+        "passed": True,
+        "p_max": 1e-4,
+        "permutation_p": 1e-4,
+        "level": 0.05,
+    }
+    return Outcome(**(usual | {"correct": correct, "n": n} | given))

@@ -1,0 +1,169 @@
+"""How many choices there are, by what is declared and by what the answers show."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from pytest_maxrandom.flags import find
+from tests.unit.flags.made import answered, seen
+
+T, N = 40, 100
+FIFTH = Fraction(1, 5)
+
+
+def guesses(chance: float = 0.2) -> np.ndarray:
+    return np.random.default_rng(0).random((T, N)) < chance
+
+
+def test_a_declared_chance_that_is_not_that_of_the_examples_is_told() -> None:
+    given = {"choices": (2,) * N, "chance": FIFTH}
+    assert find(seen(guesses(), **given, declared_chance=Fraction(1, 2))) == []
+    (flag,) = find(seen(guesses(), **given, declared_chance=FIFTH))
+    assert flag.kind == "choices"
+    assert flag.text == (
+        "By the results, whose examples have 2 choices, chance is 1/2, but chance is said to be "
+        "1/5: look how many choices there are."
+    )
+
+
+def test_a_mean_chance_may_be_rounded() -> None:
+    given = {"choices": (3, 4, 4, 4, 5) * 20, "chance": FIFTH}  # mean .25667
+    assert find(seen(guesses(), **given, declared_chance=Fraction(257, 1000))) == []
+    (flag,) = find(seen(guesses(), **given, declared_chance=Fraction(1, 4)))
+    assert "have 3 to 5 choices, chance is .257 on average, but chance is said to be 1/4" in (
+        flag.text
+    )
+
+
+def test_a_mix_of_chances_does_not_tell_which_example_has_which() -> None:
+    rng = np.random.default_rng(0)
+    choices = np.array([2, 6] * 50)
+    answers, gold = rng.integers(choices, size=(T, N)), rng.integers(choices).tolist()
+    mix = {2: 50, 6: 50}  # 1/3 on average
+    given: dict[str, Any] = {"m": 6, "chance": Fraction(1, 3), "declared_chance": mix}
+    assert find(answered(answers, gold, **given)) == []
+    assert find(answered(answers, gold, **given, choices=tuple(choices.tolist()))) == []
+    (flag,) = find(answered(answers, gold, **given, choices=(2, 3, 6, 6) * 25))
+    assert flag.text.endswith(
+        "chance is said to be 1/6 for 50 examples, 1/2 for 50 examples: look how many choices "
+        "there are."
+    )
+
+
+def test_several_right_choices_are_counted_in_the_chance() -> None:
+    gold = (frozenset([0, 1]),) * N
+    given = {"choices": (4,) * N, "gold": gold, "declared_chance": Fraction(1, 2)}
+    assert find(seen(guesses(), chance=Fraction(1, 2), **given)) == []
+
+
+def test_more_labels_in_an_example_than_there_are_said_to_be_choices_are_told() -> None:
+    rng = np.random.default_rng(0)
+    answers, gold = rng.integers(4, size=(T, N)), rng.integers(4, size=N).tolist()
+    assert find(answered(answers, gold, declared_chance=Fraction(1, 4))) == []
+    (flag,) = find(answered(answers, gold, declared_chance=Fraction(1, 2)))
+    assert flag.kind == "choices"
+    assert flag.text.startswith(
+        "In 100 of 100 examples the answers and the right answer are of up to 4 different choices, "
+        "but chance is said to be 1/2"
+    )
+
+
+def test_a_mean_chance_says_nothing_of_one_example() -> None:
+    rng = np.random.default_rng(0)
+    answers, gold = rng.integers(4, size=(T, N)), rng.integers(4, size=N).tolist()
+    assert find(answered(answers, gold, declared_chance=Fraction(3, 10))) == []
+
+
+def test_answers_that_are_nowhere_right_may_be_no_choices() -> None:
+    """Such as "none", where no answer was found in a text."""
+    rng = np.random.default_rng(0)
+    answers, gold = rng.integers(3, size=(T, N)), rng.integers(2, size=N).tolist()
+    assert find(answered(answers, gold, m=3, declared_chance=Fraction(1, 2))) == []
+
+
+def test_fewer_labels_than_there_are_said_to_be_choices_are_told() -> None:
+    rng = np.random.default_rng(0)
+    answers, gold = rng.integers(2, size=(T, N)), rng.integers(2, size=N).tolist()
+    given = {"chance": Fraction(1, 2), "m": 5}
+    assert find(answered(answers, gold, **given, declared_chance=Fraction(1, 2))) == []
+    (flag,) = find(answered(answers, gold, **given, declared_chance=FIFTH))
+    assert flag.kind == "choices"
+    assert flag.text.startswith("Only 2 different answers are ever given or right in 100 examples")
+    few = answered(answers[:, :5], gold[:5], **given, declared_chance=FIFTH)
+    assert find(few) == []
+
+
+def test_complementary_prompts_have_two_choices() -> None:
+    correct = guesses()
+    correct[5] = ~correct[2]
+    (flag,) = find(seen(correct, chance=FIFTH))
+    assert flag.kind == "complementary_prompts"
+    assert flag.text.startswith("Prompts '2' and '5' are right on exactly complementary examples")
+    assert "chance is 1/5" in flag.text
+    assert find(seen(correct, chance=Fraction(1, 2))) == []
+
+
+def test_a_few_examples_are_complementary_by_accident() -> None:
+    few = np.array([[True, False, False, True], [False, True, True, False]])
+    assert find(seen(few, chance=FIFTH)) == []
+
+
+def test_a_prompt_that_is_always_right_and_one_that_never_is_are_no_constant_answers() -> None:
+    correct = guesses()
+    correct[5], correct[2] = True, False
+    assert [flag.kind for flag in find(seen(correct, chance=FIFTH))] == ["never_right"]
+
+
+def test_complementary_prompts_say_nothing_of_examples_that_show_more_choices() -> None:
+    """Of five choices only two may ever be right."""
+    rng = np.random.default_rng(0)
+    gold = rng.integers(2, size=N)
+    answers = rng.integers(5, size=(T, N))
+    answers[2], answers[5] = 0, 1
+    right = answers == gold
+    scores = np.log(rng.dirichlet(np.ones(5), size=(T, N)))
+    stated = {"chance": FIFTH, "choices": (5,) * N}
+    kinds = [flag.kind for flag in find(seen(right, **stated))]
+    assert kinds == ["complementary_prompts"]  # a stated number may be wrong
+    assert find(seen(right, **stated, log_likelihoods=scores)) == []
+    gold[:10] = 2
+    answers[5, :10] = 2
+    told = find(answered(answers, gold.tolist(), m=5, chance=FIFTH))
+    assert "complementary_prompts" not in [flag.kind for flag in told]
+
+
+def unknown_gold(answers: np.ndarray, gold: np.ndarray, declared: Fraction) -> list[str]:
+    """Return the flags of kind `choices` where only right and wrong are known of the answers."""
+    given: dict[str, Any] = {"answers": answers, "labels": tuple("ABCDE"), "chance": declared}
+    found = find(seen(answers == gold, **given, declared_chance=declared))
+    return [flag.text for flag in found if flag.kind == "choices"]
+
+
+def test_fewer_labels_are_told_where_one_of_them_is_always_right() -> None:
+    rng = np.random.default_rng(0)
+    answers, gold = rng.integers(2, size=(T, N)), rng.integers(2, size=N)
+    assert unknown_gold(answers, gold, Fraction(1, 2)) == []
+    (text,) = unknown_gold(answers, gold, FIFTH)
+    assert text.startswith(
+        "Only 2 different answers are ever given, and one of them is right in each of 100 "
+        "examples to which all that are ever right were given, but chance is said to be 1/5"
+    )
+    assert unknown_gold(answers[:, :12], gold[:12], FIFTH) == []  # (2/5)**12 is above 1e-6
+    assert unknown_gold(answers[:1], gold, FIFTH) == []  # one prompt gives each example one
+
+
+def test_a_model_that_says_two_of_five_labels_only_does_not_contradict_five() -> None:
+    rng = np.random.default_rng(0)
+    answers, gold = rng.integers(2, size=(T, N)), rng.integers(5, size=N)
+    assert unknown_gold(answers, gold, FIFTH) == []
+
+
+def test_more_labels_than_choices_are_told_without_the_right_answers() -> None:
+    rng = np.random.default_rng(0)
+    answers, gold = rng.integers(4, size=(T, N)), rng.integers(4, size=N)
+    assert unknown_gold(answers, gold, Fraction(1, 4)) == []
+    (text,) = unknown_gold(answers, gold, Fraction(1, 2))
+    assert text.startswith("In 100 of 100 examples the answers and the right answer are of up to 4")

@@ -1,0 +1,51 @@
+"""A claim that no result can pass, and why."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from pytest_maxrandom.flags import Seen, find
+from pytest_maxrandom.flags.claims import impossible
+from pytest_maxrandom.nulls import Guessers
+from pytest_maxrandom.verdict import Claim
+from tests.unit.flags.made import outcome, seen
+
+
+@pytest.mark.parametrize(("n", "possible"), [(4, False), (8, True)])
+def test_a_claim_is_impossible_if_even_all_right_answers_do_not_pass(
+    n: int, possible: bool
+) -> None:
+    """Of ten guessers at a half, one has all of n right with about 10 / 2**n."""
+    null = Guessers.alike(n, Fraction(1, 2), 10)
+    reasons = impossible(Claim(p_max=0.05), null, None)
+    assert (1 - (1 - 0.5**n) ** 10 <= 0.05) == possible == (reasons == [])
+
+
+def test_a_permutation_p_cannot_be_below_one_in_all_arrangements() -> None:
+    null = Guessers.alike(8, Fraction(1, 2), 1)
+    claim = Claim(permutation_p=0.05)
+    assert impossible(claim, null, 20) == []
+    assert impossible(claim, null, None) == []
+    (reason,) = impossible(claim, null, 19)
+    assert reason.startswith("the permutation p is at least 1/19")
+
+
+def test_it_is_told_with_its_reasons() -> None:
+    judged = outcome(4, 4, passed=False, impossible=("p_max .476 is above .05",))
+    (flag,) = find(seen(np.ones((10, 4)), outcome=judged))
+    assert flag == (
+        "unpassable",
+        "The claim can never pass: even if all answers are right, p_max .476 is above .05 with "
+        "t = 10; use more examples or fewer prompts.",
+    )
+
+
+def test_of_a_published_maximum_nothing_else_is_seen() -> None:
+    nothing: Seen = seen(np.zeros((0, 0)), outcome=outcome(4, 4))
+    assert find(nothing) == []
+    never = replace(nothing, outcome=outcome(4, 4, passed=False, impossible=("it is",)))
+    assert [flag.kind for flag in find(never)] == ["unpassable"]

@@ -1,0 +1,137 @@
+"""Answers that are always the same label."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pytest_maxrandom.flags import find, majority
+from pytest_maxrandom.flags.seen import ScoreOutcome
+from tests.unit.flags.made import answered, outcome, seen
+
+T, N, M = 10, 100, 4
+GOLD = [0] * 45 + [1] * 20 + [2] * 20 + [3] * 15
+
+
+def kinds(answers: np.ndarray, gold: list[int], **given: object) -> list[str]:
+    return [flag.kind for flag in find(answered(answers, gold, **given))]
+
+
+def test_a_constant_answer_beats_the_best_of_ten_guessers_and_is_told_in_three_ways() -> None:
+    p_max = 1 - stats.binom.cdf(44, N, 1 / M) ** T
+    assert 1e-5 < p_max < 2e-4
+    judged = outcome(45, N, p_max=p_max, permutation_p=1.0)
+    constant, best, shuffled = find(answered(np.zeros((T, N), int), GOLD, outcome=judged))
+    assert constant.kind == "constant_answers"
+    assert constant.text.startswith(
+        "10 of 10 prompts give nearly every example the same answer, though others are right as "
+        "well (the best prompt says 'A' to 100 %)"
+    )
+    assert best == (
+        "majority",
+        "Always saying 'A' is right on 45 of 100 examples; the best prompt is not above that.",
+    )
+    assert shuffled.kind == "max_t"
+    assert shuffled.text.startswith(
+        f"p_max {p_max:.1e} is below .05, but the permutation p is > .999"
+    )
+
+
+def test_a_best_prompt_above_the_majority_answer_is_not_told() -> None:
+    answers = np.array([GOLD])
+    answers[0, 46:] = 0
+    assert kinds(answers, GOLD, outcome=outcome(46, N)) == ["constant_answers"]
+    assert kinds(np.array([GOLD]), GOLD, outcome=outcome(100, N)) == []
+
+
+def test_the_majority_is_of_the_examples_of_the_best_prompt() -> None:
+    answers = np.random.default_rng(0).permutation(GOLD)[np.newaxis]
+    answers[0, ::10] = -1  # 90 examples
+    right = int(((answers[0] >= 0) & (np.array(GOLD) == 0)).sum())
+    assert right == 40  # every tenth of 45 is left out
+    equal, above = outcome(80, 180), outcome(81, 180)
+    assert kinds(answers, GOLD, outcome=equal, shots=10) == ["majority"]
+    assert kinds(answers, GOLD, outcome=above, shots=10) == []
+
+
+def test_a_claim_that_fails_needs_no_such_flag() -> None:
+    rng = np.random.default_rng(0)
+    failed = outcome(30, N, passed=False, permutation_p=0.5)
+    assert kinds(rng.integers(M, size=(T, N)), GOLD, outcome=failed) == []
+
+
+def test_places_in_a_list_are_no_words() -> None:
+    answers = np.random.default_rng(0).permuted(np.tile(GOLD, (2, 1)), axis=1)
+    (flag,) = find(answered(answers, GOLD, labels=(), outcome=outcome(40, N)))
+    assert flag.text.startswith("Always choosing the same place is right on 45 of 100 examples")
+    assert find(answered(answers, GOLD, labels=(), comparable=False, outcome=outcome(40, N))) == []
+
+
+def test_the_majority_is_of_all_right_choices() -> None:
+    gold = tuple(map(frozenset, ([0, 1], [0], [1], [2, 1])))
+    constant = majority(seen(np.zeros((1, 4)), gold=gold, comparable=True))
+    assert constant is not None
+    assert (constant.answer, constant.rate) == (1, 0.75)
+    assert majority(answered(np.zeros((1, 4), int), [0, 0, 1, 2], comparable=False)) is None
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.9, []), (0.97, ["constant_answers"])])
+def test_nearly_all_is_enough(share: float, told: list[str]) -> None:
+    answers = np.zeros((T, N), dtype=np.int64)
+    answers[:, round(share * N) :] = 3
+    gold = np.random.default_rng(0).permutation(GOLD).tolist()
+    assert kinds(answers, gold) == told
+
+
+def test_a_few_constant_prompts_are_told_if_one_is_the_best() -> None:
+    rng = np.random.default_rng(0)
+    answers = rng.integers(M, size=(T, N))
+    answers[[2, 6]] = 1
+    best = outcome(45, N, best=6, passed=False)
+    assert kinds(answers, GOLD, outcome=outcome(45, N, best=5, passed=False)) == []
+    (flag,) = find(answered(answers, GOLD, outcome=best))
+    assert flag.text.startswith("2 of 10 prompts give nearly every example the same answer")
+    assert "(the best prompt says 'B' to 100 %)" in flag.text
+
+
+def test_one_right_label_leaves_nothing_else_to_say() -> None:
+    assert kinds(np.zeros((T, N), int), [0] * N) == []
+
+
+def test_few_examples_may_have_the_same_answer_by_accident() -> None:
+    """Of 200 guessers at 12 examples of two choices, some say the same to all."""
+    answers = np.random.default_rng(0).integers(2, size=(200, 12))
+    answers[0] = 0
+    judged = outcome(6, 12, passed=False)
+    assert kinds(answers, [0, 1] * 6, m=2, outcome=judged) == []
+
+
+def test_p_values_on_the_same_side_of_the_level_agree() -> None:
+    answers = np.random.default_rng(0).integers(M, size=(T, N))
+    for p_max, permutation_p, told in [
+        (0.04, 0.049, []),
+        (0.04, 0.06, ["max_t"]),
+        (0.06, 0.2, []),
+        (0.04, None, []),
+    ]:
+        judged = outcome(60, N, p_max=p_max, permutation_p=permutation_p)
+        assert kinds(answers, GOLD, outcome=judged) == told
+
+
+@pytest.mark.parametrize(
+    ("best", "told"), [(0.51, []), (0.5 - 1e-14, ["majority"]), (0.4, ["majority"])]
+)
+def test_a_constant_answer_in_another_score_than_accuracy_is_told(
+    best: float, told: list[str]
+) -> None:
+    answers = np.random.default_rng(0).permuted(np.tile(GOLD, (2, 1)), axis=1)
+    score = ScoreOutcome("balanced accuracy", best, (0.25, 0.5, 0.25, 0.25))
+    judged = outcome(40, N, score=score)
+    assert kinds(answers, GOLD, outcome=judged) == told
+    if told:
+        (flag,) = find(answered(answers, GOLD, outcome=judged))
+        assert flag.text == (
+            "Always saying 'B' has a balanced accuracy of .500; the best prompt's is not above "
+            "that."
+        )

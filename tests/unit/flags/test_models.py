@@ -1,0 +1,193 @@
+"""Results of two models that are those of one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_maxrandom.flags import Flag, Seen, find
+from tests.unit.flags.made import answered, seen
+
+T, N, M = 40, 100, 4
+
+
+def gold() -> list[int]:
+    golds: list[int] = np.random.default_rng(7).integers(M, size=N).tolist()
+    return golds
+
+
+def answers(seed: int, knowledge: float = 0.3) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return np.where(rng.random((T, N)) < knowledge, gold(), rng.integers(M, size=(T, N)))
+
+
+def beside(one: np.ndarray, other: np.ndarray, **given: Any) -> list[Flag]:
+    second = answered(other, gold(), model="b", **given)
+    found = find(answered(one, gold(), model="a", others=(second,), **given))
+    return [flag for flag in found if flag.kind == "identical_models"]
+
+
+def test_answers_of_one_model_under_two_names_are_told() -> None:
+    one = answers(0)
+    other = one.copy()
+    other[0, :4] = (other[0, :4] + 1) % M
+    (flag,) = beside(one, other)
+    # By chance: of a quarter of the labels each, given the right one: .475**2 + 3 * .175**2
+    assert flag.text.startswith(
+        "3,996 of 4,000 answers (99.9 %) to the same prompts are the same as those of b (by chance "
+    )
+    by_chance = float(flag.text.split("by chance ")[1].split(" %")[0])
+    assert by_chance == pytest.approx(100 * (0.475**2 + 3 * 0.175**2), abs=1.5)
+    assert flag.text.endswith("look whether the two are one model.")
+
+
+def test_independent_models_are_two() -> None:
+    assert beside(answers(0), answers(1)) == []
+
+
+def test_models_that_resemble_each_other_are_two() -> None:
+    """They differ in a tenth of what independent models do."""
+    one = answers(0)
+    other = np.where(np.random.default_rng(5).random((T, N)) < 0.1, answers(1), one)
+    assert beside(one, other) == []
+
+
+@pytest.mark.parametrize("knowledge", [0.9, 0.99, 0.999])
+def test_models_that_know_are_two(knowledge: float) -> None:
+    assert beside(answers(0, knowledge), answers(1, knowledge)) == []
+
+
+def test_models_that_miss_the_same_hard_examples_are_two() -> None:
+    one, other = answers(0, 1.0), answers(1, 1.0)
+    one[:, 3] = other[:, 3] = (one[:, 3] + 1) % M
+    assert beside(one, other) == []
+
+
+def test_models_that_always_say_one_label_are_two() -> None:
+    assert beside(np.zeros((T, N), int), np.zeros((T, N), int)) == []
+
+
+def test_models_that_say_the_label_that_each_prompt_favours_are_two() -> None:
+    favoured = np.tile(np.arange(T)[:, np.newaxis] % M, (1, N))
+    assert beside(favoured, favoured.copy()) == []
+
+
+def test_wrong_answers_that_differ_tell_models_apart() -> None:
+    """Right on the same examples; else each says what it likes."""
+    one = answers(0)
+    wrong = one != gold()
+    shifts = np.random.default_rng(3).integers(1, M, (T, N))
+    other = np.where(wrong, (np.array(gold()) + shifts) % M, one)
+    assert beside(one, other) == []
+    right = [seen(each == gold(), model=name) for each, name in ((one, "a"), (other, "b"))]
+    (flag,) = find(seen(right[0].correct, model="a", others=(right[1],)))
+    assert (
+        "4,000 of 4,000 answers (100 %) to the same prompts are right or wrong alike" in flag.text
+    )
+
+
+def test_labels_are_compared_by_name() -> None:
+    one = answers(0)
+    renumbered = answered(M - 1 - one, (M - 1 - np.array(gold())).tolist(), model="b",
+                          labels=tuple("DCBA"))  # fmt: skip
+    assert [f.kind for f in find(answered(one, gold(), others=(renumbered,)))] == [
+        "identical_models"
+    ]
+    renamed = answered(one, gold(), model="b", labels=tuple("DCBA"))
+    assert find(answered(one, gold(), others=(renamed,))) == []
+
+
+def test_only_shared_prompts_and_examples_count() -> None:
+    one, order = answers(0), np.random.default_rng(0).permutation(N)
+    moved = answered(
+        one[::-1][:, order],
+        np.array(gold())[order].tolist(),
+        model="b",
+        identities=tuple(f"id {place}" for place in range(T))[::-1],
+        examples=tuple(f"e{place}" for place in order),
+    )
+    assert [f.kind for f in find(answered(one, gold(), others=(moved,)))] == ["identical_models"]
+    strangers = answered(one, gold(), model="b", identities=tuple(f"x{p}" for p in range(T)))
+    assert find(answered(one, gold(), others=(strangers,))) == []
+
+
+def test_a_few_equal_answers_say_nothing() -> None:
+    few = {"examples": tuple(f"e{place}" for place in range(5))}
+    one = answered(answers(0)[:2, :5], gold()[:5], **few)
+    assert find(answered(answers(0)[:2, :5], gold()[:5], model="b", others=(one,), **few)) == []
+
+
+def test_one_prompt_with_many_examples_is_enough() -> None:
+    one = answers(0)[:1]
+    assert len(beside(one, one.copy())) == 1
+
+
+def test_the_same_name_is_the_same_model() -> None:
+    same: Seen = answered(answers(0), gold(), model="a")
+    assert find(answered(answers(0), gold(), model="a", others=(same,))) == []
+
+
+def test_cells_that_only_one_was_scored_on_do_not_count() -> None:
+    one = answers(0)
+    other = one.copy()
+    other[:, ::2] = -1
+    (flag,) = beside(one, other)
+    assert flag.text.startswith("2,000 of 2,000 answers (100 %)")
+
+
+def scored(name: str, scores: np.ndarray, **given: Any) -> Seen:
+    return answered(np.nan_to_num(scores, nan=-np.inf).argmax(axis=2), gold(), model=name,
+                    log_likelihoods=scores, **given)  # fmt: skip
+
+
+def alike(one: np.ndarray, other: np.ndarray) -> list[str]:
+    found = find(scored("a", one, others=(scored("b", other),)))
+    return [flag.text for flag in found if flag.kind == "identical_models"]
+
+
+def knowing(seed: int) -> np.ndarray:
+    """Return scores of which those of the right answers are always the highest."""
+    scores = np.random.default_rng(seed).normal(-6, 1, size=(T, N, M))
+    np.put_along_axis(scores, np.tile(np.array(gold())[:, np.newaxis], (T, 1, 1)), -0.1, 2)
+    return scores
+
+
+def test_models_that_are_always_right_are_one_if_their_scores_are_equal() -> None:
+    one = knowing(0)
+    other = one.copy()
+    other[0, :4] += 1e-12
+    assert alike(one, knowing(1)) == []
+    assert alike(one, other) == [
+        "3,996 of 4,000 answers (99.9 %) to the same prompts have exactly the scores of b: look "
+        "whether the two are one model."
+    ]
+
+
+def test_models_with_a_fifth_of_the_scores_in_common_are_two() -> None:
+    one, other = knowing(0), knowing(1)
+    other[:, :20] = one[:, :20]
+    assert alike(one, other) == []
+
+
+@pytest.mark.parametrize("three", [0, 30])
+def test_answers_of_models_that_are_always_right_written_as_scores_are_those_of_two(
+    three: int,
+) -> None:
+    hard = np.where(np.arange(M) == np.array(gold())[:, np.newaxis], 1.0, 0.0)
+    hard[:three][np.array(gold())[:three] != M - 1, M - 1] = np.nan
+    hard = np.tile(hard, (T, 1, 1))
+    assert alike(hard, hard.copy()) == []
+
+
+def test_scores_that_are_always_the_same_are_those_of_two() -> None:
+    constant = np.tile([-1.0, -2.0, -3.0, -4.0], (T, N, 1))
+    assert alike(constant, constant.copy()) == []
+
+
+def test_examples_that_were_not_scored_are_not_compared() -> None:
+    one = knowing(0)
+    one[:, 50:] = np.nan
+    (text,) = alike(one, one.copy())
+    assert text.startswith("2,000 of 2,000 answers (100 %) to the same prompts have exactly")

@@ -1,0 +1,239 @@
+"""Scores that tell nothing: constant, tied, or of texts that the model would not write."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pytest_maxrandom.flags import find
+from pytest_maxrandom.notation import p_value
+from tests.unit.flags.made import answered, outcome, seen
+
+T, N, M = 20, 100, 4
+
+
+def normal(seed: int = 0, shape: tuple[int, ...] = (T, N, M)) -> np.ndarray:
+    return np.random.default_rng(seed).normal(-6, 2, size=shape)
+
+
+def of(scores: np.ndarray, **given: object) -> list[str]:
+    gold = np.random.default_rng(9).integers(M, size=N).tolist()
+    answers = np.nan_to_num(scores, nan=-np.inf).argmax(axis=2)
+    return [flag.kind for flag in find(answered(answers, gold, log_likelihoods=scores, **given))]
+
+
+def test_prompts_that_are_never_right_are_told() -> None:
+    correct = np.random.default_rng(0).random((T, N)) < 0.25
+    correct[[3, 7]] = False
+    (flag,) = find(seen(correct))
+    assert flag.kind == "never_right"
+    none = stats.binom.pmf(0, N, 0.25)
+    assert flag.text.startswith(
+        "2 of 20 prompts are right on no example, which one guesser is with probability "
+        f"{p_value(none)} at most and any of 20 with {p_value(20 * none)}: look"
+    )
+    (only,) = find(seen(correct[3:4]))
+    assert only.text.startswith(
+        "The only prompt is right on no example, which one guesser is with probability "
+        f"{p_value(none)} at most: look"
+    )
+
+
+def test_few_examples_may_all_be_wrong_by_accident() -> None:
+    correct = np.ones((3, 10), dtype=np.bool_)
+    correct[1] = False
+    assert find(seen(correct)) == []
+
+
+def test_scores_that_are_the_same_for_many_examples_are_told() -> None:
+    scores = normal()
+    scores[[3, 8]] = scores[3, 0]
+    sweep = answered(
+        scores.argmax(axis=2),
+        np.random.default_rng(9).integers(M, size=N).tolist(),
+        log_likelihoods=scores,
+    )
+    (flag,) = find(sweep)
+    assert flag.kind == "constant_scores"
+    assert flag.text.startswith(
+        "2 of 20 prompts give different examples the same scores (as few as 1 different ones for "
+        "100 examples)"
+    )
+
+
+@pytest.mark.parametrize(("values", "told"), [(1, True), (11, True), (60, False)])
+def test_few_different_scores_are_those_of_few_answers(values: int, told: bool) -> None:
+    """A text that was cut before the question still ends in one of the answers."""
+    rng = np.random.default_rng(1)
+    scores = normal()
+    scores[:] = scores[:, rng.integers(values, size=N)]
+    found = of(scores)
+    assert ("constant_scores" in found) == told
+
+
+def test_the_loss_of_the_right_answer_alone_is_enough() -> None:
+    losses = normal(shape=(T, 200, 1))
+    correct = np.random.default_rng(0).random((T, 200)) < 0.25
+    assert find(seen(correct, log_likelihoods=losses)) == []
+    losses[:] = np.tile(losses[:, :5], (1, 40, 1))
+    (flag,) = find(seen(correct, log_likelihoods=losses))
+    assert "20 of 20 prompts give" in flag.text
+    assert "as few as 5 different ones for 200 examples" in flag.text
+
+
+def test_equal_texts_have_equal_scores() -> None:
+    scores = normal()
+    scores[:, :50] = scores[:, :1]
+    inputs = ["one text"] * 50 + [f"question {place}" for place in range(50)]
+    assert "constant_scores" in of(scores)
+    assert "constant_scores" not in of(scores, inputs=tuple(inputs))
+
+
+def test_few_scores_that_tell_right_from_wrong_depend_on_the_example() -> None:
+    gold = np.random.default_rng(9).integers(M, size=N)
+    scores = np.tile(np.where(np.arange(M) == gold[:, np.newaxis], -0.1, -3.0), (T, 1, 1))
+    assert of(scores) == []
+
+
+@pytest.mark.parametrize("exported", [(0.0, 1.0), (-np.inf, 0.0)])
+def test_answers_that_were_written_as_scores_are_no_constant_scores(
+    exported: tuple[float, float],
+) -> None:
+    wrong, right = exported
+    answers = np.random.default_rng(0).integers(M, size=(T, N))
+    scores = np.where(np.arange(M) == answers[..., np.newaxis], right, wrong)
+    scores[:, ::5, M - 1] = np.nan  # where examples have three choices
+    told = answers[:, ::5] == M - 1
+    scores[:, ::5, 0] = np.where(told, right, scores[:, ::5, 0])
+    assert of(scores) == []
+
+
+def test_tied_best_scores_are_told_where_they_are_more_than_a_few() -> None:
+    scores = normal()
+    scores[:, :10, 1:] = scores[:, :10, :1]
+    assert of(scores) == []
+    scores[:, 10:20, 1:] = scores[:, 10:20, :1]
+    assert of(scores) == ["tied_scores"]
+
+
+def test_the_share_of_ties_is_told() -> None:
+    scores = normal()
+    top = scores.argmax(axis=2)[..., np.newaxis]
+    second = np.argsort(scores, axis=2)[..., -2:-1]
+    best = np.take_along_axis(scores, top, 2)
+    np.put_along_axis(scores[:, :30], second[:, :30], best[:, :30], 2)
+    gold = np.random.default_rng(9).integers(M, size=N).tolist()
+    (flag,) = find(answered(scores.argmax(axis=2), gold, log_likelihoods=scores))
+    assert flag.text.startswith(
+        "In 600 of 2,000 answers (30 %) the highest score is exactly that of"
+    )
+
+
+def test_one_tie_in_a_few_answers_is_an_accident() -> None:
+    for ties, told in ((4, []), (5, ["tied_scores"])):
+        scores = normal(shape=(1, 9, M))
+        scores[:, :ties, 1:] = scores[:, :ties, :1]
+        sweep = answered(scores.argmax(axis=2), [0, 1, 2, 3, 0, 1, 2, 3, 0], log_likelihoods=scores)
+        assert [flag.kind for flag in find(sweep)] == told
+
+
+def test_ties_of_the_best_prompt_are_told_though_others_have_none() -> None:
+    scores = normal()
+    scores[7, :60, 1:] = scores[7, :60, :1]
+    gold = np.random.default_rng(9).integers(M, size=N).tolist()
+    given = {"log_likelihoods": scores}
+    answers = scores.argmax(axis=2)
+    assert find(answered(answers, gold, **given, outcome=outcome(40, N, best=6))) == []
+    (flag,) = find(answered(answers, gold, **given, outcome=outcome(60, N, best=7)))
+    assert flag.kind == "tied_scores"
+    assert flag.text.startswith(
+        "In 60 of 100 answers (60 %) of prompt '7', the best, the highest score is exactly that of"
+    )
+
+
+def test_scores_of_the_best_prompt_that_are_no_numbers_are_told() -> None:
+    scores = normal()
+    scores[7, :15, 2] = np.nan  # 15 of 2,000
+    gold = np.random.default_rng(9).integers(M, size=N).tolist()
+    answers = np.nan_to_num(scores, nan=-np.inf).argmax(axis=2)
+    (flag,) = find(answered(answers, gold, log_likelihoods=scores, outcome=outcome(60, N, best=7)))
+    assert flag == (
+        "tied_scores",
+        "15 of 100 answers (15 %) of prompt '7', the best, have scores that are no numbers (NaN): "
+        "look for overflow in the run.",
+    )
+
+
+def test_ties_below_the_best_are_none() -> None:
+    scores = np.sort(normal(), axis=2)[..., ::-1].copy()
+    scores[..., 2] = scores[..., 1]
+    assert "tied_scores" not in of(scores)
+
+
+def test_choices_without_any_probability_tie() -> None:
+    scores = normal()
+    scores[:, :30] = -np.inf
+    assert "tied_scores" in of(scores)
+
+
+def test_scores_that_are_no_numbers_are_told() -> None:
+    scores = normal()
+    scores[0, :15, 2] = np.nan  # 15 of 2,000
+    assert of(scores) == []
+    scores[1, :15, 2] = np.nan
+    assert of(scores) == ["tied_scores"]
+
+
+def test_answers_without_any_number_are_told_once() -> None:
+    scores = normal()
+    scores[:, :30] = np.nan
+    assert of(scores) == ["tied_scores"]
+
+
+def test_examples_with_fewer_choices_lack_no_scores() -> None:
+    scores = normal()
+    scores[:, :40, 3] = np.nan
+    assert of(scores) == []
+
+
+@pytest.mark.parametrize(("mass", "told"), [(0.5, []), (0.011, []), (0.004, ["label_mass"])])
+def test_labels_that_the_model_hardly_ever_gives_are_told(mass: float, told: list[str]) -> None:
+    rng = np.random.default_rng(5)
+    scores = np.log(mass * rng.dirichlet(np.ones(M), size=(T, N)))
+    assert of(scores, labelled=np.ones(T, dtype=np.bool_)) == told
+    assert of(scores, labelled=np.zeros(T, dtype=np.bool_)) == []
+    assert of(scores) == []
+
+
+def test_the_labels_of_the_best_prompt_matter_most() -> None:
+    rng = np.random.default_rng(5)
+    scores = np.log(rng.dirichlet(np.ones(M), size=(T, N)))
+    scores[4] -= 10
+    every = np.ones(T, dtype=np.bool_)
+    assert of(scores, labelled=every, outcome=outcome(30, N, passed=False, best=3)) == []
+    failed = outcome(30, N, passed=False, best=4)
+    assert of(scores, labelled=every, outcome=failed) == ["label_mass"]
+
+
+def test_the_mass_is_a_mean_over_the_examples_of_the_prompt() -> None:
+    scores = np.full((1, N, M), np.log(0.004 / M))
+    scores[0, 0] = np.log(0.7 / M)  # in all .0110
+    scores += np.random.default_rng(0).normal(0, 1e-6, scores.shape)
+    every = np.ones(1, dtype=np.bool_)
+    answers, gold = scores.argmax(axis=2), np.random.default_rng(9).integers(M, size=N)
+    given = {"log_likelihoods": scores, "labelled": every, "shots": 1}
+    assert find(answered(answers, gold.tolist(), **given)) == []
+    answers[0, 0] = -1  # its own demonstration
+    (flag,) = find(answered(answers, gold.tolist(), **given))
+    assert flag.text.startswith(
+        "The only prompt gives all labels together a probability below 1 % (as little as 0.4 %"
+    )
+
+
+def test_prompts_that_show_no_labels_are_counted_too() -> None:
+    scores = np.log(0.004 * np.random.default_rng(5).dirichlet(np.ones(M), size=(T, N)))
+    gold = np.random.default_rng(9).integers(M, size=N).tolist()
+    some = np.arange(T) == 3
+    (flag,) = find(answered(scores.argmax(axis=2), gold, log_likelihoods=scores, labelled=some))
+    assert flag.text.startswith("1 of 20 prompts gives all labels together")

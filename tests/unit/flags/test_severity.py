@@ -1,0 +1,82 @@
+"""What a suite lets red flags do to a claim."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from pytest_maxrandom.flags import Flag
+from pytest_maxrandom.flags.severity import DEFAULTS, deviations, hold_against, severities
+from pytest_maxrandom.record import ClaimRecord, RedFlagKind
+from pytest_maxrandom.suite.red_flags import RedFlagsSpec
+from pytest_maxrandom.suite.spec import AssertSpec
+from pytest_maxrandom.verdict import Claim
+
+NUMBERS = {
+    "choices", "complementary_prompts", "colliding_ids", "other_examples", "cut_text",
+    "constant_scores", "tied_scores", "never_right", "unsteady_prompts", "identical_models",
+}  # fmt: skip
+
+
+def record(*, holds: bool = True) -> ClaimRecord:
+    made = ClaimRecord(
+        id="a", suite="s", line=1, task="t", model="m", quantization="", shots=0, asserted={}
+    )
+    made.holds = made.passed = holds
+    made.message = None if holds else "too few are right"
+    return made
+
+
+def test_every_kind_has_a_severity_and_those_that_make_numbers_wrong_fail() -> None:
+    assert set(RedFlagsSpec.model_fields) == set(get_args(RedFlagKind))
+    assert {kind for kind in DEFAULTS if DEFAULTS[kind] == "fail"} == NUMBERS
+    assert {DEFAULTS[kind] for kind in DEFAULTS.keys() - NUMBERS} == {"warn"}
+
+
+def test_a_claim_that_sets_none_has_the_defaults_and_one_that_asserts_nothing_none_that_fails(
+) -> None:  # fmt: skip
+    assert severities(Claim.of(None)) == DEFAULTS
+    assert set(severities(Claim.of("report")).values()) == {"warn"}
+    assert deviations(Claim.of(None)) == deviations(Claim.of("report")) == {}
+
+
+def test_red_flags_alone_leave_the_claim_as_it_is() -> None:
+    claim = Claim.of(AssertSpec(red_flags=RedFlagsSpec(majority="fail", tied_scores="fail")))
+    assert claim.asserted() == {"p_max": 0.05}
+    assert severities(claim) == {**DEFAULTS, "majority": "fail"}
+    assert deviations(claim) == {"majority": "fail"}
+    other = Claim.of(AssertSpec(beats="standard", red_flags="warn"))
+    assert other.asserted() == {"beats": "standard"}
+    assert deviations(other) == dict.fromkeys(NUMBERS, "warn")
+
+
+def test_flags_are_written_with_those_that_fail_first_and_without_the_ignored() -> None:
+    made = record()
+    claim = Claim.of(AssertSpec(red_flags=RedFlagsSpec(max_t="ignore")))
+    found = [
+        Flag("majority", "a"), Flag("tied_scores", "b"), Flag("max_t", "c"),
+        Flag("identical_models", "d"), Flag("identical_models", "e"),
+    ]  # fmt: skip
+    hold_against(made, claim, found)
+    assert [(flag.kind, flag.severity, flag.text) for flag in made.red_flags] == [
+        ("tied_scores", "fail", "b"),
+        ("identical_models", "fail", "d"),
+        ("identical_models", "fail", "e"),
+        ("majority", "warn", "a"),
+    ]
+    assert (made.holds, made.passed) == (True, False)
+    assert made.message == "red flags: tied_scores, identical_models"
+
+
+@pytest.mark.parametrize("holds", [True, False])
+def test_flags_that_are_told_change_no_verdict(holds: bool) -> None:
+    made = record(holds=holds)
+    hold_against(made, Claim.of(None), [Flag("majority", "a")])
+    assert (made.passed, made.message) == (holds, None if holds else "too few are right")
+
+
+def test_the_reason_of_the_verdict_stays() -> None:
+    made = record(holds=False)
+    hold_against(made, Claim.of(None), [Flag("choices", "a")])
+    assert made.message == "too few are right; red flag: choices"

@@ -1,0 +1,148 @@
+"""From answers, as labels, to a record: scores, p-values, and what they say together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from pytest_maxrandom.label_bias.answers import LabelAnswers
+from pytest_maxrandom.label_bias.conclude import BaseRates, add_base_rates, conclude, reduce
+from pytest_maxrandom.record import LabelBiasRecord
+from pytest_maxrandom.stats.label_null import move_baseline
+from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+from pytest_maxrandom.suite.label_bias import LabelBiasSpec
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+N, M = 60, 4
+
+
+def asked(answers: NDArray[np.int64]) -> LabelAnswers:
+    """Answers to N examples, as many of each right label."""
+    return LabelAnswers(
+        names=tuple("ABCD"),
+        ids=tuple(map(str, range(N))),
+        choices=(M,) * N,
+        gold=tuple(frozenset([i % M]) for i in range(N)),
+        prompts=tuple(f"p{j}" for j in range(len(answers))),
+        answers=answers,
+    )
+
+
+def spec(**said: object) -> LabelBiasSpec:
+    return LabelBiasSpec.model_validate(said)
+
+
+def record(level: float | None = 0.05) -> LabelBiasRecord:
+    return LabelBiasRecord(
+        id="x", suite="s", line=1, claim="c", task="t", model="m", quantization="none", shots=0,
+        check="recall", base_rate="off", seed=0,
+        asserted={} if level is None else {"above_random": level},
+    )  # fmt: skip
+
+
+def knowing(share: float, t: int = 3, seed: int = 0) -> NDArray[np.int64]:
+    """Answers, shape (t, n, m), that are right in a share of all presentations, else guesses."""
+    generator = np.random.default_rng(seed)
+    knows = generator.random((t, N, M)) < share
+    return np.where(knows, np.arange(M), generator.integers(0, M, (t, N, M)))
+
+
+@pytest.mark.parametrize("check", ["recall", "move", "redraw"])
+def test_who_knows_passes_and_who_says_one_label_scores_nothing(check: str) -> None:
+    natural = np.arange(N) % M
+    for answers, kind in ((knowing(0.7), "knowledge"), (knowing(0) * 0 + 2, "label preference")):
+        given = answers[:, np.arange(N), natural] if check == "recall" else answers
+        found = reduce(asked(given), "cloze", spec(check=check), 3)
+        assert found.finding.kind == kind
+        assert (found.bias.p_value <= 0.05) is (kind == "knowledge")
+        if kind == "label preference":
+            assert (found.bias.score, found.bias.p_value) == (0, 1)
+
+
+def test_who_prefers_contents_knows_nothing_however_often_he_is_shown_them() -> None:
+    """One choice of each example wherever it stands: right at all labels, or at none."""
+    passed = anew = 0
+    plain = move_baseline([M] * N, 10)
+    for seed in range(60):
+        generator = np.random.default_rng(seed)
+        right = generator.random((10, N)) < 1 / M
+        # Elsewhere than where the right answer is shown, as a distractor is.
+        wrong = (np.arange(M) + 1 + generator.integers(0, M - 1, (10, N, M))) % M
+        answers = np.where(right[:, :, None], np.arange(M), wrong)
+        found = reduce(asked(answers), "cloze", spec(check="move"), 10).bias
+        passed += found.p_value <= 0.05
+        assert found.by_content
+        # Right at all labels or at none: the score is an accuracy.
+        assert found.score_baseline == pytest.approx(
+            MaxRandomBaseline(N, 1 / M, 10).expected_accuracy, abs=0.002
+        )
+        anew += plain.p_value(found.score) <= 0.05
+    assert passed <= 8  # 3 are expected
+    assert anew > 15  # guessers who guess anew every time do not explain them
+
+
+def test_the_most_accurate_prompt_is_shown_and_the_best_score_is_tested() -> None:
+    natural = np.arange(N) % M
+    accurate, even = natural.copy(), natural.copy()
+    accurate[natural == 3] = 0  # 45 right: recalls 1, 1, 1, 0
+    even[:18] = (even[:18] + 1) % M  # 42 right, in all labels alike
+    found = reduce(asked(np.stack([even, accurate])), "cloze", spec(), 2)
+    assert (found.best, found.bias.best_prompt) == (1, "p1")
+    assert found.bias.best_accuracy == 45 / 60
+    assert [row.recall for row in found.bias.labels] == [1, 1, 1, 0]
+    assert found.bias.score_prompt == "p0"
+    recalls = [(even[natural == x] == x).mean() for x in range(M)]
+    assert found.bias.score == pytest.approx((sum(recalls) - max(recalls)) / 3)
+
+
+def test_base_rates_are_correlated_with_recalls() -> None:
+    natural = np.arange(N) % M
+    known = np.arange(N) // M % 5 < np.array([3, 1, 4, 2])[natural]
+    answers = np.where(known, natural, (natural + 1) % M)
+    found = reduce(asked(answers[None]), "cloze", spec(), 1)
+    rates = np.array([0.4, 0.1, 0.2, 0.3])
+    add_base_rates(found.bias, BaseRates(rates, 0.01))
+    recalls = np.array([row.recall for row in found.bias.labels], dtype=np.float64)
+    r = np.corrcoef(rates, recalls)[0, 1]
+    assert found.bias.r == pytest.approx(r)
+    assert found.bias.r_low == pytest.approx(np.tanh(np.arctanh(r) - 1.959964), abs=1e-6)
+    assert found.bias.r_high == pytest.approx(np.tanh(np.arctanh(r) + 1.959964), abs=1e-6)
+    assert [row.base_rate for row in found.bias.labels] == rates.tolist()
+    assert found.bias.base_rate_mass == 0.01
+
+
+def test_what_is_asserted_must_hold_in_every_way_of_asking() -> None:
+    natural = np.arange(N) % M
+    good = reduce(asked(natural[None]), "cloze", spec(), 1)
+    poor = reduce(asked(natural[None] * 0), "counterfactual", spec(), 1)
+    both = record()
+    conclude(both, [good, poor], spec())
+    assert both.passed is False
+    assert both.finding == "label preference"
+    assert both.message is not None
+    assert both.message.startswith("counterfactual: Nvr-X score .000 ")
+    assert "cloze" not in both.message
+    assert both.sentence is not None
+    assert both.sentence.startswith("Cloze: Knowledge: ")
+    assert "Counterfactual: Label preference: " in both.sentence
+    one = record()
+    conclude(one, [good], spec())
+    assert (one.passed, one.finding, one.message) == (True, "knowledge", None)
+    nothing = record(level=None)
+    conclude(nothing, [good, poor], spec())
+    assert (nothing.passed, nothing.message) == (True, None)
+
+
+def test_knowledge_in_one_way_alone_is_no_finding() -> None:
+    natural = np.arange(N) % M
+    good = reduce(asked(natural[None]), "cloze", spec(), 1)
+    guesses = np.random.default_rng(3).integers(0, M, (1, N))
+    poor = reduce(asked(guesses), "counterfactual", spec(), 1)
+    assert poor.finding.kind == "cannot tell"
+    both = record()
+    conclude(both, [good, poor], spec())
+    assert both.finding == "cannot tell"

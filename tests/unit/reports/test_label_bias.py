@@ -1,0 +1,423 @@
+"""A label-bias check tells knowledge from label preference, with all its numbers."""
+
+from __future__ import annotations
+
+import csv as reader
+import io
+import json
+import re
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import example, given, settings
+
+from pytest_maxrandom.errors import ReportError
+from pytest_maxrandom.record import Engine, InteractionBias, LabelBiasRecord, LabelRow
+from pytest_maxrandom.reports.changes import changes
+from pytest_maxrandom.reports.comment import comment
+from pytest_maxrandom.reports.csv import csv
+from pytest_maxrandom.reports.html import html
+from pytest_maxrandom.reports.label_bias import (
+    LITTLE_MASS,
+    bias_cost,
+    bias_facts,
+    bias_found,
+    correlation,
+    recalls,
+    required_score,
+    score_p,
+)
+from pytest_maxrandom.reports.latex import latex
+from pytest_maxrandom.reports.markdown import markdown
+from pytest_maxrandom.reports.references import bibtex
+from pytest_maxrandom.reports.results import dump, load
+from pytest_maxrandom.reports.summary import tally
+from pytest_maxrandom.reports.terminal import rows
+from pytest_maxrandom.reports.text import shorten, visible
+from pytest_maxrandom.reports.untrusted import load_untrusted
+from tests.unit.reports import page, test_html
+from tests.unit.reports.samples import calibrated, claim, interaction, label_bias, run
+from tests.unit.reports.test_csv import parsed
+from tests.unit.reports.test_latex import cited
+from tests.unit.reports.test_markdown import HOSTILE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_maxrandom.record import RunRecord
+    from pytest_maxrandom.reports.changes import Kind
+
+KNOWS = interaction(0.64, 0.56, 0.66, 0.46)
+MOVED = interaction(0.5, 0.4, 0.45, 0.5, interaction="counterfactual")
+TWO = interaction(0.7, 0.5)
+WITHOUT: dict[str, Any] = {
+    "finding": None,
+    "sentence": None,
+    "outcome": "error",
+    "message": "the model could not be loaded",
+}
+
+
+def without_result(**changed: Any) -> LabelBiasRecord:
+    return replace(label_bias(task="broken"), interactions=[], **{**WITHOUT, **changed})
+
+
+def many() -> RunRecord:
+    """Make a run of four checks, one of which asks in two ways and one of which has no result."""
+    return run(
+        claim(),
+        label_bias=[
+            label_bias(),
+            label_bias(KNOWS, MOVED, task="facts", check="move"),
+            label_bias(TWO, task="moods", check="redraw", asserted={}, finding="cannot tell"),
+            without_result(),
+        ],
+    )
+
+
+def section(text: str) -> page.Page:
+    """Return what a Markdown report says of label bias."""
+    return page.read(re.split(r"\n### ", text.partition("### Label bias")[2])[0])
+
+
+def test_each_way_of_asking_has_a_row_in_markdown() -> None:
+    # By hand: (.98 + .01 + .01 + .01 - .98) / 3; standard deviation of (.98, .01, .01, .01).
+    table = section(markdown(many())).tables[0]
+    assert table[1] == [
+        "❌ failedlabel preference",
+        "weather[demo-nf4-4shot]",
+        "recall, clozen = 100, t = 10",
+        ".010.317",
+        "> .999",
+        ".420",
+        "+.97-.13 to +1.00",
+    ]
+    assert [row[2].partition("n =")[0] for row in table[2:4]] == [
+        "move, cloze",
+        "move, counterfactual",
+    ]
+    assert table[4][2:] == ["redraw, clozen = 100, t = 10", ".500.317", "1.0e-04", ".100", "-"]
+    assert table[5] == [
+        "⚠️ error",
+        "broken[demo-nf4-4shot]::label_bias",
+        *("recall", "--", "-", "-", "-"),
+    ]
+
+
+def test_every_label_has_a_row_with_its_numbers() -> None:
+    asked = interaction(0.5, None, 0.6)
+    for row in asked.labels:
+        row.base_rate = None
+    found = section(markdown(run(label_bias=[label_bias(), label_bias(asked, task="t")])))
+    assert found.tables[1] == [
+        ["label", "right answer of", "recall", "share of the answers", "base rate"],
+        ["A", "25", ".980", ".993", ".533"],
+        ["B", "25", ".010", ".003", ".267"],
+        ["C", "25", ".010", ".003", ".133"],
+        ["D", "25", ".010", ".003", ".067"],
+    ]
+    assert found.tables[2] == [
+        ["label", "right answer of", "recall", "share of the answers"],
+        ["A", "33", ".500", ".800"],
+        ["B", "0", "-", ".000"],
+        ["C", "33", ".600", ".200"],
+    ]
+    document = test_html.read(html(run(label_bias=[label_bias()])))
+    (table,) = (table for table in document.tables if table[0][0] == "label")
+    assert [row[:3] + row[4:] for row in table[1:3]] == [
+        ["A", "25", ".980", ".993", ".533"],
+        ["B", "25", ".010", ".003", ".267"],
+    ]
+
+
+def test_the_sentence_of_the_finding_is_told_in_full() -> None:
+    record = run(label_bias=[label_bias()])
+    sentence = str(record.label_bias[0].sentence)
+    assert section(markdown(record)).text.count(sentence) == 1
+    assert test_html.read(html(record)).text.count(sentence) == 1
+
+
+def test_two_kinds_of_guessers_are_named_where_both_were_asked() -> None:
+    for check in ("recall", "move", "redraw"):
+        text = page.read(markdown(run(label_bias=[label_bias(check=check)]))).text
+        assert text.count("keep to one choice of each example") == 2 * (check != "recall")
+
+
+def test_every_way_of_asking_stands_in_html_latex_and_the_terminal_once() -> None:
+    record = many()
+    (table,) = (
+        table
+        for table in test_html.read(html(record)).tables
+        if table[0][:3] == ["claim", "result", "check"]
+    )
+    assert [row[2] for row in table[1:]] == [
+        *("recallcloze", "movecloze", "movecounterfactual", "redrawcloze", "recall"),
+    ]
+    assert table[1][3:] == ["100", "10", ".010", ".317", "> .999", ".420", "+.97-.13 to +1.00"]
+    text = latex(record)
+    for key, number in (("label-bias", 5), ("labels", 4 + 4 + 4 + 2)):
+        body = text.partition(rf"\label{{tab:maxrandom-{key}}}")[2].partition(r"\end{tab")[0]
+        lines = body.rpartition(r"\midrule")[2].splitlines()
+        assert len([line for line in lines if " & " in line]) == number
+    header, *lines = rows(record)[2:]
+    assert header.split("  ")[-1] == "label bias"
+    assert len(lines) == 5
+    for line, name in zip(lines, ("weather", "facts", "facts", "moods", "broken"), strict=True):
+        assert line.endswith(f"  {name}[demo-nf4-4shot]::label_bias")
+
+
+def test_many_labels_make_a_table_over_several_pages() -> None:
+    asked = interaction(*[0.5] * 41)
+    text = latex(run(label_bias=[label_bias(asked)]))
+    assert text.count(r"\begin{longtable}") == 1
+    assert len(section(markdown(run(label_bias=[label_bias(asked)]))).tables[1]) == 42
+
+
+@given(text=page.any_text)
+@example(text=HOSTILE)
+@settings(max_examples=25, deadline=None)
+def test_a_label_is_shown_as_it_is(text: str) -> None:
+    asked = interaction(0.7, 0.5)
+    asked.labels[0].label = text
+    table = section(markdown(run(label_bias=[label_bias(asked)]))).tables[1]
+    assert [row[0] for row in table[1:]] == [shorten(visible(text), 40), "B"]
+
+
+@pytest.mark.parametrize("mass", [LITTLE_MASS, 0.0099, 0.0001, 0.9])
+def test_base_rates_of_next_to_no_mass_are_said_to_say_little(mass: float) -> None:
+    asked = interaction(0.64, 0.56, 0.66, 0.46, base_rate_mass=mass)
+    for text in (markdown(run(label_bias=[label_bias(asked)])),):
+        assert ("under 1 %" in text) == (mass < LITTLE_MASS)
+    (told,) = (said for title, said in bias_facts(asked, label_bias(asked)) if title[0] == "B")
+    assert told.startswith(f"all labels together have {100 * mass:.2g} % of the probability")
+
+
+def test_a_correlation_is_told_of_four_labels_or_more() -> None:
+    assert correlation(KNOWS) == "r = +.97 (95 % interval -.13 to +1.00)"
+    assert correlation(TWO) == ""
+    assert (
+        "no correlation is told of fewer than 4 labels"
+        in dict(bias_facts(TWO, label_bias(TWO)))["Base rates"]
+    )
+    assert "no correlation" not in dict(bias_facts(KNOWS, label_bias()))["Base rates"]
+
+
+def test_recalls_are_told_by_their_labels() -> None:
+    assert recalls(KNOWS) == ".460 (D) to .660 (C)"
+    assert recalls(replace(KNOWS, labels=[LabelRow("A", 0, None, 1.0)])) == ""
+    long = replace(TWO, labels=[LabelRow("x" * 500, 5, 0.5, 1.0)])
+    assert len(recalls(long)) < 120
+
+
+def test_a_p_value_is_seen_on_its_side_of_the_level() -> None:
+    asked = interaction(0.5, 0.4, p_value=0.05004)
+    assert score_p(asked, label_bias(asked)) == ".05004"
+    assert score_p(asked, label_bias(asked, asserted={})) == ".050"
+    assert required_score(label_bias(asserted={"above_random": 0.01})).endswith("p at most .01")
+    assert required_score(label_bias(asserted={})) == ""
+
+
+def test_what_a_check_cost_is_told_in_sweeps() -> None:
+    engine = Engine("cpu", "bfloat16", requests=1200, tokens_forwarded=51200, seconds=3.4)
+    assert bias_cost(label_bias()) == "nothing beyond the claim's own sweep"
+    told = bias_cost(label_bias(engine=engine, sweeps=2.1))
+    assert told.startswith("2.1 sweeps, in tokens; 1,200 choices scored with 51,200 tokens")
+    assert bias_cost(label_bias(engine=engine)).startswith("1,200 choices scored")
+    stored = replace(engine, requests=0, tokens_forwarded=0, seconds=0.0, reused=4)
+    assert bias_cost(label_bias(engine=stored)).startswith("4 prompts read from the results store")
+    assert bias_cost(without_result()) == ""
+
+
+def test_calibrated_scores_stand_beside_plain_ones() -> None:
+    both = [calibrated(), calibrated(method="contextual", n=100, prior={})]
+    asked = interaction(0.64, 0.56, 0.66, 0.46, calibrated=both)
+    table = section(markdown(run(label_bias=[label_bias(asked)]))).tables[2]
+    assert table[1:] == [
+        ["PriDe", "95", ".60057/95", ".579", ".321", "1.1e-04", "A .400, B .300, C .200, D .100"],
+        ["contextual calibration", "100", ".60057/100", ".579", ".321", "1.1e-04", "-"],
+    ]
+
+
+def test_the_tally_counts_checks_by_themselves() -> None:
+    assert tally(many()) == (
+        "1 of 1 claim holds; 1 of 3 label-bias checks holds, 1 fails, 1 could not be tested, "
+        "1 reported"
+    )
+
+
+def test_a_claim_tells_what_its_check_found() -> None:
+    text = page.read(markdown(run(claim(), label_bias=[label_bias()]))).text
+    told = "Nvr-X score .010 (best guesser .317, p > .999): label preference"
+    assert bias_found(label_bias()) == told
+    assert f"Label bias: {told}" in text
+    assert "Label bias:" not in markdown(run(claim(id="s.yaml::x"), label_bias=[label_bias()]))
+
+
+CHANGED: list[tuple[dict[str, Any], dict[str, Any], Kind, str]] = [
+    ({"asked": KNOWS}, {}, "fell", "newly fails"),
+    ({}, {"asked": KNOWS}, "rose", "newly passes"),
+    ({"asked": KNOWS}, {"asked": KNOWS, "asserted": {}}, "weakened", "is only reported now"),
+    (
+        {"asked": KNOWS},
+        {"asked": KNOWS, "asserted": {"above_random": 0.1}},
+        "weakened",
+        "asserts less",
+    ),
+    ({"asked": KNOWS}, {"asked": KNOWS, "check": "move"}, "other", ""),
+    ({"asked": KNOWS}, {"asked": interaction(0.6, 0.5, 0.6, 0.6)}, "other", ""),
+    ({}, {}, "same", ""),
+]
+
+
+def checked(asked: InteractionBias | None = None, **changed: Any) -> RunRecord:
+    return run(label_bias=[label_bias(*([asked] if asked else []), **changed)])
+
+
+@pytest.mark.parametrize(("before", "now", "kind", "what"), CHANGED)
+def test_what_became_of_it_since_the_base_is_told(
+    before: dict[str, Any], now: dict[str, Any], kind: Kind, what: str
+) -> None:
+    (change,) = changes(checked(**now), checked(**before))
+    assert (change.kind, change.what) == (kind, what)
+
+
+def test_why_a_check_fell_is_told_with_both_numbers() -> None:
+    (change,) = changes(checked(), checked(KNOWS, check="move"))
+    assert change.why == (
+        "check from move to recall",
+        "Nvr-X score from .553 to .010",
+        "p from 1.0e-04 to > .999",
+        "RStd from .079 to .420",
+        "finding from knowledge to label preference",
+    )
+
+
+def test_a_way_of_asking_that_is_gone_is_told() -> None:
+    both = run(label_bias=[label_bias(KNOWS, MOVED)])
+    (change,) = changes(checked(KNOWS), both)
+    assert change.why == ("asked as from cloze, counterfactual to cloze",)
+
+
+ALWAYS = {"moore-2024", "zheng-2024"}
+
+
+@pytest.mark.parametrize(
+    ("record", "keys"),
+    [
+        (label_bias(), ALWAYS),
+        (label_bias(base_rate="content_free"), ALWAYS | {"zhao-2021"}),
+        (label_bias(interaction(0.5, 0.4, calibrated=[calibrated()])), ALWAYS),
+        (
+            label_bias(interaction(0.5, 0.4, calibrated=[calibrated(method="contextual")])),
+            ALWAYS | {"zhao-2021"},
+        ),
+        (without_result(), set()),
+    ],
+)
+def test_exactly_the_methods_that_were_used_are_cited(
+    record: LabelBiasRecord, keys: set[str]
+) -> None:
+    made = run(label_bias=[record])
+    entries = set(re.findall(r"^@\w+\{([^,]+),$", bibtex(made), re.MULTILINE))
+    assert cited(latex(made)) == entries == keys
+    assert ("For a paper" in markdown(made)) == bool(keys)
+
+
+def test_the_disclosure_says_what_a_paper_must_say() -> None:
+    asked = replace(KNOWS, calibrated=[calibrated()])
+    text = page.read(markdown(run(label_bias=[label_bias(asked, check="move", xfail="small")])))
+    told = text.text.partition("For a paper")[2]
+    for fact in (
+        "the best prompt of demo (nf4) on weather (4-shot) knows answers or prefers a label",
+        "every right answer at every label",
+        "asked as cloze, the best of t = 10 prompts reaches an Nvr-X score of .553 on n = 100",
+        "the best of as many random guessers .317 on average (p = 1.0e-04)",
+        "recalls of the labels .460 (D) to .660 (C), RStd .079",
+        "correlation with their base rates r = +.97 (95 % interval -.13 to +1.00)",
+        "Finding: knowledge.",
+        "With PriDe, the best of t = 10 prompts answers 57 of n = 95 correctly (.600; the best "
+        "without it, by the labels' probabilities, "
+        ".579, maximum random baseline .321, p_max = 1.1e-04).",
+        "This was expected to fail (small).",
+        "PriDe takes a prior from the scores",
+    ):
+        assert fact in told
+
+
+def test_terms_are_explained_with_their_sources() -> None:
+    plain = section(markdown(run(label_bias=[label_bias()]))).text
+    assert "arXiv:2406.11634" in plain
+    assert "arXiv:2309.03882" in plain
+    assert "drawn anew" not in plain
+    redrawn = section(markdown(run(label_bias=[label_bias(check="redraw")]))).text
+    assert "least accuracy when right answers are drawn anew" in redrawn
+    assert "mean of the recalls" not in redrawn
+
+
+def test_csv_has_a_row_for_each_label_and_one_for_a_check_without_any() -> None:
+    record = many()
+    found = list(reader.DictReader(io.StringIO(csv(record, "label_bias"), newline=""), strict=True))
+    expected = [
+        (each, bias, row)
+        for each in record.label_bias
+        for bias in each.interactions
+        for row in bias.labels
+    ]
+    assert len(found) == len(expected) + 1
+    for cells, (each, bias, row) in zip(found, expected, strict=False):
+        assert json.loads(cells["assert"] or "{}") == each.asserted
+        assert (cells["task"], cells["interaction"]) == (each.task, bias.interaction)
+        for prefix, part in (("interaction", bias), ("label", row)):
+            for field in fields(part):
+                if field.name not in ("interaction", "label", "labels", "calibrated"):
+                    value = getattr(part, field.name)
+                    assert parsed(cells[f"{prefix}_{field.name}"], value) == value
+        assert cells["label"] == row.label
+    assert (found[-1]["task"], found[-1]["outcome"], found[-1]["label"]) == ("broken", "error", "")
+
+
+def test_the_json_report_keeps_every_check(tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    path.write_text(dump(many()), encoding="utf-8")
+    assert load(path) == many()
+    content = json.loads(path.read_text(encoding="utf-8"))
+    assert content["label_bias"][0]["assert"] == {"above_random": 0.05}
+
+
+def test_a_check_of_a_fork_keeps_its_numbers_and_known_words_only(tmp_path: Path) -> None:
+    asked = interaction(0.98, 0.01, 0.01, 0.01, calibrated=[calibrated(prior={"z" * 999: 0.5})])
+    asked.labels[0].label = "y" * 5000
+    told = label_bias(asked, asserted={"above_random": 0.05, "visit": "https://example.com"})
+    path = tmp_path / "r.json"
+    path.write_text(dump(run(label_bias=[told])))
+    (found,) = load_untrusted(path).label_bias
+    assert found.asserted == {"above_random": 0.05}
+    assert (found.sentence, found.message) == ("the full report says what",) * 2
+    assert found.notes == []
+    assert found.finding == "label preference"
+    assert found.interactions[0].score == asked.score
+    assert [row.recall for row in found.interactions[0].labels] == [0.98, 0.01, 0.01, 0.01]
+    assert len(found.interactions[0].labels[0].label) == 60
+    assert [len(name) for name in found.interactions[0].calibrated[0].prior] == [60]
+    assert "example.com" not in comment(load_untrusted(path), untrusted=True)
+
+
+@pytest.mark.parametrize("key", ["finding", "check", "base_rate"])
+def test_an_unknown_word_in_place_of_a_known_one_is_refused(key: str, tmp_path: Path) -> None:
+    content = json.loads(dump(run(label_bias=[label_bias()])))
+    content["label_bias"][0][key] = "brilliant"
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(ReportError, match=rf"label_bias\[0\].{key}.: found 'brilliant'"):
+        load_untrusted(path)
+
+
+def test_a_comment_is_short_whatever_the_labels_are() -> None:
+    asked = interaction(0.98, 0.01, 0.01, 0.01)
+    for row in asked.labels:
+        row.label = "x" * 10_000
+    record = run(label_bias=[label_bias(asked, sentence="y" * 10_000, message="z" * 10_000)])
+    text = comment(record)
+    assert len(text) < 3000
+    assert "label preference" in text

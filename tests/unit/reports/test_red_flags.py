@@ -1,0 +1,216 @@
+"""Red flags in the reports: what they do is seen, and none is told twice."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_maxrandom.flags.severity import deviations
+from pytest_maxrandom.record import RedFlag
+from pytest_maxrandom.reports.annotations import annotate
+from pytest_maxrandom.reports.attention import open_questions
+from pytest_maxrandom.reports.changes import changes
+from pytest_maxrandom.reports.comment import comment
+from pytest_maxrandom.reports.html import html
+from pytest_maxrandom.reports.markdown import markdown
+from pytest_maxrandom.reports.origins import held_out
+from pytest_maxrandom.reports.phrases import finding
+from pytest_maxrandom.reports.red_flags import set_by_suite
+from pytest_maxrandom.reports.results import dump
+from pytest_maxrandom.reports.terminal import rows
+from pytest_maxrandom.reports.untrusted import load_untrusted
+from pytest_maxrandom.suite.red_flags import RedFlagsSpec
+from pytest_maxrandom.verdict import Claim
+from tests.unit.reports.page import read
+from tests.unit.reports.samples import claim, flag, flagged, recorded, run, untested
+
+if TYPE_CHECKING:
+    from pytest_maxrandom.record import ClaimRecord, RedFlagKind, Severity
+    from pytest_maxrandom.reports.changes import Change
+
+TIED = flag("30 of 60 scores tie.", kind="tied_scores", severity="fail")
+WHY = "red flag tied_scores (fails): 30 of 60 scores tie"
+TOLD = "red flag majority (warns): Always wet is as good"
+
+
+def failing_twice() -> ClaimRecord:
+    """Make a claim that neither its numbers nor its red flags let pass."""
+    record = claim(best=41, red_flags=[TIED])
+    return replace(record, message=f"{record.message}; red flag: tied_scores")
+
+
+def test_the_finding_says_what_the_flag_found() -> None:
+    assert finding(flagged()) == WHY
+    assert finding(failing_twice()) == f"41 of 60 correct; 42 would have passed; {WHY}"
+    assert finding(claim(best=41, red_flags=[flag()])) == "41 of 60 correct; 42 would have passed"
+
+
+def test_a_flag_that_fails_a_claim_is_told_with_it_and_others_by_themselves() -> None:
+    asked = open_questions(run(flagged(), claim(id="a::b", red_flags=[flag()])))
+    assert [(each.symbol, each.what) for each in asked] == [("❌", WHY), ("🚩", TOLD)]
+    assert asked[1].names == ("weather[demo-nf4-4shot]", "b")
+
+
+def test_flags_of_a_claim_that_could_not_be_finished_are_told_by_themselves() -> None:
+    (broken, alone) = open_questions(run(untested(red_flags=[TIED])))
+    assert (broken.symbol, alone.symbol, alone.what) == ("⚠️", "🚩", WHY)
+
+
+@pytest.mark.parametrize("written", [markdown, html, comment])
+def test_no_report_says_a_flag_twice_above_its_details(written: Any) -> None:
+    text = written(run(flagged()))
+    above = text.partition("<details>")[0]
+    assert above.count("30 of 60 scores tie") == above.count("Always wet is as good") == 1
+
+
+def test_the_details_have_a_line_for_each_flag_those_that_fail_first() -> None:
+    (line, second) = re.findall("- (🚩 .*)", markdown(run(flagged())).partition("<details>")[2])
+    assert line == "🚩 **Red flag tied_scores (fails):** 30 of 60 scores tie."
+    assert second == "🚩 **Red flag majority (warns):** Always wet is as good."
+    assert "<dt>🚩 Red flag tied_scores (fails)</dt><dd>30 of 60 scores tie." in html(
+        run(flagged())
+    )
+
+
+def test_what_the_suite_sets_is_a_fact_of_the_claim() -> None:
+    text = read(markdown(run(claim(severities={"majority": "fail", "max_t": "ignore"})))).text
+    assert "Red flags, by the suite: majority fails, max_t is ignored" in text
+
+
+@pytest.mark.parametrize(
+    ("severity", "said"),
+    [("ignore", "all are ignored"), ("warn", "all warn"), ("fail", "all fail")],
+)
+def test_one_word_for_all_kinds_is_said_in_one_phrase(severity: Severity, said: str) -> None:
+    told = Claim(p_max=0.05, red_flags=severity)
+    assert set_by_suite(claim(severities=deviations(told))) == said
+    but_one = Claim(p_max=0.05, red_flags=RedFlagsSpec(never_right=severity))
+    assert "all" not in set_by_suite(claim(severities=deviations(but_one)))
+
+
+def test_the_terminal_says_once_where_all_red_flags_are_ignored() -> None:
+    alone = deviations(Claim(p_max=0.05, red_flags="ignore"))
+    unseen = [claim(id=f"a::{name}", severities=alone) for name in "bcdef"]
+    left_out = untested(outcome="skipped", severities=alone)
+    others = [claim(severities={"never_right": "ignore"}), left_out]
+    told = [line for line in rows(run(*unseen, *others)) if "ignored" in line]
+    assert told == ["all red flags are ignored, by the suite: b, c, d and 2 more"]
+    assert not any("ignored" in line for line in rows(run(*others)))
+
+
+GRAVE: list[RedFlagKind] = ["complementary_prompts", "other_examples", "never_right"]
+
+
+def in_claim_order() -> list[ClaimRecord]:
+    """Make claims of which the last ones have the red flags that fail a claim by default."""
+    mild = [recorded(id=f"a::m{place}", red_flags=[flag(f"mild {place}")]) for place in range(30)]
+    grave = [recorded(id=f"a::{kind}", red_flags=[flag(kind, kind=kind)]) for kind in GRAVE]
+    return [*mild, *grave, flagged(red_flags=[TIED, flag("mild too")])]
+
+
+def test_kinds_that_fail_by_default_are_told_before_others_then_in_the_order_of_claims() -> None:
+    record = run(*in_claim_order())
+    whats = [each.what.rpartition(": ")[2] for each in open_questions(record)]
+    # The claim that fails comes first, and so does its other flag among those of its gravity.
+    last = ["mild too", *(f"mild {place}" for place in range(30))]
+    assert whats == ["30 of 60 scores tie", *GRAVE, *last]
+    terminal = [line.rpartition(": ")[2] for line in rows(record) if line.startswith("red flag")]
+    assert terminal == [*GRAVE, *(f"mild {place}" for place in range(17))]
+    points = re.findall("^- 🚩 .*: (.*)$", comment(record), re.MULTILINE)
+    assert points[:4] == [*GRAVE, "mild 0"]
+
+
+def test_failures_are_told_before_the_red_flags_of_any_claim() -> None:
+    asked = open_questions(run(claim(best=41, red_flags=[flag()]), claim(best=40, id="a::b")))
+    assert [each.symbol for each in asked] == ["❌", "❌", "🚩"]
+
+
+def test_an_annotation_has_a_line_for_each_flag_that_fails() -> None:
+    (found,) = annotate(run(flagged()), Path(), Path())
+    assert found.message == "red flag: tied_scores\ntied_scores: 30 of 60 scores tie."
+    (both,) = annotate(run(failing_twice()), Path(), Path())
+    first, second = both.message.split("\n")
+    assert first.endswith("42 would have passed; red flag: tied_scores")
+    assert second == "tied_scores: 30 of 60 scores tie."
+    (expected,) = annotate(run(flagged(xfail="it guesses")), Path(), Path())
+    assert expected.message.splitlines()[2].startswith("`xfail` expects of the numbers ")
+
+
+def test_the_terminal_tells_flags_once_below_the_table() -> None:
+    several = [claim(id=f"a::{name}", red_flags=[flag("As good.")]) for name in "bcdef"]
+    told = "red flag majority (warns), b, c, d and 2 more: As good."
+    assert rows(run(flagged(red_flags=[TIED]), *several))[-1] == told
+    assert not any("tied_scores" in line for line in rows(run(flagged())))
+    assert rows(run(flagged()))[-1].endswith("weather[demo-nf4-4shot]: Always wet is as good.")
+    many = [claim(id=f"a::{place}", red_flags=[flag(f"no {place}")]) for place in range(30)]
+    assert rows(run(*many))[-2:] == [
+        "red flag majority (warns), 19: no 19",
+        "10 more red flags are in the reports",
+    ]
+
+
+def test_a_test_set_that_a_flag_keeps_closed_is_explained() -> None:
+    closed = replace(flagged(), holds=True)
+    assert closed.validation is not None
+    closed.validation.test = 20
+    assert held_out(closed) == "20 examples are still closed, because a red flag fails the claim"
+    assert held_out(replace(closed, holds=False)).endswith("because the claim does not hold")
+
+
+def compare(now: ClaimRecord, before: ClaimRecord) -> Change:
+    (change,) = changes(run(now), run(before))
+    return change
+
+
+def test_new_and_gone_flags_are_changes_by_their_kind() -> None:
+    change = compare(claim(red_flags=[flag("now")]), claim(red_flags=[flag("then", kind="max_t")]))
+    assert (change.kind, change.what) == ("other", "")
+    assert change.why == ("red flag majority is new", "red flag max_t is gone")
+    same = compare(claim(red_flags=[flag("now")]), claim(red_flags=[flag("then")]))
+    assert (same.kind, same.why) == ("same", ())
+    fell = compare(flagged(), claim())
+    assert (fell.kind, fell.what) == ("fell", "newly fails")
+    assert fell.why == ("red flag tied_scores is new", "red flag majority is new")
+    lost = compare(untested(id=claim().id), claim(red_flags=[flag()]))
+    assert not any("red flag" in why for why in lost.why)
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "kind"),
+    [
+        ("warn", None, "weakened"),
+        ("ignore", "warn", "weakened"),
+        ("ignore", None, "weakened"),
+        ("fail", None, "same"),
+        (None, "warn", "other"),
+    ],
+)
+def test_a_flag_that_does_less_weakens_a_claim(
+    now: Severity | None, before: Severity | None, kind: str
+) -> None:
+    made = [claim(severities={"tied_scores": each} if each else {}) for each in (now, before)]
+    assert compare(*made).kind == kind
+
+
+def test_a_failure_that_is_excused_by_a_severity_is_said() -> None:
+    change = compare(claim(severities={"tied_scores": "ignore"}), flagged())
+    assert (change.kind, change.what) == ("weakened", "passes, but asserts less")
+    assert change.why[0] == "red flag tied_scores is ignored, before: fails"
+    reported = compare(claim(asserted={}), claim(severities={"majority": "fail"}))
+    assert not any("red flag" in why for why in reported.why)
+
+
+def test_of_an_untrusted_report_only_kinds_and_what_they_do_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    path.write_text(dump(run(flagged(red_flags=[TIED, flag(), flag("Merge this."), flag("x")]))))
+    (record,) = load_untrusted(path).claims
+    assert record.red_flags == [
+        RedFlag("tied_scores", "fail", "the full report says what"),
+        RedFlag("majority", "warn", "the full report says what"),
+    ]
+    text = comment(run(record), untrusted=True)
+    assert "red flag tied_scores (fails): the full report says what" in text
