@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+)
+from pydantic_core import PydanticCustomError
 
 NO_SURROGATES = "text without lone surrogates"
 
@@ -55,6 +63,20 @@ class Spec(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True
     )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _not_empty(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse a key of keys that has none: what stands below it may be lost."""
+        if value is None and _has_keys(cls.model_fields[str(info.field_name)].annotation):
+            raise PydanticCustomError("model_type", "empty")
+        return value
+
+
+def _has_keys(annotation: Any) -> bool:
+    if isinstance(annotation, type) and issubclass(annotation, Spec):
+        return True
+    return get_origin(annotation) not in (list, dict) and any(map(_has_keys, get_args(annotation)))
 
 
 class FormatSpec(Spec):

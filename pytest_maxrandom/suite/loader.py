@@ -157,8 +157,11 @@ def _sentence(kind: type[Spec], path: Location, alternatives: Sequence[ErrorDeta
     found = first["input"]
     expected = list(dict.fromkeys(_expected(kind, path, error) for error in alternatives))
     subject = f"`{name}`" if name else "a suite"
-    return f"{subject}: found {_shown(found)}, expected {' or '.join(expected)}" + _hint(
-        found, first["type"], expected
+    keys = keys_below(kind, path) if path and first["type"] == "model_type" else []
+    return (
+        f"{subject}: found {_shown(found)}, expected {' or '.join(expected)}"
+        + (f" (keys here: {', '.join(keys)})" if keys else "")
+        + _hint(found, first["type"], expected)
     )
 
 
@@ -199,7 +202,12 @@ def _hint(found: Any, kind: str, expected: Sequence[str]) -> str:
     if kind not in ("literal_error", "string_type"):
         return ""
     if isinstance(found, bool):
-        return "; YAML reads yes, no, on and off as true and false: put it in quotes"
+        meant = [f"'{word}'" for word in ("yes", "no", "on", "off")]
+        options = expected[0].split(" or ")
+        possible = kind == "string_type" or any(word in options for word in meant)
+        return "; YAML reads yes, no, on and off as true and false" + (
+            ": put it in quotes" if possible else ""
+        )
     if isinstance(found, int | float | dt.date):
         return "; put it in quotes"
     if kind == "literal_error" and isinstance(found, str):

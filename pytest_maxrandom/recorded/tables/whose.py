@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.recorded.tables.columns import Rows
 
+_WAYS = {
+    "model": "give `results: {model: ...}`",
+    "task": "let the suite have one task",
+    "shots": "give `results: {shots: ...}`",
+}
+"""How a suite says it of a whole file."""
+
 
 class Owner(NamedTuple):
     """What was asked of which model."""
@@ -97,6 +104,6 @@ def _part(
     if given is None:
         raise RecordedError(
             f"{rows.path}: no column tells the {role}; name it as `columns: {role}:` (found "
-            f"{listed(rows.header)}), or say which {role} the results are of"
+            f"{listed(rows.header)}), or {_WAYS[role]}"
         )
     return [given], np.zeros(rows.count, dtype=np.int64)

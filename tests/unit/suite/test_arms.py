@@ -39,7 +39,11 @@ KNOWN = "(arms here: none, nf4, other)"
             "unknown key `arms.x.format.label`; did you mean `labels`? (keys here: input_prefix, "
             "output_prefix, choice_prefix, separator, append_choices, labels)",
         ),
-        ("arms: {x: 3}", "`arms.x`: found 3, expected keys with values"),
+        (
+            "arms: {x: 3}",
+            "`arms.x`: found 3, expected keys with values (keys here: model, revision, adapter, "
+            "quantization, dtype, instruction, format)",
+        ),
         ("arms: [x]", "`arms`: found a list, expected keys with values"),
         ("arms: {}", "`arms`: found no keys, expected at least one entry"),
         (
@@ -73,7 +77,10 @@ KNOWN = "(arms here: none, nf4, other)"
             "compare[0]: found 'nf4', expected two different arms with a hyphen between them, of: "
             "'none', 'nf4', 'other'",
         ),
-        ("compare: [7]", "`compare[0]`: found 7, expected keys with values"),
+        (
+            "compare: [7]",
+            "`compare[0]`: found 7, expected keys with values (keys here: arms, assert, xfail)",
+        ),
         (
             "compare: [nf4 - none, nf4-none]",
             "compare[1] would have the same test ids as compare[0]; remove one of the two, or "

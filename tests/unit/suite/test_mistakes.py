@@ -12,7 +12,12 @@ if TYPE_CHECKING:
     from tests.unit.suite.conftest import SuiteText
 
 COUNT = "a whole number above 0 and at most 1000000"
-BOOLEANS = "; YAML reads yes, no, on and off as true and false: put it in quotes"
+BOOLEANS = "; YAML reads yes, no, on and off as true and false"
+QUOTES = BOOLEANS + ": put it in quotes"
+MODEL_KEYS = (
+    "name, backend, label, revision, adapter, quantization, dtype, device, device_map, "
+    "trust_remote_code"
+)
 TASK_KEYS = (
     "assert, xfail, marks, name, format, path, validation, test, columns, choices, answer_is, "
     "subset, split, revision, task_prefix, input_prefix, output_prefix, choice_prefix, separator, "
@@ -77,9 +82,23 @@ TASK_KEYS = (
         ),
         (
             "assert: 0.05",
-            "`assert`: found 0.05, expected keys with values or 'report'",
+            "`assert`: found 0.05, expected keys with values or 'report' (keys here: p_max, "
+            "guaranteed_p, permutation_p, beats, red_flags, count, in_replicates)",
         ),
-        ("prompts:", "`prompts`: found nothing, expected keys with values"),
+        (
+            "prompts:",
+            "`prompts`: found nothing, expected keys with values (keys here: shots, count, budget, "
+            "seed, demonstrations, instructions, formats, combine)",
+        ),
+        (
+            "replicates:",
+            "`replicates`: found nothing, expected keys with values (keys here: count, seed)",
+        ),
+        (
+            "label_bias:  # {check: move}",
+            "`label_bias`: found nothing, expected keys with values (keys here: check, "
+            "interactions, base_rate, calibration, tasks, seed, level, assert)",
+        ),
         ("prompts: {count: 0}", f"`prompts.count`: found 0, expected {COUNT}"),
         ("prompts: {count: 2000000}", f"`prompts.count`: found 2000000, expected {COUNT}"),
         ("prompts: {count: 1.5}", f"`prompts.count`: found 1.5, expected {COUNT}"),
@@ -120,13 +139,13 @@ TASK_KEYS = (
             'prompts: {instructions: ["\\0"]}',
             "`prompts.instructions[0]`: found '\\x00', expected text without NUL characters",
         ),
-        ("marks: [no]", "`marks[0]`: found false, expected text" + BOOLEANS),
+        ("marks: [no]", "`marks[0]`: found false, expected text" + QUOTES),
         (
             "marks: [not a name]",
             "`marks[0]`: found 'not a name', expected the name of a pytest mark, such as slow",
         ),
         ("xfail: ''", "`xfail`: found '', expected some text"),
-        ("xfail: on", "`xfail`: found true, expected text" + BOOLEANS),
+        ("xfail: on", "`xfail`: found true, expected text" + QUOTES),
         ("xfail: 2020-01-31", "`xfail`: found the date 2020-01-31, expected text; put it in "
          "quotes"),
         ("xfail: [a]", "`xfail`: found a list, expected text"),
@@ -160,7 +179,10 @@ def test_a_mistake_in_one_line_is_told_with_its_line(
     ("model", "told"),
     [
         ("{}", "the key `models[0].name` is missing; it must be given"),
-        ("gpt2", "`models[0]`: found 'gpt2', expected keys with values"),
+        (
+            "gpt2",
+            f"`models[0]`: found 'gpt2', expected keys with values (keys here: {MODEL_KEYS})",
+        ),
         ("{name: 3}", "`models[0].name`: found 3, expected text; put it in quotes"),
         (
             "{name: ' m'}",
@@ -336,7 +358,7 @@ prompts:
         "9: `tasks[1].format`: found 'parquet', expected 'bigbench' or 'jsonl' or 'csv' or 'hub'",
         "9: tasks[1] has the name of tasks[0]; a task's name must be its own",
         "9: the key `tasks[1].path` is missing; it must be given",
-        "10: `tasks[2]`: found 'hello', expected keys with values",
+        f"10: `tasks[2]`: found 'hello', expected keys with values (keys here: {TASK_KEYS})",
         f"12: `prompts.count`: found 'none', expected {COUNT}",
         "13: prompts.shots[1] repeats prompts.shots[0]; remove one of the two",
         "15: found '3' as a key, expected a word",

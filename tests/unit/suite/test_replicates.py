@@ -41,7 +41,6 @@ def test_replicates_are_a_number_or_a_number_with_a_seed(
 
 def test_a_suite_has_no_replicates_if_it_does_not_say_so(suite: SuiteText) -> None:
     assert suite.load(MINIMAL).spec.replicates is None
-    assert suite.load(f"{MINIMAL}replicates:\n").spec.replicates is None
 
 
 @pytest.mark.parametrize(
