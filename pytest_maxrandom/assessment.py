@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.flags import find, majority
+from pytest_maxrandom.flags import find, majority, preferences
 from pytest_maxrandom.flags.live import seen_of_sweep
 from pytest_maxrandom.flags.severity import hold_against
 from pytest_maxrandom.labels import preferable
@@ -91,7 +90,7 @@ def assess(
     record.engine = sweep.engine
     if thrifty:
         return
-    flags: dict[str, list[Flag]] = {}
+    flags: dict[Flag, None] = {}
     for view, said in views:
         seen = seen_of_sweep(
             planned,
@@ -109,9 +108,8 @@ def assess(
         if constant is not None and constant.rate > (record.majority_rate or 0):
             record.majority_rate = constant.rate
             record.majority_p = constant.p_value(cell.null.best)
-        for kind, of_kind in groupby(find(seen), key=lambda flag: flag.kind):
-            flags.setdefault(kind, list(of_kind))
-    hold_against(record, planned.claim, [flag for of_kind in flags.values() for flag in of_kind])
+        flags |= dict.fromkeys(find(seen) if view is labels else preferences(seen))
+    hold_against(record, planned.claim, flags)
 
 
 def permuted_p(

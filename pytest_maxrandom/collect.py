@@ -9,7 +9,7 @@ import pytest
 
 from pytest_maxrandom.arms.planned import PlannedComparison, PlannedContamination
 from pytest_maxrandom.errors import SuiteError
-from pytest_maxrandom.items.base import SuiteItem
+from pytest_maxrandom.items.base import SuiteItem, collected
 from pytest_maxrandom.items.claims import RecordedItem, SweepItem
 from pytest_maxrandom.items.compared import ComparedTask
 from pytest_maxrandom.items.label_bias import RecordedLabelBiasItem, SweptLabelBiasItem
@@ -37,6 +37,7 @@ class SuiteFile(pytest.File):
             planned = plan_file(self.path)
         except SuiteError as error:
             raise self.CollectError(self._shown(error)) from None
+        collected(self.config).extend(planned)
         compared: dict[str, list[Compared]] = {}
         for each in planned:
             if isinstance(each, PlannedComparison | PlannedContamination):

@@ -48,6 +48,8 @@ class Means:
         Names this process among those of the run.
     settings : Settings
         What the command line says.
+    collected : sequence of PlannedClaim
+        The claims of all suites that were read, whether they are selected or not.
     swept : set of int
         Ids of the planned claims that this process has swept, so that what must be computed afresh
         is computed once.
@@ -58,6 +60,7 @@ class Means:
     run: str
     process: str
     settings: Settings
+    collected: Sequence[PlannedClaim] = ()
     swept: set[int] = field(default_factory=set)
 
 
@@ -94,8 +97,7 @@ class Evaluation:
         )
         self._run = [other for other in run if not are_siblings(other, planned)]
         self._check_budget()
-        prompts = cell.prompt_set.prompts
-        self._work = [(prompt, cell.prompt_set.scored(prompt)) for prompt in prompts]
+        self._work = cell.prompt_set.work
 
     def prepare(self) -> None:
         """Load the model, unless all that is asked of it is stored.
@@ -105,12 +107,7 @@ class Evaluation:
         ModelError
             If it cannot be loaded.
         """
-        means, scoring = self._means, self._planned.suite.scoring
-        settings = means.settings
-        digest = self._subject.model_digest
-        if settings.fresh or not is_stored(
-            self._work, scoring, means.store, digest, settings.engine
-        ):
+        if not self.knows(self._work, self._planned.suite.scoring):
             self.load()
 
     def run(self, record: ClaimRecord, progress: Progress) -> Predictions:
@@ -172,7 +169,7 @@ class Evaluation:
         return max(budget or 0, claim if self._planned.counted == "claim" else task), claim, task
 
     def knows(self, work: Work, scoring: Scoring) -> bool:
-        """Tell whether a text of some work need not be put through the model again."""
+        """Tell whether no text of some work needs to be put through the model again."""
         means = self._means
         return not means.settings.fresh and is_stored(
             work, scoring, means.store, self._subject.model_digest, means.settings.engine
@@ -213,7 +210,7 @@ class Evaluation:
 
     def _others(self) -> list[tuple[PlannedClaim, Sweep]]:
         means = self._means
-        return other_models(self._planned, self._run, means.store, means.settings.engine)
+        return other_models(self._planned, means.collected, means.store, means.settings.engine)
 
     def _check_budget(self) -> None:
         """Refuse prompts beyond the budget; those that were evaluated before may be tested."""

@@ -93,12 +93,12 @@ class Labels:
 
         NOT_EVALUATED where a prompt was not scored on an example: its own demonstrations.
         """
-        places = {_presentation(example): place for place, example in enumerate(self.examples)}
+        places = {example.presentation: place for place, example in enumerate(self.examples)}
         rows = []
         for prompt in predictions.prompts:
             row = [NOT_EVALUATED] * len(self.examples)
             for example, choice in zip(prompt.examples, prompt.chosen, strict=True):
-                place = places[_presentation(example)]
+                place = places[example.presentation]
                 row[place] = self.codes[place][choice]
             rows.append(row)
         return rows
@@ -107,11 +107,6 @@ class Labels:
         """Return values of one example's choices in the order of their labels."""
         pairs = zip(self.codes[number], values, strict=True)
         return tuple(value for _, value in sorted(pairs, key=lambda pair: pair[0]))
-
-
-def _presentation(example: Example) -> tuple[str, tuple[int, ...] | None]:
-    """Return what tells examples apart of which several may be one in different orders."""
-    return example.id, example.order
 
 
 def label(examples: Sequence[Example], *, by_place: bool = False) -> Labels:

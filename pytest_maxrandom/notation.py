@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 NONE = "-"
 
@@ -104,6 +109,24 @@ def count(value: int | None) -> str:
     ('12,345', '-')
     """
     return NONE if value is None else f"{value:,}"
+
+
+def chances(chance: Fraction | Mapping[int, int] | Mapping[Fraction, int]) -> str:
+    """Write a chance, or the number of examples with each; an integer is a number of choices.
+
+    Examples
+    --------
+    >>> chances(Fraction(1, 4)), chances({2: 50}), chances({2: 50, 6: 20})
+    ('1/4', '1/2', '1/6 for 20 examples, 1/2 for 50 examples')
+    """
+    if isinstance(chance, Fraction):
+        return str(chance)
+    parts = {
+        Fraction(1, key) if isinstance(key, int) else key: many for key, many in chance.items()
+    }
+    if len(parts) == 1:
+        return str(next(iter(parts)))
+    return ", ".join(f"{one} for {many} examples" for one, many in sorted(parts.items()))
 
 
 def share(part: int | None, whole: int | None) -> str:

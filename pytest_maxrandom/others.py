@@ -1,8 +1,7 @@
-"""What other models of a session were asked as well, as far as their answers are stored."""
+"""What other models were asked as well, as far as their answers are stored."""
 
 from __future__ import annotations
 
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ModelError
@@ -19,21 +18,21 @@ if TYPE_CHECKING:
 
 
 def other_models(
-    planned: PlannedClaim, run: Iterable[PlannedClaim], store: Store, forced_engine: str
+    planned: PlannedClaim, collected: Iterable[PlannedClaim], store: Store, forced_engine: str
 ) -> list[tuple[PlannedClaim, Sweep]]:
     """Return the sweeps of other models with the same prompts and examples; none is computed.
 
     Models are others where their names differ: one name with several quantizations, adapters or
-    revisions are arms of one model. A model is compared with those before it only, which have
-    results in a first run already, so that a second run finds the same.
+    revisions are arms of one model. Whose answers are stored depends on no selection, order or
+    number of processes in the end: of two models, the one that is asked last finds the other.
 
     Parameters
     ----------
-    run : iterable of PlannedClaim
-        What the session is about.
+    collected : iterable of PlannedClaim
+        The claims of all suites that were read, whether they are selected or not.
     """
     found: dict[tuple[str, str], tuple[PlannedClaim, Sweep]] = {}
-    for other in takewhile(lambda each: each is not planned, run):
+    for other in collected:
         if other.model.name == planned.model.name or not _asked_the_same(other, planned):
             continue
         try:
@@ -42,8 +41,7 @@ def other_models(
             continue
         if (other.model.name, digest) in found:
             continue
-        prompts = other.cell.prompt_set
-        work = [(prompt, prompts.scored(prompt)) for prompt in prompts.prompts]
+        work = other.cell.prompt_set.work
         sweep = stored_sweep(work, other.suite.scoring, store, digest, forced_engine)
         if sweep is not None:
             found[other.model.name, digest] = other, sweep

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.arms.derive import arms_of, dotted
 from pytest_maxrandom.errors import ModelError, Problem, SuiteError
-from pytest_maxrandom.flags.claims import impossible
-from pytest_maxrandom.flags.severity import deviations
 from pytest_maxrandom.labels import label, preferable
 from pytest_maxrandom.models.registry import locate, locate_adapter
 from pytest_maxrandom.nulls import Guessers, NoMetric, guessers, score_guessers
@@ -124,7 +122,7 @@ class PlannedClaim:
             quantization=self.model.quantization,
             shots=cell.shots,
             asserted=self.claim.asserted(),
-            severities=deviations(self.claim),
+            severities=self.claim.deviations(),
             revision=self.model.revision,
             backend=self.model.backend,
             scoring=self.suite.scoring,
@@ -270,7 +268,7 @@ def _unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Proble
         null, ways = claim.null, None
         if claim.claim.permutation_p is not None:
             ways = min(each.arrangements for each in preferable(claim.cell.prompt_set))
-        if failures := impossible(claim.claim, null, ways):
+        if failures := claim.claim.impossible(null, ways):
             yield Problem(
                 suite.path,
                 claim.line,

@@ -45,12 +45,15 @@ class Sweep:
         The commit of the model, where it is known.
     tokens : int
         Tokens put through a model for it, those of stored results included.
+    full_texts : int
+        (prompt, example) pairs of which a text is exactly as long as the model's context.
     """
 
     predictions: Predictions
     engine: Engine
     revision: str | None = None
     tokens: int = 0
+    full_texts: int = 0
 
 
 def run_sweep(
@@ -134,7 +137,7 @@ def run_sweep(
             progress(number + 1, len(work))
     margins = (margin for one in done for margin in one.margins if 0 < margin < math.inf)
     engine = tally.engine(model, closest=min(margins, default=None))
-    return Sweep(Predictions(tuple(done)), engine, tally.revision, tally.tokens)
+    return Sweep(Predictions(tuple(done)), engine, tally.revision, tally.tokens, tally.full_texts)
 
 
 def is_stored(
@@ -159,7 +162,7 @@ def stored_sweep(
         tally.reuse(known[key].cost)
         done.append(predict(prompt, examples, _scores(known[key]), scoring))
     engine = tally.engine(None, closest=None)
-    return Sweep(Predictions(tuple(done)), engine, tally.revision, tally.tokens)
+    return Sweep(Predictions(tuple(done)), engine, tally.revision, tally.tokens, tally.full_texts)
 
 
 def _check_interaction(work: Work, scoring: Scoring) -> None:

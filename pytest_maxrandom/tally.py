@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.record import Engine
@@ -23,9 +23,8 @@ _LIBRARIES = ("pytest-maxrandom", "torch", "transformers", "tokenizers", "bitsan
 class Tally:
     """The costs of the prompts that were computed, and of those that were read."""
 
-    _computed: list[Cost] = field(default_factory=list)
-    _reused: list[Cost] = field(default_factory=list)
-    _requests: int = 0
+    _costs: list[Cost] = field(default_factory=list)
+    _engines: list[Engine] = field(default_factory=list)
 
     def compute(
         self, model: Model, scored: Sequence[Scored], seconds: float, full_texts: int
@@ -43,13 +42,25 @@ class Tally:
             versions=_versions(),
             full_texts=full_texts,
         )
-        self._computed.append(cost)
-        self._requests += sum(len(one.scores) for one in scored)
+        spent = Engine(
+            cost.device,
+            cost.dtype,
+            sum(len(one.scores) for one in scored),
+            cost.tokens_forwarded,
+            seconds,
+            cost.trie_nodes,
+            cost.engine,
+            cost.engine_reason,
+        )
+        self._costs.append(cost)
+        self._engines.append(spent)
         return cost
 
     def reuse(self, cost: Cost) -> None:
         """Add a prompt whose results were read."""
-        self._reused.append(cost)
+        spent = Engine(cost.device, cost.dtype, 0, 0, 0.0, 0, cost.engine, cost.engine_reason)
+        self._costs.append(cost)
+        self._engines.append(replace(spent, reused=1, reused_seconds=cost.seconds))
 
     @property
     def revision(self) -> str | None:
@@ -62,8 +73,9 @@ class Tally:
         return sum(cost.tokens_forwarded for cost in self._costs)
 
     @property
-    def _costs(self) -> list[Cost]:
-        return self._computed + self._reused
+    def full_texts(self) -> int:
+        """(prompt, example) pairs of which a text is exactly as long as the model's context."""
+        return sum(cost.full_texts for cost in self._costs)
 
     def engine(self, model: Model | None, closest: float | None) -> Engine:
         """Return the sums.
@@ -75,23 +87,32 @@ class Tally:
         closest : float or None
             The smallest margin of all answers.
         """
-        reasons = [cost.engine_reason for cost in self._costs if cost.engine_reason]
-        return Engine(
-            device=_all(cost.device for cost in self._costs),
-            dtype=_all(cost.dtype for cost in self._costs),
-            requests=self._requests,
-            tokens_forwarded=sum(cost.tokens_forwarded for cost in self._computed),
-            seconds=sum(cost.seconds for cost in self._computed),
-            trie_nodes=sum(cost.trie_nodes for cost in self._computed),
-            engine=_all(cost.engine for cost in self._costs),
-            engine_reason=reasons[0] if reasons else None,
+        return replace(
+            together(self._engines),
             batch_tokens=model.batch_tokens if model else None,
             peak_memory=_peak_memory(model),
-            reused=len(self._reused),
-            reused_seconds=sum(cost.seconds for cost in self._reused),
             closest=closest,
-            full_texts=sum(cost.full_texts for cost in self._costs),
         )
+
+
+def together(engines: Sequence[Engine]) -> Engine:
+    """Return what several prompts or sweeps cost as one."""
+    reasons = [each.engine_reason for each in engines if each.engine_reason]
+    return Engine(
+        device=_all(each.device for each in engines),
+        dtype=_all(each.dtype for each in engines),
+        requests=sum(each.requests for each in engines),
+        tokens_forwarded=sum(each.tokens_forwarded for each in engines),
+        seconds=sum(each.seconds for each in engines),
+        trie_nodes=sum(each.trie_nodes or 0 for each in engines),
+        engine=_all(each.engine for each in engines if each.engine),
+        engine_reason=reasons[0] if reasons else None,
+        batch_tokens=max((each.batch_tokens or 0 for each in engines), default=0) or None,
+        peak_memory=max((each.peak_memory or 0 for each in engines), default=0) or None,
+        reused=sum(each.reused for each in engines),
+        reused_seconds=sum(each.reused_seconds for each in engines),
+        closest=min((each.closest for each in engines if each.closest is not None), default=None),
+    )
 
 
 def _all(names: Iterable[str]) -> str:

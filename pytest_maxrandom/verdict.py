@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.notation import accuracy, equals, level, p_value
 from pytest_maxrandom.nulls import Guessers
+from pytest_maxrandom.record.red_flags import DEFAULTS
 
 if TYPE_CHECKING:
     from pytest_maxrandom.nulls import Null
-    from pytest_maxrandom.record import ClaimRecord, Standing
+    from pytest_maxrandom.record import ClaimRecord, RedFlagKind, Severity, Standing
     from pytest_maxrandom.suite.red_flags import RedFlags
     from pytest_maxrandom.suite.spec import BoundsSpec
 
@@ -84,6 +85,38 @@ class Claim:
         if self.beats is not None and null.against(self.beats, result) <= 0:
             failures.append(f"the result is not above {_BASELINES[self.beats]}")
         return failures
+
+    def impossible(self, null: Null, arrangements: int | None) -> list[str]:
+        """Return why no result can pass, one clause each; empty where one can.
+
+        Parameters
+        ----------
+        arrangements : int or None
+            In how many ways the right answers can be shuffled; None where that is not known.
+        """
+        failures = self.failures(null, null.results[-1])
+        least = self.permutation_p
+        if least is not None and arrangements is not None and least * arrangements < 1:
+            failures.append(
+                f"the permutation p is at least 1/{arrangements}, because the right answers can "
+                f"be shuffled in {arrangements} ways only"
+            )
+        return failures
+
+    def severities(self) -> dict[RedFlagKind, Severity]:
+        """Return what each kind of red flag does; none fails a claim that asserts nothing."""
+        if isinstance(self.red_flags, str):
+            return dict.fromkeys(DEFAULTS, self.red_flags)
+        if self.red_flags is not None:
+            return self.red_flags.severities()
+        return dict(DEFAULTS) if self.asserted() else dict.fromkeys(DEFAULTS, "warn")
+
+    def deviations(self) -> dict[RedFlagKind, Severity]:
+        """Return those that the suite sets otherwise than they are by default."""
+        if self.red_flags is None:
+            return {}
+        found = self.severities()
+        return {kind: found[kind] for kind in found if found[kind] != DEFAULTS[kind]}
 
     def critical(self, null: Null) -> float | None:
         """Return the least result that passes, permutation_p aside.

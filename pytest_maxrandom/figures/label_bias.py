@@ -149,8 +149,7 @@ def base_rates(panels: Sequence[Panel]) -> Figure:
 def _correlation(bias: InteractionBias) -> str:
     if bias.r is None:
         return ""
-    known = r_interval(bias)
-    return "\n".join([f"r = {signed(bias.r, 2)}", *([f"95 %: {known}"] if known else [])])
+    return f"r = {signed(bias.r, 2)}\n95 %: {r_interval(bias)}"
 
 
 def _over_rates(axes: Axes, panel: Panel) -> Named:

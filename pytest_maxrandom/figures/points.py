@@ -26,7 +26,8 @@ _LED = 8.0
 _SIDES = ((1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 _ALIGNED = {-1: "right", 0: "center", 1: "left"}
 _STANDING = {-1: "top", 0: "center", 1: "bottom"}
-_CORNERS = ((0, 1), (1, 0), (1, 1), (0, 0))
+_PLACES = ((-1, 1), (1, -1), (1, 1), (-1, -1), (0, 1), (0, -1), (-1, 0), (1, 0), (0, 0))
+"""Of a remark, as sides of the panel: its corners are tried first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,22 +69,23 @@ def name_points(named: Named) -> None:
 
 
 def _remark(axes: Axes, text: str, taken: Sequence[Bbox]) -> Bbox:
-    """Write a text into the corner where it covers the fewest points."""
+    """Write a text into the corner, or at the edge, where it covers the fewest points."""
 
-    def written(corner: tuple[int, int]) -> Annotation:
-        right, top = corner
+    def written(place: tuple[int, int]) -> Annotation:
+        right, up = place
         return axes.annotate(
             text,
-            corner,
+            ((1 + right) / 2, (1 + up) / 2),
             xycoords="axes fraction",
-            xytext=(-3 if right else 3, -3 if top else 3),
+            xytext=(-3 * right, -3 * up),
             textcoords="offset points",
-            ha="right" if right else "left",
-            va="top" if top else "bottom",
+            ha=_ALIGNED[-right],
+            va=_STANDING[-up],
+            multialignment="left",
             size=SMALL,
         )
 
-    return _best(map(written, _CORNERS), axes, taken)
+    return _best(map(written, _PLACES), axes, taken)
 
 
 def _named(axes: Axes, name: str, point: tuple[float, float], taken: Sequence[Bbox]) -> Bbox:

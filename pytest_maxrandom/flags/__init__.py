@@ -8,11 +8,14 @@
 ``recorded``   from recorded results to that
 ``prompts``    which prompts were tried, on which examples
 ``choices``    how many choices there are
-``scores``     scores that are constant, tied, or of texts that no model would write
+``constant``   scores that are the same for many examples
+``knowledge``  whether such scores show knowledge all the same
+``scores``     scores that are tied, or of texts that no model would write; no right answer
 ``texts``      texts that were cut
 ``labels``     answers that are always the same label
 ``models``     two models that are one
 ``claims``     what the verdict alone does not tell
+``accident``   how likely guessers do what several prompts do
 =============  =====================================================================
 """
 
@@ -20,7 +23,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.flags import choices, claims, labels, models, prompts, scores, texts
+from pytest_maxrandom.flags import choices, claims, constant, labels, models, prompts, scores, texts
 from pytest_maxrandom.flags.flag import Flag
 from pytest_maxrandom.flags.labels import majority
 from pytest_maxrandom.flags.seen import Outcome, Seen
@@ -28,7 +31,7 @@ from pytest_maxrandom.flags.seen import Outcome, Seen
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Flag", "Outcome", "Seen", "find", "majority"]
+__all__ = ["Flag", "Outcome", "Seen", "find", "majority", "preferences"]
 
 
 def find(seen: Seen) -> list[Flag]:
@@ -36,6 +39,12 @@ def find(seen: Seen) -> list[Flag]:
     # Of published maxima there are no answers.
     checks = [*_of_answers(seen)] if seen.prompts else []
     return [flag for check in (*checks, claims.unpassable(seen)) for flag in check]
+
+
+def preferences(seen: Seen) -> list[Flag]:
+    """Return what depends on which answers have the same label."""
+    tried = seen.distinct()
+    return [*labels.constant_answers(tried), *labels.best_is_majority(tried)]
 
 
 def _of_answers(read: Seen) -> Iterable[Iterable[Flag]]:
@@ -48,7 +57,7 @@ def _of_answers(read: Seen) -> Iterable[Iterable[Flag]]:
         prompts.unsteady(read),
         texts.cut(tried),
         texts.full(tried),
-        scores.constant(tried),
+        constant.constant(tried),
         scores.tied(tried),
         scores.never_right(tried),
         models.identical(tried),

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_maxrandom.flags.accident import UNLIKELY
 from pytest_maxrandom.flags.flag import Flag
-from pytest_maxrandom.notation import accuracy, count, span
-from pytest_maxrandom.recorded.guessers import mean_of, shown
-from pytest_maxrandom.stats.chances import chance_groups
+from pytest_maxrandom.notation import accuracy, chances, count, span
+from pytest_maxrandom.stats.chances import chance_groups, mean_of
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 
 if TYPE_CHECKING:
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.recorded import Chance
 
 _HALF = Fraction(1, 2)
-_TWO = 2
-_UNLIKELY = 1e-6
-"""What guessers do with at most this probability is no accident."""
 _ROUNDED = 0.02
 """Difference of a mean chance, as a share of it, that rounding explains."""
 _FEW = 0.02
@@ -33,40 +30,59 @@ _FEW = 0.02
 
 def contradicted(tried: Seen) -> Iterator[Flag]:
     """Find a declared chance that the data contradicts."""
-    if tried.declared_chance is None:
+    declared = tried.declared_chance
+    if declared is None:
         return
-    declared = f"chance is said to be {shown(tried.declared_chance)}"
-    look = "look how many choices there are"
+    said = f"chance is said to be {chances(declared)}: look how many choices there are"
     if tried.choices is not None:
-        right = [1] * len(tried.choices) if tried.gold is None else [*map(len, tried.gold)]
-        chances = list(map(Fraction, right, tried.choices))
-        told = sum(chances, Fraction()) / len(chances)
-        # What is published may be rounded, or the mean over other examples.
-        if abs(told / _mean(tried.declared_chance) - 1) > _ROUNDED:
-            mean = "" if len(set(chances)) == 1 else " on average"
-            yield Flag(
-                "choices",
-                f"By the results, whose examples have {span([*tried.choices])} choices, chance is "
-                f"{told if not mean else accuracy(float(told))}{mean}, but {declared}: {look}.",
-            )
+        yield from _by_stated_choices(tried, tried.choices, _mean(declared), said)
         return
     gold = _seen_right(tried) if tried.gold is None else tried.gold
     most = max(map(len, gold), default=0)
     if most != 1 or (tried.gold is not None and not all(gold)):
         return
     # A mix of chances does not tell which example has which.
-    if not isinstance(tried.declared_chance, Fraction):
-        return
-    declared_choices = float(1 / tried.declared_chance)
+    if isinstance(declared, Fraction):
+        yield from _more_labels(tried, gold, float(1 / declared), said)
+        yield from _fewer_labels(tried, gold, float(1 / declared), said)
+
+
+def _by_stated_choices(
+    tried: Seen, choices: tuple[int, ...], declared: Fraction, said: str
+) -> Iterator[Flag]:
+    """Compare the mean chance of examples that tell how many choices they have."""
+    right = [1] * len(choices) if tried.gold is None else [*map(len, tried.gold)]
+    told = [*map(Fraction, right, choices)]
+    mean = sum(told, Fraction()) / len(told)
+    # What is published may be rounded, or the mean over other examples.
+    if abs(mean / declared - 1) > _ROUNDED:
+        shown = mean if len(set(told)) == 1 else f"{accuracy(float(mean))} on average"
+        yield Flag(
+            "choices",
+            f"By the results, whose examples have {span([*choices])} choices, chance is {shown}, "
+            f"but {said}.",
+        )
+
+
+def _more_labels(
+    tried: Seen, gold: tuple[frozenset[int], ...], declared: float, said: str
+) -> Iterator[Flag]:
+    """Find examples that show more labels than there are said to be choices."""
     least = _least_choices(tried, gold)
-    more = least > declared_choices
+    more = least > declared
     # Another number than a whole one is a mean.
-    if declared_choices.is_integer() and more.mean() > _FEW:
+    if declared.is_integer() and more.mean() > _FEW:
         yield Flag(
             "choices",
             f"In {count(int(more.sum()))} of {count(len(more))} examples the answers and the right "
-            f"answer are of up to {least.max()} different choices, but {declared}: {look}.",
+            f"answer are of up to {least.max()} different choices, but {said}.",
         )
+
+
+def _fewer_labels(
+    tried: Seen, gold: tuple[frozenset[int], ...], declared: float, said: str
+) -> Iterator[Flag]:
+    """Find fewer labels in all than choices, one of which is right in each of many examples."""
     used = set().union(*gold)
     if tried.answers is not None:
         used |= set(np.unique(tried.answers[tried.evaluated]).tolist())
@@ -78,8 +94,8 @@ def contradicted(tried: Seen) -> Iterator[Flag]:
         cases = len(gold)
         given = f"Only {len(used)} different answers are ever given or right in "
         where = f"{count(cases)} examples"
-    if len(used) >= 2 and (len(used) / declared_choices) ** cases <= _UNLIKELY:
-        yield Flag("choices", f"{given}{where}, but {declared}: {look}.")
+    if len(used) >= 2 and (len(used) / declared) ** cases <= UNLIKELY:
+        yield Flag("choices", f"{given}{where}, but {said}.")
 
 
 def _seen_right(tried: Seen) -> tuple[frozenset[int], ...]:
@@ -124,46 +140,42 @@ def _least_choices(tried: Seen, gold: tuple[frozenset[int], ...]) -> NDArray[np.
 
 
 def complementary(tried: Seen) -> Iterator[Flag]:
-    """Find two prompts of which on every example exactly one is right.
+    """Find two prompts of which on every example that both were scored on exactly one is right.
 
     Two guessers at chance c are so on an example with probability 2 c (1 - c). One that is right
     everywhere and one that is so nowhere are no constant answers, and nothing is told by such a
     pair where examples show more than two choices.
     """
-    chance = float(tried.chance)
-    examples = int(tried.sizes.min())
     pairs = len(tried.prompts) ** 2
-    if tried.chance >= _HALF or pairs * (2 * chance * (1 - chance)) ** examples > _UNLIKELY:
+    exactly_one = float(2 * tried.chance * (1 - tried.chance))
+    if tried.chance >= _HALF or pairs * exactly_one ** int(tried.sizes.max()) > UNLIKELY:
         return
-    if _shows_more_than_two(tried):
+    # Products of zeros and ones are exact, and fast as floating-point numbers only.
+    evaluated = tried.evaluated.astype(np.float32)
+    right = (tried.correct & tried.evaluated).astype(np.float32)
+    wrong = evaluated - right
+    shared = evaluated @ evaluated.T
+    rights = right @ evaluated.T
+    opposed = (right @ wrong.T + wrong @ right.T == shared) & (rights > 0) & (rights < shared)
+    found = np.argwhere(opposed & (pairs * exactly_one**shared <= UNLIKELY))
+    if not len(found) or _shows_more_than_two(tried):
         return
-    counts = tried.correct.sum(axis=1)
-    first: dict[tuple[bytes, bytes], int] = {}
-    for place, (right, scored) in enumerate(zip(tried.correct, tried.evaluated, strict=True)):
-        if not 0 < counts[place] < tried.sizes[place]:
-            continue
-        first.setdefault((right.tobytes(), scored.tobytes()), place)
-    for (_, evaluated), one in first.items():
-        wrong = tried.evaluated[one] & ~tried.correct[one]
-        other = first.get((wrong.tobytes(), evaluated))
-        if other is not None:
-            rates = counts / tried.sizes
-            shares = sorted(accuracy(float(rates[at])) for at in (one, other))
-            yield Flag(
-                "complementary_prompts",
-                f"Prompts {tried.prompts[one]!r} and {tried.prompts[other]!r} are right on exactly "
-                f"complementary examples ({' and '.join(shares)}), as the two constant answers to "
-                f"questions with two choices are, but chance is {tried.chance}: look how many "
-                "choices there are.",
-            )
-            return
+    one, other = found[0]
+    shares = sorted(accuracy(float(rights[at] / shared[at])) for at in ((one, other), (other, one)))
+    yield Flag(
+        "complementary_prompts",
+        f"Prompts {tried.prompts[one]!r} and {tried.prompts[other]!r} are right on exactly "
+        f"complementary examples ({' and '.join(shares)}), as the two constant answers to "
+        f"questions with two choices are, but chance is {tried.chance}: look how many "
+        "choices there are.",
+    )
 
 
 def _shows_more_than_two(tried: Seen) -> bool:
     """Tell whether scores or answers are of more than two choices; a stated number may be wrong."""
     if tried.log_likelihoods is not None:
         scored = (~np.isnan(tried.log_likelihoods)).sum(axis=2).max(axis=0)
-        if (scored > _TWO).mean() > _FEW:
+        if (scored > 2).mean() > _FEW:
             return True
     gold = _seen_right(tried) if tried.gold is None else tried.gold
-    return bool(gold) and bool((_least_choices(tried, gold) > _TWO).mean() > _FEW)
+    return bool(gold) and bool((_least_choices(tried, gold) > 2).mean() > _FEW)

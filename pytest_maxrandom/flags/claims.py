@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_maxrandom.flags.seen import Seen
-    from pytest_maxrandom.nulls import Null
-    from pytest_maxrandom.verdict import Claim
 
 
 def not_confirmed(tried: Seen) -> Iterator[Flag]:
@@ -38,21 +36,3 @@ def unpassable(seen: Seen) -> Iterator[Flag]:
             f"{' and '.join(seen.outcome.impossible)} with t = {seen.t}; use more examples or "
             "fewer prompts.",
         )
-
-
-def impossible(claim: Claim, null: Null, arrangements: int | None) -> list[str]:
-    """Return why no result can pass, one clause each; empty where one can.
-
-    Parameters
-    ----------
-    arrangements : int or None
-        In how many ways the right answers can be shuffled; None where that is not known.
-    """
-    failures = claim.failures(null, null.results[-1])
-    least = claim.permutation_p
-    if least is not None and arrangements is not None and least * arrangements < 1:
-        failures.append(
-            f"the permutation p is at least 1/{arrangements}, because the right answers can be "
-            f"shuffled in {arrangements} ways only"
-        )
-    return failures

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_maxrandom.flags.accident import UNLIKELY, of_several
 from pytest_maxrandom.flags.flag import Flag
 from pytest_maxrandom.flags.wording import of_prompts, percent
 from pytest_maxrandom.notation import accuracy
@@ -23,8 +24,6 @@ _NEARLY = 0.95
 _OTHERWISE = 5
 """Examples with another right answer that such a prompt must have seen."""
 _ROUNDING = 1e-12
-_UNLIKELY = 1e-6
-"""What guessers do with at most this probability is no accident."""
 
 
 def majority(seen: Seen) -> ConstantAnswer[int] | None:
@@ -74,7 +73,7 @@ def constant_answers(tried: Seen) -> Iterator[Flag]:
     for place, (answers, scored) in enumerate(zip(tried.answers, tried.evaluated, strict=True)):
         values, times = np.unique(answers[scored], return_counts=True)
         label, share = int(values[times.argmax()]), float(times.max() / scored.sum())
-        if share < _NEARLY or not _is_no_accident(share, tried, int(scored.sum())):
+        if share < _NEARLY:
             continue
         otherwise = scored & np.array([label not in right for right in tried.gold])
         # One who knows would have said something else there.
@@ -82,6 +81,9 @@ def constant_answers(tried: Seen) -> Iterator[Flag]:
             found[place] = label, share
     best = tried.outcome.best if tried.outcome else None
     if not found or (best not in found and 2 * len(found) <= len(tried.prompts)):
+        return
+    singles = [_by_accident(found[at][1], tried, int(tried.sizes[at])) for at in found]
+    if of_several(singles, len(tried.prompts)).log_p > math.log(UNLIKELY):
         return
     shown = best if best in found else next(iter(found))
     assert shown is not None
@@ -96,10 +98,12 @@ def constant_answers(tried: Seen) -> Iterator[Flag]:
     )
 
 
-def _is_no_accident(share: float, tried: Seen, n: int) -> bool:
-    """Tell whether no guesser gives one label to so many of n examples (Chernoff's bound)."""
+def _by_accident(share: float, tried: Seen, n: int) -> float:
+    """Bound the probability that a guesser gives one label to so many of n examples (Chernoff)."""
     chance = float(tried.chance)
+    if share <= chance:
+        return 1.0
     divergence = share * math.log(share / chance)
     if share < 1:
         divergence += (1 - share) * math.log((1 - share) / (1 - chance))
-    return len(tried.prompts) * math.exp(-n * divergence) <= _UNLIKELY
+    return min(1.0, math.exp(-n * divergence) / chance)

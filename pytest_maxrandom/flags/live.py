@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.flags.claims import impossible
 from pytest_maxrandom.flags.seen import Outcome, ScoreOutcome, Seen
 from pytest_maxrandom.labels import label
-from pytest_maxrandom.recorded.hits import hits
+from pytest_maxrandom.prompts.controls import common_words
+from pytest_maxrandom.stats.hits import hits
 from pytest_maxrandom.stats.metrics import balanced_accuracy, macro_f1
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 from pytest_maxrandom.verdict import DEFAULT_P_MAX
@@ -61,7 +61,7 @@ def seen_of_sweep(
     cell, prompt_set = planned.cell, planned.cell.prompt_set
     predictions, scoring = sweep.predictions, planned.suite.scoring
     coded = np.asarray(answers, dtype=np.int64)
-    names: tuple[str, ...] = ()
+    names = common_words((prompt.format for prompt in prompt_set.prompts), labels) or ()
     gold = labels.gold
     if labels.shared:
         names, coded, gold = _by_name(labels, coded)
@@ -85,7 +85,7 @@ def seen_of_sweep(
         # The paper's span is not the whole answer.
         labelled=None if scoring == "paper" else _labelled(labels, predictions, names),
         inputs=tuple(example.input for example in labels.examples),
-        full_texts=sweep.engine.full_texts,
+        full_texts=sweep.full_texts,
         asked=_asked(planned),
         outcome=None if verdict is None else _outcome(planned, labels, best, verdict),
         others=tuple(others),
@@ -155,7 +155,7 @@ def _outcome(planned: PlannedClaim, labels: Labels, best: int, verdict: Verdict)
         p_max=verdict.p_max,
         permutation_p=verdict.permutation_p,
         level=claim.p_max or DEFAULT_P_MAX,
-        impossible=tuple(impossible(claim, planned.null, ways)),
+        impossible=tuple(claim.impossible(planned.null, ways)),
         score=_score(planned, labels, verdict),
     )
 

@@ -19,6 +19,15 @@ if TYPE_CHECKING:
 
 _CANDIDATES = 200
 """Sets of examples that are tried: where most prompts agree, one of them is among so many."""
+_OTHER = "{told} scored on other examples than {others}: {name} shares {shared} of its {size}."
+_FEWER = (
+    "{told} scored on fewer examples than {others} ({name} on {size}, not {usual}), which their "
+    "demonstrations do not explain: look whether runs were cut short."
+)
+_MORE = (
+    "{told} scored on more examples than {others} ({name} on {size}, not {usual}), which the "
+    "demonstrations of those do not explain: look whether runs were cut short."
+)
 
 
 def repeated(read: Seen, tried: Seen) -> Iterator[Flag]:
@@ -81,40 +90,27 @@ def other_examples(tried: Seen) -> Iterator[Flag]:
     t = len(tried.prompts)
     group = f"{count(alike)} prompt{'s' if alike > 1 else ''}"
     others = "most" if 2 * alike > t else f"the largest group that agrees ({group})"
-    usual = int(common.sum())
-
-    def found(where: NDArray[np.bool_]) -> tuple[str, int, str]:
-        """Return how many these are, the one that is shown, and its name."""
+    lacking, having = lacks > tried.shots, more > tried.shots
+    best = tried.outcome.best if tried.outcome else -1
+    for where, sentence in (
+        (lacking & having, _OTHER),
+        (lacking & ~having, _FEWER),
+        (~lacking & having, _MORE),
+    ):
         rows = np.flatnonzero(where)
-        best = tried.outcome.best if tried.outcome else -1
+        if not len(rows):
+            continue
         one = best if best in rows else int(rows[0])
-        name = repr(tried.prompts[one]) + (", the best," if one == best else "")
-        return of_prompts(len(rows), t, "was", "were"), one, name
-
-    if (apart := (lacks > tried.shots) & (more > tried.shots)).any():
-        told, one, name = found(apart)
-        shared = int(tried.sizes[one] - more[one])
-        yield Flag(
-            "other_examples",
-            f"{told} scored on other examples than {others}: {name} shares {count(shared)} of its "
-            f"{count(int(tried.sizes[one]))}.",
+        size = int(tried.sizes[one])
+        text = sentence.format(
+            told=of_prompts(len(rows), t, "was", "were"),
+            others=others,
+            name=repr(tried.prompts[one]) + (", the best," if one == best else ""),
+            shared=count(size - int(more[one])),
+            size=count(size),
+            usual=count(int(common.sum())),
         )
-    if (short := (lacks > tried.shots) & (more <= tried.shots)).any():
-        told, one, name = found(short)
-        yield Flag(
-            "other_examples",
-            f"{told} scored on fewer examples than {others} ({name} on "
-            f"{count(int(tried.sizes[one]))}, not {count(usual)}), which their demonstrations do "
-            "not explain: look whether runs were cut short.",
-        )
-    if (long := (lacks <= tried.shots) & (more > tried.shots)).any():
-        told, one, name = found(long)
-        yield Flag(
-            "other_examples",
-            f"{told} scored on more examples than {others} ({name} on "
-            f"{count(int(tried.sizes[one]))}, not {count(usual)}), which the demonstrations of "
-            "those do not explain: look whether runs were cut short.",
-        )
+        yield Flag("other_examples", text)
 
 
 def _commonest(tried: Seen) -> NDArray[np.bool_]:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.flags.claims import impossible
 from pytest_maxrandom.flags.seen import Outcome, Seen
 from pytest_maxrandom.recorded.sweep import RecordedSweep
+from pytest_maxrandom.stats.chances import choices_of
 from pytest_maxrandom.verdict import DEFAULT_P_MAX
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def seen_of_recorded(claim: RecordedClaim, verdict: Verdict) -> Seen:
         p_max=verdict.p_max,
         permutation_p=verdict.permutation_p,
         level=claim.claim.p_max or DEFAULT_P_MAX,
-        impossible=tuple(impossible(claim.claim, evidence.null, None)),
+        impossible=tuple(claim.claim.impossible(evidence.null, None)),
     )
     others = [
         _seen(other, other.evidence, None)
@@ -107,4 +107,4 @@ def _choices(read: RecordedSweep) -> tuple[int, ...] | None:
     if read.chances is None:
         return None
     right = [1] * len(read.chances) if read.gold is None else [*map(len, read.gold)]
-    return tuple(int(many / chance) for many, chance in zip(right, read.chances, strict=True))
+    return tuple(map(choices_of, right, read.chances))

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from pytest_maxrandom.run import ItemRecord
 
 
+_COLLECTED = pytest.StashKey[list["Planned"]]()
+
+
 class Planned(Protocol):
     """What is known of an item when its suite has been read."""
 
@@ -35,6 +38,11 @@ class Planned(Protocol):
     @property
     def xfail(self) -> str | None:
         """Why it is expected to fail."""
+
+
+def collected(config: pytest.Config) -> list[Planned]:
+    """Return what the suites that were read plan, to be added to; also what is not selected."""
+    return config.stash.setdefault(_COLLECTED, [])
 
 
 def all_sweeps(item: pytest.Item) -> list[PlannedClaim]:

@@ -9,18 +9,18 @@ import pytest
 
 from pytest_maxrandom.errors import ClaimFailed, MaxRandomError, RedFlagged
 from pytest_maxrandom.evaluation import Evaluation
-from pytest_maxrandom.items.base import SuiteItem, all_sweeps
+from pytest_maxrandom.items.base import SuiteItem, all_sweeps, collected
 from pytest_maxrandom.items.means import means
 from pytest_maxrandom.models.registry import model_key
 from pytest_maxrandom.options import read_settings
 from pytest_maxrandom.progress import Progress
+from pytest_maxrandom.recorded.claims import RecordedClaim
 from pytest_maxrandom.recorded.evaluation import assess_recorded
 from pytest_maxrandom.reports.predictions import append
 from pytest_maxrandom.reports.red_flags import explained
 
 if TYPE_CHECKING:
     from pytest_maxrandom.plan import PlannedClaim
-    from pytest_maxrandom.recorded.claims import RecordedClaim
 
 _KNOWN = (
     "task", "model", "quantization", "shots", "n", "t", "standard_baseline", "max_random_baseline",
@@ -124,8 +124,8 @@ class RecordedItem(ClaimItem):
 
     def judge(self) -> None:
         """Judge the best of the recorded prompts."""
-        items = (each for each in self.session.items if isinstance(each, RecordedItem))
-        assess_recorded(self.planned.beside(each.planned for each in items), self.record)
+        known = (each for each in collected(self.config) if isinstance(each, RecordedClaim))
+        assess_recorded(self.planned.beside(known), self.record)
         if read_settings(self.config).predictions:
             self.record.notes.append(
                 "The predictions file has none of these answers: they are in the recorded results."

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from pytest_maxrandom.evaluation import Means
+from pytest_maxrandom.items.base import collected
 from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.options import read_settings
+from pytest_maxrandom.plan import PlannedClaim
 from pytest_maxrandom.store import open_store
 
 _MEANS = pytest.StashKey[Means]()
@@ -35,6 +37,7 @@ def means(config: pytest.Config) -> Means:
             run=worker.get("testrunuid") or uuid.uuid4().hex,
             process=process,
             settings=settings,
+            collected=[each for each in collected(config) if isinstance(each, PlannedClaim)],
         )
     return config.stash[_MEANS]
 

@@ -1,4 +1,4 @@
-"""The claim's scores without the labels' prior, and whether the best prompt is then above chance.
+"""A claim's choices by probability without the labels' prior: is the best prompt above chance?
 
 A prior is estimated for each number of choices by itself, because labels that stand beside more
 others have less of the probability.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.labels import Labels
     from pytest_maxrandom.predictions import Predictions, PromptPredictions
+    from pytest_maxrandom.record import Calibration
     from pytest_maxrandom.tasks.task import Example
 
     Prior = Mapping[int, NDArray[np.float64]]
@@ -51,7 +52,7 @@ class _Outcome:
 
 def contextual(
     labels: Labels, names: Sequence[str], natural: Predictions, content_free: Predictions, t: int
-) -> Calibrated | None:
+) -> Calibrated:
     """Remove what each prompt says of inputs that say nothing (Zhao et al. 2021).
 
     Parameters
@@ -76,7 +77,7 @@ def pride(
     rotated: Predictions,
     held: frozenset[str],
     t: int,
-) -> Calibrated | None:
+) -> Calibrated:
     """Remove the prior of places, estimated on held-back examples (PriDe, Zheng et al. 2023).
 
     Parameters
@@ -86,9 +87,10 @@ def pride(
     held : frozenset of str
         Ids of the held-back examples.
 
-    Returns
-    -------
-    None where no prompt was scored on a held-back example and on another of as many choices.
+    Raises
+    ------
+    ValueError
+        If no prompt was scored on a held-back example and on another of as many choices.
     """
     outcomes = []
     for one, turned in zip(natural.prompts, rotated.prompts, strict=True):
@@ -101,20 +103,16 @@ def _pride_prior(
     labels: Labels, natural: PromptPredictions, turned: PromptPredictions, held: frozenset[str]
 ) -> Prior:
     scores = {
-        _key(example): row
+        example.presentation: row
         for part in (natural, turned)
         for example, row in zip(part.examples, part.log_likelihoods, strict=True)
     }
     samples: dict[int, list[list[list[float]]]] = {}
     for example in natural.examples:
         if example.id in held:
-            rows = [_by_place(one, scores[_key(one)]) for one in rotations(example)]
+            rows = [_by_place(one, scores[one.presentation]) for one in rotations(example)]
             samples.setdefault(len(example.choices), []).append(rows)
     return {m: pride_log_prior(np.array(of_size)) for m, of_size in samples.items()}
-
-
-def _key(example: Example) -> tuple[str, tuple[int, ...] | None]:
-    return example.id, example.order
 
 
 def _by_place(example: Example, row: Sequence[float]) -> list[float]:
@@ -160,14 +158,14 @@ def _answer(scores: NDArray[np.float64], digest: str, name: str) -> int:
 
 
 def _best(
-    method: Literal["contextual", "pride"],
+    method: Calibration,
     found: Sequence[_Outcome],
     names: Sequence[str],
     t: int,
-) -> Calibrated | None:
+) -> Calibrated:
     outcomes = [one for one in found if one.chances]
     if not outcomes:
-        return None
+        raise ValueError("no prompt was scored on held-back examples and on others")
     sizes = Counter(one.chances for one in outcomes)
     likely = max(sizes, key=lambda chances: sum(chances) / len(chances))
     sizes[likely] += max(0, t - len(outcomes))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.notation import accuracy, equals, level, p_value
+from pytest_maxrandom.label_bias.sentence import failure, sentence
 from pytest_maxrandom.record import InteractionBias, LabelRow
 from pytest_maxrandom.stats.base_rate import correlation
 from pytest_maxrandom.stats.label_bias import (
@@ -24,6 +24,7 @@ from pytest_maxrandom.stats.label_bias import (
 )
 from pytest_maxrandom.stats.label_finding import finding, preference_p_value
 from pytest_maxrandom.stats.label_null import move_baseline, recall_baseline, redraw_baseline
+from pytest_maxrandom.stats.label_permutation import permutation_p_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,35 +32,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.label_bias.answers import LabelAnswers
-    from pytest_maxrandom.record import Interaction, LabelBiasRecord, LabelCheck
-    from pytest_maxrandom.stats.label_finding import Finding
+    from pytest_maxrandom.record import Interaction, LabelBiasRecord, LabelCheck, LabelFinding
+    from pytest_maxrandom.stats.base_rate import BaseRates
     from pytest_maxrandom.stats.metrics import ScoreBaseline
     from pytest_maxrandom.suite.label_bias import LabelBiasSpec
 
-_ROUNDING = 1e-12
-_SCORE = {
-    "recall": "mean recall of all labels but the best",
-    "move": "mean recall of all labels but the best, with every right answer at every label",
-    "redraw": "least accuracy over the redraws",
-}
-
 
 @dataclass(frozen=True)
-class Reduced:
-    """One way of asking, reduced to its numbers, with what they say in words."""
+class InteractionResult:
+    """One way of asking, reduced to its numbers, with what they say."""
 
     bias: InteractionBias
-    finding: Finding
+    finding: LabelFinding
     best: int
     """Place of the prompt with the highest accuracy."""
-
-
-@dataclass(frozen=True, eq=False)
-class BaseRates:
-    """Labels without a question, as one prompt's format has them."""
-
-    rates: NDArray[np.float64]
-    mass: float | None
 
 
 def reduce(
@@ -67,66 +53,36 @@ def reduce(
     interaction: Interaction,
     spec: LabelBiasSpec,
     t: int,
-) -> Reduced:
+) -> InteractionResult:
     """Compute the score of the best prompt beside that of the best of t guessers.
-
-    Where examples are shown in several orders, there are two kinds of guessers: those who guess
-    every presentation anew, and those who keep to one choice of each example. A model that prefers
-    contents knows nothing either, so it is compared with the kind that is harder to beat.
 
     Parameters
     ----------
     t : int
         All prompts that count; those that are not at hand are like these.
     """
-    check, m = spec.check, len(asked.names)
+    m, total = len(asked.names), len(asked.prompts)
     by_label = (
-        recalls(asked.answers, asked.gold, m) if check == "recall" else moved_recalls(asked.answers)
+        recalls(asked.answers, asked.gold, m)
+        if spec.check == "recall"
+        else moved_recalls(asked.answers)
     )
     scores = never_score(by_label)
-    if check == "redraw":
+    if spec.check == "redraw":
         places = redraw_places(asked.ids, asked.choices, seed=spec.seed)
         scores = worst_redraw(redrawn_accuracies(asked.answers, places))
     winner, score = best_of_prompts(scores)
-    kinds = [False] if check == "recall" else [False, True]
-    nulls = {kept: _baseline(asked, check, spec.seed, t, by_content=kept) for kept in kinds}
-    by_content = max(nulls, key=lambda kept: nulls[kept].p_value(score))
-    baseline = nulls[by_content]
+    by_content, baseline = _hardest(asked, spec, t, score)
     right, presented = asked.right, asked.presented
-    total = len(right)
     accuracies = right.reshape(total, -1).sum(axis=1) / presented.reshape(total, -1).sum(axis=1)
     best = int(accuracies.argmax())
-    shares = label_shares(asked.answers, m)[best]
-    said = finding(
-        score=score,
-        baseline=baseline,
-        by_content=by_content,
-        recalls=by_label[best],
-        shares=shares,
-        preference_p=preference_p_value(
-            asked.answers[best], asked.gold, asked.choices, seed=spec.seed
-        ),
-        names=asked.names,
-        n=int(asked.evaluated[best].sum()),
-        level=spec.level,
-    )
     bias = InteractionBias(
         interaction=interaction,
         n=int(asked.evaluated[best].sum()),
         t=t,
         best_prompt=asked.prompts[best],
         best_accuracy=float(accuracies[best]),
-        labels=[
-            LabelRow(
-                label=name,
-                gold=gold,
-                recall=None if np.isnan(recall) else float(recall),
-                predicted=float(share),
-            )
-            for name, gold, recall, share in zip(
-                asked.names, asked.gold_counts(best), by_label[best], shares, strict=True
-            )
-        ],
+        labels=_rows(asked, best, by_label[best]),
         rstd=float(rstd(by_label[best])),
         score=score,
         score_prompt=asked.prompts[winner],
@@ -135,79 +91,100 @@ def reduce(
         by_content=by_content,
         p_value=baseline.p_value(score),
         p_error=baseline.p_value_error(score),
+        preference_p=preference_p_value(
+            asked.answers[best], asked.gold, asked.choices, seed=spec.seed
+        ),
+        permutation_p=_permuted(asked, spec.seed, t) if spec.check == "recall" else None,
     )
-    return Reduced(bias, said, best)
+    p_values = [p for p in (bias.p_value, bias.permutation_p) if p is not None]
+    return InteractionResult(bias, finding(p_values, bias.preference_p, spec.level), best)
+
+
+def _rows(asked: LabelAnswers, prompt: int, recall: NDArray[np.float64]) -> list[LabelRow]:
+    shares = label_shares(asked.answers[prompt : prompt + 1], len(asked.names))[0]
+    return [
+        LabelRow(
+            label=name,
+            gold=gold,
+            recall=None if np.isnan(one) else float(one),
+            predicted=float(share),
+        )
+        for name, gold, one, share in zip(
+            asked.names, asked.gold_counts(prompt), recall, shares, strict=True
+        )
+    ]
+
+
+def _permuted(asked: LabelAnswers, seed: int, t: int) -> float:
+    """Return the p-value with shuffled right answers, by Bonferroni for prompts not at hand."""
+    p = permutation_p_value(asked.answers, asked.gold, asked.choices, seed=seed)
+    return min(1.0, p * max(1.0, t / len(asked.prompts)))
 
 
 def add_base_rates(bias: InteractionBias, found: BaseRates) -> None:
-    """Put the labels' probabilities without a question beside their recalls."""
+    """Put the labels' probabilities without a question beside their recalls.
+
+    What follows after each label of a counterfactual is one continuation, and its probabilities
+    make no whole: their mass is not told.
+    """
     for row, rate in zip(bias.labels, found.rates, strict=True):
         row.base_rate = float(rate)
-    bias.base_rate_mass = found.mass
+    bias.base_rate_mass = None if bias.interaction == "counterfactual" else float(found.mass)
     recall = np.array([np.nan if row.recall is None else row.recall for row in bias.labels])
     if (fit := correlation(found.rates, recall)) is not None:
         bias.r, bias.r_low, bias.r_high = fit.r, fit.low, fit.high
 
 
-def conclude(record: LabelBiasRecord, found: Sequence[Reduced], spec: LabelBiasSpec) -> None:
+def conclude(
+    record: LabelBiasRecord, found: Sequence[InteractionResult], spec: LabelBiasSpec
+) -> None:
     """Write down what all ways of asking say together.
 
     What is asserted must hold in each of them. The finding is knowledge where all say so, a label
     preference where one does, and else cannot be told.
     """
-    several = len(found) > 1
     record.interactions = [each.bias for each in found]
-    kinds = {each.finding.kind for each in found}
+    kinds = {each.finding for each in found}
     if kinds == {"knowledge"}:
         record.finding = "knowledge"
     else:
         record.finding = "label preference" if "label preference" in kinds else "cannot tell"
-    record.sentence = " ".join(
-        f"{each.bias.interaction.capitalize()}: {each.finding.sentence}"
-        if several
-        else each.finding.sentence
-        for each in found
-    )
-    failed = [each for each in found if record.asserted and not _holds(each.bias, spec.level)]
+    said = [sentence(each.bias, each.finding, spec.level) for each in found]
+    if len(found) > 1:
+        said = [
+            f"{each.bias.interaction.capitalize()}: {one}"
+            for each, one in zip(found, said, strict=True)
+        ]
+    record.sentence = " ".join(said)
+    failed = [each for each in found if record.asserted and each.finding != "knowledge"]
     record.passed = not failed
     if failed:
-        record.message = "; ".join(_failure(each, spec.check, spec.level) for each in failed)
+        record.message = "; ".join(failure(each.bias, each.finding, spec.level) for each in failed)
 
 
-def _holds(bias: InteractionBias, bound: float) -> bool:
-    return bias.p_value <= bound * (1 + _ROUNDING)
+def _hardest(
+    asked: LabelAnswers, spec: LabelBiasSpec, t: int, score: float
+) -> tuple[bool, ScoreBaseline]:
+    """Return the guessers that are hardest to beat, and whether they keep to one choice.
 
-
-def _failure(found: Reduced, check: LabelCheck, bound: float) -> str:
-    """Return why a way of asking is not above random guessing, in one line."""
-    bias = found.bias
-    tried = f"the best of t = {bias.t} prompts" if bias.t > 1 else "the only prompt (t = 1)"
-    guessers = f"the best of {bias.t} random guessers" if bias.t > 1 else "a random guesser"
-    if bias.by_content:
-        guessers += f" who keep{'' if bias.t > 1 else 's'} to one choice of each example"
-    return (
-        f"{bias.interaction}: Nvr-X score {accuracy(bias.score)} ({_SCORE[check]}) of {tried}, "
-        f"n = {bias.n}; {guessers} {accuracy(bias.score_baseline)}; p "
-        f"{equals(p_value(bias.p_value, level=bound))} is above {level(bound)}: "
-        f"{found.finding.kind}"
-    )
-
-
-def _baseline(
-    asked: LabelAnswers, check: LabelCheck, seed: int, t: int, *, by_content: bool = False
-) -> ScoreBaseline:
+    Where examples are shown in several orders, there are two kinds: those who guess every
+    presentation anew, and those who keep to one choice of each example. A model that prefers
+    contents knows nothing either.
+    """
+    # The models of a suite share their examples, and so their guessers.
     evaluated = np.unique(asked.evaluated, axis=0) if _same(asked) else asked.evaluated
-    return _guessers(
-        check,
-        asked.ids if check == "redraw" else (),
-        asked.choices,
-        asked.gold if check == "recall" else (),
-        seed,
-        t,
-        evaluated.shape,
-        evaluated.tobytes(),
-        by_content,
+    shown = _Shown(
+        check=spec.check,
+        ids=asked.ids if spec.check == "redraw" else (),
+        choices=asked.choices,
+        gold=asked.gold if spec.check == "recall" else (),
+        seed=spec.seed,
+        shape=evaluated.shape,
+        evaluated=evaluated.tobytes(),
     )
+    kinds = [False] if spec.check == "recall" else [False, True]
+    found = [(kept, _guessers(shown, t, by_content=kept)) for kept in kinds]
+    return max(found, key=lambda each: each[1].p_value(score))
 
 
 def _same(asked: LabelAnswers) -> bool:
@@ -215,23 +192,25 @@ def _same(asked: LabelAnswers) -> bool:
     return bool((asked.evaluated == asked.evaluated[0]).all())
 
 
+@dataclass(frozen=True)
+class _Shown:
+    """All of a check that guessers depend on; `evaluated` as bytes, because arrays do not hash."""
+
+    check: LabelCheck
+    ids: tuple[str, ...]
+    choices: tuple[int, ...]
+    gold: tuple[frozenset[int], ...]
+    seed: int
+    shape: tuple[int, ...]
+    evaluated: bytes
+
+
 @functools.lru_cache(maxsize=16)
-def _guessers(
-    check: LabelCheck,
-    ids: tuple[str, ...],
-    choices: tuple[int, ...],
-    gold: tuple[frozenset[int], ...],
-    seed: int,
-    t: int,
-    shape: tuple[int, int],
-    evaluated: bytes,
-    by_content: bool,
-) -> ScoreBaseline:
-    """Return the guessers; the models of a suite share their examples, and so these."""
-    mask = np.frombuffer(evaluated, dtype=np.bool_).reshape(shape)
-    if check == "recall":
-        return recall_baseline(gold, choices, t, evaluated=mask)
-    if check == "move":
-        return move_baseline(choices, t, by_content=by_content, evaluated=mask)
-    places = redraw_places(ids, choices, seed=seed)
-    return redraw_baseline(choices, places, t, by_content=by_content, evaluated=mask)
+def _guessers(shown: _Shown, t: int, *, by_content: bool) -> ScoreBaseline:
+    mask = np.frombuffer(shown.evaluated, dtype=np.bool_).reshape(shown.shape)
+    if shown.check == "recall":
+        return recall_baseline(shown.gold, shown.choices, t, evaluated=mask)
+    if shown.check == "move":
+        return move_baseline(shown.choices, t, by_content=by_content, evaluated=mask)
+    places = redraw_places(shown.ids, shown.choices, seed=shown.seed)
+    return redraw_baseline(shown.choices, places, t, by_content=by_content, evaluated=mask)

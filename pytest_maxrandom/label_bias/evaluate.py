@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_maxrandom.label_bias import answers
 from pytest_maxrandom.label_bias.calibrate import contextual, pride
-from pytest_maxrandom.label_bias.conclude import BaseRates, add_base_rates, conclude, reduce
+from pytest_maxrandom.label_bias.conclude import add_base_rates, conclude, reduce
 from pytest_maxrandom.label_bias.costs import Costs
-from pytest_maxrandom.predictions import together
+from pytest_maxrandom.predictions import Predictions, together
 from pytest_maxrandom.stats.base_rate import base_rates
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pytest_maxrandom.asking import Work
     from pytest_maxrandom.evaluation import Evaluation
-    from pytest_maxrandom.label_bias.conclude import Reduced
+    from pytest_maxrandom.label_bias.conclude import InteractionResult
+    from pytest_maxrandom.label_bias.interactions import InteractionPlan
     from pytest_maxrandom.label_bias.plan import PlannedLabelBias
-    from pytest_maxrandom.label_bias.ways import Way
-    from pytest_maxrandom.predictions import Predictions, PromptPredictions, Scoring
-    from pytest_maxrandom.record import Calibrated, LabelBiasRecord
-    from pytest_maxrandom.sweep import Progress, Sweep
+    from pytest_maxrandom.predictions import PromptPredictions, Scoring
+    from pytest_maxrandom.record import Calibrated, Calibration, LabelBiasRecord
+    from pytest_maxrandom.stats.base_rate import BaseRates
+    from pytest_maxrandom.sweep import Progress
 
 
 class LabelBiasEvaluation:
@@ -40,7 +44,6 @@ class LabelBiasEvaluation:
     def __init__(self, planned: PlannedLabelBias, evaluation: Evaluation) -> None:
         self._planned = planned
         self._evaluation = evaluation
-        self._costs = Costs()
 
     def prepare(self) -> None:
         """Load the model, unless all that is asked of it is stored.
@@ -51,7 +54,7 @@ class LabelBiasEvaluation:
             If it cannot be loaded.
         """
         self._evaluation.prepare()
-        works = (work for way in self._planned.ways for work in way.works)
+        works = (work for plan in self._planned.interactions for work in plan.works)
         if not all(self._evaluation.knows(work, scoring) for work, scoring in works):
             self._evaluation.load()
 
@@ -65,110 +68,132 @@ class LabelBiasEvaluation:
         """
         own = self._evaluation.sweep(progress)
         t, *_ = self._evaluation.counted()
-        found = [_Asked(way, self, own, t, progress).reduced(record) for way in self._planned.ways]
+        costs = Costs()
+
+        def ask(work: Work, scoring: Scoring) -> Predictions:
+            return costs.add(self._evaluation.ask(work, scoring, progress)).predictions
+
+        found = []
+        for plan in self._planned.interactions:
+            natural = own.predictions if plan.own else ask(plan.natural, plan.scoring)
+            found.append(_of_interaction(_Asked(plan, natural, t, ask), record.notes))
         conclude(record, found, self._planned.spec)
-        record.engine, record.sweeps = self._costs.engine, self._costs.in_units_of(own)
-
-    def ask(self, work: Work, scoring: Scoring, progress: Progress) -> Sweep:
-        """Run what is no try of the claim, and add up what it costs."""
-        return self._costs.add(self._evaluation.ask(work, scoring, progress))
+        record.engine, record.sweeps = costs.engine, costs.in_units_of(own)
 
 
+@dataclass(frozen=True)
 class _Asked:
-    """One way of asking, asked.
+    """One way of asking, being asked.
+
+    Attributes
+    ----------
+    natural : Predictions
+        The prompts' answers to the examples as they are.
+    t : int
+        All prompts that count.
+    ask : callable
+        Puts further work through the model.
+    """
+
+    plan: InteractionPlan
+    natural: Predictions
+    t: int
+    ask: Callable[[Work, Scoring], Predictions]
+
+    @property
+    def named(self) -> str:
+        """How notes call it."""
+        return self.plan.interaction.capitalize()
+
+
+def _of_interaction(asked: _Asked, notes: list[str]) -> InteractionResult:
+    """Return the numbers of a way of asking, and add to the notes which of them there are not."""
+    plan = asked.plan
+    found = _scored(asked)
+    free = (
+        asked.ask(plan.content_free, plan.base_rate_scoring)
+        if plan.content_free
+        else Predictions(())
+    )
+    if plan.spec.base_rate != "off":
+        try:
+            add_base_rates(found.bias, _base_rates(asked, free, found.best))
+        except ValueError as error:
+            notes.append(f"{asked.named} has no base rates: {error}.")
+    for method in plan.spec.calibration:
+        try:
+            found.bias.calibrated.append(_calibrated(asked, free, method))
+        except ValueError as error:
+            notes.append(f"{asked.named} has no {method} calibration: {error}.")
+        else:
+            if method == "pride":
+                notes.append(_held_back(asked))
+    return found
+
+
+def _scored(asked: _Asked) -> InteractionResult:
+    """Compare answers, to examples as they are or with right answers moved, with guessers."""
+    plan = asked.plan
+    if plan.moved:
+        further = asked.ask(plan.moved, plan.scoring)
+        shown = answers.moved(plan.labels, plan.names, together(asked.natural, further))
+    else:
+        shown = answers.natural(plan.labels, plan.names, asked.natural)
+    return reduce(shown, plan.interaction, plan.spec, asked.t)
+
+
+def _base_rates(asked: _Asked, free: Predictions, best: int) -> BaseRates:
+    """Return the probabilities of the labels of examples with the most choices.
 
     Parameters
     ----------
-    own : Sweep
-        The claim's.
-    t : int
-        All prompts that count.
+    free : Predictions
+        Of content-free inputs.
+    best : int
+        Place of the prompt that the labels are shown of.
+
+    Raises
+    ------
+    ValueError
+        If no label has any.
     """
+    plan = asked.plan
+    texts = free.prompts[best] if plan.spec.base_rate == "content_free" else _control(asked, best)
+    rows = [row for row in texts.log_likelihoods if len(row) == len(plan.names)]
+    # Rounding may leave a probability of 1 a little above it.
+    return base_rates(np.minimum(rows, 0.0))
 
-    def __init__(
-        self, way: Way, asking: LabelBiasEvaluation, own: Sweep, t: int, progress: Progress
-    ) -> None:
-        self._way, self._t = way, t
 
-        def ask(work: Work, scoring: Scoring) -> Sweep:
-            return asking.ask(work, scoring, progress)
+def _control(asked: _Asked, best: int) -> PromptPredictions:
+    """Ask the control texts of all formats, and return those of one prompt's."""
+    plan = asked.plan
+    texts = asked.ask(plan.control, plan.base_rate_scoring).prompts
+    return texts[plan.formats.index(asked.natural.prompts[best].prompt.format)]
 
-        self._ask = ask
-        natural = own if way.own else ask(way.natural, way.scoring)
-        self._natural = natural.predictions
 
-    def reduced(self, record: LabelBiasRecord) -> Reduced:
-        """Return the numbers, and add to the record's notes what of them there is not."""
-        way = self._way
-        if way.moved:
-            further = self._ask(way.moved, way.scoring).predictions
-            asked = answers.moved(way.labels, way.names, together(self._natural, further))
-        else:
-            asked = answers.natural(way.labels, way.names, self._natural)
-        found = reduce(asked, way.interaction, way.spec, self._t)
-        free = self._ask(way.content_free, way.alone).predictions if way.content_free else None
-        if way.control:
-            texts = self._ask(way.control, way.alone).predictions.prompts
-            form = self._natural.prompts[found.best].prompt.format
-            self._add_base_rates(found, texts[way.formats.index(form)], record)
-        elif free is not None and way.spec.base_rate == "content_free":
-            self._add_base_rates(found, free.prompts[found.best], record)
-        for method in way.spec.calibration:
-            rotated = self._ask(way.rotated, way.scoring).predictions if method == "pride" else None
-            try:
-                calibrated = self._calibrated(rotated, free)
-            except ValueError as error:
-                record.notes.append(f"{self._called} {method} calibration: {error}.")
-                continue
-            if calibrated is not None:
-                found.bias.calibrated.append(calibrated)
-                if rotated is not None:
-                    record.notes.append(self._held_back())
-            else:
-                record.notes.append(
-                    f"{self._called} {method} calibration: no prompt was scored on held-back "
-                    "examples and on others."
-                )
-        return found
+def _calibrated(asked: _Asked, free: Predictions, method: Calibration) -> Calibrated:
+    """Take the labels' prior out of the scores.
 
-    def _held_back(self) -> str:
-        """Say how few examples PriDe's prior comes from."""
-        way = self._way
-        pairs = zip(way.labels.examples, way.labels.choices, strict=True)
-        sizes = Counter(choices for example, choices in pairs if example.id in way.held)
-        each = [f"{size} with {choices} choices" for choices, size in sorted(sizes.items())]
-        return (
-            f"{self._called} PriDe: the prior is that of held-back examples, {', '.join(each)}; "
-            "prompts are compared on those of the others that it is known for: of as many choices "
-            "as a held-back example that the prompt does not show."
-        )
+    Raises
+    ------
+    ValueError
+        If there is no prior, or nothing to compare without it.
+    """
+    plan = asked.plan
+    if method == "contextual":
+        return contextual(plan.labels, plan.names, asked.natural, free, asked.t)
+    rotated = asked.ask(plan.rotated, plan.scoring)
+    return pride(plan.labels, plan.names, asked.natural, rotated, plan.held, asked.t)
 
-    def _add_base_rates(
-        self, found: Reduced, texts: PromptPredictions, record: LabelBiasRecord
-    ) -> None:
-        """Add the probabilities of the labels of examples with the most choices."""
-        m = len(self._way.names)
-        rows = [row for row in texts.log_likelihoods if len(row) == m]
-        try:
-            # Rounding may leave a probability of 1 a little above it.
-            rates = base_rates(np.minimum(rows, 0.0))
-        except ValueError as error:
-            record.notes.append(f"{self._called} base rates: {error}.")
-            return
-        # What follows after each label is one continuation, and its probabilities make no whole.
-        mass = None if self._way.interaction == "counterfactual" else float(rates.mass)
-        add_base_rates(found.bias, BaseRates(rates.rates, mass))
 
-    def _calibrated(
-        self, rotated: Predictions | None, free: Predictions | None
-    ) -> Calibrated | None:
-        """Return what PriDe gives where examples were rotated, else contextual calibration."""
-        way = self._way
-        if rotated is not None:
-            return pride(way.labels, way.names, self._natural, rotated, way.held, self._t)
-        assert free is not None
-        return contextual(way.labels, way.names, self._natural, free, self._t)
-
-    @property
-    def _called(self) -> str:
-        return f"{self._way.interaction.capitalize()} has no"
+def _held_back(asked: _Asked) -> str:
+    """Say how few examples PriDe's prior comes from."""
+    plan = asked.plan
+    pairs = zip(plan.labels.examples, plan.labels.choices, strict=True)
+    sizes = Counter(choices for example, choices in pairs if example.id in plan.held)
+    each = [f"{size} with {choices} choices" for choices, size in sorted(sizes.items())]
+    return (
+        f"{asked.named}: PriDe's prior is that of held-back examples, {', '.join(each)}; prompts "
+        "are compared on those of the others that it is known for: of as many choices as a "
+        "held-back example that the prompt does not show."
+    )

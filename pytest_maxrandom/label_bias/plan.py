@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.errors import Problem, SuiteError
+from pytest_maxrandom.label_bias.interactions import InteractionPlan, formats_of, interaction_of
 from pytest_maxrandom.label_bias.of_claim import OfClaim
-from pytest_maxrandom.label_bias.ways import Way, formats_of, interaction_of, labels_of
+from pytest_maxrandom.labels import preferable
 from pytest_maxrandom.plan import PlannedClaim
-from pytest_maxrandom.prompts.controls import unasked
+from pytest_maxrandom.prompts.controls import no_base_rate_reason
 from pytest_maxrandom.prompts.placements import unmovable
 from pytest_maxrandom.record import LabelBiasRecord
 from pytest_maxrandom.stats.calibration import held_back
@@ -17,6 +18,7 @@ from pytest_maxrandom.stats.calibration import held_back
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_maxrandom.labels import Labels
     from pytest_maxrandom.prompts.sampling import PromptSet
     from pytest_maxrandom.suite.label_bias import LabelBiasSpec
     from pytest_maxrandom.suite.loader import Suite
@@ -35,7 +37,7 @@ class PlannedLabelBias(OfClaim):
     ----------
     claim : PlannedClaim
         The claim.
-    ways : tuple of Way
+    interactions : tuple of InteractionPlan
         How its labels are asked for.
     notes : tuple of str
         What a reader must know, one sentence each.
@@ -43,7 +45,7 @@ class PlannedLabelBias(OfClaim):
 
     claim: PlannedClaim
     spec: LabelBiasSpec
-    ways: tuple[Way, ...] = field(repr=False)
+    interactions: tuple[InteractionPlan, ...] = field(repr=False)
     notes: tuple[str, ...]
 
     def record(self, node_id: str, suite: str) -> LabelBiasRecord:
@@ -90,48 +92,79 @@ def plan_label_bias(
         found.append(each)
         if not isinstance(each, PlannedClaim) or not spec.is_about(each.cell.task.name):
             continue
-        if mistakes := list(_mistakes(each.cell.prompt_set, spec)):
+        labelled = _Labelled.of(each.cell.prompt_set)
+        if mistakes := list(_mistakes(labelled, spec)):
             for key, message in mistakes:
                 line = suite.line("label_bias", *([key] if key else []))
                 dotted = f"label_bias.{key}" if key else "label_bias"
                 text = f"{dotted}: {each.cell.task.name}: {message}"
                 problems[Problem(suite.path, line, text)] = None
         else:
-            found.append(_planned(each, spec))
+            found.append(_planned(each, labelled, spec))
     if problems:
         raise SuiteError(problems)
     return found
 
 
-def _planned(claim: PlannedClaim, spec: LabelBiasSpec) -> PlannedLabelBias:
+@dataclass(frozen=True)
+class _Labelled:
+    """A prompt set with its labels, and why not everything can be asked of them."""
+
+    prompt_set: PromptSet
+    labels: Labels
+    no_base_rate_reason: str | None
+    """Why they have no probability without a question."""
+    unmovable: str | None
+    """Why right answers cannot stand at other labels."""
+
+    @classmethod
+    def of(cls, prompt_set: PromptSet) -> _Labelled:
+        labels, formats = preferable(prompt_set)[-1], formats_of(prompt_set)
+        reasons = (no_base_rate_reason(form, labels) for form in formats)
+        pinned = (unmovable(form, prompt_set.validation) for form in formats)
+        return cls(
+            prompt_set, labels, next(filter(None, reasons), None), next(filter(None, pinned), None)
+        )
+
+    @property
+    def has_two(self) -> bool:
+        """Whether each prompt is scored on right answers with different labels."""
+        gold = dict(zip((e.id for e in self.labels.examples), self.labels.gold, strict=True))
+        scored = map(self.prompt_set.scored, self.prompt_set.prompts)
+        return all(len(set().union(*(gold[e.id] for e in examples))) > 1 for examples in scored)
+
+
+def _planned(claim: PlannedClaim, labelled: _Labelled, spec: LabelBiasSpec) -> PlannedLabelBias:
     own = interaction_of(claim.suite.scoring)
-    prompt_set = claim.cell.prompt_set
-    if _reason_unasked(prompt_set):
+    notes = []
+    if labelled.no_base_rate_reason and spec.base_rate != "off":
+        notes.append(f"There is no base rate: {_clause(labelled.no_base_rate_reason)}.")
         spec = spec.model_copy(update={"base_rate": "off"})
-    ways = tuple(Way.of(claim, interaction, spec) for interaction in spec.interactions or [own])
-    return PlannedLabelBias(claim, spec, ways, tuple(_notes(claim, spec, ways)))
+    interactions = tuple(
+        InteractionPlan.of(claim, interaction, spec) for interaction in spec.interactions or [own]
+    )
+    notes += _notes(labelled, spec, interactions)
+    return PlannedLabelBias(claim, spec, interactions, tuple(notes))
 
 
-def _mistakes(prompt_set: PromptSet, spec: LabelBiasSpec) -> Iterator[Mistake]:
+def _mistakes(labelled: _Labelled, spec: LabelBiasSpec) -> Iterator[Mistake]:
     """Yield why there is no such check of a task."""
-    labels, formats = labels_of(prompt_set), formats_of(prompt_set)
-    if not labels.meaningful(prompt_set.prompts):
+    labels, pinned, reason = labelled.labels, labelled.unmovable, labelled.no_base_rate_reason
+    if not labels.meaningful(labelled.prompt_set.prompts):
         yield (
             "",
             "choices differ from example to example and are not listed, so no answer has a label; "
             "list them (`append_choices: true`), or name the other tasks in `label_bias.tasks`",
         )
         return
-    pinned = next(filter(None, (unmovable(form, prompt_set.validation) for form in formats)), None)
     if spec.check != "recall" and pinned:
         yield "check", f"{_clause(pinned)}; use `check: recall`"
-    if spec.check == "recall" and not _two_labels(prompt_set):
+    if spec.check == "recall" and not labelled.has_two:
         yield (
             "",
             "a prompt is scored on examples whose right answers all have the same label, so that "
             "nothing tells knowledge from a preference for it; use other examples",
         )
-    reason = _reason_unasked(prompt_set)
     if reason and spec.base_rate != "off" and "base_rate" in spec.model_fields_set:
         yield "base_rate", f"{_clause(reason)}; use `base_rate: off`"
     if reason and "contextual" in spec.calibration:
@@ -146,39 +179,22 @@ def _mistakes(prompt_set: PromptSet, spec: LabelBiasSpec) -> Iterator[Mistake]:
                 yield "calibration", f"{error}; remove `pride`"
 
 
-def _notes(claim: PlannedClaim, spec: LabelBiasSpec, ways: Sequence[Way]) -> Iterator[str]:
-    prompt_set = claim.cell.prompt_set
-    asked = claim.suite.label_bias
-    if (reason := _reason_unasked(prompt_set)) and asked and asked.base_rate != "off":
-        yield f"There is no base rate: {_clause(reason)}."
-    if any(len(example.right) > 1 for example in prompt_set.validation):
+def _notes(
+    labelled: _Labelled, spec: LabelBiasSpec, interactions: Sequence[InteractionPlan]
+) -> Iterator[str]:
+    if any(len(example.right) > 1 for example in labelled.prompt_set.validation):
         yield (
             "Some examples have several right answers: an answer counts for its own label only."
             if spec.check == "recall"
             else "Some examples have several right answers: the first of them is moved, and only "
             "that one counts."
         )
-    for way in ways:
-        if not way.own:
+    for plan in interactions:
+        if not plan.own:
             yield (
-                f"The prompts of the {way.interaction} interaction are no tries of the claim, "
+                f"The prompts of the {plan.interaction} interaction are no tries of the claim, "
                 "because nothing is chosen by them; the ledger does not list them."
             )
-
-
-def _reason_unasked(prompt_set: PromptSet) -> str | None:
-    labels = labels_of(prompt_set)
-    return next(filter(None, (unasked(form, labels) for form in formats_of(prompt_set))), None)
-
-
-def _two_labels(prompt_set: PromptSet) -> bool:
-    """Whether each prompt is scored on right answers with different labels."""
-    labels = labels_of(prompt_set)
-    gold = {e.id: right for e, right in zip(labels.examples, labels.gold, strict=True)}
-    return all(
-        len(set().union(*(gold[example.id] for example in prompt_set.scored(prompt)))) > 1
-        for prompt in prompt_set.prompts
-    )
 
 
 def _clause(sentence: str) -> str:

@@ -14,6 +14,7 @@ from pytest_maxrandom.label_bias.of_claim import OfClaim
 from pytest_maxrandom.label_bias.plan import asserted
 from pytest_maxrandom.record import LabelBiasRecord
 from pytest_maxrandom.recorded.sweep import RecordedSweep
+from pytest_maxrandom.stats.chances import choices_of
 from pytest_maxrandom.stats.label_bias import recalls
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 
@@ -125,7 +126,7 @@ def _answers(claim: RecordedClaim) -> LabelAnswers:
             f"{path} does not tell how many choices each example has; give them, or `chance` of "
             "the task"
         )
-    choices = [int(len(right) / c) for right, c in zip(sweep.gold, chances, strict=True)]
+    choices = list(map(choices_of, map(len, sweep.gold), chances))
     codes, names = _labels(sweep, choices)
     table = np.array([*codes, NOT_EVALUATED])  # so that -1 stays what it is
     answers = LabelAnswers(

@@ -15,7 +15,7 @@ from pytest_maxrandom.prompts.prompt import Prompt
 from pytest_maxrandom.tasks.task import Example
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from pytest_maxrandom.labels import Labels
 
@@ -37,7 +37,13 @@ def label_words(form: Format, labels: Labels, m: int) -> tuple[str, ...] | None:
     return next(tuple(sorted(e.choices)) for e in labels.examples if len(e.choices) == m)
 
 
-def unasked(form: Format, labels: Labels) -> str | None:
+def common_words(formats: Iterable[Format], labels: Labels) -> tuple[str, ...] | None:
+    """Return what answers with each label; None where formats have different words, or none."""
+    words = {label_words(form, labels, max(labels.choices)) for form in formats}
+    return words.pop() if len(words) == 1 else None
+
+
+def no_base_rate_reason(form: Format, labels: Labels) -> str | None:
     """Say in one sentence why labels have no probability without a question; None: they have."""
     if form.labels == "text" and not labels.shared:
         return (
@@ -63,7 +69,7 @@ def control_examples(form: Format, labels: Labels) -> list[Example]:
 
     These are all orders of up to 4 labels and the rotations of more (arXiv 2406.11634), for each
     number of choices that examples have; one text where a format lists no choices. Empty where
-    :func:`unasked` says why.
+    :func:`no_base_rate_reason` says why.
     """
     found = []
     for m, words in _words(form, labels):
@@ -80,8 +86,8 @@ def content_free_examples(form: Format, labels: Labels) -> list[Example]:
     """Return examples whose input says nothing, for the demonstrations of any prompt in a format.
 
     Where labels are listed, what they stand for says nothing either. Texts that all examples share
-    are listed in their rotations, so that none has a place of its own. Empty where :func:`unasked`
-    says why.
+    are listed in their rotations, so that none has a place of its own. Empty where
+    :func:`no_base_rate_reason` says why.
     """
     found: list[Example] = []
     for m, words in _words(form, labels):

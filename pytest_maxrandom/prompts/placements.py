@@ -9,7 +9,6 @@ import functools
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.prompts.formats import shown_as, shown_order
-from pytest_maxrandom.seeding import Stream
 from pytest_maxrandom.tasks.task import share_choices
 
 if TYPE_CHECKING:
@@ -72,25 +71,6 @@ def rotations(example: Example) -> tuple[Example, ...]:
     """
     order = shown_order(example)
     return tuple(shown_as(example, (*order[by:], *order[:by])) for by in range(len(order)))
-
-
-def redrawn(examples: Sequence[Example], avoided: int, seed: int) -> list[Example]:
-    """Return examples with right answers drawn uniformly over all places but one.
-
-    The never-X sets of arXiv 2406.11634. An example that has no such place draws among all that it
-    has. Each is one of the example's placements.
-
-    Parameters
-    ----------
-    avoided : int
-        The place X, from 0, at which no right answer stands.
-    """
-    found = []
-    for example in examples:
-        places = [to for to in range(len(example.choices)) if to != avoided]
-        drawn = Stream("redraw", seed, avoided, example.id).below(len(places))
-        found.append(placements(example)[places[drawn]])
-    return found
 
 
 def further(presentations: Iterable[Example]) -> list[Example]:

@@ -84,6 +84,11 @@ class PromptSet:
         own = {example.id for example in prompt.demonstrations}
         return [example for example in self.validation if example.id not in own]
 
+    @property
+    def work(self) -> list[tuple[Prompt, list[Example]]]:
+        """The t prompts, each with its n examples."""
+        return [(prompt, self.scored(prompt)) for prompt in self.prompts]
+
 
 def validation_set(task: Task, spec: ValidationSpec) -> tuple[Example, ...]:
     """Return the seeded subsample of at most ``spec.max_examples``, in the task's order.

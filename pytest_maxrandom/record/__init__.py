@@ -26,6 +26,7 @@ from pytest_maxrandom.record.designs import (
 from pytest_maxrandom.record.label_bias import (
     BaseRate,
     Calibrated,
+    Calibration,
     Interaction,
     InteractionBias,
     LabelBiasRecord,
@@ -43,6 +44,7 @@ __all__ = [
     "BaseRate",
     "BestPrompt",
     "Calibrated",
+    "Calibration",
     "ClaimRecord",
     "ComparisonRecord",
     "ContaminationRecord",

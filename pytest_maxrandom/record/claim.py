@@ -161,8 +161,6 @@ class Engine:
     closest: float | None = None
     """Smallest difference between the best and the second-best score of an answer, in the unit of
     the score; ties, which a lot decides, do not count."""
-    full_texts: int = 0
-    """(prompt, example) pairs of which a text is exactly as long as the model's context."""
 
 
 @dataclass(slots=True)

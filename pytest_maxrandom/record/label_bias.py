@@ -12,6 +12,7 @@ LabelCheck = Literal["recall", "move", "redraw"]
 BaseRate = Literal["off", "control", "content_free"]
 Interaction = Literal["cloze", "counterfactual"]
 LabelFinding = Literal["knowledge", "label preference", "cannot tell"]
+Calibration = Literal["contextual", "pride"]
 
 
 @dataclass(slots=True)
@@ -35,7 +36,7 @@ class LabelRow:
 class Calibrated:
     """The best of the t prompts when the labels' prior is taken out of the scores."""
 
-    method: Literal["contextual", "pride"]
+    method: Calibration
     """contextual: of content-free inputs (Zhao et al. 2021); pride: of a held-back share of the
     examples with their choices rotated (Zheng et al. 2023)."""
     n: int
@@ -78,6 +79,13 @@ class InteractionBias:
     p_value: float
     """P(the best of t such guessers scores as high)."""
     p_error: float
+    preference_p: float
+    """P(a model without label preference that is as accurate as `best_prompt` spreads its answers
+    over the labels as unevenly)."""
+    permutation_p: float | None = None
+    """P(the best of the t prompts scores as high when right answers are shuffled among examples
+    with as many choices), times t over the prompts at hand where these are fewer; None but for
+    recall."""
     by_content: bool = False
     """Whether these guessers keep to one choice of each example, wherever it stands."""
     base_rate_mass: float | None = None
@@ -106,7 +114,7 @@ class LabelBiasRecord(DesignRecord):
     base_rate: BaseRate
     seed: int
     asserted: dict[str, Any]
-    """{"above_random": 0.05}: the level of the p-value; empty where nothing is asserted."""
+    """{"above_random": 0.05}: the level of the p-values; empty where nothing is asserted."""
     interactions: list[InteractionBias] = field(default_factory=list)
     finding: LabelFinding | None = None
     sentence: str | None = None

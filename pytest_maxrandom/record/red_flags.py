@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 RedFlagKind = Literal[
     "choices",
@@ -24,6 +27,26 @@ RedFlagKind = Literal[
     "unpassable",
 ]
 Severity = Literal["fail", "warn", "ignore"]
+DEFAULTS: Mapping[RedFlagKind, Severity] = {
+    "choices": "fail",
+    "complementary_prompts": "fail",
+    "colliding_ids": "fail",
+    "other_examples": "fail",
+    "cut_text": "fail",
+    "constant_scores": "fail",
+    "tied_scores": "fail",
+    "never_right": "fail",
+    "unsteady_prompts": "fail",
+    "identical_models": "fail",
+    "label_mass": "warn",
+    "constant_answers": "warn",
+    "majority": "warn",
+    "max_t": "warn",
+    "repeated_prompts": "warn",
+    "unpassable": "warn",
+}
+"""What each kind does to a claim where a suite says nothing: what makes n, t, chance or the scores
+wrong fails it."""
 
 
 @dataclass(slots=True)

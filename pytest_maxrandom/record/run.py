@@ -33,7 +33,7 @@ class RunRecord:
     broken: list[str] = field(default_factory=list)
     """Mistakes of suites that could not be collected, one sentence each, with file and line."""
     not_run: int = 0
-    """Claims that were selected and have no result, because the run ended before."""
+    """Tests that were selected and have no result, because the run ended before."""
     replicates: list[ReplicatesRecord] = field(default_factory=list)
     label_bias: list[LabelBiasRecord] = field(default_factory=list)
     comparisons: list[ComparisonRecord] = field(default_factory=list)

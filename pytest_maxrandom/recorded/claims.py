@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.flags.severity import deviations
 from pytest_maxrandom.record import ClaimRecord, Recorded
 from pytest_maxrandom.recorded.published import PublishedGuessers
 from pytest_maxrandom.recorded.tables.summary import RecordedMaximum
@@ -143,7 +142,7 @@ class RecordedClaim:
             quantization=model.quantization or "",
             shots=self.shots or 0,
             asserted=self.claim.asserted(),
-            severities=deviations(self.claim),
+            severities=self.claim.deviations(),
             backend=model.backend,
             scoring="",
             xfail=self.xfail,

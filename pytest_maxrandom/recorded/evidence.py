@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.notation import count, span
+from pytest_maxrandom.notation import chances, count, span
 from pytest_maxrandom.recorded.changes import changes
 from pytest_maxrandom.recorded.claims import Evidence
 from pytest_maxrandom.recorded.guessers import (
@@ -15,7 +15,6 @@ from pytest_maxrandom.recorded.guessers import (
     alike,
     chances_of,
     of_examples,
-    shown,
 )
 from pytest_maxrandom.recorded.published import PublishedGuessers, published
 from pytest_maxrandom.recorded.sweep import RecordedSweep
@@ -194,8 +193,8 @@ class _Given:
         if told is not None and self.task.chance is not None and not agrees(self.task.chance, told):
             raise Contradiction(
                 ("chance",),
-                f"found {shown(self.task.chance)}, but by the results it is {shown(told)}; remove "
-                "it, or give it in `published` to have both compared",
+                f"found {chances(self.task.chance)}, but by the results it is {chances(told)}; "
+                "remove it, or give it in `published` to have both compared",
             )
         if isinstance(self.tried, RecordedSweep) and self.tried.chances is not None:
             return of_examples(self.tried, self.counts, t)

@@ -11,7 +11,7 @@ import numpy as np
 
 from pytest_maxrandom.nulls import Guessers
 from pytest_maxrandom.recorded.tables.summary import RecordedMaximum
-from pytest_maxrandom.stats.chances import chance_groups
+from pytest_maxrandom.stats.chances import chance_groups, mean_of
 from pytest_maxrandom.stats.maximum import BestOfPrompts
 
 if TYPE_CHECKING:
@@ -90,18 +90,6 @@ def agrees(stated: Chance, told: Counter[Fraction]) -> bool:
     return {Fraction(1, choices): many for choices, many in stated.items()} == told
 
 
-def shown(chance: Chance | Counter[Fraction]) -> str:
-    """Write a chance, and the number of examples with each where there are several."""
-    if isinstance(chance, Fraction):
-        return str(chance)
-    parts = {
-        Fraction(1, key) if isinstance(key, int) else key: many for key, many in chance.items()
-    }
-    if len(parts) == 1:
-        return str(next(iter(parts)))
-    return ", ".join(f"{one} for {many} examples" for one, many in sorted(parts.items()))
-
-
 def alike(counts: Counts, chance: Chance, t: int) -> Guessers:
     """Return guessers of one chance, or one mix of chances, whatever example it is.
 
@@ -150,12 +138,6 @@ def mix_of(groups: Groups) -> Chance | list[Fraction]:
     if all(chance.numerator == 1 for chance, _ in groups):
         return {chance.denominator: size for chance, size in groups}
     return [chance for chance, size in groups for _ in range(size)]
-
-
-def mean_of(groups: Groups) -> Fraction:
-    """Return the exact mean chance."""
-    total = sum((chance * size for chance, size in groups), Fraction())
-    return total / sum(size for _, size in groups)
 
 
 def _guessers(mixes: Sequence[Groups], kinds: NDArray[np.intp], counts: Counts, t: int) -> Guessers:

@@ -48,7 +48,7 @@ def plan_recorded(suite: RecordedSuite) -> list[RecordedClaim]:
     ]
     if planner.problems:
         raise SuiteError(dict.fromkeys(planner.problems))
-    return [claim.beside(claims) for claim in claims]
+    return claims
 
 
 class _Planner:

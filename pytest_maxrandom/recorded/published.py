@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.nulls import Guessers
 from pytest_maxrandom.record import Published
-from pytest_maxrandom.recorded.guessers import mean_of, mix_of
+from pytest_maxrandom.recorded.guessers import mix_of
+from pytest_maxrandom.stats.chances import mean_of
 from pytest_maxrandom.stats.maximum import BestOfPrompts, MaxRandomBaseline
 from pytest_maxrandom.verdict import Claim, judge
 

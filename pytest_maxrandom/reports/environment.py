@@ -52,6 +52,7 @@ _PLAIN = ("plain", "e", "escape", "forceescape")
 _NUMBERS = (
     notation.accuracy,
     notation.count,
+    notation.equals,
     notation.level,
     notation.p_value,
     notation.signed,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.flags.severity import DEFAULTS
+from pytest_maxrandom.record.red_flags import DEFAULTS
 from pytest_maxrandom.reports.red_flags import DOES
 
 if TYPE_CHECKING:

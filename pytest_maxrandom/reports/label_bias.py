@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.notation import NONE, accuracy, count, equals, level, p_value, signed
 from pytest_maxrandom.reports.origins import cost
 from pytest_maxrandom.reports.text import shorten, visible
+from pytest_maxrandom.stats.label_limits import FEWEST_LABELS, LITTLE_MASS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,12 +25,8 @@ if TYPE_CHECKING:
         RunRecord,
     )
 
-LITTLE_MASS = 0.01
-"""Probability of all labels together, below which base rates are shares of next to nothing."""
 _LABEL = 30
 """Characters of a label within a phrase."""
-_FEWEST = 4
-"""Labels of which a correlation is told."""
 _NEGLIGIBLE = 1e-6
 """A smaller Monte Carlo error changes no digit that is shown."""
 _METHODS = {"contextual": "contextual calibration", "pride": "PriDe"}
@@ -83,8 +80,24 @@ def bias_rows(record: LabelBiasRecord) -> list[BiasRow]:
 
 def score_p(bias: InteractionBias, record: LabelBiasRecord) -> str:
     """Write the p-value of the score so that it is seen on which side of its level it is."""
+    return _p(bias.p_value, record)
+
+
+def shuffled_p(bias: InteractionBias, record: LabelBiasRecord) -> str:
+    """Write the p-value with shuffled right answers; empty where there is none."""
+    return "" if bias.permutation_p is None else _p(bias.permutation_p, record)
+
+
+def _p_values(bias: InteractionBias, record: LabelBiasRecord, error: str = "") -> str:
+    """Write all p-values of the score: ``p = .002, with shuffled right answers .004``."""
+    shuffled = shuffled_p(bias, record)
+    besides = f", with shuffled right answers {shuffled}" if shuffled else ""
+    return f"p {equals(score_p(bias, record))}{error}{besides}"
+
+
+def _p(value: float, record: LabelBiasRecord) -> str:
     bound = record.asserted.get("above_random")
-    return p_value(bias.p_value, level=bound if isinstance(bound, float) else None)
+    return p_value(value, level=bound if isinstance(bound, float) else None)
 
 
 def r_interval(bias: InteractionBias) -> str:
@@ -98,8 +111,7 @@ def correlation(bias: InteractionBias) -> str:
     """Say how base rates and recalls correlate: ``r = +.97 (95 % interval -.13 to +1.00)``."""
     if bias.r is None:
         return ""
-    known = r_interval(bias)
-    return f"r = {signed(bias.r, 2)}{f' (95 % interval {known})' if known else ''}"
+    return f"r = {signed(bias.r, 2)} (95 % interval {r_interval(bias)})"
 
 
 def recalls(bias: InteractionBias) -> str:
@@ -116,7 +128,11 @@ def required_score(record: LabelBiasRecord) -> str:
     bound = record.asserted.get("above_random")
     if not isinstance(bound, float):
         return ""
-    return f"the best prompt's Nvr-X score is above the best guesser's, p at most {level(bound)}"
+    shuffled = ", also with shuffled right answers" if record.check == "recall" else ""
+    return (
+        f"the best prompt's Nvr-X score is above the best guesser's, p at most {level(bound)}"
+        f"{shuffled}"
+    )
 
 
 def asked_as(bias: InteractionBias, record: LabelBiasRecord) -> str:
@@ -125,7 +141,7 @@ def asked_as(bias: InteractionBias, record: LabelBiasRecord) -> str:
         f"asked as {bias.interaction}, the best of t = {count(bias.t)} prompts reaches an Nvr-X "
         f"score of {accuracy(bias.score)} on n = {count(bias.n)} examples, and the best of as many "
         f"random guessers{_keeping(bias)} {accuracy(bias.score_baseline)} on average "
-        f"(p {equals(score_p(bias, record))})"
+        f"({_p_values(bias, record)})"
     ]
     if known := recalls(bias):
         parts.append(f"recalls of the labels {known}, RStd {accuracy(bias.rstd)}")
@@ -143,8 +159,8 @@ def bias_facts(bias: InteractionBias, record: LabelBiasRecord) -> list[tuple[str
         parts.insert(0, f"all labels together have {_percent(mass)} of the probability")
         if mass < LITTLE_MASS:
             parts.insert(1, "that is under 1 %, so their shares in it say little")
-    if with_base_rates(bias.labels) and len(bias.labels) < _FEWEST:
-        parts.append(f"no correlation is told of fewer than {_FEWEST} labels")
+    if with_base_rates(bias.labels) and len(bias.labels) < FEWEST_LABELS:
+        parts.append(f"no correlation is told of fewer than {FEWEST_LABELS} labels")
     score = f"{accuracy(bias.score)} of the best of t = {count(bias.t)} prompts"
     if bias.score_prompt != bias.best_prompt:
         score += f", which is {bias.score_prompt[:12]}"
@@ -153,8 +169,7 @@ def bias_facts(bias: InteractionBias, record: LabelBiasRecord) -> list[tuple[str
         (
             "Nvr-X score",
             f"{score}; best of as many guessers{_keeping(bias)} {accuracy(bias.score_baseline)}"
-            f"{error}; "
-            f"p {equals(score_p(bias, record))}{_monte_carlo(bias.p_error)}",
+            f"{error}; {_p_values(bias, record, _monte_carlo(bias.p_error))}",
         ),
         (
             "Highest accuracy",
@@ -220,13 +235,17 @@ def bias_numbers(record: LabelBiasRecord) -> dict[str, str]:
             f"{_of(bias)}t": count(bias.t),
             f"{_of(bias)}Nvr-X score": accuracy(bias.score),
             f"{_of(bias)}p": score_p(bias, record),
+            f"{_of(bias)}p, shuffled": shuffled_p(bias, record) or NONE,
             f"{_of(bias)}RStd": accuracy(bias.rstd),
         }
     return {**found, "finding": record.finding or NONE}
 
 
 def with_labels(record: LabelBiasRecord, written: Callable[[str], str]) -> LabelBiasRecord:
-    """Return the check with its labels written in another way."""
+    """Return the check with all names that are no words of its own written in another way.
+
+    These are its labels, and the digests of its prompts.
+    """
 
     def changed(bias: InteractionBias) -> InteractionBias:
         return replace(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.record.red_flags import DEFAULTS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -76,9 +78,6 @@ def _of_all(claim: ClaimRecord) -> Severity | None:
     """Return the severity that the suite gives to all kinds; None if they differ, or are ours."""
     if not claim.severities:
         return None
-    # The summary of a terminal does without pydantic, where there is nothing to say.
-    from pytest_maxrandom.flags.severity import DEFAULTS
-
     first, *others = {**DEFAULTS, **claim.severities}.values()
     return None if any(other != first for other in others) else first
 
@@ -125,6 +124,4 @@ def gravity(flag: RedFlag) -> int:
     """Rank a red flag: 0 if it fails its claim, 1 if its kind does so by default, 2 otherwise."""
     if flag.severity == "fail":
         return 0
-    from pytest_maxrandom.flags.severity import DEFAULTS
-
     return 1 if DEFAULTS[flag.kind] == "fail" else 2

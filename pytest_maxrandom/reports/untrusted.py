@@ -73,7 +73,7 @@ _OF_DESIGNS: dict[type[Any], tuple[_Shares, ...]] = {
     InteractionBias: (
         (("n", "t"), 0, _MOST),
         (("best_accuracy", "rstd", "score", "score_baseline", "score_baseline_error"), 0, 1),
-        (("p_value", "p_error"), 0, 1),
+        (("p_value", "p_error", "preference_p", "permutation_p"), 0, 1),
         (("base_rate_mass",), 0, _ONE),
         (("r", "r_low", "r_high"), -_ONE, _ONE),
     ),

@@ -3,33 +3,36 @@
 Import names from the modules: this package loads none of them by itself, so that a program
 which asks for one number starts at once.
 
-==================  =============================================================
-``chances``         what a user may give as the chance of one guess
-``window``          probability masses of counts where they matter, to full precision
-``tilt``            tail probabilities far outside that window
-``counts``          number correct of one guesser
-``best_of``         best of several guessers, whatever the single guesser is
-``maximum``         `MaxRandomBaseline` and `BestOfPrompts`
-``variants``        minimum over variants, then best of t
-``compat``          the functions of the package max-random-baseline
-``permutation``     max-T permutation test
-``majority``        constant answers
-``multiplicity``    many claims at once
-``selection``       expected maximum of t of N prompts
-``metrics``         balanced accuracy and macro-F1
-``label_bias``      recalls by gold label, Nvr-X scores, placements of right answers
-``label_guessers``  single guessers in those scores, listed or simulated
-``label_null``      the best of t guessers in those scores
-``label_finding``   knowledge, label preference, or cannot tell
-``base_rate``       probabilities of labels without a question
-``calibration``     scores from which the labels' prior is removed
-``sizes``           sample sizes, power, largest t
-``intervals``       confidence interval of an accuracy
-``holdout``         does "above the baseline" predict "above chance" on other examples
-``signflip``        sign-flip test and interval of a mean of paired differences
-``paired``          two arms on the same examples: differences by task, McNemar's test
-``noncentral``      effect of an arm in log odds, given the total of each pair
-``replication``     what single replicates would have concluded
-``planning``        the answers of `sizes` in plain numbers, for a table or JSON
-==================  =============================================================
+=====================  ==========================================================
+``chances``            what a user may give as the chance of one guess
+``window``             probability masses of counts where they matter, to full precision
+``tilt``               tail probabilities far outside that window
+``counts``             number correct of one guesser
+``best_of``            best of several guessers, whatever the single guesser is
+``maximum``            `MaxRandomBaseline` and `BestOfPrompts`
+``variants``           minimum over variants, then best of t
+``compat``             the functions of the package max-random-baseline
+``hits``               which answers are right
+``permutation``        max-T permutation test
+``majority``           constant answers
+``multiplicity``       many claims at once
+``selection``          expected maximum of t of N prompts
+``metrics``            balanced accuracy and macro-F1
+``label_bias``         recalls by gold label, Nvr-X scores, placements of right answers
+``label_guessers``     single guessers in those scores, listed or simulated
+``label_null``         the best of t guessers in those scores
+``label_permutation``  those scores with shuffled right answers
+``label_finding``      knowledge, label preference, or cannot tell
+``label_limits``       from where on numbers about labels say something
+``base_rate``          probabilities of labels without a question
+``calibration``        scores from which the labels' prior is removed
+``sizes``              sample sizes, power, largest t
+``intervals``          confidence interval of an accuracy
+``holdout``            does "above the baseline" predict "above chance" on other examples
+``signflip``           sign-flip test and interval of a mean of paired differences
+``paired``             two arms on the same examples: differences by task, McNemar's test
+``noncentral``         effect of an arm in log odds, given the total of each pair
+``replication``        what single replicates would have concluded
+``planning``           the answers of `sizes` in plain numbers, for a table or JSON
+=====================  ==========================================================
 """

@@ -7,15 +7,17 @@ label after texts that only list the labels, set beside the accuracy by gold lab
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from pytest_maxrandom.stats.label_limits import FEWEST_LABELS
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_NORMAL_975 = 1.959963984540054
-_FEWEST_LABELS = 4
+_NORMAL_975 = NormalDist().inv_cdf(0.975)
 
 
 class BaseRates(NamedTuple):
@@ -81,13 +83,15 @@ def correlation(rates: NDArray[np.float64], recall: NDArray[np.float64]) -> Corr
         raise ValueError(f"found {np.shape(rates)} base rates and {np.shape(recall)} recalls")
     known = ~(np.isnan(rates) | np.isnan(recall))
     m = int(known.sum())
-    if m < _FEWEST_LABELS:
+    if m < FEWEST_LABELS:
         return None
-    x, y = (values[known] - np.mean(values[known]) for values in (rates, recall))
-    spread = math.sqrt(float(x @ x) * float(y @ y))
-    if np.ptp(rates[known]) == 0 or np.ptp(recall[known]) == 0 or spread == 0:
+    x, y = rates[known], recall[known]
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
         return None
-    r = max(-1.0, min(1.0, float(x @ y) / spread))
+    with np.errstate(divide="ignore", invalid="ignore"):  # of differences whose squares underflow
+        r = float(np.corrcoef(x, y)[0, 1])
+    if math.isnan(r):
+        return None
     if abs(r) == 1:
         return Correlation(r, r, r)
     half = _NORMAL_975 / math.sqrt(m - 3)

@@ -161,3 +161,20 @@ def mean_chance(groups: Groups) -> float:
         return float(groups[0][0])
     total = math.fsum(float(chance) * size for chance, size in groups)
     return total / sum(size for _, size in groups)
+
+
+def mean_of(groups: Groups) -> Fraction:
+    """Return the exact mean chance."""
+    total = sum((chance * size for chance, size in groups), Fraction())
+    return total / sum(size for _, size in groups)
+
+
+def choices_of(right: int, chance: Fraction) -> int:
+    """Return of how many choices a guess is right with this chance, where `right` of them are.
+
+    Examples
+    --------
+    >>> choices_of(1, Fraction(1, 4)), choices_of(2, Fraction(2, 5))
+    (4, 5)
+    """
+    return int(right / chance)

@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.stats.permutation import Gold
 
-_NOWHERE = NOT_EVALUATED
-"""The place of a right answer that cannot be moved."""
-
 
 def right_labels(gold: Gold) -> list[frozenset[int]]:
     """Return the right labels of each example, given one label or several of them."""
@@ -67,7 +64,7 @@ def recalls(answers: NDArray[np.integer], gold: Gold, labels: int) -> NDArray[np
     evaluated = shown != NOT_EVALUATED
     seen = evaluated.astype(np.int64) @ member
     hits = [((shown == label) & member[:, label]).sum(axis=1) for label in range(labels)]
-    return _shares(np.stack(hits, axis=1), seen)
+    return shares(np.stack(hits, axis=1), seen)
 
 
 def moved_recalls(answers: NDArray[np.integer]) -> NDArray[np.float64]:
@@ -85,7 +82,7 @@ def moved_recalls(answers: NDArray[np.integer]) -> NDArray[np.float64]:
     """
     shown = _answers(answers, 3)
     hits = shown == np.arange(shown.shape[2])
-    return _shares(hits.sum(axis=1), (shown != NOT_EVALUATED).sum(axis=1))
+    return shares(hits.sum(axis=1), (shown != NOT_EVALUATED).sum(axis=1))
 
 
 def redraw_places(
@@ -111,7 +108,7 @@ def redraw_places(
     """
     if len(ids) != len(choices) or not len(ids):
         raise ValueError(f"found {len(ids)} ids and {len(choices)} numbers of choices")
-    places = np.full((max(choices), len(ids)), _NOWHERE, dtype=np.int64)
+    places = np.full((max(choices), len(ids)), NOT_EVALUATED, dtype=np.int64)
     for i, (name, count) in enumerate(zip(ids, choices, strict=True)):
         if count < 2:
             continue
@@ -145,10 +142,10 @@ def redrawn_accuracies(
     shown = _answers(answers, 3)
     accuracies = []
     for drawn in places:
-        movable = drawn != _NOWHERE
+        movable = drawn != NOT_EVALUATED
         there = shown[:, np.flatnonzero(movable), drawn[movable]]
         hits = (there == drawn[movable]).sum(axis=1)
-        accuracies.append(_shares(hits, (there != NOT_EVALUATED).sum(axis=1)))
+        accuracies.append(shares(hits, (there != NOT_EVALUATED).sum(axis=1)))
     return np.stack(accuracies, axis=1)
 
 
@@ -165,20 +162,17 @@ def never_score(recall: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def worst_redraw(accuracies: NDArray[np.float64]) -> NDArray[np.float64]:
     """Least accuracy over the redraws: the Nvr-X score as arXiv 2406.11634 measures it."""
-    empty = np.all(np.isnan(accuracies), axis=-1)
-    return np.where(empty, np.nan, np.min(np.nan_to_num(accuracies, nan=np.inf), axis=-1))
+    least: NDArray[np.float64] = np.fmin.reduce(accuracies, axis=-1)
+    return least
 
 
 def rstd(recall: NDArray[np.float64]) -> NDArray[np.float64]:
     """RStd: standard deviation of the recalls of the last axis (Zheng et al. 2023, section 2.3).
 
-    Of the labels that have a recall, as a population: divided by their number; NaN without any.
+    Of the labels that have a recall, as a population: divided by their number.
     """
-    known = ~np.isnan(recall)
-    number = np.maximum(known.sum(axis=-1), 1)
-    mean = np.nansum(recall, axis=-1) / number
-    spread = np.where(known, recall - mean[..., None], 0.0)
-    return np.where(known.any(axis=-1), np.sqrt(np.sum(spread**2, axis=-1) / number), np.nan)
+    spread: NDArray[np.float64] = np.nanstd(recall, axis=-1)
+    return spread
 
 
 def label_shares(answers: NDArray[np.integer], labels: int) -> NDArray[np.float64]:
@@ -186,7 +180,7 @@ def label_shares(answers: NDArray[np.integer], labels: int) -> NDArray[np.float6
     shown = np.asarray(answers).reshape(len(answers), -1)
     said = [(shown == label).sum(axis=1) for label in range(labels)]
     evaluated = (shown != NOT_EVALUATED).sum(axis=1)
-    return _shares(np.stack(said, axis=1), evaluated[:, None])
+    return shares(np.stack(said, axis=1), evaluated[:, None])
 
 
 def best_of_prompts(scores: NDArray[np.float64]) -> tuple[int, float]:
@@ -211,5 +205,6 @@ def _answers(answers: NDArray[np.integer], axes: int) -> NDArray[np.integer]:
     return shown
 
 
-def _shares(part: NDArray[np.integer], whole: NDArray[np.integer]) -> NDArray[np.float64]:
+def shares(part: NDArray[np.number], whole: NDArray[np.number]) -> NDArray[np.float64]:
+    """Divide counts; NaN where there is nothing to count."""
     return np.where(whole == 0, np.nan, part / np.maximum(whole, 1))

@@ -3,9 +3,10 @@
 The rule, at one level (.05 unless told otherwise):
 
 knowledge
-    The best Nvr-X score is above that of the best of t random guessers (p <= level), both of
-    those who guess every presentation anew and, where examples are shown in several orders, of
-    those who keep to one choice of each example.
+    The best Nvr-X score is above that of the best of t random guessers (p <= level): of those who
+    guess every presentation anew and, where examples are shown in several orders, of those who keep
+    to one choice of each example. Where they are shown as they are, it is also above that of the
+    same answers with shuffled right answers.
 label preference
     It is not, and the answers of the most accurate prompt are spread over the labels more unevenly
     than guessing, and knowing as much as its accuracy shows, explain (p <= level).
@@ -19,11 +20,10 @@ A model without knowledge or preference is thus called one of the first two in a
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom import notation
 from pytest_maxrandom.stats.label_bias import right_labels
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 
@@ -32,17 +32,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.stats.metrics import ScoreBaseline
+    from pytest_maxrandom.record import LabelFinding
     from pytest_maxrandom.stats.permutation import Gold
 
 _NEAR = 1e-12
-
-
-class Finding(NamedTuple):
-    """What answers by label amount to, and the numbers behind it in one sentence."""
-
-    kind: Literal["knowledge", "label preference", "cannot tell"]
-    sentence: str
 
 
 def preference_p_value(
@@ -152,81 +145,23 @@ class _Cells:
         return distance
 
 
-def finding(
-    *,
-    score: float,
-    baseline: ScoreBaseline,
-    recalls: NDArray[np.float64],
-    shares: NDArray[np.float64],
-    preference_p: float,
-    names: Sequence[str],
-    n: int,
-    by_content: bool = False,
-    level: float = 0.05,
-) -> Finding:
+def finding(p_values: Sequence[float], preference_p: float, level: float) -> LabelFinding:
     """Decide by the rule above.
 
     Parameters
     ----------
-    score, baseline
-        The best Nvr-X score and the best of t guessers in it: of both kinds, where examples are
-        shown in several orders, the one that is harder to beat.
-    recalls, shares, names
-        Shape (m,): recall, share of the answers, and name of each label, the first two of the most
-        accurate prompt; recalls may be NaN.
+    p_values
+        Of the best Nvr-X score, by each test that it must pass.
     preference_p
-        From `preference_p_value`, of the same prompt.
-    n
-        Number of examples.
-    by_content
-        Whether these guessers keep to one choice of each example.
+        From `preference_p_value`, of the most accurate prompt.
+    level
+        What they are compared with.
     """
-    p = baseline.p_value(score)
-    guessers = "a random guesser" if baseline.t == 1 else f"the best of {baseline.t} guessers"
-    if by_content:
-        kept = "keeps" if baseline.t == 1 else "keep"
-        guessers += f" who {kept} to one choice of each example"
-    numbers = (
-        f"the Nvr-X score on {n} examples is {notation.accuracy(score)}, that of {guessers} "
-        f"{notation.accuracy(baseline.expected)} ({_p(p, level)})"
-    )
-    most = int(np.argmax(shares))
-    preferred = (
-        f"{100 * shares[most]:.0f} % of the answers of the most accurate prompt are {names[most]!r}"
-    )
-    if p <= level:
-        besides = (
-            f"; but {preferred}, more than guessing and knowing explain ({_p(preference_p, level)})"
-            if preference_p <= level
-            else ""
-        )
-        return Finding("knowledge", f"Knowledge: {numbers}{_spread(recalls, names)}{besides}.")
-    if preference_p <= level:
-        return Finding(
-            "label preference",
-            f"Label preference: {numbers}, and {preferred}: they are spread over the labels more "
-            f"unevenly than guessing and knowing explain ({_p(preference_p, level)})"
-            f"{_spread(recalls, names)}.",
-        )
-    return Finding(
-        "cannot tell",
-        f"Cannot tell: {numbers}, and the answers are spread over the labels as guesses may be "
-        f"({_p(preference_p, level)}).",
-    )
+    if not above(max(p_values), level):
+        return "knowledge"
+    return "cannot tell" if above(preference_p, level) else "label preference"
 
 
-def _p(value: float, level: float) -> str:
-    return f"p {notation.equals(notation.p_value(value, level=level))}"
-
-
-def _spread(recalls: NDArray[np.float64], names: Sequence[str]) -> str:
-    known = np.flatnonzero(~np.isnan(recalls))
-    if len(known) < 2:
-        return ""
-    least, most = (known[pick(recalls[known])] for pick in (np.argmin, np.argmax))
-    if recalls[least] == recalls[most]:
-        return f"; recall is {notation.accuracy(recalls[least])} of every label"
-    return (
-        f"; recall goes from {notation.accuracy(recalls[least])} ({names[least]!r}) to "
-        f"{notation.accuracy(recalls[most])} ({names[most]!r})"
-    )
+def above(p: float, level: float) -> bool:
+    """Tell whether a p-value is above its level, by more than rounding."""
+    return p > level * (1 + _NEAR)

@@ -125,7 +125,7 @@ def _check_predictions(predictions: NDArray[np.int64], choices: NDArray[np.int64
         raise ValueError(f"prompt {empty[0]} was evaluated on no example")
 
 
-def _permuted(
+def permuted(
     generator: np.random.Generator, strata: Sequence[NDArray[np.int64]], n: int, count: int
 ) -> NDArray[np.int64]:
     """``count`` permutations of n examples that keep every stratum, shape (count, n)."""
@@ -198,7 +198,7 @@ def max_t_test(
     batch = max(1, min(1024, _CELLS // right.size))
     drawn = exceedances = 0
     while drawn < limit and exceedances < enough:
-        order = _permuted(generator, together, n, min(batch, limit - drawn))
+        order = permuted(generator, together, n, min(batch, limit - drawn))
         counted = right[order].reshape(len(order), -1) @ answers.T
         reached = np.cumsum((counted >= needed - 0.5).any(axis=1))
         stop = int(np.searchsorted(reached, enough - exceedances))

@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from pytest_maxrandom.record.label_bias import BaseRate, Interaction, LabelCheck
+from pytest_maxrandom.record.label_bias import BaseRate, Calibration, Interaction, LabelCheck
 from pytest_maxrandom.suite.base import Name, Probability, Seed, Spec, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     Place = tuple[str | int, ...]
-
-
-_Method = Literal["contextual", "pride"]
 
 
 def _off(value: Any) -> Any:
@@ -48,7 +45,8 @@ class LabelBiasSpec(Spec):
     labels in all orders (rotations above 4 labels). content_free: each prompt with inputs that say
     nothing. Of recorded results there are none."""
     calibration: Annotated[
-        list[_Method], BeforeValidator(listed, json_schema_input_type=_Method | list[_Method])
+        list[Calibration],
+        BeforeValidator(listed, json_schema_input_type=Calibration | list[Calibration]),
     ] = Field(default=[])
     """Scores from which the labels' prior is removed: contextual (content-free inputs, Zhao et al.
     2021), pride (rotated choices of 5 % of the examples, held back; Zheng et al. 2023)."""

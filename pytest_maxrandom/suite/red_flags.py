@@ -2,51 +2,51 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias, get_args
+from typing import TypeAlias
 
-from pytest_maxrandom.record.red_flags import RedFlagKind, Severity
+from pytest_maxrandom.record.red_flags import DEFAULTS, RedFlagKind, Severity
 from pytest_maxrandom.suite.base import Spec
 
 
 class RedFlagsSpec(Spec):
     """What each red flag does to a claim: fail, warn (it is told), or ignore."""
 
-    choices: Severity = "fail"
+    choices: Severity = DEFAULTS["choices"]
     """Choices per example that contradict a declared number, or chance."""
-    complementary_prompts: Severity = "fail"
+    complementary_prompts: Severity = DEFAULTS["complementary_prompts"]
     """Two prompts that are right on exactly complementary examples, with more than two choices."""
-    colliding_ids: Severity = "fail"
+    colliding_ids: Severity = DEFAULTS["colliding_ids"]
     """Example ids that stand for several examples."""
-    other_examples: Severity = "fail"
+    other_examples: Severity = DEFAULTS["other_examples"]
     """Prompts that were scored on other examples than most, or on fewer than they should be."""
-    cut_text: Severity = "fail"
+    cut_text: Severity = DEFAULTS["cut_text"]
     """Texts that were cut, or reach the model's context limit."""
-    constant_scores: Severity = "fail"
+    constant_scores: Severity = DEFAULTS["constant_scores"]
     """Scores that do not depend on the example."""
-    tied_scores: Severity = "fail"
+    tied_scores: Severity = DEFAULTS["tied_scores"]
     """Exactly tied or missing scores in more than a few examples."""
-    never_right: Severity = "fail"
+    never_right: Severity = DEFAULTS["never_right"]
     """Prompts that are right on no example."""
-    unsteady_prompts: Severity = "fail"
+    unsteady_prompts: Severity = DEFAULTS["unsteady_prompts"]
     """Prompts that are the same and answer otherwise."""
-    identical_models: Severity = "fail"
+    identical_models: Severity = DEFAULTS["identical_models"]
     """Two models that give nearly the same answers."""
-    label_mass: Severity = "warn"
+    label_mass: Severity = DEFAULTS["label_mass"]
     """Hardly any probability on the labels."""
-    constant_answers: Severity = "warn"
+    constant_answers: Severity = DEFAULTS["constant_answers"]
     """Prompts that give nearly every example the same label."""
-    majority: Severity = "warn"
+    majority: Severity = DEFAULTS["majority"]
     """A best prompt that is not above the best constant answer."""
-    max_t: Severity = "warn"
+    max_t: Severity = DEFAULTS["max_t"]
     """A p_max that the max-T permutation test does not confirm."""
-    repeated_prompts: Severity = "warn"
+    repeated_prompts: Severity = DEFAULTS["repeated_prompts"]
     """Fewer distinct prompts than asked."""
-    unpassable: Severity = "warn"
+    unpassable: Severity = DEFAULTS["unpassable"]
     """A claim that no result can pass."""
 
     def severities(self) -> dict[RedFlagKind, Severity]:
         """Return what each kind does."""
-        return {kind: getattr(self, kind) for kind in get_args(RedFlagKind)}
+        return {kind: getattr(self, kind) for kind in DEFAULTS}
 
 
 RedFlags: TypeAlias = Severity | RedFlagsSpec

@@ -48,6 +48,11 @@ class Example:
         """All that makes the example what it is, without its id and how it is shown."""
         return self.input, self.choices, self.right
 
+    @property
+    def presentation(self) -> tuple[str, tuple[int, ...] | None]:
+        """What tells examples apart of which several may be one in different orders."""
+        return self.id, self.order
+
 
 def share_choices(examples: Iterable[Example]) -> bool:
     """Tell whether all examples with m choices offer the same m texts, in whatever order."""

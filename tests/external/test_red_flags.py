@@ -48,7 +48,10 @@ def found(data_dir: Path, name: str) -> dict[Key, list[Flag]]:
         suite = load_any_suite(SUITES / name)
         assert isinstance(suite, RecordedSuite)
         claims = plan_recorded(suite)
-    return {Key(claim.model.name, claim.task, claim.shots or 0): flags(claim) for claim in claims}
+    return {
+        Key(claim.model.name, claim.task, claim.shots or 0): flags(claim.beside(claims))
+        for claim in claims
+    }
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +127,7 @@ def test_ids_that_collide_in_demonstrations_are_found_by_other_results(
 def test_prompts_without_any_right_answer_are_found(
     counted: dict[Key, list[Flag]], experiments: dict[Key, dict[str, str]]
 ) -> None:
-    """Fault 4, where the text was cut; a guesser is right nowhere with less than 1e-6."""
+    """Fault 4, where the text was cut; so many of 200 guessers are right nowhere with 2e-5."""
     told = flagged(counted, "never_right")
     assert told.keys() == {
         Key("Llama-2-7b", "code_line_description", 4),
@@ -136,10 +139,10 @@ def test_prompts_without_any_right_answer_are_found(
     zero = {key: int(row["n_prompts_zero_correct"]) for key, row in experiments.items()}
     for key, text in told.items():
         assert text.startswith(f"{zero[key]} of ")
-    for key in {key for key in zero if zero[key]} - told.keys():
-        n = int(experiments[key]["n_examples_min"])
-        chance = 1 / int(experiments[key]["num_choices"])
-        assert zero[key] * stats.binom.pmf(0, n, chance) > 1e-6, key
+    # Once it is one prompt of 200, with 56 examples of four choices.
+    assert zero[Key("Llama-2-7b", "code_line_description", 4)] == 1
+    assert stats.binom.sf(0, 200, 0.75**56) == pytest.approx(2e-5, rel=0.02)
+    assert told.keys() == {key for key in zero if zero[key]}
 
 
 def test_repeated_prompts_are_found(

@@ -96,9 +96,13 @@ def test_base_rates_and_calibration_of_a_model_that_prefers_a_letter(
     assert (pride["method"], pride["n"]) == ("pride", 23)
     for each in (contextual, pride):
         assert each["prior"] == pytest.approx(dict(zip("ABCD", rates, strict=True)), abs=1e-6)
-        # Nothing is left to tell the letters apart but lots.
-        assert 0 < each["best_correct"] < 15
-        assert each["p_max"] > 0.01
+        # What is answered is then what the letters have beyond it: nothing, so that lots decide.
+        assert each["best_accuracy"] == each["best_correct"] / each["n"]
+        tail = binom.sf(each["best_correct"] - 1, each["n"], 0.25)
+        assert each["p_max"] == pytest.approx(1 - (1 - tail) ** 2)
+    (note,) = (note for note in bias["notes"] if "PriDe" in note)
+    assert note.startswith("Cloze: PriDe's prior is that of held-back examples, 1 with 4 choices; ")
+    assert not any(" has no " in note for note in bias["notes"])
 
 
 def test_a_few_shot_claim_that_leaves_its_demonstrations_out(
@@ -124,7 +128,9 @@ def test_a_counterfactual_claim_is_asked_as_it_asks(suite: LabelSuite, preferrin
     found = suite.run()
     (own,) = found[BIAS]["interactions"]
     assert own["interaction"] == "counterfactual"
-    assert own["best_accuracy"] == pytest.approx(0.25, abs=0.15)
+    # What is scored is the same after each letter, and no letter is likelier for it.
+    assert [row["base_rate"] for row in own["labels"]] == pytest.approx([0.25] * 4, abs=1e-4)
+    assert found[BIAS]["finding"] == "cannot tell"
     assert len(suite.ledger()) == 2
     suite.write(
         preferring,

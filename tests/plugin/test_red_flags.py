@@ -282,24 +282,49 @@ def identical(path: Path) -> dict[str, list[str]]:
     }
 
 
+def separate(twins: Path) -> None:
+    """Give the copy another digest, so that it has results of its own."""
+    config = twins / "two" / "config.json"
+    config.write_text(config.read_text() + "\n")
+
+
 @pytest.mark.parametrize("copied", [True, False])
-def test_a_model_is_compared_with_those_before_it_in_every_run_alike(
+def test_a_model_is_compared_with_those_whose_answers_are_stored(
     pytester: pytest.Pytester, twins: Path, *, copied: bool
 ) -> None:
     if not copied:
-        config = twins / "two" / "config.json"
-        config.write_text(config.read_text() + "\n")  # so that its digest is another one
-    for _ in range(2):
-        result = pytester.runpytest("--maxrandom-json=r.json")
-        result.assert_outcomes(passed=1, failed=2)
-        found = identical(pytester.path / "r.json")
-        # Arms of one model are not compared with each other.
-        assert [len(texts) for texts in found.values()] == [0, 1, 1]
-        assert ["the scores of one:" in "".join(texts) for texts in found.values()] == [0, 1, 0]
-        assert ["the scores of two:" in "".join(texts) for texts in found.values()] == [0, 0, 1]
-    (text,) = found["toss[two-none-0shot]"]
+        separate(twins)
+    result = pytester.runpytest("--maxrandom-json=r.json")
+    first = {name: len(texts) for name, texts in identical(pytester.path / "r.json").items()}
+    # The first model finds the answers of an exact copy, which are its own, and no others yet;
+    # arms of one model are not compared with each other.
+    of_copy = "toss[two-none-0shot]"
+    assert first == {"toss[one-none-0shot]": int(copied), of_copy: 1, "toss[same-none-0shot]": 1}
+    (text,) = identical(pytester.path / "r.json")[of_copy]
     assert text.startswith("180 of 180 answers (100 %) to the same prompts have exactly the ")
+    assert "the scores of one:" in text
     result.stdout.fnmatch_lines(["identical_models: * look whether the two are one model."])
+    pytester.runpytest("--maxrandom-json=r.json").assert_outcomes(failed=3)
+    again = identical(pytester.path / "r.json")
+    assert {name: len(texts) for name, texts in again.items()} == dict.fromkeys(first, 1)
+
+
+def test_a_model_that_is_selected_alone_is_compared_with_those_that_are_not(
+    pytester: pytest.Pytester, twins: Path
+) -> None:
+    separate(twins)
+    pytester.runpytest()
+    for options in (["--lf"], ["-k", "two"], ["eval_suites/s.yaml::toss[two-none-0shot]"]):
+        pytester.runpytest("--maxrandom-json=r.json", *options)
+        assert identical(pytester.path / "r.json")["toss[two-none-0shot]"]
+
+
+def test_of_models_that_run_at_the_same_time_the_last_one_is_told(
+    pytester: pytest.Pytester, twins: Path
+) -> None:
+    separate(twins)
+    pytester.runpytest("-n", "2", "--maxrandom-json=r.json")
+    assert any(identical(pytester.path / "r.json").values())
 
 
 def test_models_that_differ_are_not_told(pytester: pytest.Pytester, twins: Path) -> None:
@@ -328,16 +353,16 @@ def recorded(pytester: pytest.Pytester) -> Path:
     (folder / "s.yaml").write_text(RECORDED)
     scores = np.random.default_rng(0).normal(-5, 1, (3, EXAMPLES, 4))
     scores[:, : EXAMPLES // 2] = scores[:, : EXAMPLES // 2, :1]
-    (right,) = rows(22, n=EXAMPLES)
+    (right,), (told,) = rows(22, n=EXAMPLES), rows(30, n=EXAMPLES)
+    answers = np.arange(EXAMPLES) % 4
     save(
         folder / "m.npz",
         tied__0={
-            "correct": rows(30, 31, 32, n=EXAMPLES),
-            "answers": (answers := np.tile(np.arange(EXAMPLES) % 4, (3, 1))),
-            "gold": np.where(rows(30, n=EXAMPLES)[0], answers[0], (answers[0] + 1) % 4),
+            "correct": np.tile(told, (3, 1)),
+            "answers": np.tile(answers, (3, 1)),
+            "gold": np.where(told, answers, (answers + 1) % 4),
             "log_likelihoods": scores,
-        }
-        | {"correct": np.tile(rows(30, n=EXAMPLES)[0], (3, 1))},
+        },
         halved__0={"correct": [right, [not each for each in right]]},
         sound__0={"correct": rows(22, 20, n=EXAMPLES)},
     )

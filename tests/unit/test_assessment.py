@@ -172,6 +172,16 @@ def test_words_that_are_listed_under_letters_may_be_preferred_and_so_may_letters
     assert [flag.kind for flag in known.red_flags] == ["repeated_prompts"]  # of 200 asked for
 
 
+def test_a_preference_is_told_of_words_and_of_letters_and_all_else_once() -> None:
+    pool = yes_no("yn" * 200)
+    yes_is_a = [each for each in pool if each.choices[first_shown(each)] == "Yes"]
+    record = assessed((*yes_is_a[:100],), always("Yes"), t=10, letters=True)
+    told = [(flag.kind, "'A'" in flag.text, "'Yes'" in flag.text) for flag in record.red_flags]
+    assert told.count(("constant_answers", True, False)) == 1
+    assert told.count(("constant_answers", False, True)) == 1
+    assert [kind for kind, *_ in told].count("repeated_prompts") == 1
+
+
 def test_the_first_of_equally_good_prompts_wins() -> None:
     def answers(each: Example, prompt: int) -> int:
         return each.right[0] if prompt in (1, 3) else 1 - each.right[0]

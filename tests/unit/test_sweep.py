@@ -237,8 +237,8 @@ def test_a_prompt_that_fills_the_context_is_scored() -> None:
     exact = _with_context(max(lengths))
     sweep = run_sweep(_work(prompts), lambda: exact, "mean_logprob", _silent)
     assert sweep.predictions == _run(prompts).predictions
-    assert sweep.engine.full_texts == lengths.count(max(lengths)) > 0
-    assert _run(prompts).engine.full_texts == 0
+    assert sweep.full_texts == lengths.count(max(lengths)) > 0
+    assert _run(prompts).full_texts == 0
 
 
 def test_one_token_beyond_the_context_is_an_error_before_anything_is_scored() -> None:

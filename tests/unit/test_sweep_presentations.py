@@ -20,7 +20,7 @@ from pytest_maxrandom.prompts.controls import (
     control_prompt,
 )
 from pytest_maxrandom.prompts.formats import Counterfactual
-from pytest_maxrandom.prompts.placements import further, placements, redrawn
+from pytest_maxrandom.prompts.placements import further, placements
 from pytest_maxrandom.prompts.sampling import PromptSet, draw_prompts
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 from pytest_maxrandom.store import open_store
@@ -252,16 +252,6 @@ def test_nothing_is_scored_twice_and_natural_presentations_are_the_claims_own(
                 work, _never, scoring, lambda *call: None, store=store, model_digest="llama"
             )
             assert sweep.predictions == before
-
-
-def test_redraws_cost_no_more_than_the_placements() -> None:
-    prompts = _prompts()
-    redraws = [
-        (p, further(one for label in range(4) for one in redrawn(examples, label, 0)))
-        for p, examples in _natural(prompts)
-    ]
-    cost, most = (_run(work, "sum_logprob").engine for work in (redraws, _left(prompts)))
-    assert 0 < cost.tokens_forwarded < most.tokens_forwarded
 
 
 def test_control_texts_and_content_free_inputs_are_scored_as_they_read() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from matplotlib.text import Annotation, Text
 
@@ -100,6 +100,7 @@ def test_r_is_not_told_of_fewer_than_four_labels() -> None:
         max_size=6,
     )
 )
+@example(points=[(0.0, 0.25), (0.0, 0.125), (0.98, 0.25), (0.98, 0.125)])
 @settings(deadline=None, max_examples=30)
 def test_names_touch_neither_each_other_nor_a_mark_nor_the_edge(
     points: list[tuple[float, float]],

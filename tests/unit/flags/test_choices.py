@@ -106,6 +106,31 @@ def test_complementary_prompts_have_two_choices() -> None:
     assert find(seen(correct, chance=Fraction(1, 2))) == []
 
 
+def test_complementary_prompts_that_leave_out_their_demonstrations_are_compared_where_they_can_be(
+) -> None:  # fmt: skip
+    correct, evaluated = guesses(), np.ones((T, N), dtype=np.bool_)
+    correct[5] = ~correct[2]
+    for row in range(T):
+        evaluated[row, [row, row + T]] = False
+    given: dict[str, Any] = {"chance": FIFTH, "evaluated": evaluated, "shots": 2}
+    (flag,) = find(seen(correct & evaluated, **given))
+    assert flag.kind == "complementary_prompts"
+    assert flag.text.startswith("Prompts '2' and '5' are right on exactly complementary examples")
+    both = evaluated[2] & evaluated[5]
+    shares = sorted(correct[row, both].mean() for row in (2, 5))
+    assert "({} and {})".format(*(f"{share:.3f}"[1:] for share in shares)) in flag.text
+    correct[5, 70] = correct[2, 70]  # both were scored on it
+    assert find(seen(correct & evaluated, **given)) == []
+
+
+def test_prompts_that_share_few_examples_are_complementary_by_accident() -> None:
+    correct, evaluated = guesses(), np.ones((T, N), dtype=np.bool_)
+    correct[5] = ~correct[2]
+    evaluated[2, 52:], evaluated[5, :45] = False, False
+    given: dict[str, Any] = {"chance": FIFTH, "evaluated": evaluated, "shots": 55}
+    assert find(seen(correct & evaluated, **given)) == []
+
+
 def test_a_few_examples_are_complementary_by_accident() -> None:
     few = np.array([[True, False, False, True], [False, True, True, False]])
     assert find(seen(few, chance=FIFTH)) == []

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.flags import Seen, find
-from pytest_maxrandom.flags.claims import impossible
 from pytest_maxrandom.nulls import Guessers
 from pytest_maxrandom.verdict import Claim
 from tests.unit.flags.made import outcome, seen
@@ -21,16 +20,16 @@ def test_a_claim_is_impossible_if_even_all_right_answers_do_not_pass(
 ) -> None:
     """Of ten guessers at a half, one has all of n right with about 10 / 2**n."""
     null = Guessers.alike(n, Fraction(1, 2), 10)
-    reasons = impossible(Claim(p_max=0.05), null, None)
+    reasons = Claim(p_max=0.05).impossible(null, None)
     assert (1 - (1 - 0.5**n) ** 10 <= 0.05) == possible == (reasons == [])
 
 
 def test_a_permutation_p_cannot_be_below_one_in_all_arrangements() -> None:
     null = Guessers.alike(8, Fraction(1, 2), 1)
     claim = Claim(permutation_p=0.05)
-    assert impossible(claim, null, 20) == []
-    assert impossible(claim, null, None) == []
-    (reason,) = impossible(claim, null, 19)
+    assert claim.impossible(null, 20) == []
+    assert claim.impossible(null, None) == []
+    (reason,) = claim.impossible(null, 19)
     assert reason.startswith("the permutation p is at least 1/19")
 
 

@@ -107,6 +107,16 @@ def test_few_examples_may_have_the_same_answer_by_accident() -> None:
     assert kinds(answers, [0, 1] * 6, m=2, outcome=judged) == []
 
 
+def test_many_prompts_with_the_same_answer_to_few_examples_are_no_accident() -> None:
+    """One of 200 guessers says the same to all of 12 examples with .1, and 20 with 1e-31."""
+    answers = np.random.default_rng(0).integers(2, size=(200, 12))
+    judged = outcome(6, 12, passed=False)
+    for constant, told in ((1, []), (20, ["constant_answers"]), (200, ["constant_answers"])):
+        answers[:constant] = 0
+        assert stats.binom.sf(constant - 1, 200, 2 / 2**12) < (1e-25 if told else 1)
+        assert kinds(answers, [0, 1] * 6, m=2, outcome=judged) == told
+
+
 def test_p_values_on_the_same_side_of_the_level_agree() -> None:
     answers = np.random.default_rng(0).integers(M, size=(T, N))
     for p_max, permutation_p, told in [

@@ -74,6 +74,22 @@ def test_models_that_say_the_label_that_each_prompt_favours_are_two() -> None:
     assert beside(favoured, favoured.copy()) == []
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_the_same_weights_with_a_little_noise_are_one_though_they_are_often_right(
+    seed: int,
+) -> None:
+    """Of two choices .2 % change; nine of ten are right, some examples always and some seldom."""
+    rng = np.random.default_rng(seed)
+    golds = rng.integers(2, size=200)
+    right = rng.random((200, 200)) < rng.beta(0.9, 0.1, size=200)
+    one = np.where(right, golds, 1 - golds)
+    other = np.where(rng.random(one.shape) < 0.002, 1 - one, one)
+    assert right.mean() == pytest.approx(0.9, abs=0.03)
+    second = answered(other, golds.tolist(), m=2, model="b")
+    found = find(answered(one, golds.tolist(), m=2, model="a", others=(second,)))
+    assert "identical_models" in [flag.kind for flag in found]
+
+
 def test_wrong_answers_that_differ_tell_models_apart() -> None:
     """Right on the same examples; else each says what it likes."""
     one = answers(0)

@@ -130,7 +130,8 @@ def two_models(
         "   results: {path: b.npz, format: npz, model: b}}\n"
         f"tasks: [{FIFTH}]\n"
     )
-    return [flags(claim) for claim in planned(folder, text)]
+    claims = planned(folder, text)
+    return [flags(claim.beside(claims)) for claim in claims]
 
 
 def test_two_models_that_are_one_are_told_both_times(tmp_path: Path) -> None:
@@ -168,7 +169,8 @@ def test_models_with_one_name_and_other_labels_are_compared(
         "   results: {path: a.npz, format: npz, model: a}}\n"
         f"tasks: [{FIFTH}]\n"
     )
-    ((one,), (other,)) = (flags(claim) for claim in planned(tmp_path, text))
+    claims = planned(tmp_path, text)
+    ((one,), (other,)) = (flags(claim.beside(claims)) for claim in claims)
     assert one.kind == other.kind == "identical_models"
     assert " as those of lab/x (tuned) (by chance " in one.text
     assert f" as those of {told} (by chance " in other.text

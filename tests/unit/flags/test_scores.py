@@ -31,7 +31,8 @@ def test_prompts_that_are_never_right_are_told() -> None:
     none = stats.binom.pmf(0, N, 0.25)
     assert flag.text.startswith(
         "2 of 20 prompts are right on no example, which one guesser is with probability "
-        f"{p_value(none)} at most and any of 20 with {p_value(20 * none)}: look"
+        f"{p_value(none)} at most and at least 2 of 20 with "
+        f"{p_value(stats.binom.sf(1, T, none))}: look"
     )
     (only,) = find(seen(correct[3:4]))
     assert only.text.startswith(
@@ -46,67 +47,47 @@ def test_few_examples_may_all_be_wrong_by_accident() -> None:
     assert find(seen(correct)) == []
 
 
-def test_scores_that_are_the_same_for_many_examples_are_told() -> None:
-    scores = normal()
-    scores[[3, 8]] = scores[3, 0]
-    sweep = answered(
-        scores.argmax(axis=2),
-        np.random.default_rng(9).integers(M, size=N).tolist(),
-        log_likelihoods=scores,
-    )
-    (flag,) = find(sweep)
-    assert flag.kind == "constant_scores"
-    assert flag.text.startswith(
-        "2 of 20 prompts give different examples the same scores (as few as 1 different ones for "
-        "100 examples)"
-    )
-
-
-@pytest.mark.parametrize(("values", "told"), [(1, True), (11, True), (60, False)])
-def test_few_different_scores_are_those_of_few_answers(values: int, told: bool) -> None:
-    """A text that was cut before the question still ends in one of the answers."""
-    rng = np.random.default_rng(1)
-    scores = normal()
-    scores[:] = scores[:, rng.integers(values, size=N)]
-    found = of(scores)
-    assert ("constant_scores" in found) == told
-
-
-def test_the_loss_of_the_right_answer_alone_is_enough() -> None:
-    losses = normal(shape=(T, 200, 1))
-    correct = np.random.default_rng(0).random((T, 200)) < 0.25
-    assert find(seen(correct, log_likelihoods=losses)) == []
-    losses[:] = np.tile(losses[:, :5], (1, 40, 1))
-    (flag,) = find(seen(correct, log_likelihoods=losses))
-    assert "20 of 20 prompts give" in flag.text
-    assert "as few as 5 different ones for 200 examples" in flag.text
-
-
-def test_equal_texts_have_equal_scores() -> None:
-    scores = normal()
-    scores[:, :50] = scores[:, :1]
-    inputs = ["one text"] * 50 + [f"question {place}" for place in range(50)]
-    assert "constant_scores" in of(scores)
-    assert "constant_scores" not in of(scores, inputs=tuple(inputs))
-
-
-def test_few_scores_that_tell_right_from_wrong_depend_on_the_example() -> None:
-    gold = np.random.default_rng(9).integers(M, size=N)
-    scores = np.tile(np.where(np.arange(M) == gold[:, np.newaxis], -0.1, -3.0), (T, 1, 1))
-    assert of(scores) == []
-
-
-@pytest.mark.parametrize("exported", [(0.0, 1.0), (-np.inf, 0.0)])
-def test_answers_that_were_written_as_scores_are_no_constant_scores(
-    exported: tuple[float, float],
+@pytest.mark.parametrize(
+    ("n", "zeros", "told"),
+    [
+        (50, 1, False),  # of 200 guessers .00011 are right nowhere
+        (50, 2, True),
+        (50, 10, True),
+        (50, 200, True),
+        (20, 1, False),  # .63
+        (20, 5, False),
+        (20, 8, True),
+        (20, 200, True),
+    ],
+)
+def test_the_more_prompts_are_never_right_the_less_it_is_an_accident(
+    n: int, zeros: int, *, told: bool
 ) -> None:
-    wrong, right = exported
-    answers = np.random.default_rng(0).integers(M, size=(T, N))
-    scores = np.where(np.arange(M) == answers[..., np.newaxis], right, wrong)
-    scores[:, ::5, M - 1] = np.nan  # where examples have three choices
-    told = answers[:, ::5] == M - 1
-    scores[:, ::5, 0] = np.where(told, right, scores[:, ::5, 0])
-    assert of(scores) == []
+    correct = np.ones((200, n), dtype=np.bool_)
+    correct[:zeros] = False
+    assert (stats.binom.sf(zeros - 1, 200, 0.75**n) <= 1e-4) == told
+    assert [flag.kind for flag in find(seen(correct))] == ["never_right"] * told
+
+
+def test_half_of_all_prompts_never_right_on_few_examples_are_no_accident() -> None:
+    correct = np.ones((200, 10), dtype=np.bool_)
+    correct[:100] = False
+    (flag,) = find(seen(correct))
+    assert flag.text.startswith("100 of 200 prompts are right on no example, which one guesser is")
+
+
+def test_a_prompt_with_few_examples_does_not_hide_one_that_is_never_right_on_many() -> None:
+    correct = np.ones((50, N), dtype=np.bool_)
+    evaluated = np.ones_like(correct)
+    evaluated[0, 5:] = False
+    correct[:2] = False
+    (flag,) = (
+        f for f in find(seen(correct, evaluated=evaluated, shots=95)) if f.kind != "majority"
+    )
+    assert flag.kind == "never_right"
+    assert (
+        f"one guesser is with probability {p_value(stats.binom.pmf(0, N, 1 / 4))} at" in flag.text
+    )
 
 
 def test_tied_best_scores_are_told_where_they_are_more_than_a_few() -> None:

@@ -7,8 +7,9 @@ from typing import get_args
 import pytest
 
 from pytest_maxrandom.flags import Flag
-from pytest_maxrandom.flags.severity import DEFAULTS, deviations, hold_against, severities
+from pytest_maxrandom.flags.severity import hold_against
 from pytest_maxrandom.record import ClaimRecord, RedFlagKind
+from pytest_maxrandom.record.red_flags import DEFAULTS
 from pytest_maxrandom.suite.red_flags import RedFlagsSpec
 from pytest_maxrandom.suite.spec import AssertSpec
 from pytest_maxrandom.verdict import Claim
@@ -36,19 +37,19 @@ def test_every_kind_has_a_severity_and_those_that_make_numbers_wrong_fail() -> N
 
 def test_a_claim_that_sets_none_has_the_defaults_and_one_that_asserts_nothing_none_that_fails(
 ) -> None:  # fmt: skip
-    assert severities(Claim.of(None)) == DEFAULTS
-    assert set(severities(Claim.of("report")).values()) == {"warn"}
-    assert deviations(Claim.of(None)) == deviations(Claim.of("report")) == {}
+    assert Claim.of(None).severities() == DEFAULTS
+    assert set(Claim.of("report").severities().values()) == {"warn"}
+    assert Claim.of(None).deviations() == Claim.of("report").deviations() == {}
 
 
 def test_red_flags_alone_leave_the_claim_as_it_is() -> None:
     claim = Claim.of(AssertSpec(red_flags=RedFlagsSpec(majority="fail", tied_scores="fail")))
     assert claim.asserted() == {"p_max": 0.05}
-    assert severities(claim) == {**DEFAULTS, "majority": "fail"}
-    assert deviations(claim) == {"majority": "fail"}
+    assert claim.severities() == {**DEFAULTS, "majority": "fail"}
+    assert claim.deviations() == {"majority": "fail"}
     other = Claim.of(AssertSpec(beats="standard", red_flags="warn"))
     assert other.asserted() == {"beats": "standard"}
-    assert deviations(other) == dict.fromkeys(NUMBERS, "warn")
+    assert other.deviations() == dict.fromkeys(NUMBERS, "warn")
 
 
 def test_flags_are_written_with_those_that_fail_first_and_without_the_ignored() -> None:

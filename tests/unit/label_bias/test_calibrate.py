@@ -51,7 +51,6 @@ def test_content_free_inputs_give_the_preference_which_is_then_gone() -> None:
     shown = examples(80)
     natural = predicted(prompts(3), shown, lambda _, e: biased(e))
     found = contextual(label(shown, by_place=True), NAMES, natural, free(3), t=7)
-    assert found is not None
     assert found.prior == pytest.approx(dict(zip(NAMES, np.exp(PRIOR), strict=True)))
     assert (found.n, found.best_correct) == (80, unbiased_correct(shown))
     assert found.plain_accuracy == natural.prompts[0].correct / 80 < found.best_accuracy
@@ -70,7 +69,6 @@ def test_rotated_choices_of_held_back_examples_give_it_too() -> None:
     turned = further(one for e in shown[:4] for one in rotations(e))
     rotated = predicted(asked, turned, lambda _, e: biased(e))
     found = pride(label(shown, by_place=True), NAMES, natural, rotated, held, t=2)
-    assert found is not None
     # In its rotations every content stands at every place once, so that contents cancel out.
     assert found.prior == pytest.approx(dict(zip(NAMES, np.exp(PRIOR), strict=True)))
     assert (found.n, found.best_correct) == (76, unbiased_correct(shown[4:]))
@@ -80,7 +78,6 @@ def test_each_number_of_choices_has_its_own_prior() -> None:
     shown = examples(60, [2 + i % 3 for i in range(60)])
     natural = predicted(prompts(1), shown, lambda _, e: biased(e))
     found = contextual(label(shown, by_place=True), NAMES, natural, free(1, (2, 3, 4)), t=1)
-    assert found is not None
     assert found.best_correct == unbiased_correct(shown)
     guesses = np.random.default_rng(0).random((200_000, 60)) < 1 / np.array(
         [len(e.choices) for e in shown]
@@ -93,7 +90,6 @@ def test_what_is_left_without_a_difference_is_decided_by_lot() -> None:
     shown = examples(400)
     natural = predicted(prompts(1), shown, lambda _, e: at_places(e, list(PRIOR)))
     found = contextual(label(shown, by_place=True), NAMES, natural, free(1), t=1)
-    assert found is not None
     assert 60 < found.best_correct < 140  # 100 are expected
 
 
@@ -103,4 +99,5 @@ def test_a_prompt_that_shows_all_held_back_examples_cannot_be_calibrated() -> No
     (asked,) = prompts(1)
     natural = predicted([asked], shown[1:], lambda _, e: biased(e))
     rotated = predicted([asked], [], lambda _, e: biased(e))
-    assert pride(label(shown, by_place=True), NAMES, natural, rotated, held, t=1) is None
+    with pytest.raises(ValueError, match="no prompt was scored on held-back examples and on oth"):
+        pride(label(shown, by_place=True), NAMES, natural, rotated, held, t=1)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from pytest_maxrandom.label_bias.answers import LabelAnswers
-from pytest_maxrandom.label_bias.conclude import BaseRates, add_base_rates, conclude, reduce
-from pytest_maxrandom.record import LabelBiasRecord
+from pytest_maxrandom.label_bias.conclude import InteractionResult, add_base_rates, conclude, reduce
+from pytest_maxrandom.label_bias.sentence import sentence
+from pytest_maxrandom.record import InteractionBias, LabelBiasRecord, LabelRow
+from pytest_maxrandom.stats.base_rate import BaseRates
+from pytest_maxrandom.stats.label_finding import finding
 from pytest_maxrandom.stats.label_null import move_baseline
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.suite.label_bias import LabelBiasSpec
@@ -57,7 +61,7 @@ def test_who_knows_passes_and_who_says_one_label_scores_nothing(check: str) -> N
     for answers, kind in ((knowing(0.7), "knowledge"), (knowing(0) * 0 + 2, "label preference")):
         given = answers[:, np.arange(N), natural] if check == "recall" else answers
         found = reduce(asked(given), "cloze", spec(check=check), 3)
-        assert found.finding.kind == kind
+        assert found.finding == kind
         assert (found.bias.p_value <= 0.05) is (kind == "knowledge")
         if kind == "label preference":
             assert (found.bias.score, found.bias.p_value) == (0, 1)
@@ -105,7 +109,7 @@ def test_base_rates_are_correlated_with_recalls() -> None:
     answers = np.where(known, natural, (natural + 1) % M)
     found = reduce(asked(answers[None]), "cloze", spec(), 1)
     rates = np.array([0.4, 0.1, 0.2, 0.3])
-    add_base_rates(found.bias, BaseRates(rates, 0.01))
+    add_base_rates(found.bias, BaseRates(rates, np.array(0.01)))
     recalls = np.array([row.recall for row in found.bias.labels], dtype=np.float64)
     r = np.corrcoef(rates, recalls)[0, 1]
     assert found.bias.r == pytest.approx(r)
@@ -142,7 +146,122 @@ def test_knowledge_in_one_way_alone_is_no_finding() -> None:
     good = reduce(asked(natural[None]), "cloze", spec(), 1)
     guesses = np.random.default_rng(3).integers(0, M, (1, N))
     poor = reduce(asked(guesses), "counterfactual", spec(), 1)
-    assert poor.finding.kind == "cannot tell"
+    assert poor.finding == "cannot tell"
     both = record()
     conclude(both, [good, poor], spec())
     assert both.finding == "cannot tell"
+
+
+def rare(answers: NDArray[np.int64], seldom: int = 10) -> LabelAnswers:
+    """Answers to 100 questions with two labels, of which B is the right one `seldom` times."""
+    return LabelAnswers(
+        names=("A", "B"),
+        ids=tuple(map(str, range(100))),
+        choices=(2,) * 100,
+        gold=tuple(frozenset([int(i < seldom)]) for i in range(100)),
+        prompts=tuple(f"p{j}" for j in range(len(answers))),
+        answers=answers,
+    )
+
+
+def test_who_prefers_the_usual_label_a_little_does_not_know_the_rare_one() -> None:
+    generator = np.random.default_rng(5)
+    guessed = said = 0
+    for _ in range(40):
+        answers = (generator.random((10, 100)) >= 0.6).astype(np.int64)
+        found = reduce(rare(answers, 5), "cloze", spec(), 10)
+        guessed += found.bias.p_value <= 0.05
+        said += found.finding == "knowledge"
+    assert guessed > 6  # uniform guessers do not explain it
+    assert said <= 6  # 2 are expected at most; more with a probability of .003
+
+
+def test_who_knows_the_rare_label_is_found_to() -> None:
+    generator = np.random.default_rng(0)
+    gold = (np.arange(100) < 10).astype(np.int64)
+    knows = generator.random((10, 100)) < 0.7
+    answers = np.where(knows, gold, generator.integers(0, 2, (10, 100)))
+    found = reduce(rare(answers), "cloze", spec(), 10)
+    assert found.finding == "knowledge"
+    assert found.bias.permutation_p is not None
+    assert found.bias.permutation_p < 0.001
+
+
+def lucky() -> LabelAnswers:
+    """Answers that guessers do not explain, and shuffled right answers do.
+
+    B, which is right 5 times, is said 40 times, and 4 of these are right.
+    """
+    answers = np.zeros((1, 100), dtype=np.int64)
+    answers[0, [*range(4), *range(60, 96)]] = 1
+    return rare(answers, 5)
+
+
+def test_the_test_that_fails_is_named() -> None:
+    found = reduce(lucky(), "cloze", spec(level=0.07), 1)
+    assert found.bias.permutation_p is not None
+    assert found.bias.p_value < 0.07 < found.bias.permutation_p
+    assert found.finding != "knowledge"
+    told = record(level=0.07)
+    conclude(told, [found], spec(level=0.07))
+    assert (told.passed, told.finding) == (False, found.finding)
+    for said in (told.message, told.sentence):
+        assert said is not None
+        assert "p with shuffled right answers = " in said
+        assert said.count(" is above .07") == 1
+        assert said.index(" is above .07") > said.index("p with shuffled right answers")
+
+
+def test_prompts_that_are_not_at_hand_count_in_the_permutation_p_too() -> None:
+    one, three = (reduce(lucky(), "cloze", spec(), t).bias.permutation_p for t in (1, 3))
+    assert one is not None
+    assert three == pytest.approx(min(1.0, 3 * one))
+
+
+@pytest.mark.parametrize("check", ["move", "redraw"])
+def test_moved_right_answers_are_not_shuffled(check: str) -> None:
+    assert reduce(asked(knowing(0.7)), "cloze", spec(check=check), 3).bias.permutation_p is None
+
+
+@pytest.mark.parametrize("level", [0.04, 0.05])
+def test_a_check_passes_exactly_where_it_says_knowledge(level: float) -> None:
+    """Also where a p-value is its level but for rounding."""
+    natural = np.arange(N) % M
+    good = reduce(asked(natural[None]), "cloze", spec(), 1).bias
+    for p, holds in ((level, True), (level * (1 + 1e-14), True), (level * 1.0001, False)):
+        bias = replace(good, p_value=p, permutation_p=p)
+        told = record(level)
+        conclude(told, [InteractionResult(bias, finding([p, p], 1.0, level), 0)], spec(level=level))
+        assert told.passed is holds
+        assert (told.finding == "knowledge") is holds
+        assert ("is above" in str(told.sentence)) is not holds
+
+
+def of_moved(score: float, *, preference_p: float) -> InteractionBias:
+    """The best of 10 prompts on 100 examples with every right answer at every label."""
+    baseline = move_baseline([4] * 100, 10, by_content=True)
+    return InteractionBias(
+        interaction="cloze", n=100, t=10, best_prompt="p", best_accuracy=0.5, rstd=0.0, score=score,
+        labels=[
+            LabelRow(name, 100, recall, share)
+            for name, recall, share in zip(
+                "ABCD", (0.5, score, score, score), (0.4, 0.2, 0.2, 0.2), strict=True
+            )
+        ],
+        score_prompt="p", score_baseline=baseline.expected, score_baseline_error=0.0,
+        p_value=baseline.p_value(score), p_error=0.0, by_content=True, preference_p=preference_p,
+    )  # fmt: skip
+
+
+def test_a_sentence_has_the_numbers_that_the_finding_comes_from() -> None:
+    said = sentence(of_moved(0.45, preference_p=0.4), "knowledge", 0.05)
+    assert said.startswith("Knowledge: the Nvr-X score on 100 examples is .450, that of the best ")
+    assert "best of 10 random guessers who keep to one choice of each example .318 (p = " in said
+    assert said.endswith("; recall goes from .450 ('B') to .500 ('A').")
+    said = sentence(of_moved(0.45, preference_p=0.001), "knowledge", 0.05)
+    assert "; but 40 % of the answers of the most accurate prompt are 'A', more than " in said
+    said = sentence(of_moved(0.31, preference_p=0.01), "label preference", 0.05)
+    assert "is above .05), and 40 % of the answers of the most accurate prompt are 'A'" in said
+    assert "(p = .010)" in said
+    said = sentence(of_moved(0.31, preference_p=0.4), "cannot tell", 0.05)
+    assert said.endswith("spread over the labels as guesses may be (p = .400).")

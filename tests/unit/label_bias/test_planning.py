@@ -89,16 +89,16 @@ def test_only_the_tasks_that_are_named_are_checked(suite: Suite) -> None:
 def test_letters_can_be_moved_whatever_they_stand_for(suite: Suite) -> None:
     for rows in (TEXTS, YES, MIXED):
         for check in ("move", "redraw"):
-            (way,) = suite.check(rows, f"label_bias: {{check: {check}}}", LETTERS).ways
-            assert way.names == tuple("ABC" if rows is not YES else "AB")
-            ((_, moved),) = way.moved
+            (plan,) = suite.check(rows, f"label_bias: {{check: {check}}}", LETTERS).interactions
+            assert plan.names == tuple("ABC" if rows is not YES else "AB")
+            ((_, moved),) = plan.moved
             assert len(moved) == sum(len(row["choices"]) - 1 for row in rows)
 
 
 def test_listed_texts_that_differ_have_places(suite: Suite) -> None:
-    (way,) = suite.check(TEXTS, "label_bias: {check: move}").ways
-    assert way.names == ("place 1", "place 2", "place 3")
-    assert way.control == []
+    (plan,) = suite.check(TEXTS, "label_bias: {check: move}").interactions
+    assert plan.names == ("place 1", "place 2", "place 3")
+    assert plan.control == []
 
 
 def test_a_place_has_no_base_rate_and_the_record_says_so(suite: Suite) -> None:
@@ -111,15 +111,15 @@ def test_a_place_has_no_base_rate_and_the_record_says_so(suite: Suite) -> None:
 
 
 def test_shared_texts_are_labels_in_the_order_of_the_alphabet(suite: Suite) -> None:
-    (way,) = suite.check(YES, "label_bias: {}", task="append_choices: false").ways
-    assert way.names == ("No", "Yes")
-    assert way.moved == []
-    assert len(way.control) == 1
+    (plan,) = suite.check(YES, "label_bias: {}", task="append_choices: false").interactions
+    assert plan.names == ("No", "Yes")
+    assert plan.moved == []
+    assert len(plan.control) == 1
 
 
 def test_no_base_rate_means_no_text_for_it(suite: Suite) -> None:
-    (way,) = suite.check(TEXTS, "label_bias: {base_rate: off}", LETTERS).ways
-    assert len(way.works) == 1  # the claim's own
+    (plan,) = suite.check(TEXTS, "label_bias: {base_rate: off}", LETTERS).interactions
+    assert len(plan.works) == 1  # the claim's own
 
 
 @pytest.mark.parametrize(

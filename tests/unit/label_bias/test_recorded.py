@@ -115,9 +115,9 @@ def test_a_constant_answer_is_caught_where_it_is_often_right(tmp_path: Path) -> 
     assert record.finding == "label preference"
     assert record.message is not None
     assert re.fullmatch(
-        r"cloze: Nvr-X score \.000 \(mean recall of all labels but the best\) of the best of t = 2 "
-        r"prompts, n = 100; the best of 2 random guessers \.\d{3}; p > \.999 is above \.05: label "
-        r"preference",
+        r"cloze: Nvr-X score \.000 of the best of t = 2 "
+        r"prompts, n = 100; the best of 2 random guessers \.\d{3}; p > \.999 is above \.05, p "
+        r"with shuffled right answers > \.999 is above \.05: label preference",
         record.message,
     )
     reported = judged(tmp_path, "label_bias: {assert: report}")

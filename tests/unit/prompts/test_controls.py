@@ -15,7 +15,7 @@ from pytest_maxrandom.prompts.controls import (
     control_examples,
     control_prompt,
     label_words,
-    unasked,
+    no_base_rate_reason,
 )
 from pytest_maxrandom.prompts.formats import Counterfactual, Format
 from pytest_maxrandom.prompts.prompt import Prompt
@@ -156,8 +156,8 @@ def test_choices_of_both_kinds_of_texts_stand_in_the_order_of_the_labels() -> No
 
 
 def test_labels_without_words_of_their_own_have_no_probability() -> None:
-    assert unasked(LETTERS, PLACES) is None
-    assert unasked(TEXTS, SHARED) is None
+    assert no_base_rate_reason(LETTERS, PLACES) is None
+    assert no_base_rate_reason(TEXTS, SHARED) is None
     for form, labels, told in (
         (
             TEXTS,
@@ -171,7 +171,7 @@ def test_labels_without_words_of_their_own_have_no_probability() -> None:
             "The answers are labels of places, and probabilities are asked of texts.",
         ),
     ):
-        assert unasked(form, labels) == told
+        assert no_base_rate_reason(form, labels) == told
         assert label_words(form, labels, 4) is None
         assert control_examples(form, labels) == content_free_examples(form, labels) == []
-    assert unasked(LETTERS, label(SENTIMENT, by_place=True)) is None
+    assert no_base_rate_reason(LETTERS, label(SENTIMENT, by_place=True)) is None

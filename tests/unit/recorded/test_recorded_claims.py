@@ -114,6 +114,7 @@ def test_prompts_with_other_numbers_of_examples_are_compared_by_accuracy(tmp_pat
 
 def test_a_prompt_that_was_cut_short_is_a_mistake_unless_it_is_said(tmp_path: Path) -> None:
     correct, evaluated = np.zeros((3, 10), dtype=np.bool_), np.ones((3, 10), dtype=np.bool_)
+    correct[:, 0] = correct[0, 1] = True
     evaluated[1, 7:] = False
     save(tmp_path / "m.npz", snarks__2={"correct": correct, "evaluated": evaluated})
     (problem,) = mistakes(tmp_path, suite_text("{name: snarks, chance: 1/2}"))

@@ -364,6 +364,8 @@ def interaction(*recalls: float | None, **changed: Any) -> InteractionBias:
         score_baseline_error=0.0003,
         p_value=0.0001 if score > 0.4 else 0.99973,
         p_error=0.00002,
+        preference_p=0.2 if score > 0.4 else 0.0001,
+        permutation_p=0.0002 if score > 0.4 else 1.0,
         base_rate_mass=0.683,
         r=0.9712 if m >= 4 else None,
         r_low=-0.1311 if m >= 4 else None,

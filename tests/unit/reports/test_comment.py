@@ -203,9 +203,9 @@ def test_every_turn_is_counted_named_and_true(before: Outcome | None, now: Outco
     ("partial", "said"),
     [
         ({"interrupted": True}, "it was interrupted"),
-        ({"not_run": 2, "interrupted": True}, "2 claims have no result"),
+        ({"not_run": 2, "interrupted": True}, "2 tests have no result"),
         ({"broken": ["a.yaml:1: x"]}, "1 suite could not be read"),
-        ({"broken": ["x"], "not_run": 1}, "1 claim has no result; 1 suite could not be read"),
+        ({"broken": ["x"], "not_run": 1}, "1 test has no result; 1 suite could not be read"),
     ],
 )
 def test_what_an_incomplete_base_lacks_is_not_new(partial: dict[str, Any], said: str) -> None:

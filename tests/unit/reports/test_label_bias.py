@@ -19,7 +19,6 @@ from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.csv import csv
 from pytest_maxrandom.reports.html import html
 from pytest_maxrandom.reports.label_bias import (
-    LITTLE_MASS,
     bias_cost,
     bias_facts,
     bias_found,
@@ -36,6 +35,7 @@ from pytest_maxrandom.reports.summary import tally
 from pytest_maxrandom.reports.terminal import rows
 from pytest_maxrandom.reports.text import shorten, visible
 from pytest_maxrandom.reports.untrusted import load_untrusted
+from pytest_maxrandom.stats.label_limits import LITTLE_MASS
 from tests.unit.reports import page, test_html
 from tests.unit.reports.samples import calibrated, claim, interaction, label_bias, run
 from tests.unit.reports.test_csv import parsed
@@ -111,14 +111,14 @@ def test_every_label_has_a_row_with_its_numbers() -> None:
         row.base_rate = None
     found = section(markdown(run(label_bias=[label_bias(), label_bias(asked, task="t")])))
     assert found.tables[1] == [
-        ["label", "right answer of", "recall", "share of the answers", "base rate"],
+        ["label", "right in", "recall", "share of the answers", "base rate"],
         ["A", "25", ".980", ".993", ".533"],
         ["B", "25", ".010", ".003", ".267"],
         ["C", "25", ".010", ".003", ".133"],
         ["D", "25", ".010", ".003", ".067"],
     ]
     assert found.tables[2] == [
-        ["label", "right answer of", "recall", "share of the answers"],
+        ["label", "right in", "recall", "share of the answers"],
         ["A", "33", ".500", ".800"],
         ["B", "0", "-", ".000"],
         ["C", "33", ".600", ".200"],
@@ -214,7 +214,10 @@ def test_a_p_value_is_seen_on_its_side_of_the_level() -> None:
     asked = interaction(0.5, 0.4, p_value=0.05004)
     assert score_p(asked, label_bias(asked)) == ".05004"
     assert score_p(asked, label_bias(asked, asserted={})) == ".050"
-    assert required_score(label_bias(asserted={"above_random": 0.01})).endswith("p at most .01")
+    said = required_score(label_bias(asserted={"above_random": 0.01}))
+    assert said.endswith("p at most .01, also with shuffled right answers")
+    said = required_score(label_bias(asserted={"above_random": 0.01}, check="move"))
+    assert said.endswith("p at most .01")
     assert required_score(label_bias(asserted={})) == ""
 
 
@@ -282,12 +285,27 @@ def test_what_became_of_it_since_the_base_is_told(
     assert (change.kind, change.what) == (kind, what)
 
 
+def test_both_p_values_of_the_score_stand_together() -> None:
+    told = dict(bias_facts(KNOWS, label_bias(KNOWS)))["Nvr-X score"]
+    assert told.endswith(
+        "; p = 1.0e-04 (Monte Carlo error 2.0e-05), with shuffled right answers 2.0e-04"
+    )
+    alone = replace(KNOWS, permutation_p=None, p_error=0.0)
+    assert dict(bias_facts(alone, label_bias(alone)))["Nvr-X score"].endswith("; p = 1.0e-04")
+    close = replace(KNOWS, permutation_p=0.05004)
+    assert "answers .05004" in dict(bias_facts(close, label_bias(close)))["Nvr-X score"]
+
+
 def test_why_a_check_fell_is_told_with_both_numbers() -> None:
     (change,) = changes(checked(), checked(KNOWS, check="move"))
     assert change.why == (
+        "claims: the best prompt's Nvr-X score is above the best guesser's, p at most .05, also "
+        "with shuffled right answers, before: the best prompt's Nvr-X score is above the best "
+        "guesser's, p at most .05",
         "check from move to recall",
         "Nvr-X score from .553 to .010",
         "p from 1.0e-04 to > .999",
+        "p, shuffled from 2.0e-04 to > .999",
         "RStd from .079 to .420",
         "finding from knowledge to label preference",
     )
@@ -332,7 +350,8 @@ def test_the_disclosure_says_what_a_paper_must_say() -> None:
         "the best prompt of demo (nf4) on weather (4-shot) knows answers or prefers a label",
         "every right answer at every label",
         "asked as cloze, the best of t = 10 prompts reaches an Nvr-X score of .553 on n = 100",
-        "the best of as many random guessers .317 on average (p = 1.0e-04)",
+        "the best of as many random guessers .317 on average (p = 1.0e-04, with "
+        "shuffled right answers 2.0e-04)",
         "recalls of the labels .460 (D) to .660 (C), RStd .079",
         "correlation with their base rates r = +.97 (95 % interval -.13 to +1.00)",
         "Finding: knowledge.",

@@ -218,10 +218,10 @@ def test_a_run_is_good_only_if_every_claim_ended_as_it_should(
 
 def test_a_run_that_did_not_end_says_so_first_in_bold_and_in_the_tally() -> None:
     text = markdown(run(claim(), interrupted=True, not_run=3))
-    assert text.startswith("**⚠️ The run was interrupted: 3 claims have no result.**\n")
+    assert text.startswith("**⚠️ The run was interrupted: 3 tests have no result.**\n")
     assert "**❌ 1 of 4 claims holds, 3 were not run**" in text
     early = markdown(run(claim(), not_run=1))
-    assert early.startswith("**⚠️ The run ended early: 1 claim has no result.**\n")
+    assert early.startswith("**⚠️ The run ended early: 1 test has no result.**\n")
 
 
 def test_a_run_without_claims_says_so() -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.flags.severity import deviations
 from pytest_maxrandom.record import RedFlag
 from pytest_maxrandom.reports.annotations import annotate
 from pytest_maxrandom.reports.attention import open_questions
@@ -87,13 +86,13 @@ def test_what_the_suite_sets_is_a_fact_of_the_claim() -> None:
 )
 def test_one_word_for_all_kinds_is_said_in_one_phrase(severity: Severity, said: str) -> None:
     told = Claim(p_max=0.05, red_flags=severity)
-    assert set_by_suite(claim(severities=deviations(told))) == said
+    assert set_by_suite(claim(severities=told.deviations())) == said
     but_one = Claim(p_max=0.05, red_flags=RedFlagsSpec(never_right=severity))
-    assert "all" not in set_by_suite(claim(severities=deviations(but_one)))
+    assert "all" not in set_by_suite(claim(severities=but_one.deviations()))
 
 
 def test_the_terminal_says_once_where_all_red_flags_are_ignored() -> None:
-    alone = deviations(Claim(p_max=0.05, red_flags="ignore"))
+    alone = Claim(p_max=0.05, red_flags="ignore").deviations()
     unseen = [claim(id=f"a::{name}", severities=alone) for name in "bcdef"]
     left_out = untested(outcome="skipped", severities=alone)
     others = [claim(severities={"never_right": "ignore"}), left_out]

@@ -97,15 +97,15 @@ def test_no_text_can_break_the_table_or_speak_to_the_terminal(text: str) -> None
 @pytest.mark.parametrize(
     ("interrupted", "line"),
     [
-        (True, "interrupted: 3 selected claims have no result"),
-        (False, "ended early: 3 selected claims have no result"),
+        (True, "interrupted: 3 selected tests have no result"),
+        (False, "ended early: 3 selected tests have no result"),
     ],
 )
 def test_a_run_that_did_not_end_says_so_last(interrupted: bool, line: str) -> None:
     assert rows(run(claim(), interrupted=interrupted, not_run=3))[-1] == line
     assert rows(run(interrupted=interrupted, not_run=3)) == [line]
     one = rows(run(interrupted=interrupted, not_run=1))[0]
-    assert one.endswith(": 1 selected claim has no result")
+    assert one.endswith(": 1 selected test has no result")
 
 
 def test_a_run_without_claims_has_nothing_to_show() -> None:

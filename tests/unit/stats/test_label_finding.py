@@ -8,12 +8,13 @@ import pytest
 from scipy.stats import chisquare
 
 from pytest_maxrandom.stats import label_bias, label_null
-from pytest_maxrandom.stats.label_finding import Finding, finding, preference_p_value
+from pytest_maxrandom.stats.label_finding import above, finding, preference_p_value
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from pytest_maxrandom.record import LabelFinding
     from pytest_maxrandom.stats.metrics import ScoreBaseline
 
 close = pytest.approx
@@ -34,19 +35,13 @@ def knowing(
 
 def found(
     answers: NDArray[np.int64], gold: NDArray[np.int64], m: int, baseline: ScoreBaseline
-) -> Finding:
-    """What a `recall` check of these answers finds."""
+) -> LabelFinding:
+    """What the guessers of a `recall` check find in these answers."""
     recall = label_bias.recalls(answers, gold, m)
     best = int((answers == gold).mean(axis=1).argmax())
-    return finding(
-        score=label_bias.best_of_prompts(label_bias.never_score(recall))[1],
-        baseline=baseline,
-        recalls=recall[best],
-        shares=label_bias.label_shares(answers, m)[best],
-        preference_p=preference_p_value(answers[best], gold, [m] * len(gold), draws=2000),
-        names="ABCD"[:m],
-        n=len(gold),
-    )
+    score = label_bias.best_of_prompts(label_bias.never_score(recall))[1]
+    p = preference_p_value(answers[best], gold, [m] * len(gold), draws=2000)
+    return finding([baseline.p_value(score)], p, 0.05)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +54,7 @@ def test_guessers_are_said_to_know_or_to_prefer_a_label_as_rarely_as_the_level_s
     baseline = label_null.recall_baseline(gold, [m] * len(gold), 10)
     runs = 1500
     kinds = Counter(
-        found(guesses(generator, 10, len(gold), m), gold, m, baseline).kind for _ in range(runs)
+        found(guesses(generator, 10, len(gold), m), gold, m, baseline) for _ in range(runs)
     )
     most = runs * 0.05 + 3 * np.sqrt(runs * 0.05 * 0.95)
     assert kinds["knowledge"] <= most
@@ -69,31 +64,25 @@ def test_guessers_are_said_to_know_or_to_prefer_a_label_as_rarely_as_the_level_s
 @pytest.mark.parametrize("label", range(4))
 def test_a_constant_answer_is_a_preference(label: int) -> None:
     baseline = label_null.recall_baseline(UNBALANCED, [4] * 100, 10)
-    kind, sentence = found(np.full((10, 100), label), UNBALANCED, 4, baseline)
-    assert kind == "label preference"
-    assert f"100 % of the answers of the most accurate prompt are {'ABCD'[label]!r}" in sentence
-    assert "score on 100 examples is .000" in sentence
+    assert found(np.full((10, 100), label), UNBALANCED, 4, baseline) == "label preference"
 
 
 def test_the_majority_answer_beats_random_guessers_and_has_no_score_by_label() -> None:
     assert MaxRandomBaseline(100, 0.25, 10).p_value(45) == close(1e-4, rel=0.5)
-    baseline = label_null.recall_baseline(UNBALANCED, [4] * 100, 10)
-    found_of_majority = found(np.zeros((10, 100), dtype=int), UNBALANCED, 4, baseline)
-    assert found_of_majority.kind == "label preference"
-    assert baseline.p_value(0.0) == 1
+    assert label_null.recall_baseline(UNBALANCED, [4] * 100, 10).p_value(0.0) == 1
 
 
 def test_a_constant_answer_is_a_preference_even_where_it_is_nearly_always_right() -> None:
     gold = np.repeat([0, 1], [90, 10])
     baseline = label_null.recall_baseline(gold, [2] * 100, 10)
-    assert found(np.zeros((10, 100), dtype=int), gold, 2, baseline).kind == "label preference"
+    assert found(np.zeros((10, 100), dtype=int), gold, 2, baseline) == "label preference"
 
 
 def test_knowledge_is_found_where_there_is_enough_data_and_labels_are_unbalanced() -> None:
     generator = np.random.default_rng(3)
     baseline = label_null.recall_baseline(UNBALANCED, [4] * 100, 10)
     kinds = Counter(
-        found(knowing(generator, UNBALANCED, 10, 4, 0.3), UNBALANCED, 4, baseline).kind
+        found(knowing(generator, UNBALANCED, 10, 4, 0.3), UNBALANCED, 4, baseline)
         for _ in range(200)
     )
     assert kinds == {"knowledge": 200}
@@ -106,7 +95,7 @@ def test_weak_knowledge_with_little_data_is_hardly_ever_a_preference(counts: lis
     baseline = label_null.recall_baseline(gold, [4] * 40, 3)
     runs = 600
     kinds = Counter(
-        found(knowing(generator, gold, 3, 4, 0.08), gold, 4, baseline).kind for _ in range(runs)
+        found(knowing(generator, gold, 3, 4, 0.08), gold, 4, baseline) for _ in range(runs)
     )
     assert kinds["cannot tell"] > runs / 2
     assert kinds["label preference"] <= runs * 0.05 + 3 * np.sqrt(runs * 0.05 * 0.95)
@@ -182,34 +171,16 @@ def test_answers_that_were_not_given_count_for_nothing() -> None:
         preference_p_value(np.zeros(2, dtype=int), [0, 1, 1], [2, 2])
 
 
-def of_moved(score: float, *, preference_p: float, by_content: bool = True) -> Finding:
-    """A finding of 100 examples with every right answer at every label."""
-    return finding(
-        score=score,
-        baseline=label_null.move_baseline([4] * 100, 10, by_content=by_content),
-        by_content=by_content,
-        recalls=np.array([0.5, score, score, score]),
-        shares=np.array([0.4, 0.2, 0.2, 0.2]),
-        preference_p=preference_p,
-        names="ABCD",
-        n=100,
-    )
+def test_every_test_of_the_score_decides_and_then_the_shares_of_the_labels() -> None:
+    assert finding([0.05], 1.0, 0.05) == "knowledge"
+    assert finding([0.05, 0.02], 0.01, 0.05) == "knowledge"
+    assert finding([0.02, 0.051], 0.4, 0.05) == "cannot tell"
+    assert finding([0.051, 0.02], 0.05, 0.05) == "label preference"
+    assert finding([0.051, 0.02], 0.051, 0.06) == "knowledge"
+    assert finding([0.9], 0.06, 0.05) == "cannot tell"
 
 
-def test_the_score_decides_and_then_the_shares_of_the_labels() -> None:
-    kind, sentence = of_moved(0.45, preference_p=0.4)
-    assert kind == "knowledge"
-    assert (
-        ".450, that of the best of 10 guessers who keep to one choice of each example" in sentence
-    )
-    assert " .318 (p = " in sentence
-    assert sentence.endswith("; recall goes from .450 ('B') to .500 ('A').")
-    kind, sentence = of_moved(0.45, preference_p=0.001)
-    assert kind == "knowledge"
-    assert "; but 40 % of the answers of the most accurate prompt are 'A', more than " in sentence
-    kind, sentence = of_moved(0.31, preference_p=0.4)
-    assert kind == "cannot tell"
-    assert of_moved(0.31, preference_p=0.4, by_content=False).kind == "knowledge"
-    assert of_moved(0.31, preference_p=0.01).kind == "label preference"
-    assert of_moved(0.25, preference_p=0.01).kind == "label preference"
-    assert of_moved(0.25, preference_p=0.4).kind == "cannot tell"
+def test_a_p_value_that_is_the_level_but_for_rounding_is_not_above_it() -> None:
+    assert not above(0.1 * 3 / 10 * (1 + 1e-15), 0.03)
+    assert not above(0.05, 0.05)
+    assert above(0.0500001, 0.05)

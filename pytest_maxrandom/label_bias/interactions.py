@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.labels import label
+from pytest_maxrandom.labels import preferable
 from pytest_maxrandom.prompts.controls import (
+    common_words,
     content_free_examples,
     control_examples,
     control_prompt,
-    label_words,
-    unasked,
 )
 from pytest_maxrandom.prompts.formats import Counterfactual
 from pytest_maxrandom.prompts.placements import further, placements, rotations
@@ -29,12 +28,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.label_bias import LabelBiasSpec
 
 
-def labels_of(prompt_set: PromptSet) -> Labels:
-    """Return the labels of a prompt set: places where a format writes labels of its own."""
-    by_place = any(prompt.format.labels != "text" for prompt in prompt_set.prompts)
-    return label(prompt_set.validation, by_place=by_place)
-
-
 def formats_of(prompt_set: PromptSet) -> list[Format]:
     """Return the formats of a prompt set, each once."""
     return list(dict.fromkeys(prompt.format for prompt in prompt_set.prompts))
@@ -46,7 +39,7 @@ def interaction_of(scoring: Scoring) -> Interaction:
 
 
 @dataclass(frozen=True)
-class Way:
+class InteractionPlan:
     """One way of asking for the labels of a claim.
 
     Attributes
@@ -64,7 +57,9 @@ class Way:
     spec: LabelBiasSpec
 
     @classmethod
-    def of(cls, claim: PlannedClaim, interaction: Interaction, spec: LabelBiasSpec) -> Way:
+    def of(
+        cls, claim: PlannedClaim, interaction: Interaction, spec: LabelBiasSpec
+    ) -> InteractionPlan:
         """Return a way of asking for what a claim asks for."""
         scoring, prompt_set = claim.suite.scoring, claim.cell.prompt_set
         if interaction == interaction_of(scoring):
@@ -76,27 +71,20 @@ class Way:
 
     @cached_property
     def labels(self) -> Labels:
-        """The labels of the validation set."""
-        return labels_of(self.asked)
+        """The labels of the validation set: places where a format writes labels of its own."""
+        return preferable(self.asked)[-1]
 
     @cached_property
     def formats(self) -> list[Format]:
         """The formats of the prompts, each once."""
         return formats_of(self.asked)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """What the labels are called: by their words, unless formats have different ones."""
-        m = max(self.labels.choices)
-        words = {label_words(form, self.labels, m) for form in self.formats}
-        if len(words) == 1 and (found := words.pop()) is not None:
-            return found
-        return tuple(f"place {place}" for place in range(1, m + 1))
-
-    @property
-    def without_question(self) -> bool:
-        """Whether labels have a probability without a question, in every format."""
-        return all(unasked(form, self.labels) is None for form in self.formats)
+        places = range(1, max(self.labels.choices) + 1)
+        words = common_words(self.formats, self.labels)
+        return words or tuple(f"place {place}" for place in places)
 
     @cached_property
     def held(self) -> frozenset[str]:
@@ -108,16 +96,16 @@ class Way:
         return frozenset(name for name, held in zip(ids, back, strict=True) if held)
 
     @property
-    def alone(self) -> Scoring:
+    def base_rate_scoring(self) -> Scoring:
         """How labels without a question are scored: by their whole probability."""
         return "counterfactual" if self.scoring == "counterfactual" else "sum_logprob"
 
-    @property
+    @cached_property
     def natural(self) -> Work:
         """The prompts with their examples as they are."""
-        return [(prompt, self.asked.scored(prompt)) for prompt in self.asked.prompts]
+        return self.asked.work
 
-    @property
+    @cached_property
     def moved(self) -> Work:
         """The further placements of right answers; none where they stay where they are."""
         if self.spec.check == "recall":
@@ -129,25 +117,25 @@ class Way:
             for prompt, examples in self.natural
         ]
 
-    @property
+    @cached_property
     def control(self) -> Work:
         """The control texts, once for each format."""
-        if self.spec.base_rate != "control" or not self.without_question:
+        if self.spec.base_rate != "control":
             return []
         return [
             (control_prompt(form), control_examples(form, self.labels)) for form in self.formats
         ]
 
-    @property
+    @cached_property
     def content_free(self) -> Work:
         """The prompts with inputs that say nothing."""
         needed = self.spec.base_rate == "content_free" or "contextual" in self.spec.calibration
-        if not needed or not self.without_question:
+        if not needed:
             return []
         inputs = {form: content_free_examples(form, self.labels) for form in self.formats}
         return [(prompt, inputs[prompt.format]) for prompt in self.asked.prompts]
 
-    @property
+    @cached_property
     def rotated(self) -> Work:
         """The prompts with the held-back examples' choices in further rotations."""
         if not self.held:
@@ -164,8 +152,8 @@ class Way:
         parts = [
             (self.natural, self.scoring),
             (self.moved, self.scoring),
-            (self.control, self.alone),
-            (self.content_free, self.alone),
+            (self.control, self.base_rate_scoring),
+            (self.content_free, self.base_rate_scoring),
             (self.rotated, self.scoring),
         ]
         return [(work, scoring) for work, scoring in parts if work]
