@@ -12,6 +12,11 @@ import tests.tiny as tiny
 
 pytest_plugins = "pytester"
 
+# Workers share the cores: where each has as many threads as there are cores, threads wait for
+# others that do not run, and torch takes many times as long. Before it is imported.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 

@@ -142,24 +142,27 @@ def test_numbers_are_junit_properties(pytester: pytest.Pytester, suites: Path) -
     assert float(str(properties["p_max"])) == pytest.approx(0.5**N)
 
 
-@pytest.mark.parametrize("arguments", [["-n2"], ["-p", "no:xdist"], ["-n2", "--dist=loadfile"]])
 def test_reports_are_the_same_however_the_run_is_distributed(
-    pytester: pytest.Pytester, suites: Path, arguments: list[str]
+    pytester: pytest.Pytester, suites: Path
 ) -> None:
     pytester.makepyfile(test_other="def test_other(): pass")
-    result = pytester.runpytest_subprocess(
-        *arguments, "--maxrandom-json=r.json", "--maxrandom-report=r.md", "--junitxml=j.xml"
-    )
-    result.assert_outcomes(passed=2, xfailed=1)
-    report = json.loads((pytester.path / "r.json").read_text())
-    assert [claim["id"] for claim in report["claims"]] == [
-        f"eval_suites/suite.yaml::{HOLDS}",
-        f"eval_suites/suite.yaml::{FAILS}",
-    ]
-    assert (report["not_run"], report["interrupted"]) == (0, False)
-    assert [claim["outcome"] for claim in report["claims"]] == ["passed", "xfailed"]
-    names = [p.get("name") for p in ET.parse(pytester.path / "j.xml").iter("property")]
-    assert names.count("p_max") == 2
+    # The first one computes what the others, whose workers then need no model, find in the store.
+    for arguments in (["-p", "no:xdist"], ["-n2"], ["-n2", "--dist=loadfile"]):
+        result = pytester.runpytest(
+            *arguments, "--maxrandom-json=r.json", "--maxrandom-report=r.md", "--junitxml=j.xml"
+        )
+        result.assert_outcomes(passed=2, xfailed=1)
+        report = json.loads((pytester.path / "r.json").read_text())
+        assert [claim["id"] for claim in report["claims"]] == [
+            f"eval_suites/suite.yaml::{HOLDS}",
+            f"eval_suites/suite.yaml::{FAILS}",
+        ]
+        assert (report["not_run"], report["interrupted"]) == (0, False)
+        assert [claim["outcome"] for claim in report["claims"]] == ["passed", "xfailed"]
+        names = [p.get("name") for p in ET.parse(pytester.path / "j.xml").iter("property")]
+        assert names.count("p_max") == 2
+        for name in ("r.json", "r.md", "j.xml"):
+            (pytester.path / name).unlink()
 
 
 def test_what_did_not_run_is_counted(pytester: pytest.Pytester, suites: Path) -> None:
@@ -179,7 +182,9 @@ def test_an_interrupted_run_still_reports_what_it_has(
         "    if item.name.startswith('unknown'):\n"
         "        raise KeyboardInterrupt\n"
     )
-    result = pytester.runpytest_subprocess("--maxrandom-json=r.json", "--maxrandom-report=r.md")
+    result = pytester.runpytest(
+        "--maxrandom-json=r.json", "--maxrandom-report=r.md", no_reraise_ctrlc=True
+    )
     assert result.ret == pytest.ExitCode.INTERRUPTED
     report = json.loads((pytester.path / "r.json").read_text())
     assert (len(report["claims"]), report["not_run"], report["interrupted"]) == (1, 1, True)

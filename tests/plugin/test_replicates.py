@@ -289,6 +289,7 @@ def test_each_replicate_has_the_budget_for_itself(suite: Suite) -> None:
 
 def test_a_terminal_shows_which_replicate_is_tested(suite: Suite) -> None:
     suite.write(f"replicates: {COUNT}")
+    suite.run()  # what is stored is shown as what is computed
     text = in_a_terminal(suite.pytester.path)
     for number in range(2, COUNT + 1):
         assert f"{CLAIM}, replicate {number} of {COUNT}: 0/3 prompts" in text

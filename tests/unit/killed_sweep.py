@@ -1,8 +1,8 @@
-"""Sweep a small Llama in processes that are killed again and again; run by test_store_sweeps.
+"""Sweep a small Llama in processes that share a store, or are killed; run by test_store_sweeps.
 
 Usage: killed_sweep.py FOLDER KILLS. The model is made once and forked, because importing torch
-takes longer than the sweep. Prints, as JSON, the kills, the sweeps that came to their end, and the
-prompts that were ever computed.
+takes longer than the sweep. Prints, as JSON, the kills, the sweeps that came to their end, the
+prompts that were ever computed, and those that two processes computed which began together.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ def sweep(model: Counting, store: Path | None, result: Path) -> None:
     whole.rename(result)
 
 
-def forked(action: Callable[[], None], kill_after: float | None = None) -> bool:
-    """Run something in a process; return whether it came to its end."""
+def begun(action: Callable[[], None]) -> int:
+    """Run something in a process, and return its id."""
     child = os.fork()
     if not child:
         code = 1
@@ -91,12 +91,29 @@ def forked(action: Callable[[], None], kill_after: float | None = None) -> bool:
             code = 0
         finally:
             os._exit(code)
+    return child
+
+
+def forked(action: Callable[[], None], kill_after: float | None = None) -> bool:
+    """Run something in a process; return whether it came to its end."""
+    child = begun(action)
     if kill_after is not None:
         time.sleep(kill_after)
         os.kill(child, signal.SIGKILL)
     status = os.waitpid(child, 0)[1]
     assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
     return not os.WIFSIGNALED(status)
+
+
+def computed_together(model: Counting, folder: Path) -> int:
+    """Sweep in two processes at the same time, and return how many prompts both computed."""
+    model.log = folder / "together.log"
+    results = [folder / f"together{number}.json" for number in range(2)]
+    children = [begun(partial(sweep, model, folder / "together.db", result)) for result in results]
+    assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
+    for result in results:
+        assert result.read_text() == (folder / "undisturbed.json").read_text()
+    return len(model.log.read_text().splitlines())
 
 
 def main(folder: Path, kills: int) -> None:
@@ -106,6 +123,7 @@ def main(folder: Path, kills: int) -> None:
     undisturbed = folder / "undisturbed.json"
     assert forked(lambda: sweep(model, None, undisturbed))
     each = (time.perf_counter() - started) / len(WORK)
+    together = computed_together(model, folder)
     model.log = folder / "killed.log"
     chance, killed, ended, whole = random.Random(0), 0, 0, False
     while not whole:
@@ -119,7 +137,8 @@ def main(folder: Path, kills: int) -> None:
         else:
             killed += 1
     computed = len(model.log.read_text().splitlines())
-    print(json.dumps({"t": len(WORK), "kills": killed, "ended": ended, "computed": computed}))
+    told = {"t": len(WORK), "kills": killed, "ended": ended, "computed": computed}
+    print(json.dumps({**told, "together": together}))
 
 
 if __name__ == "__main__":

@@ -272,7 +272,7 @@ def judged(claim: PlannedClaim) -> Replicate:
 
 
 def test_a_guesser_passes_in_a_share_of_replicates_of_about_alpha(tmp_path: Path) -> None:
-    count, n, t = 300, 40, 5
+    count, n, t = 150, 40, 5
     path = suite(tmp_path, f"replicates: {count}", examples=2000, count=t)
     replicates = planned(path)[0]
     record = replicates.record("i", "s")

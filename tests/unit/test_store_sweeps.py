@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import subprocess
 import sys
@@ -111,25 +110,12 @@ def test_an_interruption_leaves_all_that_was_finished(tmp_path: Path) -> None:
         assert again.predictions.prompts[:2] == tuple(done)
 
 
-def _sweep(folder: Path) -> None:
-    with closing(open_store(folder / "results.db")) as store:
-        _run(store, folder / "log", WORK)  # type: ignore[arg-type]
-
-
-def test_two_processes_on_one_suite_do_the_work_once(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=_sweep, args=(tmp_path,)) for _ in range(2)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-        assert worker.exitcode == 0
-    assert (tmp_path / "log").read_text().count("called") == len(WORK)
-
-
-def test_fifty_kills_at_random_moments_change_nothing(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def in_processes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
+    """What is counted of sweeps in processes that share a store, or are killed."""
+    folder = tmp_path_factory.mktemp("processes")
     done = subprocess.run(
-        [sys.executable, "-m", killed_sweep.__name__, str(tmp_path), "50"],
+        [sys.executable, "-m", killed_sweep.__name__, str(folder), "50"],
         capture_output=True,
         text=True,
         check=False,
@@ -137,7 +123,15 @@ def test_fifty_kills_at_random_moments_change_nothing(tmp_path: Path) -> None:
         env={**os.environ, "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"},
     )
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["kills"] == 50
-    needed = found["t"] * found["ended"]
-    assert needed <= found["computed"] <= needed + found["kills"]
+    found: dict[str, int] = json.loads(done.stdout)
+    return found
+
+
+def test_two_processes_on_one_suite_do_the_work_once(in_processes: dict[str, int]) -> None:
+    assert in_processes["together"] == in_processes["t"]
+
+
+def test_fifty_kills_at_random_moments_change_nothing(in_processes: dict[str, int]) -> None:
+    assert in_processes["kills"] == 50
+    needed = in_processes["t"] * in_processes["ended"]
+    assert needed <= in_processes["computed"] <= needed + in_processes["kills"]

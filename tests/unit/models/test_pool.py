@@ -119,6 +119,7 @@ def test_workers_share_the_cores(tiny_llama: Path) -> None:
 
     before = torch.get_num_threads()
     try:
+        torch.set_num_threads(2)
         ModelPool(workers=10**6).get(_spec(tiny_llama.name), tiny_llama.parent)
         assert torch.get_num_threads() == 1
     finally:

@@ -22,8 +22,9 @@ T, N = 20, 60
 def sweep(choices: Sequence[Sequence[int]], seed: int, *, named: bool = True) -> RecordedSweep:
     """Return guessers that answer each example with one of its own labels."""
     random = np.random.default_rng(seed)
-    gold = tuple(frozenset({int(random.choice(own))}) for own in choices)
-    answers = np.array([[random.choice(own) for own in choices] for _ in range(T)])
+    places = random.integers(list(map(len, choices)), size=(T + 1, len(choices)))
+    drawn = [[own[place] for own, place in zip(choices, row, strict=True)] for row in places]
+    gold, answers = tuple(frozenset({label}) for label in drawn[0]), np.array(drawn[1:])
     right = [
         [answer in labels for answer, labels in zip(row, gold, strict=True)] for row in answers
     ]
