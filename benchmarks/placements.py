@@ -20,8 +20,8 @@ import transformers
 
 from benchmarks.sweep import FLOAT32_NATS, ROOT, table
 from benchmarks.workloads import load_model, save_model, train_tokenizer
+from pytest_maxrandom.label_bias.placements import further, placements
 from pytest_maxrandom.models.causal import CausalModel
-from pytest_maxrandom.prompts.placements import further, placements
 from pytest_maxrandom.prompts.sampling import draw_prompts, validation_set
 from pytest_maxrandom.suite.base import FormatSpec
 from pytest_maxrandom.suite.spec import PromptsSpec, TaskSpec, ValidationSpec

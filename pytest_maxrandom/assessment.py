@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.flags import find, majority, preferences
-from pytest_maxrandom.flags.live import seen_of_sweep
 from pytest_maxrandom.flags.severity import hold_against
 from pytest_maxrandom.labels import preferable
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import BestPrompt
-from pytest_maxrandom.stats.metrics import balanced_accuracy, macro_f1
-from pytest_maxrandom.stats.permutation import max_t_test
+from pytest_maxrandom.seen import seen_of_sweep
+from pytest_maxrandom.stats.metrics import SCORES
+from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_test, p_of_all
 from pytest_maxrandom.verdict import judge
 
 if TYPE_CHECKING:
@@ -25,12 +25,10 @@ if TYPE_CHECKING:
     from pytest_maxrandom.labels import Labels
     from pytest_maxrandom.plan import PlannedClaim
     from pytest_maxrandom.record import ClaimRecord
-    from pytest_maxrandom.stats.permutation import Gold
+    from pytest_maxrandom.stats.gold import Gold
     from pytest_maxrandom.sweep import Sweep
 
 PERMUTATIONS = 9_999
-_STOP_AFTER = 1_000
-"""Exceedances after which a permutation test is decided: p is then known to 3 %."""
 
 
 def assess(
@@ -102,6 +100,7 @@ def assess(
             [
                 seen_of_sweep(other, found, view, view.answers(found.predictions))
                 for other, found in others
+                if view is labels
             ],
         )
         constant = majority(seen)
@@ -135,7 +134,7 @@ def permuted_p(
         choices,
         strata=strata,
         permutations=PERMUTATIONS,
-        stop_after=_STOP_AFTER,
+        stop_after=STOP_AFTER,
     )
     held = len(np.asarray(answers))
     if t <= held:
@@ -144,7 +143,7 @@ def permuted_p(
         f"The permutation p was computed of this run's {count(held)} prompts and multiplied by "
         f"{t / held:.3g}, because t is larger, and other answers are not at hand."
     )
-    return min(1.0, test.p_value * t / held), [note]
+    return p_of_all(test.p_value, held, t), [note]
 
 
 def _scores(planned: PlannedClaim, labels: Labels, answers: list[list[int]]) -> list[float] | None:
@@ -152,5 +151,4 @@ def _scores(planned: PlannedClaim, labels: Labels, answers: list[list[int]]) -> 
     metric, classes = planned.suite.metric, labels.classes()
     if metric == "accuracy" or classes is None:
         return None
-    score = balanced_accuracy if metric == "balanced_accuracy" else macro_f1
-    return [score(row, classes) for row in answers]
+    return [SCORES[metric](row, classes) for row in answers]

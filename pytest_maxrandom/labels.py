@@ -12,9 +12,10 @@ from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 from pytest_maxrandom.tasks.task import share_choices
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from pytest_maxrandom.predictions import Predictions
+    from pytest_maxrandom.prompts.formats import Format
     from pytest_maxrandom.prompts.prompt import Prompt
     from pytest_maxrandom.prompts.sampling import PromptSet
     from pytest_maxrandom.tasks.task import Example
@@ -137,3 +138,18 @@ def preferable(prompt_set: PromptSet) -> list[Labels]:
     if found.shared and any(prompt.format.labels != "text" for prompt in prompt_set.prompts):
         return [found, label(prompt_set.validation, by_place=True)]
     return [found]
+
+
+def label_words(form: Format, labels: Labels, m: int) -> tuple[str, ...] | None:
+    """Return what answers with label 0, ..., m - 1; None where no words belong to the labels."""
+    if form.labels != "text":
+        return None if labels.shared else tuple(form.label(place) for place in range(m))
+    if not labels.shared:
+        return None
+    return next(tuple(sorted(e.choices)) for e in labels.examples if len(e.choices) == m)
+
+
+def common_words(formats: Iterable[Format], labels: Labels) -> tuple[str, ...] | None:
+    """Return what answers with each label; None where formats have different words, or none."""
+    words = {label_words(form, labels, max(labels.choices)) for form in formats}
+    return words.pop() if len(words) == 1 else None

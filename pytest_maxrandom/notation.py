@@ -11,8 +11,12 @@ if TYPE_CHECKING:
 
 NONE = "-"
 
+METRICS = {"balanced_accuracy": "balanced accuracy", "macro_f1": "macro-F1"}
+"""Names of scores that are called otherwise in a suite."""
 _SMALLEST = 300
 """Beyond 1e-300 only the power of ten of a bound is shown."""
+_LEAST = 1e-4
+"""A smaller share is that of few among many thousands, and its digits say nothing."""
 _NEARLY_ONE = 0.9995
 """From here on a probability would be rounded to 1, which it need not be."""
 
@@ -138,6 +142,17 @@ def share(part: int | None, whole: int | None) -> str:
     '29/100'
     """
     return f"{NONE if part is None else part}/{NONE if whole is None else whole}"
+
+
+def percent(part: float) -> str:
+    """Write a share of many.
+
+    Examples
+    --------
+    >>> percent(0.5762), percent(0.0042), percent(1.0), percent(0.00002), percent(0.0)
+    ('57.6 %', '0.42 %', '100 %', 'under 0.01 %', '0 %')
+    """
+    return f"{100 * part:.3g} %" if part == 0 or part >= _LEAST else "under 0.01 %"
 
 
 def span(values: list[int]) -> str:

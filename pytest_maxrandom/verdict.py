@@ -50,7 +50,8 @@ class Claim:
         spec
             What is asserted.
         of_suite
-            What the whole suite asserts, whose red flags hold where `spec` names none.
+            What the whole suite asserts, whose red flags hold for the kinds that `spec` does not
+            name.
         """
         if spec == "report":
             return cls()
@@ -58,8 +59,9 @@ class Claim:
         if spec is not None:
             bounds = spec.model_dump(exclude={"count", "in_replicates", "red_flags"})
             flags = spec.red_flags
-            if flags is None and of_suite is not None and of_suite != "report":
-                flags = of_suite.red_flags
+            whole = None if of_suite is None or of_suite == "report" else of_suite.red_flags
+            if whole is not None and not isinstance(flags, str):
+                flags = whole if flags is None else flags.over(whole)
             claim = cls(**bounds, red_flags=flags)
         return claim if claim.asserted() else replace(claim, p_max=DEFAULT_P_MAX)
 

@@ -12,7 +12,15 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import RunRecord
 
 _FORMATS = ("markdown", "html", "latex", "bibtex", "csv")
-_TABLES = ("claims", "replicates", "label_bias", "comparisons", "over_tasks", "contamination")
+_TABLES = (
+    "claims",
+    "replicates",
+    "label_bias",
+    "calibrated",
+    "comparisons",
+    "over_tasks",
+    "contamination",
+)
 _TEMPLATED = ("markdown", "html", "latex")
 
 
@@ -33,8 +41,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--table",
         choices=_TABLES,
         help="with --format csv: what has a row; claims (the default), each replicate of a claim, "
-        "each label of a label-bias check, comparisons, comparisons over all tasks, or "
-        "contamination checks",
+        "each label, or each calibration, of a label-bias check, comparisons, comparisons over all "
+        "tasks, or contamination checks",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write there, not to the screen")
     parser.add_argument(

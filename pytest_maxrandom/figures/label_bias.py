@@ -149,7 +149,8 @@ def base_rates(panels: Sequence[Panel]) -> Figure:
 def _correlation(bias: InteractionBias) -> str:
     if bias.r is None:
         return ""
-    return f"r = {signed(bias.r, 2)}\n95 %: {r_interval(bias)}"
+    interval = r_interval(bias)
+    return f"r = {signed(bias.r, 2)}" + f"\n95 %: {interval}" * bool(interval)
 
 
 def _over_rates(axes: Axes, panel: Panel) -> Named:

@@ -5,7 +5,6 @@
 ``severity``   what it does to a claim
 ``seen``       what a sweep shows, all that red flags are found in
 ``live``       from a sweep of a model to that
-``recorded``   from recorded results to that
 ``prompts``    which prompts were tried, on which examples
 ``choices``    how many choices there are
 ``constant``   scores that are the same for many examples
@@ -43,8 +42,11 @@ def find(seen: Seen) -> list[Flag]:
 
 def preferences(seen: Seen) -> list[Flag]:
     """Return what depends on which answers have the same label."""
-    tried = seen.distinct()
-    return [*labels.constant_answers(tried), *labels.best_is_majority(tried)]
+    return [flag for check in _preferences(seen.distinct()) for flag in check]
+
+
+def _preferences(tried: Seen) -> Iterable[Iterable[Flag]]:
+    return labels.constant_answers(tried), labels.best_is_majority(tried)
 
 
 def _of_answers(read: Seen) -> Iterable[Iterable[Flag]]:
@@ -53,6 +55,7 @@ def _of_answers(read: Seen) -> Iterable[Iterable[Flag]]:
         choices.contradicted(tried),
         choices.complementary(tried),
         prompts.colliding_ids(tried),
+        prompts.repeated_examples(tried),
         prompts.other_examples(tried),
         prompts.unsteady(read),
         texts.cut(tried),
@@ -62,8 +65,7 @@ def _of_answers(read: Seen) -> Iterable[Iterable[Flag]]:
         scores.never_right(tried),
         models.identical(tried),
         scores.label_mass(tried),
-        labels.constant_answers(tried),
-        labels.best_is_majority(tried),
+        *_preferences(tried),
         claims.not_confirmed(tried),
         prompts.repeated(read, tried),
     )

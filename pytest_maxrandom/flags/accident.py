@@ -29,9 +29,10 @@ class Accident(NamedTuple):
 def of_several(singles: Sequence[float], t: int) -> Accident:
     """Judge what several of t prompts do by how many of them do it.
 
-    Of t guessers k or more have p-values up to b with a probability of at most P(Bin(t, b) >= k).
-    The least over all b counts (Bonferroni), so that one prompt with few examples, which says
-    little, does not hide what others say.
+    Of t guessers k or more have p-values up to b with a probability of at most P(Bin(t, b) >= k)
+    (Wilkinson 1951, "A statistical consideration in psychological research"). The least over all b
+    counts (Bonferroni), so that one prompt with few examples, which says little, does not hide what
+    others say.
 
     Parameters
     ----------

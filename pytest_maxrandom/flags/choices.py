@@ -24,58 +24,64 @@ if TYPE_CHECKING:
 _HALF = Fraction(1, 2)
 _ROUNDED = 0.02
 """Difference of a mean chance, as a share of it, that rounding explains."""
+_LOOK = "look how many choices there are"
 _FEW = 0.02
 """In so many examples a text that is no choice may have been read as an answer."""
 
 
 def contradicted(tried: Seen) -> Iterator[Flag]:
-    """Find a declared chance that the data contradicts."""
-    declared = tried.declared_chance
-    if declared is None:
-        return
-    said = f"chance is said to be {chances(declared)}: look how many choices there are"
+    """Find a declared chance, or a number of choices, that the data contradicts."""
+    declared, n = tried.declared_chance, len(tried.examples)
     if tried.choices is not None:
-        yield from _by_stated_choices(tried, tried.choices, _mean(declared), said)
+        found = [] if declared is None else [*_by_stated_choices(tried, tried.choices, declared)]
+        if found:
+            yield from found
+            return
+        if tried.choices_shown:
+            return
+        numbers = np.array(tried.choices, dtype=np.float64)
+        said = f"the results say {span([*tried.choices])} choices"
+    elif isinstance(declared, Fraction):
+        numbers = np.full(n, float(1 / declared))
+        said = f"chance is said to be {chances(declared)}"
+    else:  # A mix of chances does not tell which example has which.
         return
     gold = _seen_right(tried) if tried.gold is None else tried.gold
     most = max(map(len, gold), default=0)
     if most != 1 or (tried.gold is not None and not all(gold)):
         return
-    # A mix of chances does not tell which example has which.
-    if isinstance(declared, Fraction):
-        yield from _more_labels(tried, gold, float(1 / declared), said)
-        yield from _fewer_labels(tried, gold, float(1 / declared), said)
+    yield from _more_labels(tried, gold, numbers, said)
+    if (numbers == numbers[0]).all():
+        yield from _fewer_labels(tried, gold, float(numbers[0]), said)
 
 
-def _by_stated_choices(
-    tried: Seen, choices: tuple[int, ...], declared: Fraction, said: str
-) -> Iterator[Flag]:
+def _by_stated_choices(tried: Seen, choices: tuple[int, ...], declared: Chance) -> Iterator[Flag]:
     """Compare the mean chance of examples that tell how many choices they have."""
     right = [1] * len(choices) if tried.gold is None else [*map(len, tried.gold)]
     told = [*map(Fraction, right, choices)]
     mean = sum(told, Fraction()) / len(told)
     # What is published may be rounded, or the mean over other examples.
-    if abs(mean / declared - 1) > _ROUNDED:
+    if abs(mean / _mean(declared) - 1) > _ROUNDED:
         shown = mean if len(set(told)) == 1 else f"{accuracy(float(mean))} on average"
         yield Flag(
             "choices",
             f"By the results, whose examples have {span([*choices])} choices, chance is {shown}, "
-            f"but {said}.",
+            f"but chance is said to be {chances(declared)}: {_LOOK}.",
         )
 
 
 def _more_labels(
-    tried: Seen, gold: tuple[frozenset[int], ...], declared: float, said: str
+    tried: Seen, gold: tuple[frozenset[int], ...], numbers: NDArray[np.float64], said: str
 ) -> Iterator[Flag]:
     """Find examples that show more labels than there are said to be choices."""
     least = _least_choices(tried, gold)
-    more = least > declared
     # Another number than a whole one is a mean.
-    if declared.is_integer() and more.mean() > _FEW:
+    more = (least > numbers) & (numbers % 1 == 0)
+    if more.mean() > _FEW:
         yield Flag(
             "choices",
             f"In {count(int(more.sum()))} of {count(len(more))} examples the answers and the right "
-            f"answer are of up to {least.max()} different choices, but {said}.",
+            f"answer are of up to {least.max()} different choices, but {said}: {_LOOK}.",
         )
 
 
@@ -95,7 +101,7 @@ def _fewer_labels(
         given = f"Only {len(used)} different answers are ever given or right in "
         where = f"{count(cases)} examples"
     if len(used) >= 2 and (len(used) / declared) ** cases <= UNLIKELY:
-        yield Flag("choices", f"{given}{where}, but {said}.")
+        yield Flag("choices", f"{given}{where}, but {said}: {_LOOK}.")
 
 
 def _seen_right(tried: Seen) -> tuple[frozenset[int], ...]:

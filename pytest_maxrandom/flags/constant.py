@@ -82,7 +82,9 @@ class _Repeating(NamedTuple):
 
 def _repeating(tried: Seen) -> Iterator[_Repeating]:
     assert tried.log_likelihoods is not None
-    different = _different(tried.inputs, len(tried.examples))
+    n = len(tried.examples)
+    own = np.arange(n)
+    different = own == (own if tried.copies is None else np.array(tried.copies))
     for row, scores in enumerate(tried.log_likelihoods):
         there = ~np.isnan(scores).all(axis=1)
         scored = np.flatnonzero(tried.evaluated[row] & different & there)
@@ -155,15 +157,6 @@ def _is_rounded(
 def _are_many(times: NDArray[np.intp] | np.intp, n: int) -> bool:
     """Tell whether rows that occur so many times make up many of all pairs of n examples."""
     return bool(np.sum(times * (times - 1)) > _ALIKE * n * (n - 1))
-
-
-def _different(inputs: tuple[str, ...] | None, n: int) -> NDArray[np.bool_]:
-    """Mark one example of each text, shape (n,)."""
-    if inputs is None:
-        return np.ones(n, dtype=np.bool_)
-    marked = np.zeros(n, dtype=np.bool_)
-    marked[[*{text: place for place, text in enumerate(inputs)}.values()]] = True
-    return marked
 
 
 def _are_hard(rows: NDArray[np.float64]) -> bool:

@@ -10,8 +10,8 @@ import numpy as np
 
 from pytest_maxrandom.flags.accident import UNLIKELY, of_several
 from pytest_maxrandom.flags.flag import Flag
-from pytest_maxrandom.flags.wording import of_prompts, percent
-from pytest_maxrandom.notation import accuracy
+from pytest_maxrandom.flags.wording import of_prompts
+from pytest_maxrandom.notation import accuracy, percent
 from pytest_maxrandom.stats.majority import ConstantAnswer, majority_answer
 
 if TYPE_CHECKING:

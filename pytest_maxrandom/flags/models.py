@@ -8,8 +8,7 @@ import numpy as np
 
 from pytest_maxrandom.flags.constant import row_codes
 from pytest_maxrandom.flags.flag import Flag
-from pytest_maxrandom.flags.wording import percent
-from pytest_maxrandom.notation import count
+from pytest_maxrandom.notation import count, percent
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.flags.seen import Seen
 
+_WORTH = 0.8
+"""Share of n examples that they must be worth, so that their number is not misleading."""
 _CANDIDATES = 200
 """Sets of examples that are tried: where most prompts agree, one of them is among so many."""
 _OTHER = "{told} scored on other examples than {others}: {name} shares {shared} of its {size}."
@@ -74,6 +77,25 @@ def colliding_ids(tried: Seen) -> Iterator[Flag]:
             f"The results hold {count(ids)} example ids, but n is said to be {count(declared)}: "
             "look whether examples share ids, so that one took the place of another, or fewer "
             "were scored.",
+        )
+
+
+def repeated_examples(tried: Seen) -> Iterator[Flag]:
+    """Find examples that are copies of others, so that they say less than n different ones.
+
+    A guesser guesses each of them anew, a model answers copies alike: with k copies of each its
+    accuracy varies as that of n^2 / sum(k^2) examples (the design effect of Kish 1965).
+    """
+    if tried.copies is None:
+        return
+    n, times = len(tried.copies), np.array([*Counter(tried.copies).values()])
+    if n**2 / np.sum(times**2) < _WORTH * n:
+        yield Flag(
+            "repeated_examples",
+            f"There are {count(n)} examples, but only {count(len(times))} different "
+            f"one{'s' * (len(times) > 1)} by text and choices: a model answers copies alike, a "
+            "guesser does not, so p-values are too small; look which field is the input, or remove "
+            "the copies.",
         )
 
 

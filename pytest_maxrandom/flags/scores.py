@@ -9,8 +9,8 @@ import numpy as np
 
 from pytest_maxrandom.flags.accident import of_several
 from pytest_maxrandom.flags.flag import Flag
-from pytest_maxrandom.flags.wording import of_prompts, percent
-from pytest_maxrandom.notation import count, p_value
+from pytest_maxrandom.flags.wording import of_prompts
+from pytest_maxrandom.notation import count, p_value, percent
 from pytest_maxrandom.stats.label_limits import LITTLE_MASS
 
 if TYPE_CHECKING:
@@ -46,14 +46,14 @@ def never_right(tried: Seen) -> Iterator[Flag]:
     accident = of_several(singles.tolist(), t)
     if accident.log_p > math.log(_NEVER):
         return
-    single = p_value(accident.single, math.log(accident.single) if accident.single else -math.inf)
-    several = p_value(math.exp(accident.log_p), accident.log_p)
-    among = f" and at least {count(accident.times)} of {count(t)} with {several}" if t > 1 else ""
+    p = p_value(math.exp(accident.log_p), accident.log_p)
+    several = f"of {count(t)} guessers {count(accident.times)} or more are"
+    who = "a guesser is" if t == 1 else several
     yield Flag(
         "never_right",
-        f"{of_prompts(len(wrong), t, 'is', 'are')} right on no example, which one guesser is "
-        f"with probability {single} at most{among}: look whether texts were cut, answers "
-        "were not understood, or right and wrong were exchanged.",
+        f"{of_prompts(len(wrong), t, 'is', 'are')} right on no example; {who} with "
+        f"probability {p} at most: look whether texts were cut, answers were not understood, or "
+        "right and wrong were exchanged.",
     )
 
 
@@ -117,7 +117,7 @@ def label_mass(tried: Seen) -> Iterator[Flag]:
         yield Flag(
             "label_mass",
             f"{of_prompts(int(low.sum()), len(tried.prompts), 'gives', 'give')} all labels "
-            f"together a probability below {percent(LITTLE_MASS)} (as little as "
+            f"together a probability below {percent(LITTLE_MASS)} (the least is "
             f"{percent(float(means.min()))}, mean over the examples): the model would say "
             "something else; look at the text before the answer.",
         )

@@ -87,6 +87,8 @@ class Seen:
         Mean chance of one guess that the claim counts with.
     choices : tuple of int or None
         Per example how many choices it has by the data itself; None where that does not tell.
+    choices_shown : bool
+        Whether the data has those choices themselves, not their number only.
     declared_chance : Fraction or dict or None
         Chance that is stated, or {number of choices: number of examples}.
     declared_n : int or None
@@ -108,6 +110,8 @@ class Seen:
         short texts that all examples share. None where that is not known.
     inputs : tuple of str or None
         The texts of the examples.
+    copies : tuple of int or None
+        Per example the place of the first one with the same text and choices.
     full_texts : int
         (prompt, example) pairs of which a text is exactly as long as the model's context.
     asked : int or None
@@ -128,6 +132,7 @@ class Seen:
     evaluated: NDArray[np.bool_]
     chance: Fraction
     choices: tuple[int, ...] | None = None
+    choices_shown: bool = True
     declared_chance: Chance | None = None
     declared_n: int | None = None
     answers: NDArray[np.int64] | None = None
@@ -137,6 +142,7 @@ class Seen:
     log_likelihoods: NDArray[np.float64] | None = None
     labelled: NDArray[np.bool_] | None = None
     inputs: tuple[str, ...] | None = None
+    copies: tuple[int, ...] | None = None
     full_texts: int = 0
     asked: int | None = None
     outcome: Outcome | None = None

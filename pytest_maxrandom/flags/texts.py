@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.flags.flag import Flag
@@ -19,12 +20,14 @@ _SHARE = 0.05
 _WHOLE = 0.8
 """Share of the shorter texts that must end as texts do, so that the longest say something."""
 _BROKEN = 0.5
+_SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s")
 
 
 def cut(tried: Seen) -> Iterator[Flag]:
     """Find inputs that end in the middle, all at the greatest length.
 
-    Texts made from a pattern have equal lengths as well, but end as the shorter ones do.
+    Texts made from a pattern have equal lengths as well, but end as the shorter ones do, or where
+    there are none all in the same way.
     """
     if tried.inputs is None:
         return
@@ -40,8 +43,12 @@ def cut(tried: Seen) -> Iterator[Flag]:
         if (
             len(longest) >= max(_FEWEST, _SHARE * len(texts))
             and min(map(len, longest)) >= _LONG
-            and _ended(shorter) >= _WHOLE
             and _ended(longest) <= _BROKEN
+            and (
+                _ended(shorter) >= _WHOLE
+                if len(shorter) >= _FEWEST
+                else _end_anywhere(longest, length)
+            )
         ):
             yield Flag(
                 "cut_text",
@@ -69,3 +76,10 @@ def _ended(texts: Sequence[str]) -> float:
         return 0.0
     last = [text.rstrip()[-1:] for text in texts]
     return sum(not (each.isalnum() or each in ",;-") for each in last) / len(texts)
+
+
+def _end_anywhere(texts: Sequence[str], length: Callable[[str], int]) -> bool:
+    """Tell whether texts are of sentences of which the last one has any length."""
+    last = [_SENTENCE_END.split(text)[-1] for text in texts]
+    begun = [end for end, text in zip(last, texts, strict=True) if end != text]
+    return len(begun) >= _WHOLE * len(texts) and len({*map(length, begun)}) >= _FEWEST

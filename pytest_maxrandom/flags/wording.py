@@ -5,17 +5,6 @@ from __future__ import annotations
 from pytest_maxrandom.notation import count
 
 
-def percent(share: float) -> str:
-    """Write a share of many.
-
-    Examples
-    --------
-    >>> percent(0.5762), percent(0.0042), percent(1.0)
-    ('57.6 %', '0.42 %', '100 %')
-    """
-    return f"{100 * share:.3g} %"
-
-
 def of_prompts(part: int, whole: int, one: str, several: str) -> str:
     """Say how many prompts do something, with the verb that follows; starts a sentence.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
@@ -10,7 +11,7 @@ from pytest_maxrandom.errors import ClaimFailed, MaxRandomError, RedFlagged
 from pytest_maxrandom.run import RECORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.plan import PlannedClaim
@@ -91,6 +92,20 @@ class SuiteItem(pytest.Item):
     def record_as(self, record: ItemRecord) -> None:
         """Let this record travel with pytest's reports of the item."""
         self.stash[RECORDS] = [record]
+
+    @contextmanager
+    def prepared(self) -> Iterator[None]:
+        """Fail in one line where what a user can mend keeps the item from being set up."""
+        message = None
+        try:
+            yield
+        except MaxRandomError as error:
+            message = str(error)
+        if message is not None:
+            (record,) = self.stash[RECORDS]
+            record.message = message
+            # pytest asks repr_failure for what happens in the call only.
+            pytest.fail(message, pytrace=False)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return one line for what a user can understand and mend, and one for each red flag."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.errors import ClaimFailed, MaxRandomError, RedFlagged
+from pytest_maxrandom.errors import ClaimFailed, RedFlagged
 from pytest_maxrandom.evaluation import Evaluation
 from pytest_maxrandom.items.base import SuiteItem, all_sweeps, collected
 from pytest_maxrandom.items.means import means
@@ -84,14 +84,9 @@ class SweepItem(ClaimItem):
 
     def prepare(self) -> None:
         """Load the model, or take the one at hand, where its answers are missing."""
-        try:
+        with self.prepared():
             self._evaluation = Evaluation(self.planned, all_sweeps(self), means(self.config))
             self._evaluation.prepare()
-        except MaxRandomError as error:
-            self.record.message = str(error)
-        if self.record.message:
-            # pytest asks repr_failure for what happens in the call only.
-            pytest.fail(self.record.message, pytrace=False)
 
     def judge(self) -> None:
         """Sweep the prompts, where that was not done before, and judge the best of them."""

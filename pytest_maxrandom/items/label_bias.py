@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.errors import ClaimFailed, MaxRandomError
+from pytest_maxrandom.errors import ClaimFailed
 from pytest_maxrandom.evaluation import Evaluation
 from pytest_maxrandom.items.base import SuiteItem, all_sweeps
 from pytest_maxrandom.items.means import means
@@ -65,15 +65,10 @@ class SweptLabelBiasItem(LabelBiasItem):
 
     def setup(self) -> None:
         """Load the model, unless all answers are known."""
-        try:
-            claim = Evaluation(self.planned.claim, all_sweeps(self), means(self.config))
-            self._claim = claim
-            self._evaluation = LabelBiasEvaluation(self.planned, claim)
+        with self.prepared():
+            self._claim = Evaluation(self.planned.claim, all_sweeps(self), means(self.config))
+            self._evaluation = LabelBiasEvaluation(self.planned, self._claim)
             self._evaluation.prepare()
-        except MaxRandomError as error:
-            self.record.message = str(error)
-        if self.record.message:
-            pytest.fail(self.record.message, pytrace=False)
 
     def runtest(self) -> None:
         """Ask for the labels, and compare with random guessers."""

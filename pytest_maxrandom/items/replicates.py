@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
-from pytest_maxrandom.errors import ClaimFailed, MaxRandomError
+from pytest_maxrandom.errors import ClaimFailed
 from pytest_maxrandom.evaluation import Evaluation
 from pytest_maxrandom.items.base import SuiteItem, all_sweeps
 from pytest_maxrandom.items.claims import SweepItem
@@ -37,7 +35,7 @@ class ReplicatesItem(SuiteItem):
     def setup(self) -> None:
         """Load the model, unless all answers are known."""
         shared, run = means(self.config), all_sweeps(self)
-        try:
+        with self.prepared():
             self._evaluations = {
                 planned.replicate: Evaluation(planned, run, shared)
                 for planned in self.planned.claims
@@ -45,10 +43,6 @@ class ReplicatesItem(SuiteItem):
             }
             for evaluation in self._evaluations.values():
                 evaluation.prepare()
-        except MaxRandomError as error:
-            self.record.message = str(error)
-        if self.record.message:
-            pytest.fail(self.record.message, pytrace=False)
 
     def runtest(self) -> None:
         """Test the claim in each replicate."""

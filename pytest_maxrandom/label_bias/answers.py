@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_maxrandom.label_bias.placements import placements
 from pytest_maxrandom.labels import label
-from pytest_maxrandom.prompts.placements import placements
+from pytest_maxrandom.stats.gold import membership
+from pytest_maxrandom.stats.hits import hits
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 
 if TYPE_CHECKING:
@@ -38,7 +40,8 @@ class LabelAnswers:
         Digests, or what else prompts are called.
     answers : ndarray of int
         Shape (t, n): the label that was given. Shape (t, n, m): given to the example with its right
-        answer at label l. NOT_EVALUATED where an example was not scored, or has no such label.
+        answer at label l. NOT_EVALUATED where an example was not scored, or has no such label;
+        m or more where what was given is no label.
     """
 
     names: tuple[str, ...]
@@ -67,21 +70,17 @@ class LabelAnswers:
 
         Where right answers were moved, the one that was moved counts.
         """
-        m = len(self.names)
-        right: NDArray[np.bool_]
-        if self.answers.ndim == 3:
-            right = self.presented & (self.answers == np.arange(m))
-        else:
-            marked = np.array([[place in gold for place in range(m)] for gold in self.gold])
-            right = self.presented & marked[np.arange(len(self.gold)), self.answers]
+        if self.answers.ndim == 2:
+            return hits(self.answers, self.gold, np.arange(len(self.gold)))
+        right: NDArray[np.bool_] = self.answers == np.arange(len(self.names))
         return right
 
     def gold_counts(self, prompt: int) -> list[int]:
         """Count, for each label, the prompt's presentations in which it is right."""
         if self.answers.ndim == 3:
             return [int(count) for count in self.presented[prompt].sum(axis=0)]
-        own = np.flatnonzero(self.evaluated[prompt])
-        return [sum(place in self.gold[i] for i in own) for place in range(len(self.names))]
+        marked = membership(self.gold, len(self.names))
+        return [int(count) for count in marked[self.evaluated[prompt]].sum(axis=0)]
 
 
 def natural(labels: Labels, names: Sequence[str], predictions: Predictions) -> LabelAnswers:

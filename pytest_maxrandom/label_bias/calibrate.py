@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_maxrandom.label_bias.placements import rotations
 from pytest_maxrandom.prompts.formats import shown_order
-from pytest_maxrandom.prompts.placements import rotations
 from pytest_maxrandom.record import Calibrated
 from pytest_maxrandom.seeding import Stream
+from pytest_maxrandom.stats.base_rate import NoPrior
 from pytest_maxrandom.stats.calibration import (
     contextual_log_prior,
     pride_log_prior,
@@ -61,6 +62,11 @@ def contextual(
         Of the validation set.
     t : int
         All prompts that count.
+
+    Raises
+    ------
+    NoPrior
+        If an input has a label without probability.
     """
     outcomes = []
     for one, free in zip(natural.prompts, content_free.prompts, strict=True):
@@ -89,18 +95,19 @@ def pride(
 
     Raises
     ------
-    ValueError
-        If no prompt was scored on a held-back example and on another of as many choices.
+    NoPrior
+        If no prompt was scored on a held-back example and on another of as many choices, or a label
+        has no probability.
     """
     outcomes = []
     for one, turned in zip(natural.prompts, rotated.prompts, strict=True):
-        prior = _pride_prior(labels, one, turned, held)
+        prior = _pride_prior(one, turned, held)
         outcomes.append(_outcome(labels, one, prior, held))
     return _best("pride", outcomes, names, t)
 
 
 def _pride_prior(
-    labels: Labels, natural: PromptPredictions, turned: PromptPredictions, held: frozenset[str]
+    natural: PromptPredictions, turned: PromptPredictions, held: frozenset[str]
 ) -> Prior:
     scores = {
         example.presentation: row
@@ -165,15 +172,14 @@ def _best(
 ) -> Calibrated:
     outcomes = [one for one in found if one.chances]
     if not outcomes:
-        raise ValueError("no prompt was scored on held-back examples and on others")
+        raise NoPrior("no prompt was scored on held-back examples and on others")
     sizes = Counter(one.chances for one in outcomes)
     likely = max(sizes, key=lambda chances: sum(chances) / len(chances))
     sizes[likely] += max(0, t - len(outcomes))
     baseline = BestOfPrompts(list(sizes.items()))
     best = max(outcomes, key=lambda one: one.calibrated / len(one.chances))
     n = len(best.chances)
-    prior = best.prior[max(best.prior)]
-    total = float(np.exp(prior).sum())
+    prior = np.exp(best.prior[max(best.prior)]).tolist()
     return Calibrated(
         method=method,
         n=n,
@@ -182,7 +188,5 @@ def _best(
         plain_accuracy=max(one.plain / len(one.chances) for one in outcomes),
         max_random_baseline=baseline.expected_accuracy,
         p_max=baseline.p_value(best.calibrated, n),
-        prior={
-            name: float(value) / total for name, value in zip(names, np.exp(prior), strict=True)
-        },
+        prior=dict(zip(names[: len(prior)], prior, strict=True)),
     )

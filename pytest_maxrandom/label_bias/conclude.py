@@ -25,6 +25,7 @@ from pytest_maxrandom.stats.label_bias import (
 from pytest_maxrandom.stats.label_finding import finding, preference_p_value
 from pytest_maxrandom.stats.label_null import move_baseline, recall_baseline, redraw_baseline
 from pytest_maxrandom.stats.label_permutation import permutation_p_value
+from pytest_maxrandom.stats.permutation import STOP_AFTER, p_of_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,9 +117,11 @@ def _rows(asked: LabelAnswers, prompt: int, recall: NDArray[np.float64]) -> list
 
 
 def _permuted(asked: LabelAnswers, seed: int, t: int) -> float:
-    """Return the p-value with shuffled right answers, by Bonferroni for prompts not at hand."""
-    p = permutation_p_value(asked.answers, asked.gold, asked.choices, seed=seed)
-    return min(1.0, p * max(1.0, t / len(asked.prompts)))
+    """Return the p-value of t prompts with shuffled right answers."""
+    p = permutation_p_value(
+        asked.answers, asked.gold, asked.choices, stop_after=STOP_AFTER, seed=seed
+    )
+    return p_of_all(p, len(asked.prompts), t)
 
 
 def add_base_rates(bias: InteractionBias, found: BaseRates) -> None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_maxrandom import tally
 from pytest_maxrandom.label_bias import answers
 from pytest_maxrandom.label_bias.calibrate import contextual, pride
 from pytest_maxrandom.label_bias.conclude import add_base_rates, conclude, reduce
-from pytest_maxrandom.label_bias.costs import Costs
 from pytest_maxrandom.predictions import Predictions, together
-from pytest_maxrandom.stats.base_rate import base_rates
+from pytest_maxrandom.stats.base_rate import NoPrior, base_rates
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.predictions import PromptPredictions, Scoring
     from pytest_maxrandom.record import Calibrated, Calibration, LabelBiasRecord
     from pytest_maxrandom.stats.base_rate import BaseRates
-    from pytest_maxrandom.sweep import Progress
+    from pytest_maxrandom.sweep import Progress, Sweep
 
 
 class LabelBiasEvaluation:
@@ -68,17 +68,21 @@ class LabelBiasEvaluation:
         """
         own = self._evaluation.sweep(progress)
         t, *_ = self._evaluation.counted()
-        costs = Costs()
+        further: list[Sweep] = []
 
         def ask(work: Work, scoring: Scoring) -> Predictions:
-            return costs.add(self._evaluation.ask(work, scoring, progress)).predictions
+            further.append(self._evaluation.ask(work, scoring, progress))
+            return further[-1].predictions
 
         found = []
         for plan in self._planned.interactions:
             natural = own.predictions if plan.own else ask(plan.natural, plan.scoring)
             found.append(_of_interaction(_Asked(plan, natural, t, ask), record.notes))
         conclude(record, found, self._planned.spec)
-        record.engine, record.sweeps = costs.engine, costs.in_units_of(own)
+        if further:
+            record.engine = tally.together([sweep.engine for sweep in further])
+            tokens = sum(sweep.tokens for sweep in further)
+            record.sweeps = tokens / own.tokens if own.tokens else None
 
 
 @dataclass(frozen=True)
@@ -118,12 +122,12 @@ def _of_interaction(asked: _Asked, notes: list[str]) -> InteractionResult:
     if plan.spec.base_rate != "off":
         try:
             add_base_rates(found.bias, _base_rates(asked, free, found.best))
-        except ValueError as error:
+        except NoPrior as error:
             notes.append(f"{asked.named} has no base rates: {error}.")
     for method in plan.spec.calibration:
         try:
             found.bias.calibrated.append(_calibrated(asked, free, method))
-        except ValueError as error:
+        except NoPrior as error:
             notes.append(f"{asked.named} has no {method} calibration: {error}.")
         else:
             if method == "pride":
@@ -154,7 +158,7 @@ def _base_rates(asked: _Asked, free: Predictions, best: int) -> BaseRates:
 
     Raises
     ------
-    ValueError
+    NoPrior
         If no label has any.
     """
     plan = asked.plan
@@ -176,8 +180,8 @@ def _calibrated(asked: _Asked, free: Predictions, method: Calibration) -> Calibr
 
     Raises
     ------
-    ValueError
-        If there is no prior, or nothing to compare without it.
+    NoPrior
+        If there is none, or nothing to compare without it.
     """
     plan = asked.plan
     if method == "contextual":

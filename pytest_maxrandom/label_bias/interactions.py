@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.labels import preferable
-from pytest_maxrandom.prompts.controls import (
-    common_words,
+from pytest_maxrandom.label_bias.controls import (
     content_free_examples,
     control_examples,
     control_prompt,
 )
+from pytest_maxrandom.label_bias.placements import further, placements, rotations
+from pytest_maxrandom.labels import common_words, preferable
 from pytest_maxrandom.prompts.formats import Counterfactual
-from pytest_maxrandom.prompts.placements import further, placements, rotations
 from pytest_maxrandom.stats.calibration import held_back
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def interaction_of(scoring: Scoring) -> Interaction:
     return "counterfactual" if scoring == "counterfactual" else "cloze"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class InteractionPlan:
     """One way of asking for the labels of a claim.
 
@@ -62,12 +61,13 @@ class InteractionPlan:
     ) -> InteractionPlan:
         """Return a way of asking for what a claim asks for."""
         scoring, prompt_set = claim.suite.scoring, claim.cell.prompt_set
-        if interaction == interaction_of(scoring):
-            return cls(interaction, True, scoring, prompt_set, spec)
-        if interaction == "counterfactual":
-            stated = Counterfactual.of(claim.suite.counterfactual)
-            return cls(interaction, False, "counterfactual", prompt_set.asked(stated), spec)
-        return cls(interaction, False, "mean_logprob", prompt_set.asked(None), spec)
+        own = interaction == interaction_of(scoring)
+        if not own and interaction == "counterfactual":
+            scoring = "counterfactual"
+            prompt_set = prompt_set.asked(Counterfactual.of(claim.suite.counterfactual))
+        elif not own:
+            scoring, prompt_set = "mean_logprob", prompt_set.asked(None)
+        return cls(interaction=interaction, own=own, scoring=scoring, asked=prompt_set, spec=spec)
 
     @cached_property
     def labels(self) -> Labels:

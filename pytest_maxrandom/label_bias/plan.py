@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.errors import Problem, SuiteError
+from pytest_maxrandom.label_bias.controls import no_base_rate_reason
 from pytest_maxrandom.label_bias.interactions import InteractionPlan, formats_of, interaction_of
 from pytest_maxrandom.label_bias.of_claim import OfClaim
+from pytest_maxrandom.label_bias.placements import unmovable
 from pytest_maxrandom.labels import preferable
 from pytest_maxrandom.plan import PlannedClaim
-from pytest_maxrandom.prompts.controls import no_base_rate_reason
-from pytest_maxrandom.prompts.placements import unmovable
 from pytest_maxrandom.record import LabelBiasRecord
 from pytest_maxrandom.stats.calibration import held_back
 
@@ -73,6 +73,11 @@ def asserted(spec: LabelBiasSpec) -> dict[str, float]:
     return {} if spec.assertion == "report" else {"above_random": spec.level}
 
 
+def leaving_out(tasks: Sequence[object]) -> str:
+    """Return how a suite with these tasks goes without the check of one of them."""
+    return "name the other tasks in `label_bias.tasks`" if len(tasks) > 1 else "remove `label_bias`"
+
+
 def plan_label_bias(
     suite: Suite, planned: Sequence[PlannedClaim | Planned]
 ) -> list[PlannedClaim | PlannedLabelBias | Planned]:
@@ -93,7 +98,7 @@ def plan_label_bias(
         if not isinstance(each, PlannedClaim) or not spec.is_about(each.cell.task.name):
             continue
         labelled = _Labelled.of(each.cell.prompt_set)
-        if mistakes := list(_mistakes(labelled, spec)):
+        if mistakes := list(_mistakes(labelled, spec, leaving_out(suite.spec.tasks))):
             for key, message in mistakes:
                 line = suite.line("label_bias", *([key] if key else []))
                 dotted = f"label_bias.{key}" if key else "label_bias"
@@ -147,14 +152,20 @@ def _planned(claim: PlannedClaim, labelled: _Labelled, spec: LabelBiasSpec) -> P
     return PlannedLabelBias(claim, spec, interactions, tuple(notes))
 
 
-def _mistakes(labelled: _Labelled, spec: LabelBiasSpec) -> Iterator[Mistake]:
-    """Yield why there is no such check of a task."""
+def _mistakes(labelled: _Labelled, spec: LabelBiasSpec, without: str) -> Iterator[Mistake]:
+    """Yield why there is no such check of a task.
+
+    Parameters
+    ----------
+    without : str
+        How the suite goes without it.
+    """
     labels, pinned, reason = labelled.labels, labelled.unmovable, labelled.no_base_rate_reason
     if not labels.meaningful(labelled.prompt_set.prompts):
         yield (
             "",
             "choices differ from example to example and are not listed, so no answer has a label; "
-            "list them (`append_choices: true`), or name the other tasks in `label_bias.tasks`",
+            f"list them (`append_choices: true`), or {without}",
         )
         return
     if spec.check != "recall" and pinned:

@@ -11,10 +11,10 @@ from pytest_maxrandom.errors import Problem, SuiteError
 from pytest_maxrandom.label_bias.answers import LabelAnswers
 from pytest_maxrandom.label_bias.conclude import conclude, reduce
 from pytest_maxrandom.label_bias.of_claim import OfClaim
-from pytest_maxrandom.label_bias.plan import asserted
+from pytest_maxrandom.label_bias.plan import asserted, leaving_out
 from pytest_maxrandom.record import LabelBiasRecord
 from pytest_maxrandom.recorded.sweep import RecordedSweep
-from pytest_maxrandom.stats.chances import choices_of
+from pytest_maxrandom.stats.chances import choices_of, is_share
 from pytest_maxrandom.stats.label_bias import recalls
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class _NoLabels(ValueError):
-    """Why results tell nothing of labels, in one clause with a way out."""
+    """Why results tell nothing of labels, in one clause with a way out, beside `leaving_out`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,8 @@ def plan_recorded_label_bias(
         try:
             answers = None if claim.evidence is None else _answers(claim)
         except _NoLabels as reason:
-            message = f"label_bias: {claim.name}: {reason}"
+            ways_out = leaving_out(suite.spec.tasks)
+            message = f"label_bias: {claim.name}: {reason}, or {ways_out}"
             problems[Problem(suite.path, suite.line("label_bias"), message)] = None
         else:
             found.append(PlannedRecordedLabelBias(claim, spec, answers))
@@ -114,7 +115,7 @@ def _answers(claim: RecordedClaim) -> LabelAnswers:
     if not isinstance(sweep, RecordedSweep) or sweep.answers is None or sweep.gold is None:
         raise _NoLabels(
             f"{path} does not tell which answers were given and which are right; give results "
-            "with both, or name the other tasks in `label_bias.tasks`"
+            "with both"
         )
     if claim.model.results.format == "predictions":
         raise _NoLabels(
@@ -123,10 +124,17 @@ def _answers(claim: RecordedClaim) -> LabelAnswers:
         )
     if chances is None:
         raise _NoLabels(
-            f"{path} does not tell how many choices each example has; give them, or `chance` of "
+            f"{path} does not tell how many choices each example has; give them or one `chance` of "
             "the task"
         )
-    choices = list(map(choices_of, map(len, sweep.gold), chances))
+    rights = [*map(len, sweep.gold)]
+    for right, chance in zip(rights, chances, strict=True):
+        if not is_share(right, chance):
+            raise _NoLabels(
+                f"chance {chance} is no share of whole choices; give each example's number of "
+                "choices in the results"
+            )
+    choices = [*map(choices_of, rights, chances)]
     codes, names = _labels(sweep, choices)
     table = np.array([*codes, NOT_EVALUATED])  # so that -1 stays what it is
     answers = LabelAnswers(
@@ -141,14 +149,15 @@ def _answers(claim: RecordedClaim) -> LabelAnswers:
     if ((~np.isnan(by_label)).sum(axis=1) < 2).any():
         raise _NoLabels(
             "a prompt was scored on examples whose right answers all have the same label, so that "
-            "nothing tells knowledge from a preference for it; name the other tasks in "
-            "`label_bias.tasks`"
+            "nothing tells knowledge from a preference for it; use other examples"
         )
     return answers
 
 
 def _labels(sweep: RecordedSweep, choices: Sequence[int]) -> tuple[list[int], tuple[str, ...]]:
-    """Return the new code of each label, so that k choices are 0, ..., k - 1, and the names.
+    """Return the new code of each label, so that k choices are 0, ..., k - 1, and their names.
+
+    Answers that are no choice, such as texts that were not understood, have the codes beyond.
 
     Raises
     ------
@@ -175,7 +184,14 @@ def _labels(sweep: RecordedSweep, choices: Sequence[int]) -> tuple[list[int], tu
         if any(codes[each] >= k for each in right):
             raise _NoLabels(
                 f"right answers to questions with {k} choices are called in more than {k} ways, so "
-                "no answer has a label that all examples share: call them alike, such as A, B, C, "
-                "or name the other tasks in `label_bias.tasks`"
+                "no answer has a label that all examples share: call them alike, such as A, B, C"
+                f"{_or_correct(sweep)}"
             )
-    return codes, tuple(sweep.labels[each] for each in order)
+    return codes, tuple(sweep.labels[each] for each in order[: max(choices)])
+
+
+def _or_correct(sweep: RecordedSweep) -> str:
+    """Name what may be wrong where somebody wrote how many choices there are."""
+    if sweep.chances is None:
+        return ", correct `chance`"
+    return ", correct the numbers of choices" if sweep.choices_counted else ""

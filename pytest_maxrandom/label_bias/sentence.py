@@ -21,7 +21,8 @@ def sentence(bias: InteractionBias, finding: LabelFinding, bound: float) -> str:
     """
     numbers = (
         f"the Nvr-X score on {bias.n} examples is {accuracy(bias.score)}, that of "
-        f"{_guessers(bias)} {accuracy(bias.score_baseline)} ({_p_values(bias, bound)})"
+        f"{_guessers(bias)} {accuracy(bias.score_baseline)} "
+        f"({', '.join(p for p, _ in _p_values(bias, bound))})"
     )
     uneven = not above(bias.preference_p, bound)
     explained = f"p {_p(bias.preference_p, bound)}"
@@ -47,10 +48,11 @@ def sentence(bias: InteractionBias, finding: LabelFinding, bound: float) -> str:
 def failure(bias: InteractionBias, finding: LabelFinding, bound: float) -> str:
     """Say in one line why a way of asking is not above random guessing."""
     tried = f"the best of t = {bias.t} prompts" if bias.t > 1 else "the only prompt (t = 1)"
+    compared = (f"{p} is above {level(bound)}" if over else p for p, over in _p_values(bias, bound))
     return (
         f"{bias.interaction}: Nvr-X score {accuracy(bias.score)} of {tried}, "
         f"n = {bias.n}; {_guessers(bias)} {accuracy(bias.score_baseline)}; "
-        f"{_p_values(bias, bound)}: {finding}"
+        f"{', '.join(compared)}: {finding}"
     )
 
 
@@ -61,14 +63,14 @@ def _guessers(bias: InteractionBias) -> str:
     return guessers
 
 
-def _p_values(bias: InteractionBias, bound: float) -> str:
-    """Write the p-values of the score; of one that is above the level, that it is."""
+def _p_values(bias: InteractionBias, bound: float) -> list[tuple[str, bool]]:
+    """Write the p-values of the score, each with whether it is above the level."""
     named = {"p": bias.p_value, "p with shuffled right answers": bias.permutation_p}
-    return ", ".join(
-        f"{name} {_p(value, bound)}" + f" is above {level(bound)}" * above(value, bound)
+    return [
+        (f"{name} {_p(value, bound)}", above(value, bound))
         for name, value in named.items()
         if value is not None
-    )
+    ]
 
 
 def _p(value: float, bound: float) -> str:

@@ -112,8 +112,9 @@ class CausalModel:
         return Scored(scores, forwarded, trie.build(requests).nodes)
 
     def _tokenize(self, texts: Sequence[str]) -> list[list[int]]:
-        encoded = self._tokenizer(list(texts), return_attention_mask=False).input_ids
-        return [ids[: len(ids) - self._closing] for ids in encoded]
+        # A text that is too long is refused by name, so the tokenizer need not warn of it.
+        encoded = self._tokenizer(list(texts), return_attention_mask=False, verbose=False)
+        return [ids[: len(ids) - self._closing] for ids in encoded.input_ids]
 
     @functools.cached_property
     def _closing(self) -> int:

@@ -48,7 +48,7 @@ class Calibrated:
     max_random_baseline: float
     p_max: float
     prior: dict[str, float] = field(default_factory=dict)
-    """By label, of the prompt that is best then."""
+    """By label, of the prompt that is best then, beside the most choices that it has one for."""
 
 
 @dataclass(slots=True)
@@ -57,7 +57,7 @@ class InteractionBias:
 
     interaction: Interaction
     n: int
-    """Examples of each prompt."""
+    """Examples of the most accurate prompt."""
     t: int
     best_prompt: str
     """Digest of the prompt with the highest accuracy over all presentations."""
@@ -94,7 +94,7 @@ class InteractionBias:
     """Pearson correlation of base rate and recall over the labels; None below 4 labels."""
     r_low: float | None = None
     r_high: float | None = None
-    """Fisher's 95 % interval of it."""
+    """Fisher's 95 % interval of it; None also where base rates or recalls have two values only."""
     calibrated: list[Calibrated] = field(default_factory=list)
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.assessment import permuted_p
 from pytest_maxrandom.flags import find, majority
-from pytest_maxrandom.flags.recorded import seen_of_recorded
 from pytest_maxrandom.flags.severity import hold_against
 from pytest_maxrandom.recorded.permutations import NoPermutations, strata
+from pytest_maxrandom.recorded.seen import seen_of_recorded
 from pytest_maxrandom.recorded.sweep import RecordedSweep
 from pytest_maxrandom.verdict import judge
 

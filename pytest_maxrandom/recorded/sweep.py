@@ -39,6 +39,8 @@ class RecordedSweep:
         Shape (t, n): whether the answer is right; whether there is one.
     chances : tuple of Fraction or None
         Per example the chance of one guess; None where the file does not tell.
+    choices_counted : bool
+        Whether those come from numbers of choices that somebody wrote, without the choices.
     answers : ndarray of int or None
         Shape (t, n): which label was answered, NOT_EVALUATED (-1) where none was; None where the
         file does not tell.
@@ -71,6 +73,7 @@ class RecordedSweep:
     correct: NDArray[np.bool_]
     evaluated: NDArray[np.bool_]
     chances: tuple[Fraction, ...] | None
+    choices_counted: bool = False
     answers: NDArray[np.int64] | None = None
     gold: tuple[frozenset[int], ...] | None = None
     labels: tuple[str, ...] = ()

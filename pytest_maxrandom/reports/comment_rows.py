@@ -28,7 +28,7 @@ from pytest_maxrandom.reports.phrases import (
     metric_name,
     shown_p,
 )
-from pytest_maxrandom.reports.red_flags import described, gravity, not_in_finding
+from pytest_maxrandom.reports.red_flags import described, not_in_finding, raised
 from pytest_maxrandom.reports.summary import SYMBOLS, WORDS, became, model_name, shots
 from pytest_maxrandom.reports.text import shorten, visible
 
@@ -69,9 +69,12 @@ class Point:
     """One thing to look at, in a list above the table."""
 
     symbol: str
-    name: str
+    names: tuple[str, ...]
+    """Of what it is said; the first ones, where it is said of many."""
     what: str
     why: str
+    more: int = 0
+    """Of how many others it is said as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,20 +151,15 @@ def points_of(found: list[Change], names: Mapping[str, str]) -> list[Point]:
         if change.now is not None and claim.outcome not in _FINE:
             what = change.what or (_AS_BEFORE[claim.outcome] if change.before else "")
             why += map(short, findings(claim))
-            listed.append(Point(SYMBOLS[claim.outcome], names[claim.id], what, "; ".join(why)))
+            listed.append(Point(SYMBOLS[claim.outcome], (names[claim.id],), what, "; ".join(why)))
         elif why or (change.what and (change.before or claim.outcome != "passed")):
             sign = _SIGNS[change.kind]
-            listed.append(Point(sign, names[claim.id], change.what, "; ".join(why)))
-    beside = [
-        (claim, flag)
-        for claim in (change.now for change in found)
-        if isinstance(claim, ClaimRecord)
-        for flag in not_in_finding(claim)
-    ]
-    return listed + [
-        Point("🚩", names[claim.id], "", short(described(flag)))
-        for claim, flag in sorted(beside, key=lambda each: gravity(each[1]))
-    ]
+            listed.append(Point(sign, (names[claim.id],), change.what, "; ".join(why)))
+    claims = [change.now for change in found if isinstance(change.now, ClaimRecord)]
+    for told in raised(claims, not_in_finding):
+        about = tuple(names[name] for name in told.first)
+        listed.append(Point("🚩", about, "", short(described(told.flag)), told.more))
+    return listed
 
 
 def short(text: str) -> str:

@@ -18,6 +18,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 from pytest_maxrandom.record import (
+    Calibrated,
     ClaimRecord,
     ComparisonRecord,
     ContaminationRecord,
@@ -37,20 +38,29 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import RunRecord
 
 Table: TypeAlias = Literal[
-    "claims", "replicates", "label_bias", "comparisons", "over_tasks", "contamination"
+    "claims",
+    "replicates",
+    "label_bias",
+    "calibrated",
+    "comparisons",
+    "over_tasks",
+    "contamination",
 ]
 TABLES: tuple[Table, ...] = get_args(Table)
 """replicates: one row for each replicate of each claim; label_bias: one for each label in each way
-of asking; the others: one for each record."""
+of asking; calibrated: one for each calibration of those; the others: one for each record."""
 
 _RECORDS: dict[Table, Any] = {
     "claims": ClaimRecord,
     "replicates": ReplicatesRecord,
     "label_bias": LabelBiasRecord,
+    "calibrated": LabelBiasRecord,
     "comparisons": ComparisonRecord,
     "over_tasks": OverTasks,
     "contamination": ContaminationRecord,
 }
+_LISTS: dict[Table, str] = {"calibrated": "label_bias"}
+"""Where a run keeps the records of a table that is not called so."""
 _LONG = frozenset(
     (
         "correct_counts",
@@ -73,6 +83,10 @@ _REPLICATE = "replicate"
 _ROWS: dict[str, tuple[tuple[str, str, Any], ...]] = {
     "replicates": (("runs", _REPLICATE, Replicate),),
     "label_bias": (("interactions", "interaction", InteractionBias), ("labels", "label", LabelRow)),
+    "calibrated": (
+        ("interactions", "interaction", InteractionBias),
+        ("calibrated", "calibrated", Calibrated),
+    ),
 }
 """Tables with a row for each part of a record: the list that holds the parts, within the one
 before, what their columns begin with, and their class."""
@@ -139,7 +153,7 @@ def _parts(kind: Any) -> dict[str, Any]:
 def _values(run: RunRecord, table: Table) -> Iterator[dict[str, Any]]:
     """Yield the values of each record, by the names of their columns."""
     parts = _parts(_RECORDS[table])
-    for record in getattr(run, table):
+    for record in getattr(run, _LISTS.get(table, table)):
         values: dict[str, Any] = {}
         for name, value in asdict(record).items():
             if name in parts:

@@ -12,15 +12,18 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.record import ClaimRecord, RedFlagKind, Severity
 
+_DO: dict[Severity, str] = {"fail": "fail", "warn": "warn", "ignore": "are ignored"}
+_MOST = 2
+"""Kinds that are named."""
 _STRENGTH: dict[Severity, int] = {"ignore": 0, "warn": 1, "fail": 2}
 
 
 def flag_differences(now: ClaimRecord, before: ClaimRecord) -> list[str]:
     """Say which red flags are new or gone, and which do something else, one clause each."""
-    clauses = [
-        f"red flag {kind} {DOES[severity]}, before: {DOES[earlier]}"
-        for kind, severity, earlier in _changed(now, before)
-    ]
+    changed: dict[tuple[Severity, Severity], list[RedFlagKind]] = {}
+    for kind, severity, earlier in _changed(now, before):
+        changed.setdefault((severity, earlier), []).append(kind)
+    clauses = [_do(kinds, severity, earlier) for (severity, earlier), kinds in changed.items()]
     if now.best_correct is None or before.best_correct is None:
         return clauses
     raised, earlier_raised = ({flag.kind for flag in each.red_flags} for each in (now, before))
@@ -30,6 +33,13 @@ def flag_differences(now: ClaimRecord, before: ClaimRecord) -> list[str]:
     ):
         clauses += [f"red flag {kind} is {said}" for kind in DEFAULTS if kind in kinds]
     return clauses
+
+
+def _do(kinds: list[RedFlagKind], severity: Severity, earlier: Severity) -> str:
+    if len(kinds) == 1:
+        return f"red flag {kinds[0]} {DOES[severity]}, before: {DOES[earlier]}"
+    named = f"{len(kinds)} red flags" if len(kinds) > _MOST else f"red flags {' and '.join(kinds)}"
+    return f"{named} {_DO[severity]}, before: {_DO[earlier]}"
 
 
 def excuses_flags(now: ClaimRecord, before: ClaimRecord) -> bool:

@@ -6,10 +6,20 @@ texts from data: where they stand within a phrase they are shortened.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.notation import NONE, accuracy, count, equals, level, p_value, signed
+from pytest_maxrandom.notation import (
+    NONE,
+    accuracy,
+    count,
+    equals,
+    level,
+    p_value,
+    percent,
+    signed,
+)
 from pytest_maxrandom.reports.origins import cost
 from pytest_maxrandom.reports.text import shorten, visible
 from pytest_maxrandom.stats.label_limits import FEWEST_LABELS, LITTLE_MASS
@@ -29,6 +39,9 @@ _LABEL = 30
 """Characters of a label within a phrase."""
 _NEGLIGIBLE = 1e-6
 """A smaller Monte Carlo error changes no digit that is shown."""
+_NO_SHARE = 1e-9
+"""A smaller share is rounding."""
+_DIGEST = re.compile("[0-9a-f]{32,}")
 _METHODS = {"contextual": "contextual calibration", "pride": "PriDe"}
 
 
@@ -111,7 +124,9 @@ def correlation(bias: InteractionBias) -> str:
     """Say how base rates and recalls correlate: ``r = +.97 (95 % interval -.13 to +1.00)``."""
     if bias.r is None:
         return ""
-    return f"r = {signed(bias.r, 2)} (95 % interval {r_interval(bias)})"
+    interval = r_interval(bias)
+    known = f"95 % interval {interval}" if interval else "two values only, so without an interval"
+    return f"r = {signed(bias.r, 2)} ({known})"
 
 
 def recalls(bias: InteractionBias) -> str:
@@ -120,6 +135,8 @@ def recalls(bias: InteractionBias) -> str:
     if not shown:
         return ""
     (low, least), (high, most) = min(shown, key=_recall), max(shown, key=_recall)
+    if low == high and len(shown) > 1:
+        return f"{accuracy(low)} of every label"
     return f"{accuracy(low)} ({_label(least)}) to {accuracy(high)} ({_label(most)})"
 
 
@@ -138,9 +155,9 @@ def required_score(record: LabelBiasRecord) -> str:
 def asked_as(bias: InteractionBias, record: LabelBiasRecord) -> str:
     """Say what was found in one way of asking, in a clause for a paper."""
     parts = [
-        f"asked as {bias.interaction}, the best of t = {count(bias.t)} prompts reaches an Nvr-X "
-        f"score of {accuracy(bias.score)} on n = {count(bias.n)} examples, and the best of as many "
-        f"random guessers{_keeping(bias)} {accuracy(bias.score_baseline)} on average "
+        f"asked as {bias.interaction}, {_tried(bias)} reaches an Nvr-X score of "
+        f"{accuracy(bias.score)} on n = {count(bias.n)} examples, and "
+        f"{_guessers(bias, 'random guessers')} {accuracy(bias.score_baseline)} on average "
         f"({_p_values(bias, record)})"
     ]
     if known := recalls(bias):
@@ -156,30 +173,37 @@ def bias_facts(bias: InteractionBias, record: LabelBiasRecord) -> list[tuple[str
     mass = bias.base_rate_mass
     parts = [correlation(bias)]
     if mass is not None:
-        parts.insert(0, f"all labels together have {_percent(mass)} of the probability")
+        parts.insert(0, f"all labels together have {percent(mass)} of the probability")
         if mass < LITTLE_MASS:
             parts.insert(1, "that is under 1 %, so their shares in it say little")
     if with_base_rates(bias.labels) and len(bias.labels) < FEWEST_LABELS:
         parts.append(f"no correlation is told of fewer than {FEWEST_LABELS} labels")
-    score = f"{accuracy(bias.score)} of the best of t = {count(bias.t)} prompts"
+    score = f"{accuracy(bias.score)} of {_tried(bias)}"
     if bias.score_prompt != bias.best_prompt:
-        score += f", which is {bias.score_prompt[:12]}"
+        score += f", which is {_prompt(bias.score_prompt)}"
     shown = "" if record.check == "recall" else " over all placements of the right answers"
     known = [
         (
             "Nvr-X score",
-            f"{score}; best of as many guessers{_keeping(bias)} {accuracy(bias.score_baseline)}"
-            f"{error}; {_p_values(bias, record, _monte_carlo(bias.p_error))}",
+            f"{score}; {_guessers(bias, 'guessers')} {accuracy(bias.score_baseline)}{error}"
+            f"; {_p_values(bias, record, _monte_carlo(bias.p_error))}",
         ),
         (
             "Highest accuracy",
-            f"{accuracy(bias.best_accuracy)}{shown}, of prompt {bias.best_prompt[:12]}, n = "
+            f"{accuracy(bias.best_accuracy)}{shown}, of prompt {_prompt(bias.best_prompt)}, n = "
             f"{count(bias.n)}; the table is about this prompt",
         ),
         ("RStd", accuracy(bias.rstd)),
+        ("Other answers", _unlabelled(bias)),
         ("Base rates", "; ".join(filter(None, parts))),
     ]
     return [(title, phrase) for title, phrase in known if phrase]
+
+
+def _unlabelled(bias: InteractionBias) -> str:
+    """Say how many answers are no label; empty where all are."""
+    share = 1 - sum(row.predicted for row in bias.labels)
+    return f"{percent(share)} of this prompt's are none of the labels" if share > _NO_SHARE else ""
 
 
 def calibration_name(method: str) -> str:
@@ -284,12 +308,20 @@ def _monte_carlo(error: float) -> str:
     return f" (Monte Carlo error {p_value(error)})" if error >= _NEGLIGIBLE else ""
 
 
-def _keeping(bias: InteractionBias) -> str:
-    return " who keep to one choice of each example" if bias.by_content else ""
+def _prompt(name: str) -> str:
+    """Write a digest short, and any other name so that it is seen where it ends."""
+    return name[:12] if _DIGEST.fullmatch(name) else f"'{_label(name)}'"
 
 
-def _percent(part: float) -> str:
-    return f"{100 * part:.2g} %" if part < 0.995 else f"{100 * part:.0f} %"
+def _tried(bias: InteractionBias) -> str:
+    return f"the best of t = {count(bias.t)} prompts" if bias.t > 1 else "the only prompt (t = 1)"
+
+
+def _guessers(bias: InteractionBias, named: str) -> str:
+    one = bias.t == 1
+    guessers = f"a {named.removesuffix('s')}" if one else f"the best of as many {named}"
+    keeps = f" who keep{'s' * one} to one choice of each example"
+    return guessers + keeps * bias.by_content
 
 
 def _few(number: float) -> str:

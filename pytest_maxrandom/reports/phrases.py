@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.notation import accuracy, count, equals, level, p_value
+from pytest_maxrandom.notation import METRICS, accuracy, count, equals, level, p_value
 from pytest_maxrandom.record import ClaimRecord
 from pytest_maxrandom.reports.origins import listed
 from pytest_maxrandom.reports.red_flags import described
@@ -24,7 +24,6 @@ _P_VALUES = {
     "guaranteed_p": "guaranteed p",
     "permutation_p": "permutation p",
 }
-_METRICS = {"balanced_accuracy": "balanced accuracy", "macro_f1": "macro-F1"}
 _ROUNDING = 1e-12
 _NEGLIGIBLE = 1e-6
 """A smaller Monte Carlo error changes no digit that is shown."""
@@ -32,7 +31,7 @@ _NEGLIGIBLE = 1e-6
 
 def metric_name(claim: ClaimRecord) -> str:
     """Name what the best prompt is best in."""
-    return _METRICS.get(claim.metric, claim.metric)
+    return METRICS.get(claim.metric, claim.metric)
 
 
 def best_value(claim: ClaimRecord) -> float | None:

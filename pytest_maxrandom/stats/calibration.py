@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.seeding import Stream
+from pytest_maxrandom.stats.base_rate import NoPrior, log_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,9 +35,15 @@ def contextual_log_prior(log_probabilities: NDArray[np.float64]) -> NDArray[np.f
     -------
     Shape (..., m): log of the mean over the inputs of the probabilities, which are normalised over
     the labels for each input.
+
+    Raises
+    ------
+    ValueError
+        If the shape is another one.
+    NoPrior
+        If a value is not finite.
     """
-    normalised = _normalised(_finite(log_probabilities, 2))
-    return _log_mean_exp(normalised)
+    return log_mean(_normalised(_finite(log_probabilities, 2)))
 
 
 def pride_log_prior(log_probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -51,9 +58,14 @@ def pride_log_prior(log_probabilities: NDArray[np.float64]) -> NDArray[np.float6
     Returns
     -------
     Shape (..., m): log of the mean over samples of softmax(mean over permutations of log observed).
+
+    Raises
+    ------
+    ValueError, NoPrior
+        As of `contextual_log_prior`.
     """
     logs = _finite(log_probabilities, 3)
-    return _log_mean_exp(_normalised(logs.mean(axis=-2)))
+    return log_mean(_normalised(logs.mean(axis=-2)))
 
 
 def without_prior(
@@ -107,19 +119,10 @@ def _finite(log_probabilities: NDArray[np.float64], axes: int) -> NDArray[np.flo
     if logs.ndim < axes or 0 in logs.shape[-axes:]:
         raise ValueError(f"at least {axes} axes, none empty, are needed; found shape {logs.shape}")
     if not np.all(np.isfinite(logs)):
-        raise ValueError("log-probabilities of labels must be finite")
+        raise NoPrior("log-probabilities of labels must be finite")
     return logs
 
 
 def _normalised(logs: NDArray[np.float64]) -> NDArray[np.float64]:
-    shifted = logs - logs.max(axis=-1, keepdims=True)
-    normalised: NDArray[np.float64] = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    normalised: NDArray[np.float64] = logs - np.logaddexp.reduce(logs, axis=-1, keepdims=True)
     return normalised
-
-
-def _log_mean_exp(logs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Log of the mean of exp over the last axis but one."""
-    largest = logs.max(axis=-2)
-    mean = np.exp(logs - largest[..., None, :]).mean(axis=-2)
-    log_mean: NDArray[np.float64] = largest + np.log(mean)
-    return log_mean

@@ -22,6 +22,7 @@ Groups: TypeAlias = tuple[tuple[Fraction, int], ...]
 """Pairs (chance of a correct guess, number of examples with it), ascending by chance."""
 
 _MOST_ODDS = 10**300
+_ROUNDED = Fraction(1, 200)
 
 
 def whole_number(name: str, value: object, least: int, most: int | None = None) -> int:
@@ -172,9 +173,22 @@ def mean_of(groups: Groups) -> Fraction:
 def choices_of(right: int, chance: Fraction) -> int:
     """Return of how many choices a guess is right with this chance, where `right` of them are.
 
+    The nearest whole number: a chance that somebody wrote may be rounded.
+
     Examples
     --------
-    >>> choices_of(1, Fraction(1, 4)), choices_of(2, Fraction(2, 5))
-    (4, 5)
+    >>> choices_of(2, Fraction(2, 5)), choices_of(1, Fraction("0.167"))
+    (5, 6)
     """
-    return int(right / chance)
+    return round(right / chance)
+
+
+def is_share(right: int, chance: Fraction) -> bool:
+    """Whether `right` of a whole number of choices give this chance, to two decimals.
+
+    Examples
+    --------
+    >>> is_share(1, Fraction("0.17")), is_share(3, Fraction("0.3")), is_share(1, Fraction("0.3"))
+    (True, True, False)
+    """
+    return abs(Fraction(right, choices_of(right, chance)) - chance) <= _ROUNDED

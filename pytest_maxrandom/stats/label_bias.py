@@ -16,12 +16,12 @@ Labels are 0, ..., m - 1; answers are labels, `NOT_EVALUATED` where a prompt was
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_maxrandom.seeding import Stream
+from pytest_maxrandom.stats.gold import membership, right_labels
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 
 if TYPE_CHECKING:
@@ -29,15 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.stats.permutation import Gold
-
-
-def right_labels(gold: Gold) -> list[frozenset[int]]:
-    """Return the right labels of each example, given one label or several of them."""
-    return [
-        frozenset(map(int, right)) if isinstance(right, Iterable) else frozenset([int(right)])
-        for right in gold
-    ]
+    from pytest_maxrandom.stats.gold import Gold
 
 
 def recalls(answers: NDArray[np.integer], gold: Gold, labels: int) -> NDArray[np.float64]:
@@ -60,7 +52,7 @@ def recalls(answers: NDArray[np.integer], gold: Gold, labels: int) -> NDArray[np
     rights = right_labels(gold)
     if len(rights) != shown.shape[1]:
         raise ValueError(f"gold names {len(rights)} examples, answers {shown.shape[1]}")
-    member = np.array([[label in right for label in range(labels)] for right in rights])
+    member = membership(rights, labels)
     evaluated = shown != NOT_EVALUATED
     seen = evaluated.astype(np.int64) @ member
     hits = [((shown == label) & member[:, label]).sum(axis=1) for label in range(labels)]

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.stats.label_bias import right_labels
+from pytest_maxrandom.stats.gold import right_labels
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.record import LabelFinding
-    from pytest_maxrandom.stats.permutation import Gold
+    from pytest_maxrandom.stats.gold import Gold
 
 _NEAR = 1e-12
 
@@ -51,14 +51,16 @@ def preference_p_value(
     Such a model knows a share of the answers, estimated from the accuracy, and guesses the others:
     on unbalanced questions it answers unevenly by right. The statistic is Pearson's chi-square of
     the shares of the labels against what that makes expect, its distribution simulated (parametric
-    bootstrap: the share is estimated anew from each simulated model).
+    bootstrap, with the share estimated anew from each simulated model: Davison and Hinkley,
+    "Bootstrap Methods and their Application", 1997, section 4.2).
 
     Parameters
     ----------
     answers
         Of one prompt, shape (n,), or (n, m) where every example is shown with its right answer at
         every label; the mean over the presentations of an example then counts as one answer, as
-        if they were all answered alike: this can only make the p-value too large.
+        if they were all answered alike: this can only make the p-value too large. Numbers beyond
+        an example's labels are answers that are none of them, and count for nothing.
     gold
         The right label of each example, or several; not looked at where each example is shown
         with its right answer at every label, which makes all labels right equally often.
@@ -68,6 +70,10 @@ def preference_p_value(
         Number of simulated models.
     seed
         Seed of the simulation.
+
+    Returns
+    -------
+    1 where no answer is a label.
 
     Raises
     ------
@@ -83,13 +89,15 @@ def preference_p_value(
         )
     once = shown.ndim == 1
     shown = shown.reshape(len(shown), -1)
-    evaluated = shown != NOT_EVALUATED
-    kept = np.flatnonzero(evaluated.any(axis=1)).tolist()
-    if not kept:
+    if (shown == NOT_EVALUATED).all():
         raise ValueError("no example was evaluated")
+    labelled = (shown != NOT_EVALUATED) & (shown < np.array(choices)[:, None])
+    kept = np.flatnonzero(labelled.any(axis=1)).tolist()
+    if not kept:
+        return 1.0
     most = max(choices[i] for i in kept)
-    said = np.stack([(shown == label).sum(axis=1) for label in range(most)], axis=1)
-    shares = (said / np.maximum(evaluated.sum(axis=1), 1)[:, None])[kept].mean(axis=0)
+    said = np.stack([((shown == label) & labelled).sum(axis=1) for label in range(most)], axis=1)
+    shares = (said / np.maximum(labelled.sum(axis=1), 1)[:, None])[kept].mean(axis=0)
     examples = [(tuple(sorted(rights[i])) if once else (), choices[i]) for i in kept]
     right = sum(int(shown[i, 0]) in rights[i] for i in kept) if once else 0
     cells = _Cells(Counter(examples), most)

@@ -24,7 +24,7 @@ import numpy as np
 
 from pytest_maxrandom.stats import label_guessers as guessers
 from pytest_maxrandom.stats.chances import whole_number
-from pytest_maxrandom.stats.label_bias import right_labels
+from pytest_maxrandom.stats.gold import right_labels
 from pytest_maxrandom.stats.metrics import ScoreBaseline
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from pytest_maxrandom.stats.gold import Gold
     from pytest_maxrandom.stats.label_guessers import Blocks, Labels, Profile
-    from pytest_maxrandom.stats.permutation import Gold
 
 
 def recall_baseline(
@@ -74,7 +74,7 @@ def recall_baseline(
         raise ValueError(f"choices names {len(choices)} examples, gold {len(rights)}")
     cells: list[Labels] = []
     for right, count in zip(rights, choices, strict=True):
-        if not right or min(right) < 0 or max(right) >= count:
+        if max(right) >= count:
             raise ValueError(f"right labels {sorted(right)} of an example with {count} labels")
         cells.append((tuple(sorted(right)), whole_number("choices", count, 1)))
     return guessers.by_label(guessers.profiles_of(cells, evaluated), t, draws, seed)

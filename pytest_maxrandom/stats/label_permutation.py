@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.stats.label_bias import never_score, right_labels, shares
-from pytest_maxrandom.stats.permutation import NOT_EVALUATED, permuted
+from pytest_maxrandom.stats.gold import membership, right_labels
+from pytest_maxrandom.stats.label_bias import never_score, shares
+from pytest_maxrandom.stats.permutation import NOT_EVALUATED, count_exceedances
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.stats.permutation import Gold
+    from pytest_maxrandom.stats.gold import Gold
 
-_CELLS = 2**21  # entries of the largest array of one batch
 _NEAR = 1e-12
 
 
@@ -33,6 +33,7 @@ def permutation_p_value(
     choices: Sequence[int],
     *,
     permutations: int = 9999,
+    stop_after: int | None = None,
     seed: int = 0,
 ) -> float:
     """P(the best of these prompts has as high an Nvr-X score with shuffled right answers).
@@ -46,14 +47,8 @@ def permutation_p_value(
         examples with as many choices.
     choices
         Number of labels of each example.
-    permutations
-        Number B of permutations.
-    seed
-        Seed of the permutations.
-
-    Returns
-    -------
-    (1 + permutations whose best score is as high) / (B + 1).
+    permutations, stop_after, seed
+        As of `pytest_maxrandom.stats.permutation.max_t_test`.
 
     Raises
     ------
@@ -67,17 +62,15 @@ def permutation_p_value(
             f"found answers to {n} examples, gold of {len(rights)} and choices of {len(choices)}"
         )
     m = max(choices)
-    kinds = list(dict.fromkeys(rights))
-    kind = np.array([kinds.index(right) for right in rights])
-    member = np.array([[label in right for right in kinds] for label in range(m)], dtype=np.float32)
+    member = membership(rights, m).astype(np.float32)
     said = [(shown == label).astype(np.float32).T for label in range(m)]
     # Most often all prompts were scored on the same examples, or a few sets of them.
     scored, place = np.unique(shown != NOT_EVALUATED, axis=0, return_inverse=True)
     evaluated = scored.astype(np.float32).T
 
-    def best(kind_of: NDArray[np.integer]) -> NDArray[np.float64]:
-        """Return the best score of each row of right answers, shape (rows, n)."""
-        right = [member[label][kind_of] for label in range(m)]
+    def best(order: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the best score with each order of the right answers, shape (orders, n)."""
+        right = [member[:, label][order] for label in range(m)]
         hits = [each @ own for each, own in zip(right, said, strict=True)]
         seen = [(each @ evaluated)[:, place.ravel()] for each in right]
         # Counts are exact as single floats, their quotients would not be.
@@ -86,12 +79,12 @@ def permutation_p_value(
         highest: NDArray[np.float64] = np.nan_to_num(scores, nan=-np.inf).max(axis=1)
         return highest
 
-    observed = float(best(kind[None])[0])
-    strata = [np.flatnonzero(np.equal(choices, count)) for count in sorted(set(choices))]
-    generator = np.random.default_rng(seed)
-    batch = max(1, min(1024, _CELLS // max(n, t * m)))
-    reached = 0
-    for first in range(0, permutations, batch):
-        order = permuted(generator, strata, n, min(batch, permutations - first))
-        reached += int((best(kind[order]) >= observed - _NEAR).sum())
-    return (1 + reached) / (permutations + 1)
+    observed = best(np.arange(n)[None])
+    return count_exceedances(
+        lambda order: best(order) >= observed - _NEAR,
+        np.asarray(choices),
+        cells=max(n, t * m),
+        permutations=permutations,
+        stop_after=stop_after,
+        seed=seed,
+    ).p_value

@@ -23,7 +23,7 @@ from pytest_maxrandom.stats.chances import chance_groups, whole_number
 from pytest_maxrandom.stats.counts import GuesserCount
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
     from fractions import Fraction
 
     from numpy.typing import NDArray
@@ -55,6 +55,13 @@ def macro_f1(predictions: Sequence[Hashable], gold: Sequence[Hashable]) -> float
     right = Counter(g for g, p in zip(gold, predictions, strict=True) if g == p)
     scores = (2 * right[label] / (size + said[label]) for label, size in sizes.items())
     return math.fsum(scores) / len(sizes)
+
+
+SCORES: Mapping[str, Callable[[Sequence[Hashable], Sequence[Hashable]], float]] = {
+    "balanced_accuracy": balanced_accuracy,
+    "macro_f1": macro_f1,
+}
+"""By their names in a suite."""
 
 
 @dataclass(frozen=True)

@@ -10,54 +10,68 @@ demonstrations drawn from the evaluated examples make it approximate.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_maxrandom.stats.chances import whole_number
+from pytest_maxrandom.stats.gold import membership, right_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    Gold: TypeAlias = Sequence[int | Iterable[int]] | NDArray[np.integer]
+    from pytest_maxrandom.stats.gold import Gold
 
 NOT_EVALUATED = -1
 """The prediction of a prompt for an example that it was not scored on."""
 
+STOP_AFTER = 1_000
+"""Exceedances after which a permutation test is decided: p is then known to 3 %."""
+
 _CELLS = 2**21  # entries of one batch of permuted gold labels: 8 MiB
+_MOST_AT_ONCE = 1024  # permutations of one batch
 
 
-@dataclass(frozen=True)
-class PermutationTest:
-    """Result of `max_t_test`.
+@dataclass(frozen=True, kw_only=True)
+class Exceedances:
+    """How often right answers that are permuted give as high a statistic.
 
     Attributes
     ----------
     p_value
         (1 + exceedances) / (permutations + 1), or exceedances / permutations after an early stop.
-    best_accuracy
-        Best observed accuracy T.
-    best_prompt
-        Row of the first prompt that reaches it.
     permutations
         Number of permutations drawn.
     exceedances
-        Permutations whose best accuracy is at least the observed one.
+        Permutations whose statistic is at least the observed one.
     stopped_early
         Whether the requested number of exceedances was reached before the last permutation.
     """
 
     p_value: float
-    best_accuracy: Fraction
-    best_prompt: int
     permutations: int
     exceedances: int
     stopped_early: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class PermutationTest(Exceedances):
+    """Result of `max_t_test`; the statistic is the best accuracy.
+
+    Attributes
+    ----------
+    best_accuracy
+        Best observed accuracy T.
+    best_prompt
+        Row of the first prompt that reaches it.
+    """
+
+    best_accuracy: Fraction
+    best_prompt: int
 
 
 def _integers(name: str, values: ArrayLike, dimensions: int) -> NDArray[np.int64]:
@@ -71,45 +85,24 @@ def _integers(name: str, values: ArrayLike, dimensions: int) -> NDArray[np.int64
     return array.astype(np.int64)
 
 
-def _answer_sets(gold: Gold, n: int) -> list[list[int]]:
-    """Bring gold labels into one list of right choices per example."""
-    rows = [list(row) if isinstance(row, Iterable) else [row] for row in gold]
-    if len(rows) != n:
-        raise ValueError(f"gold names {len(rows)} examples, the predictions {n}")
-    for place, answers in enumerate(rows):
-        if not answers:
-            raise ValueError(f"gold of example {place} names no right choice")
-    return [
-        [whole_number(f"gold of example {place}", answer, 0) for answer in answers]
-        for place, answers in enumerate(rows)
-    ]
-
-
 def _choice_counts(
-    choices: ArrayLike | None, chosen: NDArray[np.int64], rows: Sequence[Sequence[int]]
+    choices: ArrayLike | None, chosen: NDArray[np.int64], rights: Sequence[frozenset[int]]
 ) -> NDArray[np.int64]:
-    n = len(rows)
+    n = len(rights)
     if choices is None:
-        return np.full(n, 1 + max(int(chosen.max()), *map(max, rows)))
+        return np.full(n, 1 + max(int(chosen.max()), *map(max, rights)))
     counts = _integers("choices", choices, 1)
     if len(counts) != n:
         raise ValueError(f"choices names {len(counts)} examples, the predictions {n}")
     if counts.min() < 1:
         raise ValueError(f"choices must be at least 1, found {counts.min()}")
-    return counts
-
-
-def _right_answers(rows: Sequence[Sequence[int]], counts: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Mark the right choices, shape (n, largest number of choices)."""
-    right = np.zeros((len(rows), int(counts.max())), dtype=np.float32)
-    for place, answers in enumerate(rows):
-        if max(answers) >= counts[place]:
+    for place, (right, count) in enumerate(zip(rights, counts.tolist(), strict=True)):
+        if max(right) >= count:
             raise ValueError(
-                f"gold of example {place} must be a choice from 0 to {counts[place] - 1}, "
-                f"found {max(answers)}"
+                f"gold of example {place} must be a choice from 0 to {count - 1}, "
+                f"found {max(right)}"
             )
-        right[place, answers] = 1
-    return right
+    return counts
 
 
 def _check_predictions(predictions: NDArray[np.int64], choices: NDArray[np.int64]) -> None:
@@ -125,7 +118,7 @@ def _check_predictions(predictions: NDArray[np.int64], choices: NDArray[np.int64
         raise ValueError(f"prompt {empty[0]} was evaluated on no example")
 
 
-def permuted(
+def _permuted(
     generator: np.random.Generator, strata: Sequence[NDArray[np.int64]], n: int, count: int
 ) -> NDArray[np.int64]:
     """``count`` permutations of n examples that keep every stratum, shape (count, n)."""
@@ -133,6 +126,57 @@ def permuted(
     for members in strata:
         order[:, members] = generator.permuted(np.tile(members, (count, 1)), axis=1)
     return order
+
+
+def count_exceedances(
+    reaches: Callable[[NDArray[np.int64]], NDArray[np.bool_]],
+    strata: NDArray[np.integer],
+    *,
+    cells: int,
+    permutations: int,
+    stop_after: int | None,
+    seed: int,
+) -> Exceedances:
+    """Permute examples until a test is decided.
+
+    Parameters
+    ----------
+    reaches
+        Tells of permutations, shape (count, n), which give at least the observed statistic.
+    strata
+        As of `max_t_test`.
+    cells
+        Entries that ``reaches`` needs for one permutation; not too many are drawn at once.
+    permutations, stop_after, seed
+        As of `max_t_test`.
+    """
+    limit = whole_number("permutations", permutations, 1)
+    enough = limit + 1 if stop_after is None else whole_number("stop_after", stop_after, 1)
+    generator = np.random.default_rng(seed)
+    together = [np.flatnonzero(strata == stratum) for stratum in np.unique(strata)]
+    batch = max(1, min(_MOST_AT_ONCE, _CELLS // cells))
+    drawn = exceeded = 0
+    while drawn < limit and exceeded < enough:
+        order = _permuted(generator, together, len(strata), min(batch, limit - drawn))
+        reached = np.cumsum(reaches(order))
+        stop = int(np.searchsorted(reached, enough - exceeded))
+        drawn += min(stop + 1, len(order))
+        exceeded += int(reached[min(stop, len(order) - 1)])
+    stopped = exceeded >= enough
+    return Exceedances(
+        p_value=exceeded / drawn if stopped else (1 + exceeded) / (drawn + 1),
+        permutations=drawn,
+        exceedances=exceeded,
+        stopped_early=stopped,
+    )
+
+
+def p_of_all(p_value: float, held: int, t: int) -> float:
+    """Return the p-value of t prompts where ``held`` of them were tested, by Bonferroni.
+
+    The others are taken to reach as much with permuted right answers as those that are at hand.
+    """
+    return min(1.0, p_value * t / held) if t > held else p_value
 
 
 def max_t_test(
@@ -173,16 +217,16 @@ def max_t_test(
         If an array has the wrong kind or shape, or a value lies outside the choices.
     """
     chosen = _integers("predictions", predictions, 2)
-    rows = _answer_sets(gold, chosen.shape[1])
-    counts = _choice_counts(choices, chosen, rows)
-    _check_predictions(chosen, counts)
-    right = _right_answers(rows, counts)
-    groups = counts if strata is None else _integers("strata", strata, 1)
-    if len(groups) != len(rows):
-        raise ValueError(f"strata names {len(groups)} examples, the predictions {len(rows)}")
-    limit = whole_number("permutations", permutations, 1)
-    enough = limit + 1 if stop_after is None else whole_number("stop_after", stop_after, 1)
     prompts, n = chosen.shape
+    if len(gold) != n:
+        raise ValueError(f"gold names {len(gold)} examples, the predictions {n}")
+    rights = right_labels(gold)
+    counts = _choice_counts(choices, chosen, rights)
+    _check_predictions(chosen, counts)
+    right = membership(rights, int(counts.max())).astype(np.float32)
+    groups = counts if strata is None else _integers("strata", strata, 1)
+    if len(groups) != n:
+        raise ValueError(f"strata names {len(groups)} examples, the predictions {n}")
     answered = (chosen[:, :, None] == np.arange(right.shape[1])).reshape(prompts, -1)
     answers = answered.astype(np.float32)
 
@@ -193,17 +237,17 @@ def max_t_test(
     best = Fraction(int(correct[best_prompt]), int(sizes[best_prompt]))
     needed = -(-sizes * best.numerator // best.denominator)
 
-    generator = np.random.default_rng(seed)
-    together = [np.flatnonzero(groups == group) for group in np.unique(groups)]
-    batch = max(1, min(1024, _CELLS // right.size))
-    drawn = exceedances = 0
-    while drawn < limit and exceedances < enough:
-        order = permuted(generator, together, n, min(batch, limit - drawn))
+    def reaches(order: NDArray[np.int64]) -> NDArray[np.bool_]:
         counted = right[order].reshape(len(order), -1) @ answers.T
-        reached = np.cumsum((counted >= needed - 0.5).any(axis=1))
-        stop = int(np.searchsorted(reached, enough - exceedances))
-        drawn += min(stop + 1, len(order))
-        exceedances += int(reached[min(stop, len(order) - 1)])
-    stopped = exceedances >= enough
-    p_value = exceedances / drawn if stopped else (1 + exceedances) / (drawn + 1)
-    return PermutationTest(p_value, best, best_prompt, drawn, exceedances, stopped)
+        reached: NDArray[np.bool_] = (counted >= needed - 0.5).any(axis=1)
+        return reached
+
+    found = count_exceedances(
+        reaches,
+        groups,
+        cells=right.size,
+        permutations=permutations,
+        stop_after=stop_after,
+        seed=seed,
+    )
+    return PermutationTest(**vars(found), best_accuracy=best, best_prompt=best_prompt)

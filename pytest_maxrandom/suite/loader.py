@@ -149,9 +149,10 @@ def _sentence(kind: type[Spec], path: Location, alternatives: Sequence[ErrorDeta
     name = _dotted(path)
     if first["type"] == "extra_forbidden":
         valid = keys_below(kind, path[:-1])
-        return (
-            f"unknown key `{name}`{_nearest(str(path[-1]), valid)} (keys here: {', '.join(valid)})"
-        )
+        key = str(path[-1])
+        blocks = [block for block in valid if key in keys_below(kind, (*path[:-1], block))]
+        hint = f"; it belongs below `{blocks[0]}`" if len(blocks) == 1 else _nearest(key, valid)
+        return f"unknown key `{name}`{hint} (keys here: {', '.join(valid)})"
     if first["type"] == "missing":
         return f"the key `{name}` is missing; it must be given"
     found = first["input"]
@@ -202,7 +203,7 @@ def _hint(found: Any, kind: str, expected: Sequence[str]) -> str:
     if kind not in ("literal_error", "string_type"):
         return ""
     if isinstance(found, bool):
-        meant = [f"'{word}'" for word in ("yes", "no", "on", "off")]
+        meant = ("'yes'", "'on'") if found else ("'no'", "'off'")
         options = expected[0].split(" or ")
         possible = kind == "string_type" or any(word in options for word in meant)
         return "; YAML reads yes, no, on and off as true and false" + (

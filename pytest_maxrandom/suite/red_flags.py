@@ -17,6 +17,8 @@ class RedFlagsSpec(Spec):
     """Two prompts that are right on exactly complementary examples, with more than two choices."""
     colliding_ids: Severity = DEFAULTS["colliding_ids"]
     """Example ids that stand for several examples."""
+    repeated_examples: Severity = DEFAULTS["repeated_examples"]
+    """Examples that are copies of others, so that n is less than it seems."""
     other_examples: Severity = DEFAULTS["other_examples"]
     """Prompts that were scored on other examples than most, or on fewer than they should be."""
     cut_text: Severity = DEFAULTS["cut_text"]
@@ -43,6 +45,15 @@ class RedFlagsSpec(Spec):
     """Fewer distinct prompts than asked."""
     unpassable: Severity = DEFAULTS["unpassable"]
     """A claim that no result can pass."""
+
+    def over(self, whole: Severity | RedFlagsSpec) -> RedFlagsSpec:
+        """Return these, and of the kinds that are not named here what is said of a whole suite."""
+        said = dict.fromkeys(DEFAULTS, whole) if isinstance(whole, str) else whole.named()
+        return RedFlagsSpec(**{**said, **self.named()})
+
+    def named(self) -> dict[RedFlagKind, Severity]:
+        """Return what each kind does that is named."""
+        return {kind: getattr(self, kind) for kind in DEFAULTS if kind in self.model_fields_set}
 
     def severities(self) -> dict[RedFlagKind, Severity]:
         """Return what each kind does."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from pytest_maxrandom.label_bias.answers import LabelAnswers
 from pytest_maxrandom.stats import label_bias, label_null
 from pytest_maxrandom.stats.base_rate import base_rates, correlation
 from pytest_maxrandom.stats.label_finding import finding, preference_p_value
@@ -43,7 +44,16 @@ class Published:
 
     def accuracy(self, name: str) -> float:
         """Mean over the subjects."""
-        correct = self.answers(name) == self.gold(name)
+        gold = self.gold(name).tolist()
+        shown = LabelAnswers(
+            names=tuple(LETTERS),
+            ids=tuple(map(str, range(len(gold)))),
+            choices=(len(LETTERS),) * len(gold),
+            gold=tuple(frozenset([right]) for right in gold),
+            prompts=(name,),
+            answers=self.answers(name)[None],
+        )
+        (correct,) = shown.right
         return float(np.mean([correct[rows].mean() for rows in self._subjects()]))
 
     def recalls(self, name: str) -> NDArray[np.float64]:
@@ -94,6 +104,8 @@ def test_accuracies_by_gold_label_and_their_correlation_with_base_rates_are_as_p
     assert mass == close(control.sum())
     pearson = correlation(rates, recall)
     assert pearson is not None
+    assert pearson.low is not None
+    assert pearson.high is not None
     assert pearson.r == close(r, abs=0.006)
     assert pearson.low < pearson.r < pearson.high <= 1
     # Four labels prove a correlation from .96 on only.
@@ -134,8 +146,9 @@ def test_the_never_x_minimum_is_as_published_and_recalls_alone_come_near_it(
 ) -> None:
     one = published[model]
     accuracies = [one.accuracy(f"never_{letter}_cloze") for letter in LETTERS]
-    assert min(accuracies) == close(least, abs=0.0006)
-    assert label_bias.never_score(one.recalls("cloze")) == close(min(accuracies), abs=0.03)
+    worst = label_bias.worst_redraw(np.array(accuracies))
+    assert worst == close(least, abs=0.0006)
+    assert label_bias.never_score(one.recalls("cloze")) == close(float(worst), abs=0.03)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -148,31 +161,6 @@ def test_redraws_of_one_array_of_placements_are_the_released_redraws(
     for letter, accuracy in zip(LETTERS, redrawn, strict=True):
         name = f"never_{letter}_cloze"
         assert accuracy == close(np.mean(one.answers(name) == one.gold(name)), abs=0.002)
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_released_redraws_of_one_presentation_have_the_same_scores(
-    published: dict[str, Published], model: str
-) -> None:
-    one = published[model]
-    first, other = "never_A_cloze", "never_B_cloze"
-    same = one.gold(first) == one.gold(other)
-    assert np.mean(same) == close(2 / 9, abs=0.015)
-    assert one.scores(first)[same].tolist() == one.scores(other)[same].tolist()
-
-
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("interaction", ["cloze", "cf"])
-def test_exactly_tied_scores_are_where_they_are_known_to_be(
-    published: dict[str, Published], model: str, interaction: str
-) -> None:
-    for letter in LETTERS:
-        scores = published[model].scores(f"never_{letter}_{interaction}")
-        tied = np.mean(np.ptp(scores, axis=1) == 0)
-        if (model, interaction) == ("Mistral-7B", "cf"):
-            assert tied == close(0.576, abs=0.0005)
-        else:
-            assert tied < 0.02
 
 
 @pytest.mark.parametrize(

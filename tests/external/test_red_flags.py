@@ -283,7 +283,7 @@ def test_hardly_any_mass_on_the_letters_is_found_in_mistral(
     assert told["GPT2"] == told["LLaMa3-8B"] == []
     (text,) = told["Mistral-7B"]
     mass = np.exp(label_bias["Mistral-7B"]["cloze__logprob"].astype(float)).sum(axis=1).mean()
-    assert f"(as little as {100 * mass:.3g} %" in text
+    assert f"(the least is {100 * mass:.3g} %" in text
 
 
 def test_one_label_for_everything_is_found_in_gpt2(

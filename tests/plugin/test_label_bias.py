@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 from scipy.stats import binom
 
-from tests.plugin.label_suite import BALANCED, BIAS, CLAIM, FEW, MAJORITY, LabelSuite
+from tests.plugin.label_suite import BIAS, CLAIM, FEW, MAJORITY, LabelSuite
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+CHECKS = ("recall", "move", "redraw")
+"""In this order each finds in the store what those before it asked."""
 
 
 @pytest.fixture
@@ -19,60 +22,84 @@ def suite(pytester: pytest.Pytester) -> LabelSuite:
     return LabelSuite(pytester)
 
 
-@pytest.mark.parametrize("check", ["recall", "move", "redraw"])
 def test_a_constant_label_beats_the_baseline_where_it_is_often_right_and_is_caught(
-    suite: LabelSuite, preferring: Path, check: str
-) -> None:
-    suite.write(preferring, MAJORITY, f"label_bias: {{check: {check}}}")
-    found = suite.run()
-    claim, bias = found[CLAIM], found[BIAS]
-    assert claim["best_correct"] == 45
-    assert claim["holds"]
-    assert claim["p_max"] == pytest.approx(1 - binom.cdf(44, 100, 0.25) ** 10, rel=1e-6)
-    assert 2e-5 < claim["p_max"] < 2e-4
-    kinds = {flag["kind"] for flag in claim["red_flags"]}
-    assert {"majority", "max_t"} <= kinds
-    (cloze,) = bias["interactions"]
-    assert cloze["score"] == 0
-    assert cloze["p_value"] == 1
-    assert [row["predicted"] for row in cloze["labels"]] == [1, 0, 0, 0]
-    assert bias["passed"] is False
-    assert bias["finding"] == "label preference"
-    assert "label preference" in bias["message"]
-    assert "\n" not in bias["message"]
-    assert bias["outcome"] == "failed"
-    # 45, 20, 18, 17 as the examples are, else all of them at each label
-    golds = [45, 20, 18, 17] if check == "recall" else [100] * 4
-    assert [row["gold"] for row in cloze["labels"]] == golds
-    # Without a question, the letter that is likelier by e after a space has e / (e + 3) or more.
-    assert cloze["labels"][0]["base_rate"] > 0.9
-
-
-@pytest.mark.parametrize("check", ["recall", "move", "redraw"])
-def test_a_model_that_knows_passes_in_every_way_of_asking(
-    suite: LabelSuite, knowing: Path, check: str
-) -> None:
-    block = f"{{check: {check}, interactions: [cloze, counterfactual]}}"
-    suite.write(knowing, BALANCED, f"label_bias: {block}")
-    found = suite.run()
-    suite.result.assert_outcomes(passed=2)
-    bias = found[BIAS]
-    assert bias["passed"] is True
-    assert bias["finding"] == "knowledge"
-    assert [each["interaction"] for each in bias["interactions"]] == ["cloze", "counterfactual"]
-    for each in bias["interactions"]:
-        assert each["score"] > 0.9
-        assert each["p_value"] < 1e-6
-        assert each["t"] == found[CLAIM]["t"] == 10
-
-
-def test_moving_costs_less_than_the_sweeps_that_it_replaces(
     suite: LabelSuite, preferring: Path
 ) -> None:
+    for check in CHECKS:
+        suite.write(preferring, MAJORITY, f"label_bias: {{check: {check}}}")
+        found = suite.run()
+        claim, bias = found[CLAIM], found[BIAS]
+        assert claim["best_correct"] == 45
+        assert claim["holds"]
+        assert claim["p_max"] == pytest.approx(1 - binom.cdf(44, 100, 0.25) ** 10, rel=1e-6)
+        assert 2e-5 < claim["p_max"] < 2e-4
+        kinds = {flag["kind"] for flag in claim["red_flags"]}
+        assert {"majority", "max_t"} <= kinds
+        (cloze,) = bias["interactions"]
+        assert cloze["score"] == 0
+        assert cloze["p_value"] == 1
+        assert [row["predicted"] for row in cloze["labels"]] == [1, 0, 0, 0]
+        assert bias["check"] == check
+        assert bias["passed"] is False
+        assert bias["finding"] == "label preference"
+        assert "label preference" in bias["message"]
+        assert "\n" not in bias["message"]
+        assert bias["outcome"] == "failed"
+        # 45, 20, 18, 17 as the examples are, else all of them at each label
+        golds = [45, 20, 18, 17] if check == "recall" else [100] * 4
+        assert [row["gold"] for row in cloze["labels"]] == golds
+        # Without a question, the letter that is likelier by e after a space has e / (e + 3) or
+        # more.
+        assert cloze["labels"][0]["base_rate"] > 0.9
+
+
+def test_a_model_that_knows_passes_in_every_way_of_asking(suite: LabelSuite, knowing: Path) -> None:
+    for check in CHECKS:
+        block = f"{{check: {check}, interactions: [cloze, counterfactual]}}"
+        suite.write(knowing, FEW, f"label_bias: {block}", t=3)
+        found = suite.run()
+        suite.result.assert_outcomes(passed=2)
+        bias = found[BIAS]
+        assert bias["check"] == check
+        assert bias["passed"] is True
+        assert bias["finding"] == "knowledge"
+        assert [each["interaction"] for each in bias["interactions"]] == ["cloze", "counterfactual"]
+        for each in bias["interactions"]:
+            assert each["score"] > 0.9
+            assert each["p_value"] < 1e-6
+            assert each["t"] == found[CLAIM]["t"] == 3
+
+
+def test_a_claim_that_is_expected_to_fail_lets_its_labels_fail_or_pass(
+    suite: LabelSuite, preferring: Path, knowing: Path
+) -> None:
+    xfail = "assert: {red_flags: warn}\nxfail: it knows no letters\nlabel_bias: {}"
+    suite.write(preferring, FEW, xfail, t=2)
+    found = suite.run()
+    suite.result.assert_outcomes(xfailed=2)
+    assert found[BIAS]["outcome"] == "xfailed"
+    assert found[BIAS]["xfail"] == "it knows no letters"
+    assert "is above .05: label preference" in found[BIAS]["message"]
+    suite.run("--runxfail")
+    suite.result.assert_outcomes(failed=2)
+    suite.write(knowing, FEW, xfail, t=2)
+    found = suite.run()
+    suite.result.assert_outcomes(passed=1, failed=1)  # strict is the claim alone
+    assert found[BIAS]["outcome"] == "passed"
+
+
+def test_moving_costs_less_than_the_three_sweeps_that_it_adds(
+    suite: LabelSuite, preferring: Path
+) -> None:
+    """Every placement but the claim's own, asked as it is, would cost a sweep.
+
+    What the placements of an example share is computed once: with the claim's own sweep, `move`
+    costs well under four.
+    """
     suite.write(preferring, FEW, "label_bias: {check: move, base_rate: off, assert: report}", t=2)
     bias = suite.run()[BIAS]
     assert bias["engine"]["requests"] == 2 * 24 * 3 * 4
-    assert 0 < bias["sweeps"] < 3
+    assert 0 < bias["sweeps"] < 2.5
     suite.write(preferring, FEW, "label_bias: {base_rate: off, assert: report}", t=2)
     recall = suite.run()[BIAS]
     assert recall["engine"] is None

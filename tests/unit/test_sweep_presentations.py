@@ -11,16 +11,16 @@ import pytest
 
 import tests.tiny as tiny
 from pytest_maxrandom.errors import PromptTooLong
-from pytest_maxrandom.labels import label
-from pytest_maxrandom.models.causal import CausalModel
-from pytest_maxrandom.predictions import together
-from pytest_maxrandom.prompts.controls import (
+from pytest_maxrandom.label_bias.controls import (
     content_free_examples,
     control_examples,
     control_prompt,
 )
+from pytest_maxrandom.label_bias.placements import further, placements
+from pytest_maxrandom.labels import label
+from pytest_maxrandom.models.causal import CausalModel
+from pytest_maxrandom.predictions import together
 from pytest_maxrandom.prompts.formats import Counterfactual
-from pytest_maxrandom.prompts.placements import further, placements
 from pytest_maxrandom.prompts.sampling import PromptSet, draw_prompts
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 from pytest_maxrandom.store import open_store

@@ -122,6 +122,7 @@ def _sweep(arrays: Arrays, task: str, shots: int) -> RecordedSweep:
         correct=answers.correct,
         evaluated=answers.evaluated,
         chances=answers.chances,
+        choices_counted=answers.chances is not None and answers.log_likelihoods is None,
         answers=answers.answers,
         gold=answers.gold,
         labels=answers.labels,

@@ -101,6 +101,7 @@ class Table:
             correct=grid.filled(self._right(grid, answers, right, labels), empty=False),
             evaluated=grid.filled(np.ones(len(members), dtype=np.bool_), empty=False),
             chances=self._chances(grid, gold),
+            choices_counted=self._choices is not None,
             answers=None if answers is None else grid.filled(answers, empty=NOT_EVALUATED),
             gold=right,
             labels=tuple(labels),

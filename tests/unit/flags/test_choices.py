@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pytest
 
 from pytest_maxrandom.flags import find
 from tests.unit.flags.made import answered, seen
@@ -94,6 +95,37 @@ def test_fewer_labels_than_there_are_said_to_be_choices_are_told() -> None:
     assert flag.text.startswith("Only 2 different answers are ever given or right in 100 examples")
     few = answered(answers[:, :5], gold[:5], **given, declared_chance=FIFTH)
     assert find(few) == []
+
+
+@pytest.mark.parametrize(("given", "said", "told"), [(2, 5, "Only 2 different answers"),
+                         (4, 2, "In 100 of 100 examples"), (2, 2, ""), (4, 4, "")])  # fmt: skip
+def test_numbers_of_choices_that_the_results_say_are_compared_with_the_answers(
+    given: int, said: int, told: str
+) -> None:
+    rng = np.random.default_rng(0)
+    answers, gold = rng.integers(given, size=(T, N)), rng.integers(given, size=N).tolist()
+    numbers: dict[str, Any] = {"chance": Fraction(1, said), "choices": (said,) * N, "m": 5}
+    found = find(answered(answers, gold, **numbers, choices_shown=False))
+    assert [flag.kind for flag in found if flag.kind == "choices"] == ["choices"] * bool(told)
+    assert not told or found[0].text.startswith(told)
+    assert not told or found[0].text.endswith(
+        f"but the results say {said} choices: look how many choices there are."
+    )
+    # Where the choices themselves are there, some of them may never be right.
+    assert "choices" not in [flag.kind for flag in find(answered(answers, gold, **numbers))]
+
+
+def test_more_choices_than_one_example_has_are_told_where_they_differ() -> None:
+    rng = np.random.default_rng(0)
+    choices = np.array([2, 4] * 50)
+    answers, gold = rng.integers(choices, size=(T, N)), rng.integers(choices).tolist()
+    stated: dict[str, Any] = {"chance": Fraction(3, 8), "choices_shown": False}
+    assert find(answered(answers, gold, **stated, choices=tuple(choices.tolist()))) == []
+    (flag,) = find(answered(answers, gold, **stated, choices=tuple(choices[::-1].tolist())))
+    assert flag.text.startswith(
+        "In 50 of 100 examples the answers and the right answer are of up to 4 different choices, "
+        "but the results say 2 to 4 choices"
+    )
 
 
 def test_complementary_prompts_have_two_choices() -> None:

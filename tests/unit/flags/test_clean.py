@@ -50,6 +50,7 @@ def test_guessers(t: int, n: int, m: int, seed: int) -> None:
         log_likelihoods=scores_of(answers, m, rng),
         labelled=np.ones(t, dtype=np.bool_),
         inputs=tuple(f"Which one is number {place}?" for place in range(n)),
+        copies=tuple(range(n)),
         asked=t,
         outcome=outcome(best, n, passed=False, p_max=0.5, permutation_p=0.5),
     )

@@ -54,6 +54,24 @@ def test_fewer_example_ids_than_examples_are_told() -> None:
     assert flag.text.startswith("The results hold 100 example ids, but n is said to be 102: look")
 
 
+@pytest.mark.parametrize(("sizes", "told"), [([1] * N, False), ([2] * 10 + [1] * 80, False),
+                         ([2] * 50, True), ([5] + [1] * 95, False), ([20] + [1] * 80, True),
+                         ([N], True)])  # fmt: skip
+def test_examples_that_are_copies_are_told_where_n_is_worth_much_less(
+    sizes: list[int], told: bool
+) -> None:
+    copies = tuple(np.repeat(np.cumsum([0, *sizes[:-1]]), sizes).tolist())
+    found = [flag for flag in find(seen(guesses(), copies=copies)) if flag.kind != "max_t"]
+    assert [flag.kind for flag in found] == ["repeated_examples"] * told
+    # What guessers reach who answer copies alike varies as that of so many examples.
+    worth = N**2 / sum(size**2 for size in sizes)
+    rng = np.random.default_rng(0)
+    accuracy = np.repeat(rng.random((4000, len(sizes))) < 0.25, sizes, axis=1).mean(axis=1)
+    assert accuracy.var() == pytest.approx(0.25 * 0.75 / worth, rel=0.1)
+    assert told == (worth < 0.8 * N)
+    assert not told or f"100 examples, but only {len(sizes)} different one" in found[0].text
+
+
 def test_a_prompt_scored_on_other_examples_is_told() -> None:
     evaluated = np.ones((T, N), dtype=np.bool_)
     evaluated[:, 60:] = False

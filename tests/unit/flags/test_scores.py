@@ -30,13 +30,12 @@ def test_prompts_that_are_never_right_are_told() -> None:
     assert flag.kind == "never_right"
     none = stats.binom.pmf(0, N, 0.25)
     assert flag.text.startswith(
-        "2 of 20 prompts are right on no example, which one guesser is with probability "
-        f"{p_value(none)} at most and at least 2 of 20 with "
-        f"{p_value(stats.binom.sf(1, T, none))}: look"
+        "2 of 20 prompts are right on no example; of 20 guessers 2 or more are with probability "
+        f"{p_value(stats.binom.sf(1, T, none))} at most: look"
     )
     (only,) = find(seen(correct[3:4]))
     assert only.text.startswith(
-        "The only prompt is right on no example, which one guesser is with probability "
+        "The only prompt is right on no example; a guesser is with probability "
         f"{p_value(none)} at most: look"
     )
 
@@ -73,7 +72,7 @@ def test_half_of_all_prompts_never_right_on_few_examples_are_no_accident() -> No
     correct = np.ones((200, 10), dtype=np.bool_)
     correct[:100] = False
     (flag,) = find(seen(correct))
-    assert flag.text.startswith("100 of 200 prompts are right on no example, which one guesser is")
+    assert flag.text.startswith("100 of 200 prompts are right on no example; of 200 guessers")
 
 
 def test_a_prompt_with_few_examples_does_not_hide_one_that_is_never_right_on_many() -> None:
@@ -85,9 +84,9 @@ def test_a_prompt_with_few_examples_does_not_hide_one_that_is_never_right_on_man
         f for f in find(seen(correct, evaluated=evaluated, shots=95)) if f.kind != "majority"
     )
     assert flag.kind == "never_right"
-    assert (
-        f"one guesser is with probability {p_value(stats.binom.pmf(0, N, 1 / 4))} at" in flag.text
-    )
+    one_of_two_looks = 2 * stats.binom.sf(0, 50, stats.binom.pmf(0, N, 1 / 4))
+    told = f"of 50 guessers 1 or more are with probability {p_value(one_of_two_looks)} at most"
+    assert told in flag.text
 
 
 def test_tied_best_scores_are_told_where_they_are_more_than_a_few() -> None:
@@ -208,7 +207,7 @@ def test_the_mass_is_a_mean_over_the_examples_of_the_prompt() -> None:
     answers[0, 0] = -1  # its own demonstration
     (flag,) = find(answered(answers, gold.tolist(), **given))
     assert flag.text.startswith(
-        "The only prompt gives all labels together a probability below 1 % (as little as 0.4 %"
+        "The only prompt gives all labels together a probability below 1 % (the least is 0.4 %"
     )
 
 

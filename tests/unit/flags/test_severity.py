@@ -15,8 +15,9 @@ from pytest_maxrandom.suite.spec import AssertSpec
 from pytest_maxrandom.verdict import Claim
 
 NUMBERS = {
-    "choices", "complementary_prompts", "colliding_ids", "other_examples", "cut_text",
-    "constant_scores", "tied_scores", "never_right", "unsteady_prompts", "identical_models",
+    "choices", "complementary_prompts", "colliding_ids", "repeated_examples", "other_examples",
+    "cut_text", "constant_scores", "tied_scores", "never_right", "unsteady_prompts",
+    "identical_models",
 }  # fmt: skip
 
 
@@ -50,6 +51,21 @@ def test_red_flags_alone_leave_the_claim_as_it_is() -> None:
     other = Claim.of(AssertSpec(beats="standard", red_flags="warn"))
     assert other.asserted() == {"beats": "standard"}
     assert other.deviations() == dict.fromkeys(NUMBERS, "warn")
+
+
+def test_a_task_sets_kinds_one_by_one_over_what_its_suite_says() -> None:
+    suite = AssertSpec(red_flags=RedFlagsSpec(majority="fail", max_t="fail"))
+    task = AssertSpec(p_max=0.01, red_flags=RedFlagsSpec(max_t="ignore", cut_text="fail"))
+    both = {"majority": "fail", "max_t": "ignore"}
+    assert Claim.of(task, suite).deviations() == both
+    assert Claim.of(task, suite).asserted() == {"p_max": 0.01}
+    assert Claim.of(suite, suite).severities() == Claim.of(suite).severities()
+    warned = AssertSpec(red_flags="warn")
+    assert Claim.of(task, warned).severities() == {
+        **dict.fromkeys(DEFAULTS, "warn"), "max_t": "ignore", "cut_text": "fail"
+    }  # fmt: skip
+    assert Claim.of(warned, suite).severities() == Claim.of(warned).severities()
+    assert Claim.of(task, "report").severities() == Claim.of(task).severities()
 
 
 def test_flags_are_written_with_those_that_fail_first_and_without_the_ignored() -> None:

@@ -44,6 +44,24 @@ def test_texts_cut_at_a_number_of_words_are_told() -> None:
     assert "with exactly 100 words each" in flag.text
 
 
+@pytest.mark.parametrize("whole", [0, 3, 10])
+def test_texts_of_sentences_are_told_where_all_or_nearly_all_of_them_were_cut(whole: int) -> None:
+    rng = np.random.default_rng(0)
+    paragraphs = [
+        " ".join(" ".join(rng.choice(WORDS, size=size)) + "." for size in rng.integers(5, 25, 20))
+        for _ in range(100)
+    ]
+    cut = [text[:500] for text in paragraphs[whole:]]
+    short = [f"The whole of number {place}. It is short." for place in range(whole)]
+    assert kinds([*cut, *short]) == ["cut_text"]
+    assert kinds([*paragraphs[whole:], *short]) == []
+
+
+def test_sentences_from_a_pattern_end_all_in_the_same_way() -> None:
+    pattern = "Here is a number. It is written in the usual way, with all of its digits. " * 2
+    assert kinds([f"{pattern}It is {place}" for place in range(100, 300)]) == []
+
+
 def test_texts_from_a_pattern_may_have_equal_lengths() -> None:
     pattern = "Here is a number with three digits, and it is written in the usual way: " * 2
     assert kinds([f"{pattern}{place}. Is it even?" for place in range(100, 300)]) == []

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.label_bias import answers
+from pytest_maxrandom.label_bias.placements import further, placements
 from pytest_maxrandom.labels import label
 from pytest_maxrandom.predictions import Predictions, together
 from pytest_maxrandom.prompts.formats import shown_order
-from pytest_maxrandom.prompts.placements import further, placements
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 from pytest_maxrandom.tasks.task import Example
 from tests.unit.label_bias.made import examples, predicted, prompts

@@ -9,8 +9,9 @@ import pytest
 from scipy.stats import binom
 
 from pytest_maxrandom.label_bias.calibrate import contextual, pride
+from pytest_maxrandom.label_bias.placements import further, rotations
 from pytest_maxrandom.labels import label
-from pytest_maxrandom.prompts.placements import further, rotations
+from pytest_maxrandom.stats.base_rate import NoPrior
 from tests.unit.label_bias.made import at_places, examples, predicted, prompts
 
 if TYPE_CHECKING:
@@ -86,6 +87,19 @@ def test_each_number_of_choices_has_its_own_prior() -> None:
     assert found.p_max == pytest.approx(by_chance, abs=0.001)
 
 
+def test_a_prompt_may_show_all_held_back_examples_with_the_most_choices() -> None:
+    shown = examples(61, [4] + [2] * 60)
+    four, two = shown[0], shown[1]
+    held = frozenset([four.id, two.id])
+    (asked,) = prompts(1)
+    natural = predicted([asked], shown[1:], lambda _, e: biased(e))
+    rotated = predicted([asked], further(rotations(two)), lambda _, e: biased(e))
+    found = pride(label(shown, by_place=True), NAMES, natural, rotated, held, t=1)
+    likely = np.exp(PRIOR[:2])
+    assert found.prior == pytest.approx(dict(zip("AB", likely / likely.sum(), strict=True)))
+    assert (found.n, found.best_correct) == (59, unbiased_correct(shown[2:]))
+
+
 def test_what_is_left_without_a_difference_is_decided_by_lot() -> None:
     shown = examples(400)
     natural = predicted(prompts(1), shown, lambda _, e: at_places(e, list(PRIOR)))
@@ -99,5 +113,5 @@ def test_a_prompt_that_shows_all_held_back_examples_cannot_be_calibrated() -> No
     (asked,) = prompts(1)
     natural = predicted([asked], shown[1:], lambda _, e: biased(e))
     rotated = predicted([asked], [], lambda _, e: biased(e))
-    with pytest.raises(ValueError, match="no prompt was scored on held-back examples and on oth"):
+    with pytest.raises(NoPrior, match="no prompt was scored on held-back examples and on oth"):
         pride(label(shown, by_place=True), NAMES, natural, rotated, held, t=1)

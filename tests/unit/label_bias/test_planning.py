@@ -169,8 +169,7 @@ def test_what_a_place_cannot_have_is_a_mistake_if_it_is_asked_for(
 def test_choices_that_are_neither_shared_nor_listed_have_no_labels(suite: Suite) -> None:
     assert suite.mistakes(TEXTS, "label_bias: {check: move}", task="append_choices: false") == [
         "4: label_bias: t: choices differ from example to example and are not listed, so no answer "
-        "has a label; list them (`append_choices: true`), or name the other tasks in "
-        "`label_bias.tasks`"
+        "has a label; list them (`append_choices: true`), or remove `label_bias`"
     ]
 
 

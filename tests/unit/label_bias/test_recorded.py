@@ -11,6 +11,7 @@ import pytest
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.label_bias.recorded import PlannedRecordedLabelBias
 from pytest_maxrandom.planned import plan_file
+from pytest_maxrandom.reports.label_bias import bias_facts
 from tests.unit.recorded.suites import save, suite_text
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def test_answers_that_were_not_evaluated_count_for_nothing(tmp_path: Path) -> No
     assert sum(row.gold for row in cloze.labels) == 24
 
 
-def test_names_are_labels_and_an_answer_that_is_none_is_one_too(tmp_path: Path) -> None:
+def test_an_answer_that_is_no_choice_is_wrong_and_no_label(tmp_path: Path) -> None:
     rows = ["prompt_id,example_id,prediction,gold,choices"]
     gold = ["B", "A", "C", "A", "B", "C", "A", "B"] * 3
     for prompt in range(2):
@@ -154,11 +155,14 @@ def test_names_are_labels_and_an_answer_that_is_none_is_one_too(tmp_path: Path) 
             said = "no idea" if number == 0 else right
             rows.append(f"p{prompt},e{number},{said},{right},3")
     (tmp_path / "m.csv").write_text("\n".join(rows) + "\n")
-    (cloze,) = judged(tmp_path, model="m.csv, format: table, shots: 0").interactions
-    assert [row.label for row in cloze.labels] == ["A", "B", "C", "no idea"]
-    assert [row.gold for row in cloze.labels] == [9, 9, 6, 0]
-    assert [row.recall for row in cloze.labels] == [1, 8 / 9, 1, None]
-    assert sum(row.predicted for row in cloze.labels) == pytest.approx(1)
+    record = judged(tmp_path, model="m.csv, format: table, shots: 0")
+    (cloze,) = record.interactions
+    assert [row.label for row in cloze.labels] == ["A", "B", "C"]
+    assert [row.gold for row in cloze.labels] == [9, 9, 6]
+    assert [row.recall for row in cloze.labels] == [1, 8 / 9, 1]
+    assert sum(row.predicted for row in cloze.labels) == pytest.approx(23 / 24)
+    told = dict(bias_facts(cloze, record))["Other answers"]
+    assert told == "4.17 % of this prompt's are none of the labels"
 
 
 def test_without_answers_or_gold_there_are_no_labels(tmp_path: Path) -> None:
@@ -166,8 +170,19 @@ def test_without_answers_or_gold_there_are_no_labels(tmp_path: Path) -> None:
                                       "choices": [2] * 4})  # fmt: skip
     assert mistake(tmp_path) == (
         "5: label_bias: t[m-0shot]: m.npz does not tell which answers were given and which are "
-        "right; give results with both, or name the other tasks in `label_bias.tasks`"
+        "right; give results with both, or remove `label_bias`"
     )
+
+
+def test_in_a_suite_of_several_tasks_the_others_can_be_named(tmp_path: Path) -> None:
+    archive(tmp_path / "m.npz", [[0, 1, 0, 1]], [0, 0, 0, 0])
+    shown = dict(np.load(tmp_path / "m.npz"))
+    np.savez(tmp_path / "m.npz", **shown, **{f"u{key[1:]}": each for key, each in shown.items()})
+    (tmp_path / "s.yaml").write_text(
+        suite_text("{name: t}\n- {name: u}", "label_bias: {tasks: [t]}\n")
+    )
+    with pytest.raises(SuiteError, match=r"or name the other tasks in `label_bias\.tasks`"):
+        replanned(tmp_path / "s.yaml")
 
 
 def test_without_numbers_of_choices_there_are_no_guessers(tmp_path: Path) -> None:
@@ -194,6 +209,55 @@ def test_texts_that_differ_from_example_to_example_are_no_labels(tmp_path: Path)
     (tmp_path / "m.csv").write_text("\n".join(rows) + "\n")
     told = mistake(tmp_path, model="m.csv, format: table, shots: 0")
     assert "right answers to questions with 2 choices are called in more than 2 ways" in told
+    assert told.endswith("A, B, C, correct the numbers of choices, or remove `label_bias`")
+
+
+LETTERS = ["A", "B", "C", "D", "E", "F"] * 4
+
+
+def stated(folder: Path, chance: str) -> Any:
+    """The check of letters whose number only the suite tells."""
+    rows = ["prompt_id,example_id,prediction,gold"]
+    rows += [f"p,e{number},{right},{right}" for number, right in enumerate(LETTERS)]
+    (folder / "m.csv").write_text("\n".join(rows) + "\n")
+    path = folder / "s.yaml"
+    model = "m.csv, format: table, shots: 0"
+    path.write_text(suite_text(f"{{name: t, chance: {chance}}}", "label_bias: {}\n", model=model))
+    return replanned(path)[1].answers
+
+
+@pytest.mark.parametrize("chance", ["1/6", "0.167", "0.17", "0.1667"])
+def test_a_rounded_chance_is_that_of_the_nearest_whole_number_of_choices(
+    tmp_path: Path, chance: str
+) -> None:
+    answers = stated(tmp_path, chance)
+    assert answers.choices == (6,) * len(LETTERS)
+    assert answers.names == tuple("ABCDEF")
+
+
+@pytest.mark.parametrize(
+    ("chance", "told"),
+    [
+        (
+            "0.3",
+            "chance 3/10 is no share of whole choices; give each example's number of choices in "
+            "the results, or remove `label_bias`",
+        ),
+        (
+            "1/4",
+            "right answers to questions with 4 choices are called in more than 4 ways, so no "
+            "answer has a label that all examples share: call them alike, such as A, B, C, correct "
+            "`chance`, or remove `label_bias`",
+        ),
+    ],
+)
+def test_a_chance_that_cannot_be_that_of_the_labels_is_named(
+    tmp_path: Path, chance: str, told: str
+) -> None:
+    with pytest.raises(SuiteError) as caught:
+        stated(tmp_path, chance)
+    (problem,) = caught.value.problems
+    assert str(problem).endswith(f"label_bias: t[m-0shot]: {told}")
 
 
 def test_results_that_are_missing_are_skipped_and_no_mistake(tmp_path: Path) -> None:

@@ -345,7 +345,7 @@ def interaction(*recalls: float | None, **changed: Any) -> InteractionBias:
         interaction="cloze",
         n=100,
         t=10,
-        best_prompt="9b1f0c6e2a77",
+        best_prompt="9b1f0c6e2a77" + 52 * "0",
         best_accuracy=accuracy,
         labels=[
             LabelRow(
@@ -359,7 +359,7 @@ def interaction(*recalls: float | None, **changed: Any) -> InteractionBias:
         ],
         rstd=(sum((recall - mean) ** 2 for recall in known) / len(known)) ** 0.5,
         score=score,
-        score_prompt="9b1f0c6e2a77",
+        score_prompt="9b1f0c6e2a77" + 52 * "0",
         score_baseline=0.3173,
         score_baseline_error=0.0003,
         p_value=0.0001 if score > 0.4 else 0.99973,

@@ -13,12 +13,14 @@ import pytest
 from hypothesis import example, given, settings
 
 from pytest_maxrandom.errors import ReportError
+from pytest_maxrandom.notation import percent
 from pytest_maxrandom.record import Engine, InteractionBias, LabelBiasRecord, LabelRow
 from pytest_maxrandom.reports.changes import changes
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.csv import csv
 from pytest_maxrandom.reports.html import html
 from pytest_maxrandom.reports.label_bias import (
+    asked_as,
     bias_cost,
     bias_facts,
     bias_found,
@@ -167,6 +169,24 @@ def test_every_way_of_asking_stands_in_html_latex_and_the_terminal_once() -> Non
         assert line.endswith(f"  {name}[demo-nf4-4shot]::label_bias")
 
 
+def test_prompts_are_named_so_that_it_is_seen_where_a_name_ends() -> None:
+    named = replace(KNOWS, best_prompt="0123456789abcdef" * 4, score_prompt="variant 10")
+    told = dict(bias_facts(named, label_bias(named)))
+    assert "of prompt 0123456789ab, n" in told["Highest accuracy"]
+    assert told["Nvr-X score"].startswith(
+        ".553 of the best of t = 10 prompts, which is 'variant 10'; "
+    )
+
+
+@pytest.mark.parametrize(("by_content", "who"), [(False, "a guesser"), (True, "a guesser who keeps "
+                         "to one choice of each example")])  # fmt: skip
+def test_one_prompt_is_no_best_of_several(by_content: bool, who: str) -> None:
+    alone = replace(KNOWS, t=1, by_content=by_content)
+    told = dict(bias_facts(alone, label_bias(alone)))["Nvr-X score"]
+    assert f" of the only prompt (t = 1); {who} .317" in told
+    assert "the only prompt (t = 1) reaches" in asked_as(alone, label_bias(alone))
+
+
 def test_many_labels_make_a_table_over_several_pages() -> None:
     asked = interaction(*[0.5] * 41)
     text = latex(run(label_bias=[label_bias(asked)]))
@@ -190,12 +210,15 @@ def test_base_rates_of_next_to_no_mass_are_said_to_say_little(mass: float) -> No
     for text in (markdown(run(label_bias=[label_bias(asked)])),):
         assert ("under 1 %" in text) == (mass < LITTLE_MASS)
     (told,) = (said for title, said in bias_facts(asked, label_bias(asked)) if title[0] == "B")
-    assert told.startswith(f"all labels together have {100 * mass:.2g} % of the probability")
+    assert told.startswith(f"all labels together have {percent(mass)} of the probability")
 
 
 def test_a_correlation_is_told_of_four_labels_or_more() -> None:
     assert correlation(KNOWS) == "r = +.97 (95 % interval -.13 to +1.00)"
     assert correlation(TWO) == ""
+    assert correlation(replace(KNOWS, r=1.0, r_low=None, r_high=None)) == (
+        "r = +1.00 (two values only, so without an interval)"
+    )
     assert (
         "no correlation is told of fewer than 4 labels"
         in dict(bias_facts(TWO, label_bias(TWO)))["Base rates"]
@@ -205,6 +228,7 @@ def test_a_correlation_is_told_of_four_labels_or_more() -> None:
 
 def test_recalls_are_told_by_their_labels() -> None:
     assert recalls(KNOWS) == ".460 (D) to .660 (C)"
+    assert recalls(interaction(1.0, 1.0)) == "1.000 of every label"
     assert recalls(replace(KNOWS, labels=[LabelRow("A", 0, None, 1.0)])) == ""
     long = replace(TWO, labels=[LabelRow("x" * 500, 5, 0.5, 1.0)])
     assert len(recalls(long)) < 120
@@ -394,6 +418,20 @@ def test_csv_has_a_row_for_each_label_and_one_for_a_check_without_any() -> None:
                     assert parsed(cells[f"{prefix}_{field.name}"], value) == value
         assert cells["label"] == row.label
     assert (found[-1]["task"], found[-1]["outcome"], found[-1]["label"]) == ("broken", "error", "")
+
+
+def test_csv_has_a_row_for_each_calibration() -> None:
+    both = [calibrated(prior={"A": 0.75, "B": 0.25}), calibrated(method="contextual", prior={})]
+    asked = interaction(0.64, 0.56, 0.66, 0.46, calibrated=both)
+    text = csv(run(label_bias=[label_bias(asked)]), "calibrated")
+    found = list(reader.DictReader(io.StringIO(text, newline=""), strict=True))
+    assert [cells["calibrated_method"] for cells in found] == ["pride", "contextual"]
+    for cells, one in zip(found, both, strict=True):
+        assert cells["interaction"] == asked.interaction
+        assert float(cells["interaction_score"]) == asked.score
+        assert json.loads(cells["calibrated_prior"] or "{}") == one.prior
+        for name in ("n", "best_correct", "p_max", "max_random_baseline", "plain_accuracy"):
+            assert float(cells[f"calibrated_{name}"]) == getattr(one, name)
 
 
 def test_the_json_report_keeps_every_check(tmp_path: Path) -> None:

@@ -152,6 +152,22 @@ def test_the_terminal_tells_flags_once_below_the_table() -> None:
     ]
 
 
+def test_a_comment_tells_a_flag_of_many_claims_once() -> None:
+    several = [claim(id=f"a::{name}", red_flags=[flag("As good.")]) for name in "bcdef"]
+    text = comment(run(*several))
+    assert "🚩 `b`, `c`, `d` and 2 more: red flag majority (warns): As good" in text
+    assert text.count("As good") == 1
+
+
+@pytest.mark.parametrize(("kinds", "told"), [
+    (["tied_scores", "cut_text"], "red flags cut_text and tied_scores are ignored, before: fail"),
+    (["tied_scores", "cut_text", "choices"], "3 red flags are ignored, before: fail"),
+])  # fmt: skip
+def test_flags_that_change_alike_are_told_together(kinds: list[str], told: str) -> None:
+    severities: Any = dict.fromkeys(kinds, "ignore")
+    assert told in compare(claim(severities=severities), claim()).why
+
+
 def test_a_test_set_that_a_flag_keeps_closed_is_explained() -> None:
     closed = replace(flagged(), holds=True)
     assert closed.validation is not None

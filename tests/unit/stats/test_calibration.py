@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import log_softmax, softmax
 
 from pytest_maxrandom.stats import calibration
+from pytest_maxrandom.stats.base_rate import NoPrior
 
 close = pytest.approx
 
@@ -28,6 +29,13 @@ def test_pride_is_softmax_of_the_mean_over_permutations_then_the_mean_over_sampl
     # What all labels of one presentation share says nothing of the labels.
     shared = logs - 5 * np.random.default_rng(seed).random((3, samples, m, 1))
     assert calibration.pride_log_prior(shared) == close(calibration.pride_log_prior(logs))
+
+
+def test_priors_of_labels_of_vanishing_probability_keep_their_proportions() -> None:
+    logs = np.array([[-2000.0, -2000.0 + np.log(3)], [-3000.0, -1000.0]])
+    assert calibration.contextual_log_prior(logs) == close(np.log([0.125, 0.875]))
+    pride = calibration.pride_log_prior(np.array([[[0.0, -3000.0], [0.0, -2000.0]]]))
+    assert pride == close([0.0, -2500.0], abs=1e-9)
 
 
 def test_pride_finds_the_prior_of_a_model_that_multiplies_it_with_what_it_knows() -> None:
@@ -83,7 +91,7 @@ def test_what_cannot_be_calibrated_is_refused() -> None:
         calibration.held_back(["a"], [2])
     with pytest.raises(ValueError, match="2 ids and 1 numbers"):
         calibration.held_back(["a", "b"], [2])
-    with pytest.raises(ValueError, match="finite"):
+    with pytest.raises(NoPrior, match="finite"):
         calibration.contextual_log_prior(np.array([[-np.inf, -1.0]]))
     with pytest.raises(ValueError, match="axes"):
         calibration.pride_log_prior(np.zeros((2, 2)))

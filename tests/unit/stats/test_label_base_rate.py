@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import pearsonr
 
-from pytest_maxrandom.stats.base_rate import base_rates, correlation
+from pytest_maxrandom.stats.base_rate import NoPrior, base_rates, correlation
 
 close = pytest.approx
 
@@ -32,18 +32,22 @@ def test_labels_of_vanishing_probability_keep_their_proportions() -> None:
 @pytest.mark.parametrize(
     ("logs", "message"),
     [
-        (np.zeros((0, 3)), "at least 1 text"),
         (np.array([[0.1, -1]]), "at most 0"),
         (np.array([[np.nan, -1]]), "at most 0"),
         (np.array([[-np.inf, -np.inf]]), "no label has any probability"),
     ],
 )
 def test_what_is_no_log_probability_is_refused(logs: np.ndarray, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(NoPrior, match=message):
         base_rates(logs)
 
 
-finite = st.floats(0, 1).map(lambda x: round(x, 3))
+def test_no_text_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least 1 text"):
+        base_rates(np.zeros((0, 3)))
+
+
+finite = st.integers(0, 100).map(lambda x: x / 100)
 
 
 @given(st.lists(st.tuples(finite, finite), min_size=4, max_size=9))
@@ -58,11 +62,14 @@ def test_the_correlation_and_its_interval_are_those_of_scipy(
     truth = pearsonr(rates, recall)
     assert found is not None
     assert found.r == close(truth.statistic, abs=1e-9)
-    if abs(found.r) < 0.999999:
+    if min(len(set(rates)), len(set(recall))) == 2:
+        assert (found.low, found.high) == (None, None)
+    elif abs(found.r) < 0.999999:
         interval = truth.confidence_interval(0.95)
         assert (found.low, found.high) == close((interval.low, interval.high), abs=1e-6)
     again = correlation(np.append(rates, 0.5), np.append(recall, np.nan))
-    assert again == close(found)
+    assert again is not None
+    assert again == close(tuple(found))
 
 
 def test_four_labels_leave_r_95_nearly_any_value() -> None:
@@ -81,3 +88,20 @@ def test_fewer_than_four_labels_have_no_correlation() -> None:
 def test_a_perfect_correlation_has_an_interval_of_one_point() -> None:
     x = np.array([0.0, 0.25, 0.5, 0.75])
     assert correlation(x, x) == close((1.0, 1.0, 1.0))
+
+
+def test_one_label_that_stands_out_in_both_makes_no_interval() -> None:
+    one, other = np.array([1.0, 0.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0, 0.0])
+    # Of the 4 labels that could stand out in both, 1 gives r = 1: no certainty.
+    for recall in (one, other, np.array([0.9, 0.3, 0.2, 0.1])):
+        found = correlation(one, recall)
+        assert found is not None
+        assert found.r == close(pearsonr(one, recall).statistic)
+        assert (found.low, found.high) == (None, None)
+
+
+@pytest.mark.parametrize(("apart", "told"), [(1e-15, False), (5e-4, False), (2e-3, True)])
+def test_values_that_differ_by_rounding_are_one(apart: float, told: bool) -> None:
+    found = correlation(np.array([0.9, 0.2, 0.1, 0.0]), np.array([1.0, apart, 0.0, 0.0]))
+    assert found is not None
+    assert (found.low is not None, found.high is not None) == (told, told)

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pytest_maxrandom.stats.label_permutation import permutation_p_value
 from pytest_maxrandom.stats.majority import constant_answers, majority_answer
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
-from pytest_maxrandom.stats.permutation import max_t_test
+from pytest_maxrandom.stats.permutation import max_t_test, p_of_all
 
 
 def every_permutation(
@@ -102,6 +103,29 @@ def test_an_early_stop_comes_at_the_permutation_that_brings_the_last_exceedance(
     assert not whole.stopped_early
     rare = max_t_test(predictions, gold, permutations=5000, stop_after=5000, seed=3)
     assert (rare.p_value, rare.stopped_early) == (whole.p_value, False)
+
+
+def test_scores_by_label_are_permuted_until_they_are_decided_too() -> None:
+    generator = np.random.default_rng(7)
+    answers, gold = generator.integers(0, 2, (20, 50)), generator.integers(0, 2, 50)
+    whole = permutation_p_value(answers, gold, [2] * 50, permutations=20_000)
+    early = permutation_p_value(answers, gold, [2] * 50, permutations=20_000, stop_after=400)
+    assert early != whole
+    assert 400 / early == pytest.approx(round(400 / early))
+    assert 400 / early < 20_000
+    assert early == pytest.approx(whole, rel=0.15)
+    rare = permutation_p_value(gold[None], gold, [2] * 50, permutations=999, stop_after=1)
+    assert rare == 0.001
+
+
+def test_prompts_that_are_not_at_hand_multiply_the_p_value() -> None:
+    generator = np.random.default_rng(8)
+    # Of 5 statistics, 2 are at hand: whatever they share, Bonferroni's bound holds.
+    null = generator.normal(size=(100_000, 5)) + generator.normal(size=(100_000, 1))
+    for bound in (1.0, 2.0, 3.0):
+        held = float((null[:, :2].max(axis=1) >= bound).mean())
+        assert (null.max(axis=1) >= bound).mean() <= p_of_all(held, 2, 5) == min(1, held * 5 / 2)
+        assert p_of_all(held, 5, 5) == p_of_all(held, 5, 2) == held
 
 
 def test_the_same_seed_gives_the_same_result_and_gold_may_be_labels_or_sets() -> None:

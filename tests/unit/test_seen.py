@@ -17,7 +17,6 @@ from sklearn.metrics import balanced_accuracy_score, f1_score
 
 from pytest_maxrandom.arms.derive import Arm
 from pytest_maxrandom.flags import Seen, find, majority
-from pytest_maxrandom.flags.live import seen_of_sweep
 from pytest_maxrandom.labels import label
 from pytest_maxrandom.models.base import Score
 from pytest_maxrandom.models.registry import ModelPool
@@ -25,13 +24,14 @@ from pytest_maxrandom.plan import PlannedClaim, draw_cell, plan
 from pytest_maxrandom.predictions import Predictions, predict
 from pytest_maxrandom.prompts.prompt import Prompt
 from pytest_maxrandom.record import Engine
+from pytest_maxrandom.seen import seen_of_sweep
 from pytest_maxrandom.suite.loader import Suite, load_any_suite
 from pytest_maxrandom.suite.spec import ModelSpec, SuiteSpec
 from pytest_maxrandom.sweep import Sweep, run_sweep
 from pytest_maxrandom.tasks.task import Example, Layout, Task
 from pytest_maxrandom.verdict import Claim, judge
 
-DEMO = Path(__file__).parents[3] / "eval_suites" / "demo"
+DEMO = Path(__file__).parents[2] / "eval_suites" / "demo"
 SCORES: dict[str, Callable[..., float]] = {
     "balanced_accuracy": balanced_accuracy_score,
     "macro_f1": partial(f1_score, average="macro"),

@@ -10,12 +10,13 @@ import dataclasses
 import itertools
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.labels import label_words
 from pytest_maxrandom.prompts.formats import Format
 from pytest_maxrandom.prompts.prompt import Prompt
 from pytest_maxrandom.tasks.task import Example
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from pytest_maxrandom.labels import Labels
 
@@ -26,21 +27,6 @@ _SELECT, _CHOICE = "Select an answer choice", "choice"
 """The words of the control text of arXiv 2406.11634."""
 _ALL_ORDERS = 4
 """Labels of which all orders are written, at most; of more, the rotations."""
-
-
-def label_words(form: Format, labels: Labels, m: int) -> tuple[str, ...] | None:
-    """Return what answers with label 0, ..., m - 1; None where no words belong to the labels."""
-    if form.labels != "text":
-        return None if labels.shared else tuple(form.label(place) for place in range(m))
-    if not labels.shared:
-        return None
-    return next(tuple(sorted(e.choices)) for e in labels.examples if len(e.choices) == m)
-
-
-def common_words(formats: Iterable[Format], labels: Labels) -> tuple[str, ...] | None:
-    """Return what answers with each label; None where formats have different words, or none."""
-    words = {label_words(form, labels, max(labels.choices)) for form in formats}
-    return words.pop() if len(words) == 1 else None
 
 
 def no_base_rate_reason(form: Format, labels: Labels) -> str | None:

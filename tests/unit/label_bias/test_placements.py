@@ -10,9 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_maxrandom.labels import label
-from pytest_maxrandom.prompts.formats import Format, Labels, shown_order
-from pytest_maxrandom.prompts.placements import (
+from pytest_maxrandom.label_bias.placements import (
     further,
     moved,
     place,
@@ -20,6 +18,8 @@ from pytest_maxrandom.prompts.placements import (
     rotations,
     unmovable,
 )
+from pytest_maxrandom.labels import label
+from pytest_maxrandom.prompts.formats import Format, Labels, shown_order
 from pytest_maxrandom.prompts.prompt import Prompt
 from pytest_maxrandom.tasks.task import Example, Layout, Task
 

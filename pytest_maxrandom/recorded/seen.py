@@ -84,6 +84,7 @@ def _seen(
         evaluated=read.evaluated,
         chance=null.chance,
         choices=_choices(read),
+        choices_shown=not read.choices_counted,
         declared_chance=evidence.declared_chance,
         declared_n=evidence.declared_n,
         answers=read.answers,

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.flags.seen import Outcome, ScoreOutcome, Seen
-from pytest_maxrandom.labels import label
-from pytest_maxrandom.prompts.controls import common_words
+from pytest_maxrandom.labels import common_words, label
+from pytest_maxrandom.notation import METRICS
 from pytest_maxrandom.stats.hits import hits
-from pytest_maxrandom.stats.metrics import balanced_accuracy, macro_f1
+from pytest_maxrandom.stats.metrics import SCORES
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 from pytest_maxrandom.verdict import DEFAULT_P_MAX
 
@@ -24,12 +24,9 @@ if TYPE_CHECKING:
     from pytest_maxrandom.plan import PlannedClaim
     from pytest_maxrandom.predictions import Predictions
     from pytest_maxrandom.sweep import Sweep
+    from pytest_maxrandom.tasks.task import Example
     from pytest_maxrandom.verdict import Verdict
 
-_SCORES = {
-    "balanced_accuracy": ("balanced accuracy", balanced_accuracy),
-    "macro_f1": ("macro-F1", macro_f1),
-}
 _SHORT = 20
 """Characters up to which a text that all examples share is a label rather than a statement."""
 
@@ -85,6 +82,7 @@ def seen_of_sweep(
         # The paper's span is not the whole answer.
         labelled=None if scoring == "paper" else _labelled(labels, predictions, names),
         inputs=tuple(example.input for example in labels.examples),
+        copies=_copies(labels.examples),
         full_texts=sweep.full_texts,
         asked=_asked(planned),
         outcome=None if verdict is None else _outcome(planned, labels, best, verdict),
@@ -121,6 +119,12 @@ def _log_likelihoods(labels: Labels, predictions: Predictions) -> NDArray[np.flo
         twice = [index for index, text in enumerate(choices) if text in choices[:index]]
         found[:, place, twice] = np.nan
     return found
+
+
+def _copies(examples: Sequence[Example]) -> tuple[int, ...]:
+    first: dict[tuple[str, tuple[str, ...]], int] = {}
+    asked = [(example.input, tuple(sorted(example.choices))) for example in examples]
+    return tuple(first.setdefault(each, place) for place, each in enumerate(asked))
 
 
 def _labelled(
@@ -175,5 +179,5 @@ def _score(planned: PlannedClaim, labels: Labels, verdict: Verdict) -> ScoreOutc
         ]
         for said in range(labels.choices[0])
     ]
-    name, score = _SCORES[metric]
-    return ScoreOutcome(name, verdict.best_score, tuple(score(row, classes) for row in constants))
+    scores = tuple(SCORES[metric](row, classes) for row in constants)
+    return ScoreOutcome(METRICS[metric], verdict.best_score, scores)

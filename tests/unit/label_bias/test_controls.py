@@ -8,15 +8,14 @@ from collections import Counter
 
 import pytest
 
-from pytest_maxrandom.labels import label
-from pytest_maxrandom.prompts.controls import (
+from pytest_maxrandom.label_bias.controls import (
     CONTENT_FREE,
     content_free_examples,
     control_examples,
     control_prompt,
-    label_words,
     no_base_rate_reason,
 )
+from pytest_maxrandom.labels import label, label_words
 from pytest_maxrandom.prompts.formats import Counterfactual, Format
 from pytest_maxrandom.prompts.prompt import Prompt
 from pytest_maxrandom.tasks.task import Example, Layout
