@@ -16,8 +16,8 @@ from pytest_maxrandom.label_bias.placements import rotations
 from pytest_maxrandom.prompts.formats import shown_order
 from pytest_maxrandom.record import Calibrated
 from pytest_maxrandom.seeding import Stream
-from pytest_maxrandom.stats.base_rate import NoPrior
-from pytest_maxrandom.stats.calibration import (
+from pytest_maxrandom.stats.labels.base_rate import NoPrior
+from pytest_maxrandom.stats.labels.calibration import (
     contextual_log_prior,
     pride_log_prior,
     without_prior,

@@ -10,8 +10,11 @@ import numpy as np
 
 from pytest_maxrandom.label_bias.sentence import failure, sentence
 from pytest_maxrandom.record import InteractionBias, LabelRow
-from pytest_maxrandom.stats.base_rate import correlation
-from pytest_maxrandom.stats.label_bias import (
+from pytest_maxrandom.stats.labels.base_rate import correlation
+from pytest_maxrandom.stats.labels.finding import finding, preference_p_value
+from pytest_maxrandom.stats.labels.null import move_baseline, recall_baseline, redraw_baseline
+from pytest_maxrandom.stats.labels.permutation import permutation_p_value
+from pytest_maxrandom.stats.labels.scores import (
     best_of_prompts,
     label_shares,
     moved_recalls,
@@ -22,9 +25,6 @@ from pytest_maxrandom.stats.label_bias import (
     rstd,
     worst_redraw,
 )
-from pytest_maxrandom.stats.label_finding import finding, preference_p_value
-from pytest_maxrandom.stats.label_null import move_baseline, recall_baseline, redraw_baseline
-from pytest_maxrandom.stats.label_permutation import permutation_p_value
 from pytest_maxrandom.stats.permutation import STOP_AFTER, p_of_all
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.label_bias.answers import LabelAnswers
     from pytest_maxrandom.record import Interaction, LabelBiasRecord, LabelCheck, LabelFinding
-    from pytest_maxrandom.stats.base_rate import BaseRates
+    from pytest_maxrandom.stats.labels.base_rate import BaseRates
     from pytest_maxrandom.stats.metrics import ScoreBaseline
     from pytest_maxrandom.suite.label_bias import LabelBiasSpec
 

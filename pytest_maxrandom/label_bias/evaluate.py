@@ -13,7 +13,7 @@ from pytest_maxrandom.label_bias import answers
 from pytest_maxrandom.label_bias.calibrate import contextual, pride
 from pytest_maxrandom.label_bias.conclude import add_base_rates, conclude, reduce
 from pytest_maxrandom.predictions import Predictions, together
-from pytest_maxrandom.stats.base_rate import NoPrior, base_rates
+from pytest_maxrandom.stats.labels.base_rate import NoPrior, base_rates
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.label_bias.plan import PlannedLabelBias
     from pytest_maxrandom.predictions import PromptPredictions, Scoring
     from pytest_maxrandom.record import Calibrated, Calibration, LabelBiasRecord
-    from pytest_maxrandom.stats.base_rate import BaseRates
+    from pytest_maxrandom.stats.labels.base_rate import BaseRates
     from pytest_maxrandom.sweep import Progress, Sweep
 
 

@@ -14,7 +14,7 @@ from pytest_maxrandom.label_bias.controls import (
 from pytest_maxrandom.label_bias.placements import further, placements, rotations
 from pytest_maxrandom.labels import common_words, preferable
 from pytest_maxrandom.prompts.formats import Counterfactual
-from pytest_maxrandom.stats.calibration import held_back
+from pytest_maxrandom.stats.labels.calibration import held_back
 
 if TYPE_CHECKING:
     from pytest_maxrandom.asking import Work

@@ -13,7 +13,7 @@ from pytest_maxrandom.label_bias.placements import unmovable
 from pytest_maxrandom.labels import preferable
 from pytest_maxrandom.plan import PlannedClaim
 from pytest_maxrandom.record import LabelBiasRecord
-from pytest_maxrandom.stats.calibration import held_back
+from pytest_maxrandom.stats.labels.calibration import held_back
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -15,7 +15,7 @@ from pytest_maxrandom.label_bias.plan import asserted, leaving_out
 from pytest_maxrandom.record import LabelBiasRecord
 from pytest_maxrandom.recorded.sweep import RecordedSweep
 from pytest_maxrandom.stats.chances import choices_of, is_share
-from pytest_maxrandom.stats.label_bias import recalls
+from pytest_maxrandom.stats.labels.scores import recalls
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import accuracy, equals, level, p_value
-from pytest_maxrandom.stats.label_finding import above
+from pytest_maxrandom.stats.labels.finding import above
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import InteractionBias, LabelFinding

@@ -12,20 +12,14 @@ which asks for one number starts at once.
 ``maximum``            `MaxRandomBaseline` and `BestOfPrompts`
 ``variants``           minimum over variants, then best of t
 ``compat``             the functions of the package max-random-baseline
+``gold``               right answers, one or several
 ``hits``               which answers are right
 ``permutation``        max-T permutation test
 ``majority``           constant answers
 ``multiplicity``       many claims at once
 ``selection``          expected maximum of t of N prompts
 ``metrics``            balanced accuracy and macro-F1
-``label_bias``         recalls by gold label, Nvr-X scores, placements of right answers
-``label_guessers``     single guessers in those scores, listed or simulated
-``label_null``         the best of t guessers in those scores
-``label_permutation``  those scores with shuffled right answers
-``label_finding``      knowledge, label preference, or cannot tell
-``label_limits``       from where on numbers about labels say something
-``base_rate``          probabilities of labels without a question
-``calibration``        scores from which the labels' prior is removed
+``labels``             whether answers follow the question or the label
 ``sizes``              sample sizes, power, largest t
 ``intervals``          confidence interval of an accuracy
 ``holdout``            does "above the baseline" predict "above chance" on other examples

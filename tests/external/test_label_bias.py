@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.label_bias.answers import LabelAnswers
-from pytest_maxrandom.stats import label_bias, label_null
-from pytest_maxrandom.stats.base_rate import base_rates, correlation
-from pytest_maxrandom.stats.label_finding import finding, preference_p_value
-from pytest_maxrandom.stats.label_permutation import permutation_p_value
+from pytest_maxrandom.stats.labels import null, scores
+from pytest_maxrandom.stats.labels.base_rate import base_rates, correlation
+from pytest_maxrandom.stats.labels.finding import finding, preference_p_value
+from pytest_maxrandom.stats.labels.permutation import permutation_p_value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,9 +59,7 @@ class Published:
     def recalls(self, name: str) -> NDArray[np.float64]:
         """Mean over the subjects in which a label is ever right."""
         answers, gold = self.answers(name), self.gold(name)
-        each = [
-            label_bias.recalls(answers[None, rows], gold[rows], 4)[0] for rows in self._subjects()
-        ]
+        each = [scores.recalls(answers[None, rows], gold[rows], 4)[0] for rows in self._subjects()]
         return np.asarray(np.nanmean(each, axis=0))
 
     def placed(self, interaction: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -146,9 +144,9 @@ def test_the_never_x_minimum_is_as_published_and_recalls_alone_come_near_it(
 ) -> None:
     one = published[model]
     accuracies = [one.accuracy(f"never_{letter}_cloze") for letter in LETTERS]
-    worst = label_bias.worst_redraw(np.array(accuracies))
+    worst = scores.worst_redraw(np.array(accuracies))
     assert worst == close(least, abs=0.0006)
-    assert label_bias.never_score(one.recalls("cloze")) == close(float(worst), abs=0.03)
+    assert scores.never_score(one.recalls("cloze")) == close(float(worst), abs=0.03)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -157,7 +155,7 @@ def test_redraws_of_one_array_of_placements_are_the_released_redraws(
 ) -> None:
     one = published[model]
     answers, places = one.placed("cloze")
-    redrawn = label_bias.redrawn_accuracies(answers, places)[0]
+    redrawn = scores.redrawn_accuracies(answers, places)[0]
     for letter, accuracy in zip(LETTERS, redrawn, strict=True):
         name = f"never_{letter}_cloze"
         assert accuracy == close(np.mean(one.answers(name) == one.gold(name)), abs=0.002)
@@ -172,7 +170,7 @@ def test_a_preferred_label_and_knowledge_are_told_apart(
     one = published[model]
     gold, answers = one.gold("cloze"), one.answers("cloze")
     choices = [4] * len(gold)
-    score = float(label_bias.never_score(label_bias.recalls(answers[None], gold, 4))[0])
-    p = label_null.recall_baseline(gold, choices, 1).p_value(score)
+    score = float(scores.never_score(scores.recalls(answers[None], gold, 4))[0])
+    p = null.recall_baseline(gold, choices, 1).p_value(score)
     shuffled = permutation_p_value(answers[None], gold, choices, permutations=999)
     assert finding([p, shuffled], preference_p_value(answers, gold, choices), 0.05) == kind

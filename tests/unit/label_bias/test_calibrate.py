@@ -11,7 +11,7 @@ from scipy.stats import binom
 from pytest_maxrandom.label_bias.calibrate import contextual, pride
 from pytest_maxrandom.label_bias.placements import further, rotations
 from pytest_maxrandom.labels import label
-from pytest_maxrandom.stats.base_rate import NoPrior
+from pytest_maxrandom.stats.labels.base_rate import NoPrior
 from tests.unit.label_bias.made import at_places, examples, predicted, prompts
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from pytest_maxrandom.label_bias.answers import LabelAnswers
 from pytest_maxrandom.label_bias.conclude import InteractionResult, add_base_rates, conclude, reduce
 from pytest_maxrandom.label_bias.sentence import sentence
 from pytest_maxrandom.record import InteractionBias, LabelBiasRecord, LabelRow
-from pytest_maxrandom.stats.base_rate import BaseRates
-from pytest_maxrandom.stats.label_null import move_baseline
+from pytest_maxrandom.stats.labels.base_rate import BaseRates
+from pytest_maxrandom.stats.labels.null import move_baseline
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.suite.label_bias import LabelBiasSpec
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_maxrandom.stats.label_permutation import permutation_p_value
+from pytest_maxrandom.stats.labels.permutation import permutation_p_value
 from pytest_maxrandom.stats.majority import constant_answers, majority_answer
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.permutation import max_t_test, p_of_all

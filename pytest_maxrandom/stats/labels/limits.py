@@ -1,4 +1,4 @@
-"""From where on numbers about labels say something."""
+"""From where on numbers about labels say something; reports read it without NumPy."""
 
 LITTLE_MASS = 0.01
 """Probability of all labels together, below which a model does not mean them."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pytest_maxrandom.stats.label_limits import FEWEST_LABELS
+from pytest_maxrandom.stats.labels.limits import FEWEST_LABELS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

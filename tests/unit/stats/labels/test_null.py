@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pytest_maxrandom.stats import label_bias, label_null
+from pytest_maxrandom.stats.labels import null, scores
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 
 if TYPE_CHECKING:
@@ -67,15 +67,15 @@ def test_the_best_of_ten_in_plain_accuracy_is_318(guessed: NDArray[np.bool_]) ->
 
 
 def test_the_best_of_ten_with_right_answers_moved_is_270(guessed: NDArray[np.bool_]) -> None:
-    baseline = label_null.move_baseline([M] * N, T)
+    baseline = null.move_baseline([M] * N, T)
     agree(baseline, best_of(nvr(guessed.mean(axis=1))))
     assert baseline.expected == close(0.270, abs=0.0005)
     assert baseline.expected_error == 0
 
 
 def test_the_best_of_ten_with_right_answers_redrawn_is_249(guessed: NDArray[np.bool_]) -> None:
-    places = label_bias.redraw_places(IDS, [M] * N, seed=8)
-    baseline = label_null.redraw_baseline([M] * N, places, T)
+    places = scores.redraw_places(IDS, [M] * N, seed=8)
+    baseline = null.redraw_baseline([M] * N, places, T)
     redrawn = [guessed[:, np.arange(N), places[x]].mean(axis=1) for x in range(M)]
     agree(baseline, best_of(np.min(redrawn, axis=0)))
     assert baseline.expected == close(0.249, abs=0.0005)
@@ -87,7 +87,7 @@ def test_redraws_that_share_presentations_share_their_guesses(
 ) -> None:
     generator = np.random.default_rng(4)
     places = (np.arange(M)[:, None] + 1 + generator.integers(M - 1, size=(M, N))) % M
-    baseline = label_null.redraw_baseline([M] * N, places, T)
+    baseline = null.redraw_baseline([M] * N, places, T)
     redrawn = [guessed[:, np.arange(N), places[x]].mean(axis=1) for x in range(M)]
     agree(baseline, best_of(np.min(redrawn, axis=0)))
     assert baseline.expected == close(0.261, abs=0.003)
@@ -95,10 +95,10 @@ def test_redraws_that_share_presentations_share_their_guesses(
 
 def test_guessers_who_keep_to_a_choice_do_as_well_as_in_plain_accuracy() -> None:
     plain = MaxRandomBaseline(N, 1 / M, T)
-    places = label_bias.redraw_places(IDS, [M] * N)
+    places = scores.redraw_places(IDS, [M] * N)
     for baseline in (
-        label_null.move_baseline([M] * N, T, by_content=True),
-        label_null.redraw_baseline([M] * N, places, T, by_content=True),
+        null.move_baseline([M] * N, T, by_content=True),
+        null.redraw_baseline([M] * N, places, T, by_content=True),
     ):
         assert baseline.expected == close(plain.expected_accuracy, rel=1e-9)
         for correct in (25, 32, 40, 60):
@@ -109,8 +109,8 @@ def test_a_model_that_keeps_to_a_choice_passes_too_often_unless_compared_with_su
     None
 ):
     held = np.random.default_rng(3).binomial(N, 1 / M, (4000, T)).max(axis=1) / N
-    anew = label_null.move_baseline([M] * N, T)
-    kept = label_null.move_baseline([M] * N, T, by_content=True)
+    anew = null.move_baseline([M] * N, T)
+    kept = null.move_baseline([M] * N, T, by_content=True)
     assert np.mean([anew.p_value(score) <= 0.05 for score in held]) > 0.5
     assert np.mean([kept.p_value(score) <= 0.05 for score in held]) <= 0.05 + 0.012
 
@@ -153,7 +153,7 @@ def test_recall_agrees_with_every_way_to_guess(gold: list[int], choices: list[in
         return by_hand(shares)
 
     expected, tails = listed(score, choices, t)
-    baseline = label_null.recall_baseline(gold, choices, t)
+    baseline = null.recall_baseline(gold, choices, t)
     assert baseline.expected_error == 0
     assert baseline.expected == close(expected, rel=1e-12)
     for value, tail in tails.items():
@@ -173,7 +173,7 @@ def test_several_right_answers_agree_with_every_way_to_guess() -> None:
         return by_hand(shares)
 
     expected, tails = listed(score, choices, 5)
-    baseline = label_null.recall_baseline(gold, choices, 5, seed=1)
+    baseline = null.recall_baseline(gold, choices, 5, seed=1)
     assert abs(baseline.expected - expected) < 4 * baseline.expected_error
     for value, tail in tails.items():
         assert abs(baseline.p_value(value) - tail) < 5 * baseline.p_value_error(value) + 1e-5
@@ -197,7 +197,7 @@ def test_moves_of_unequal_examples_agree_with_every_way_to_guess(by_content: boo
 
     ranges = choices if by_content else [choices[i] for i, _ in cells]
     expected, tails = listed(score, ranges, 3)
-    baseline = label_null.move_baseline(choices, 3, by_content=by_content)
+    baseline = null.move_baseline(choices, 3, by_content=by_content)
     assert abs(baseline.expected - expected) < 4 * baseline.expected_error + 1e-12
     for value, tail in tails.items():
         assert abs(baseline.p_value(value) - tail) < 5 * baseline.p_value_error(value) + 1e-5
@@ -205,7 +205,7 @@ def test_moves_of_unequal_examples_agree_with_every_way_to_guess(by_content: boo
 
 def test_redraws_of_unequal_examples_agree_with_every_way_to_guess() -> None:
     choices = [2, 3, 2, 1, 3]
-    places = label_bias.redraw_places(list("abcde"), choices, seed=2)
+    places = scores.redraw_places(list("abcde"), choices, seed=2)
     cells = [(i, label) for i, k in enumerate(choices) for label in range(k)]
 
     def score(guess: list[int]) -> float:
@@ -217,7 +217,7 @@ def test_redraws_of_unequal_examples_agree_with_every_way_to_guess() -> None:
         return float(min(sum(hits) / len(hits) for hits in redraws))
 
     expected, tails = listed(score, [choices[i] for i, _ in cells], 3)
-    baseline = label_null.redraw_baseline(choices, places, 3)
+    baseline = null.redraw_baseline(choices, places, 3)
     assert abs(baseline.expected - expected) < 4 * baseline.expected_error
     for value, tail in tails.items():
         assert abs(baseline.p_value(value) - tail) < 5 * baseline.p_value_error(value) + 1e-5
@@ -232,29 +232,29 @@ def test_prompts_that_leave_out_their_demonstrations_are_guessed_where_they_are_
     best = []
     for _ in range(6000):
         answers = np.where(evaluated, generator.integers(3, size=evaluated.shape), -1)
-        best.append(label_bias.never_score(label_bias.recalls(answers, gold, 3)).max())
-    baseline = label_null.recall_baseline(gold, [3] * len(gold), t, evaluated=evaluated)
+        best.append(scores.never_score(scores.recalls(answers, gold, 3)).max())
+    baseline = null.recall_baseline(gold, [3] * len(gold), t, evaluated=evaluated)
     agree(baseline, np.array(best))
-    everywhere = label_null.recall_baseline(gold, [3] * len(gold), t)
+    everywhere = null.recall_baseline(gold, [3] * len(gold), t)
     assert everywhere.expected < baseline.expected - 0.01
 
 
 def test_the_score_of_a_sweep_is_compared_with_equal_scores_as_equal() -> None:
     gold = np.repeat(range(3), [7, 11, 13])
     answers = np.random.default_rng(0).integers(3, size=(200, len(gold)))
-    baseline = label_null.recall_baseline(gold, [3] * len(gold), 1)
-    for score in label_bias.never_score(label_bias.recalls(answers, gold, 3)):
+    baseline = null.recall_baseline(gold, [3] * len(gold), 1)
+    for score in scores.never_score(scores.recalls(answers, gold, 3)):
         at = np.abs(baseline.values - score).argmin()
         assert baseline.p_value(float(score)) == close(baseline.masses[at:].sum(), rel=1e-9)
 
 
 def test_simulated_and_listed_scores_have_the_same_distribution() -> None:
     gold, choices = np.repeat(range(4), 15), [4] * 60
-    exact = label_null.recall_baseline(gold, choices, 30)
+    exact = null.recall_baseline(gold, choices, 30)
     # One prompt more that misses an example makes it a mix, which is simulated.
     evaluated = np.ones((400, 60), dtype=bool)
     evaluated[0, 0] = False
-    drawn = label_null.recall_baseline(gold, choices, 30, evaluated=evaluated, seed=7)
+    drawn = null.recall_baseline(gold, choices, 30, evaluated=evaluated, seed=7)
     assert drawn.draws is not None
     assert abs(drawn.expected - exact.expected) < 5 * drawn.expected_error
     at = next(x for x in exact.values if exact.p_value(x) <= 0.05)
@@ -265,7 +265,7 @@ def test_simulated_and_listed_scores_have_the_same_distribution() -> None:
 def test_scores_of_too_many_values_to_list_are_simulated() -> None:
     sizes = [41, 43, 47, 53, 59]
     gold = np.repeat(range(5), sizes)
-    baseline = label_null.recall_baseline(gold, [5] * len(gold), T, draws=400_000)
+    baseline = null.recall_baseline(gold, [5] * len(gold), T, draws=400_000)
     generator = np.random.default_rng(12)
     recalls = generator.binomial(sizes, 0.2, (100_000, 5)) / sizes
     others = (recalls.sum(axis=1) - recalls.max(axis=1)) / 4
@@ -275,22 +275,22 @@ def test_scores_of_too_many_values_to_list_are_simulated() -> None:
 
 def test_the_same_seed_gives_the_same_guessers() -> None:
     gold: list[Any] = [{0, 1}, 1, 2, 0, 1]
-    same = [label_null.recall_baseline(gold, [3] * 5, 4, seed=3).expected for _ in range(2)]
-    assert same[0] == same[1] != label_null.recall_baseline(gold, [3] * 5, 4, seed=4).expected
+    same = [null.recall_baseline(gold, [3] * 5, 4, seed=3).expected for _ in range(2)]
+    assert same[0] == same[1] != null.recall_baseline(gold, [3] * 5, 4, seed=4).expected
 
 
 def test_what_cannot_be_guessed_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 2 labels"):
-        label_null.recall_baseline([1, 1], [2, 2], 3)
+        null.recall_baseline([1, 1], [2, 2], 3)
     with pytest.raises(ValueError, match="of an example with 2 labels"):
-        label_null.recall_baseline([1, 2], [2, 2], 3)
+        null.recall_baseline([1, 2], [2, 2], 3)
     with pytest.raises(ValueError, match="choices names 1 examples, gold 2"):
-        label_null.recall_baseline([1, 0], [2], 3)
+        null.recall_baseline([1, 0], [2], 3)
     with pytest.raises(ValueError, match="second label"):
-        label_null.redraw_baseline([1, 1], np.full((1, 2), -1), 3)
+        null.redraw_baseline([1, 1], np.full((1, 2), -1), 3)
     with pytest.raises(ValueError, match="shape"):
-        label_null.move_baseline([2, 2], 3, evaluated=np.ones((2, 3), dtype=bool))
+        null.move_baseline([2, 2], 3, evaluated=np.ones((2, 3), dtype=bool))
     with pytest.raises(ValueError, match="no example was evaluated"):
-        label_null.move_baseline([2, 2], 3, evaluated=np.zeros((2, 2), dtype=bool))
+        null.move_baseline([2, 2], 3, evaluated=np.zeros((2, 2), dtype=bool))
     with pytest.raises(ValueError, match="t must be at least 1"):
-        label_null.move_baseline([2, 2], 0)
+        null.move_baseline([2, 2], 0)

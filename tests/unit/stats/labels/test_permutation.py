@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pytest_maxrandom.stats.label_permutation import permutation_p_value
+from pytest_maxrandom.stats.labels.permutation import permutation_p_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import log_softmax, softmax
 
-from pytest_maxrandom.stats import calibration
-from pytest_maxrandom.stats.base_rate import NoPrior
+from pytest_maxrandom.stats.labels import calibration
+from pytest_maxrandom.stats.labels.base_rate import NoPrior
 
 close = pytest.approx
 

@@ -1,4 +1,4 @@
-"""The best of t uniform guessers in the scores of `pytest_maxrandom.stats.label_bias`.
+"""The best of t uniform guessers in the scores of `pytest_maxrandom.stats.labels.scores`.
 
 A guesser answers each presentation of an example with one of its k labels, uniformly, and gives
 the same answer when it is shown the same presentation again. What a score counts are therefore
@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.stats import label_guessers as guessers
 from pytest_maxrandom.stats.chances import whole_number
 from pytest_maxrandom.stats.gold import right_labels
+from pytest_maxrandom.stats.labels import guessers
 from pytest_maxrandom.stats.metrics import ScoreBaseline
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.stats.gold import Gold
-    from pytest_maxrandom.stats.label_guessers import Blocks, Labels, Profile
+    from pytest_maxrandom.stats.labels.guessers import Blocks, Labels, Profile
 
 
 def recall_baseline(
@@ -128,7 +128,7 @@ def redraw_baseline(
     Parameters
     ----------
     places
-        Shape (m, n), from `pytest_maxrandom.stats.label_bias.redraw_places`. Any other draw is
+        Shape (m, n), from `pytest_maxrandom.stats.labels.scores.redraw_places`. Any other draw is
         taken as well: a presentation that serves several redraws is guessed once.
     choices, t, by_content, evaluated, draws, seed
         As of `move_baseline`.

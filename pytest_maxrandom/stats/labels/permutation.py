@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.stats.gold import membership, right_labels
-from pytest_maxrandom.stats.label_bias import never_score, shares
+from pytest_maxrandom.stats.labels.scores import never_score, shares
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED, count_exceedances
 
 if TYPE_CHECKING:

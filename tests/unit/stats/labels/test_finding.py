@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from pytest_maxrandom.stats import label_bias, label_null
-from pytest_maxrandom.stats.label_finding import above, finding, preference_p_value
+from pytest_maxrandom.stats.labels import null, scores
+from pytest_maxrandom.stats.labels.finding import above, finding, preference_p_value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,9 +37,9 @@ def found(
     answers: NDArray[np.int64], gold: NDArray[np.int64], m: int, baseline: ScoreBaseline
 ) -> LabelFinding:
     """What the guessers of a `recall` check find in these answers."""
-    recall = label_bias.recalls(answers, gold, m)
+    recall = scores.recalls(answers, gold, m)
     best = int((answers == gold).mean(axis=1).argmax())
-    score = label_bias.best_of_prompts(label_bias.never_score(recall))[1]
+    score = scores.best_of_prompts(scores.never_score(recall))[1]
     p = preference_p_value(answers[best], gold, [m] * len(gold), draws=DRAWS)
     return finding([baseline.p_value(score)], p, 0.05)
 
@@ -51,7 +51,7 @@ def test_guessers_are_said_to_know_or_to_prefer_a_label_as_rarely_as_the_level_s
     gold: NDArray[np.int64], m: int
 ) -> None:
     generator = np.random.default_rng(10)
-    baseline = label_null.recall_baseline(gold, [m] * len(gold), 10)
+    baseline = null.recall_baseline(gold, [m] * len(gold), 10)
     runs = 1500
     kinds = Counter(
         found(guesses(generator, 10, len(gold), m), gold, m, baseline) for _ in range(runs)
@@ -63,19 +63,19 @@ def test_guessers_are_said_to_know_or_to_prefer_a_label_as_rarely_as_the_level_s
 
 @pytest.mark.parametrize("label", range(4))
 def test_a_constant_answer_is_a_preference(label: int) -> None:
-    baseline = label_null.recall_baseline(UNBALANCED, [4] * 100, 10)
+    baseline = null.recall_baseline(UNBALANCED, [4] * 100, 10)
     assert found(np.full((10, 100), label), UNBALANCED, 4, baseline) == "label preference"
 
 
 def test_a_constant_answer_is_a_preference_even_where_it_is_nearly_always_right() -> None:
     gold = np.repeat([0, 1], [90, 10])
-    baseline = label_null.recall_baseline(gold, [2] * 100, 10)
+    baseline = null.recall_baseline(gold, [2] * 100, 10)
     assert found(np.zeros((10, 100), dtype=int), gold, 2, baseline) == "label preference"
 
 
 def test_knowledge_is_found_where_there_is_enough_data_and_labels_are_unbalanced() -> None:
     generator = np.random.default_rng(3)
-    baseline = label_null.recall_baseline(UNBALANCED, [4] * 100, 10)
+    baseline = null.recall_baseline(UNBALANCED, [4] * 100, 10)
     kinds = Counter(
         found(knowing(generator, UNBALANCED, 10, 4, 0.3), UNBALANCED, 4, baseline)
         for _ in range(200)
@@ -87,7 +87,7 @@ def test_knowledge_is_found_where_there_is_enough_data_and_labels_are_unbalanced
 def test_weak_knowledge_with_little_data_is_hardly_ever_a_preference(counts: list[int]) -> None:
     generator = np.random.default_rng(4)
     gold = np.repeat(range(4), counts)
-    baseline = label_null.recall_baseline(gold, [4] * 40, 3)
+    baseline = null.recall_baseline(gold, [4] * 40, 3)
     runs = 600
     kinds = Counter(
         found(knowing(generator, gold, 3, 4, 0.08), gold, 4, baseline) for _ in range(runs)

@@ -1,4 +1,4 @@
-"""Single guessers in the scores of `pytest_maxrandom.stats.label_bias`, listed or simulated.
+"""Single guessers in the scores of `pytest_maxrandom.stats.labels.scores`, listed or simulated.
 
 A profile is what one prompt is scored on: cells of examples that are guessed alike, and how many
 examples each cell has. What a cell contributes are independent binomial (or, of several right
@@ -15,7 +15,7 @@ import numpy as np
 
 from pytest_maxrandom.stats.chances import chance_groups, whole_number
 from pytest_maxrandom.stats.counts import GuesserCount
-from pytest_maxrandom.stats.label_bias import never_score, worst_redraw
+from pytest_maxrandom.stats.labels.scores import never_score, worst_redraw
 from pytest_maxrandom.stats.metrics import ScoreBaseline, merged, number_of_draws, simulated
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 

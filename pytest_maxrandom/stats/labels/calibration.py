@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.seeding import Stream
-from pytest_maxrandom.stats.base_rate import NoPrior, log_mean
+from pytest_maxrandom.stats.labels.base_rate import NoPrior, log_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
