@@ -15,7 +15,7 @@ from pytest_maxrandom.nulls import Guessers, NoMetric, guessers, score_guessers
 from pytest_maxrandom.prompts.formats import Counterfactual
 from pytest_maxrandom.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.record import ClaimRecord, PromptCount, ValidationSet
-from pytest_maxrandom.suite.spec import AssertSpec
+from pytest_maxrandom.suite.spec import AssertSpec, claimed
 from pytest_maxrandom.tasks.held_out import set_aside
 from pytest_maxrandom.tasks.load import load_task
 from pytest_maxrandom.verdict import Claim
@@ -282,14 +282,14 @@ def _unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Proble
 def _claim(suite: Suite, arm: Arm, index: int, cell: Cell) -> PlannedClaim:
     spec: SuiteSpec = arm.of(suite.spec)
     task: TaskSpec = spec.tasks[index]
-    assertion = task.assertion or spec.assertion
+    assertion = claimed(task.assertion, spec.assertion)
     return PlannedClaim(
         name=f"{task.name}[{arm.name}-{cell.shots}shot]",
         line=suite.line("tasks", index),
         base=suite.path.parent,
         model=arm.model,
         cell=cell,
-        claim=Claim.of(assertion, spec.assertion),
+        claim=Claim.of(assertion),
         xfail=task.xfail or spec.xfail,
         marks=tuple(dict.fromkeys([*spec.marks, *task.marks])),
         counted=assertion.count if isinstance(assertion, AssertSpec) else "claim",

@@ -22,7 +22,7 @@ from pytest_maxrandom.prompts.sampling import NoPrompts, validation_set
 from pytest_maxrandom.record import Replicate, ReplicatesRecord
 from pytest_maxrandom.seeding import Stream
 from pytest_maxrandom.stats.replication import contradicting_share
-from pytest_maxrandom.suite.spec import AssertSpec
+from pytest_maxrandom.suite.spec import AssertSpec, claimed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -273,7 +273,7 @@ def _replicates(planned: PlannedClaim, cells: Sequence[Cell]) -> list[PlannedCla
 
 def _share(planned: PlannedClaim) -> Fraction | None:
     """Return the share of replicates that is asserted, as it is written: .9 is 9/10."""
-    assertion = _task(planned.cell, planned.suite).assertion or planned.suite.assertion
+    assertion = claimed(_task(planned.cell, planned.suite).assertion, planned.suite.assertion)
     if not isinstance(assertion, AssertSpec) or assertion.in_replicates is None:
         return None
     return Fraction(str(assertion.in_replicates))

@@ -38,31 +38,14 @@ class Claim:
     red_flags: RedFlags | None = None
 
     @classmethod
-    def of(
-        cls,
-        spec: BoundsSpec | Literal["report"] | None,
-        of_suite: BoundsSpec | Literal["report"] | None = None,
-    ) -> Claim:
-        """Return the claim of a suite; p_max <= 0.05 where it says nothing.
-
-        Parameters
-        ----------
-        spec
-            What is asserted.
-        of_suite
-            What the whole suite asserts, whose red flags hold for the kinds that `spec` does not
-            name.
-        """
+    def of(cls, spec: BoundsSpec | Literal["report"] | None) -> Claim:
+        """Return the claim of a suite or task; p_max <= 0.05 where it says nothing."""
         if spec == "report":
             return cls()
-        claim = cls()
-        if spec is not None:
-            bounds = spec.model_dump(exclude={"count", "in_replicates", "red_flags"})
-            flags = spec.red_flags
-            whole = None if of_suite is None or of_suite == "report" else of_suite.red_flags
-            if whole is not None and not isinstance(flags, str):
-                flags = whole if flags is None else flags.over(whole)
-            claim = cls(**bounds, red_flags=flags)
+        if spec is None:
+            return cls(p_max=DEFAULT_P_MAX)
+        bounds = spec.model_dump(exclude={"count", "in_replicates", "red_flags"})
+        claim = cls(**bounds, red_flags=spec.red_flags)
         return claim if claim.asserted() else replace(claim, p_max=DEFAULT_P_MAX)
 
     def asserted(self) -> dict[str, float | str]:

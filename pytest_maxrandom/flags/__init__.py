@@ -4,7 +4,6 @@
 ``flag``       what a check finds
 ``severity``   what it does to a claim
 ``seen``       what a sweep shows, all that red flags are found in
-``live``       from a sweep of a model to that
 ``prompts``    which prompts were tried, on which examples
 ``choices``    how many choices there are
 ``constant``   scores that are the same for many examples

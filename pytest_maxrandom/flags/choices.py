@@ -10,7 +10,7 @@ import numpy as np
 from pytest_maxrandom.flags.accident import UNLIKELY
 from pytest_maxrandom.flags.flag import Flag
 from pytest_maxrandom.notation import accuracy, chances, count, span
-from pytest_maxrandom.stats.chances import chance_groups, mean_of
+from pytest_maxrandom.stats.chances import chance_groups, choices_of, is_share, mean_of
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ _HALF = Fraction(1, 2)
 _ROUNDED = 0.02
 """Difference of a mean chance, as a share of it, that rounding explains."""
 _LOOK = "look how many choices there are"
+_STRAY = 0.2
+"""Share of the answers that may be choices of other examples, where examples have their own."""
 _FEW = 0.02
 """In so many examples a text that is no choice may have been read as an answer."""
 
@@ -42,7 +44,8 @@ def contradicted(tried: Seen) -> Iterator[Flag]:
         numbers = np.array(tried.choices, dtype=np.float64)
         said = f"the results say {span([*tried.choices])} choices"
     elif isinstance(declared, Fraction):
-        numbers = np.full(n, float(1 / declared))
+        number = choices_of(1, declared) if is_share(1, declared) else 1 / declared
+        numbers = np.full(n, float(number))
         said = f"chance is said to be {chances(declared)}"
     else:  # A mix of chances does not tell which example has which.
         return
@@ -74,10 +77,10 @@ def _more_labels(
     tried: Seen, gold: tuple[frozenset[int], ...], numbers: NDArray[np.float64], said: str
 ) -> Iterator[Flag]:
     """Find examples that show more labels than there are said to be choices."""
-    least = _least_choices(tried, gold)
+    least = _least_choices(tried, gold, numbers)
     # Another number than a whole one is a mean.
     more = (least > numbers) & (numbers % 1 == 0)
-    if more.mean() > _FEW:
+    if more.mean() > _FEW and not _strays(tried, gold, numbers):
         yield Flag(
             "choices",
             f"In {count(int(more.sum()))} of {count(len(more))} examples the answers and the right "
@@ -100,7 +103,7 @@ def _fewer_labels(
         cases = len(gold)
         given = f"Only {len(used)} different answers are ever given or right in "
         where = f"{count(cases)} examples"
-    if len(used) >= 2 and (len(used) / declared) ** cases <= UNLIKELY:
+    if len(set().union(*gold)) >= 2 and (len(used) / declared) ** cases <= UNLIKELY:
         yield Flag("choices", f"{given}{where}, but {said}: {_LOOK}.")
 
 
@@ -130,7 +133,24 @@ def _mean(chance: Chance) -> Fraction:
     return chance if isinstance(chance, Fraction) else mean_of(chance_groups(chance))
 
 
-def _least_choices(tried: Seen, gold: tuple[frozenset[int], ...]) -> NDArray[np.int64]:
+def _strays(tried: Seen, gold: tuple[frozenset[int], ...], numbers: NDArray[np.float64]) -> bool:
+    """Tell whether few answers are of more labels than choices, where examples have their own.
+
+    An answer that was generated may be a choice of another example.
+    """
+    known = sorted(set().union(*gold))
+    if tried.answers is None or len(known) <= 2 * numbers.max():
+        return False
+    given = np.stack([(tried.answers == label).sum(axis=0) for label in known], axis=1)
+    right = np.array([[label in each for label in known] for each in gold])
+    others = -np.sort(-np.where(right, 0, given), axis=1)
+    beyond = np.arange(len(known)) >= numbers[:, None] - 1
+    return bool(others[beyond].sum() <= _STRAY * tried.evaluated.sum())
+
+
+def _least_choices(
+    tried: Seen, gold: tuple[frozenset[int], ...], numbers: NDArray[np.float64] | None = None
+) -> NDArray[np.int64]:
     """Return how many choices each example has at least, shape (n,).
 
     An answer that is nowhere right may be no choice, but what was read from a text.
@@ -138,9 +158,13 @@ def _least_choices(tried: Seen, gold: tuple[frozenset[int], ...]) -> NDArray[np.
     known = sorted(set().union(*gold))
     present = np.zeros((len(gold), len(known)), dtype=np.bool_)
     for column, label in enumerate(known):
-        present[:, column] = [label in right for right in gold]
+        right = np.array([label in each for each in gold])
+        present[:, column] = right
         if tried.answers is not None:
-            present[:, column] |= (tried.answers == label).any(axis=0)
+            said = (tried.answers == label).any(axis=0)
+            # E is no choice of a question with three because it is one of a question with five.
+            able = True if numbers is None else numbers >= numbers[right].min()
+            present[:, column] |= said & able
     sizes: NDArray[np.int64] = present.sum(axis=1)
     return sizes
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.flags.flag import Flag
-from pytest_maxrandom.notation import count
+from pytest_maxrandom.notation import count, span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +20,7 @@ _SHARE = 0.05
 _WHOLE = 0.8
 """Share of the shorter texts that must end as texts do, so that the longest say something."""
 _BROKEN = 0.5
-_SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s")
+_SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s|[\u3002\uff01\uff1f]")
 
 
 def cut(tried: Seen) -> Iterator[Flag]:
@@ -32,14 +32,15 @@ def cut(tried: Seen) -> Iterator[Flag]:
     if tried.inputs is None:
         return
     texts = [*dict.fromkeys(tried.inputs)]
-    measures: tuple[tuple[str, Callable[[str], int]], ...] = (
-        ("characters", len),
-        ("words", lambda text: len(text.split())),
+    # Where no text ends with a space, one at the place of the cut was stripped.
+    measures: tuple[tuple[str, Callable[[str], int], int], ...] = (
+        ("characters", len, not any(text[-1:].isspace() for text in texts)),
+        ("words", lambda text: len(text.split()), 0),
     )
-    for unit, length in measures:
+    for unit, length, stripped in measures:
         most = max(map(length, texts))
-        longest = [text for text in texts if length(text) == most]
-        shorter = [text for text in texts if length(text) < most]
+        longest = [text for text in texts if length(text) >= most - stripped]
+        shorter = [text for text in texts if length(text) < most - stripped]
         if (
             len(longest) >= max(_FEWEST, _SHARE * len(texts))
             and min(map(len, longest)) >= _LONG
@@ -53,8 +54,8 @@ def cut(tried: Seen) -> Iterator[Flag]:
             yield Flag(
                 "cut_text",
                 f"The inputs of {count(len(longest))} examples are the longest with exactly "
-                f"{count(most)} {unit} each, and most of them end in the middle of a sentence: "
-                "look whether their text was cut.",
+                f"{span([*map(length, longest)])} {unit} each, and most of them end in the middle "
+                "of a sentence: look whether their text was cut.",
             )
             return
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -170,13 +171,22 @@ def _labels(sweep: RecordedSweep, choices: Sequence[int]) -> tuple[list[int], tu
         most = max(choices)
         return [*range(most)], tuple(f"place {place}" for place in range(1, most + 1))
     # A label belongs to the fewest choices beside which it is ever right; the others come last.
-    fewest = [max(choices) + 1] * len(sweep.labels)
+    never = max(choices) + 1
+    fewest = [never] * len(sweep.labels)
     for right, k in zip(sweep.gold, choices, strict=True):
         for each in right:
             fewest[each] = min(fewest[each], k)
-    # Short names first, so that 2 stands before 10.
-    names = [(len(name), name) for name in sweep.labels]
-    order = sorted(range(len(fewest)), key=lambda each: (fewest[each], names[each]))
+    # Of labels that are never right, choices look like those that are, and are given oftener.
+    kinds = {_kind(name) for name, k in zip(sweep.labels, fewest, strict=True) if k < never}
+    times = Counter(sweep.answers[sweep.evaluated].tolist())
+
+    def place(label: int) -> tuple[object, ...]:
+        name = sweep.labels[label]
+        unlike = (_kind(name) not in kinds, -times[label]) if fewest[label] == never else ()
+        # Short names first, so that 2 stands before 10.
+        return fewest[label], unlike, len(name), name
+
+    order = sorted(range(len(fewest)), key=place)
     codes = [0] * len(order)
     for code, each in enumerate(order):
         codes[each] = code
@@ -188,6 +198,12 @@ def _labels(sweep: RecordedSweep, choices: Sequence[int]) -> tuple[list[int], tu
                 f"{_or_correct(sweep)}"
             )
     return codes, tuple(sweep.labels[each] for each in order[: max(choices)])
+
+
+def _kind(name: str) -> str:
+    if name.isdecimal():
+        return "number"
+    return "letter" if len(name) == 1 and name.isalpha() else "text"
 
 
 def _or_correct(sweep: RecordedSweep) -> str:

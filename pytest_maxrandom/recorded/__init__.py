@@ -13,6 +13,7 @@
 ``plan``         from a suite to its claims (``claims``), before any is judged
 ``evidence``     what a claim is judged by: counts and guessers (``guessers``), a publication
                  (``published``) and the differences from it (``changes``)
+``seen``         what red flags are found in
 ``evaluation``   from there to the record of a claim
 ===============  ===================================================================
 """

@@ -11,6 +11,7 @@ from pytest_maxrandom.recorded.claims import RecordedClaim, claim_name
 from pytest_maxrandom.recorded.evidence import Contradiction, evidence
 from pytest_maxrandom.recorded.permutations import NoPermutations, strata
 from pytest_maxrandom.recorded.sources import Meant, locate, read_results
+from pytest_maxrandom.suite.spec import claimed
 from pytest_maxrandom.verdict import Claim
 
 if TYPE_CHECKING:
@@ -174,8 +175,7 @@ class _Planner:
         return judged
 
     def _asserted(self, task: RecordedTaskSpec) -> Claim:
-        of_suite = self._suite.spec.assertion
-        return Claim.of(task.assertion or of_suite, of_suite)
+        return Claim.of(claimed(task.assertion, self._suite.spec.assertion))
 
     def _claim(
         self,

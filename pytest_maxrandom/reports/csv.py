@@ -48,7 +48,8 @@ Table: TypeAlias = Literal[
 ]
 TABLES: tuple[Table, ...] = get_args(Table)
 """replicates: one row for each replicate of each claim; label_bias: one for each label in each way
-of asking; calibrated: one for each calibration of those; the others: one for each record."""
+of asking; calibrated: one for each calibration of those, or one without any; the others: one
+for each record."""
 
 _RECORDS: dict[Table, Any] = {
     "claims": ClaimRecord,

@@ -21,7 +21,7 @@ from pytest_maxrandom.suite.checks import (
 )
 from pytest_maxrandom.suite.positions import Document, Location, YamlMistake, parse
 from pytest_maxrandom.suite.recorded import NUMBERED, RecordedSuiteSpec
-from pytest_maxrandom.suite.schema import keys_below, number_at
+from pytest_maxrandom.suite.schema import keys_below, keys_within, number_at
 from pytest_maxrandom.suite.spec import SuiteSpec
 
 if TYPE_CHECKING:
@@ -150,8 +150,8 @@ def _sentence(kind: type[Spec], path: Location, alternatives: Sequence[ErrorDeta
     if first["type"] == "extra_forbidden":
         valid = keys_below(kind, path[:-1])
         key = str(path[-1])
-        blocks = [block for block in valid if key in keys_below(kind, (*path[:-1], block))]
-        hint = f"; it belongs below `{blocks[0]}`" if len(blocks) == 1 else _nearest(key, valid)
+        blocks = [f"`{block}`" for block in valid if key in keys_within(kind, (*path[:-1], block))]
+        hint = f"; it belongs below {' or '.join(blocks)}" if blocks else _nearest(key, valid)
         return f"unknown key `{name}`{hint} (keys here: {', '.join(valid)})"
     if first["type"] == "missing":
         return f"the key `{name}` is missing; it must be given"

@@ -52,6 +52,12 @@ def keys_below(kind: type[Spec], path: Sequence[str | int]) -> list[str]:
     return list(_branch(_part(kind, path), "properties").get("properties", {}))
 
 
+def keys_within(kind: type[Spec], path: Sequence[str | int]) -> list[str]:
+    """Return the keys of what is at `path`, a block or a list of them."""
+    entries = _branch(_part(kind, path), "items").get("items", {})
+    return keys_below(kind, path) + list(_branch(entries, "properties").get("properties", {}))
+
+
 def number_at(kind: type[Spec], path: Sequence[str | int]) -> str:
     """Say in words which numbers a suite of a kind may have at `path`."""
     options = _options(_part(kind, path))

@@ -6,7 +6,7 @@ for editors and the messages for mistakes are made from them.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field
 
@@ -110,7 +110,27 @@ class BoundsSpec(Spec):
     """Best accuracy is above the expected maximum of t random guessers, or above chance."""
     red_flags: RedFlags | None = None
     """What red flags do to the claim: fail, warn or ignore, for each kind or in one word for all.
-    Alone it leaves the claim as it is: `p_max: 0.05`."""
+    Alone it leaves the claim as it is: a task's as its suite has it, a suite's `p_max: 0.05`."""
+
+
+Bounds = TypeVar("Bounds", bound=BoundsSpec)
+
+
+def claimed(
+    of_task: Bounds | Literal["report"] | None, of_suite: Bounds | Literal["report"] | None
+) -> Bounds | Literal["report"] | None:
+    """Return what is claimed of a task, by itself and by its suite.
+
+    What a suite says of red flags holds for the kinds that a task does not name; a task that names
+    red flags only claims what its suite does.
+    """
+    if of_task is None or of_suite is None or isinstance(of_task, str) or isinstance(of_suite, str):
+        return of_task or of_suite
+    flags, whole = of_task.red_flags, of_suite.red_flags
+    if whole is not None and not isinstance(flags, str):
+        flags = whole if flags is None else flags.over(whole)
+    bounds = of_suite if of_task.model_fields_set <= {"red_flags"} else of_task
+    return bounds.model_copy(update={"red_flags": flags})
 
 
 class AssertSpec(BoundsSpec):

@@ -136,6 +136,10 @@ class Values(Generic[T]):
     distinct: list[T]
     codes: NDArray[np.int32]
 
+    def any_of(self, rows: NDArray[np.int64]) -> bool:
+        """Tell whether the value of any of these rows is true."""
+        return any(self.distinct[code] for code in np.unique(self.codes[rows]))
+
 
 class Unreadable(ValueError):
     """Says what is wrong with the value at a place, from 0."""

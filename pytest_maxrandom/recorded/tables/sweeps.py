@@ -49,6 +49,7 @@ class Table:
         self._prediction = self._optional("prediction", _as_prediction)
         self._gold = self._optional("gold", _as_labels)
         self._choices = self._optional("choices", _as_choices)
+        self._counted = self._optional("choices", _is_number)
 
     def _optional(self, role: str, parse: Callable[[str], T]) -> Values[T] | None:
         return self._rows.read(role, parse) if role in self._rows.columns else None
@@ -101,7 +102,7 @@ class Table:
             correct=grid.filled(self._right(grid, answers, right, labels), empty=False),
             evaluated=grid.filled(np.ones(len(members), dtype=np.bool_), empty=False),
             chances=self._chances(grid, gold),
-            choices_counted=self._choices is not None,
+            choices_counted=self._counted is not None and self._counted.any_of(members),
             answers=None if answers is None else grid.filled(answers, empty=NOT_EVALUATED),
             gold=right,
             labels=tuple(labels),
@@ -194,6 +195,10 @@ def _as_choices(text: str) -> int:
     """Read a number of choices, or count a list of them in JSON."""
     listed = as_list(text)
     return as_number(text if listed is None else str(len(listed)), 2)
+
+
+def _is_number(text: str) -> bool:
+    return as_list(text) is None
 
 
 def _natural(label: str) -> tuple[bool, int, str]:

@@ -128,6 +128,53 @@ def test_more_choices_than_one_example_has_are_told_where_they_differ() -> None:
     )
 
 
+def test_letters_that_an_example_does_not_have_are_none_of_its_choices() -> None:
+    """Such as an E to a question with three choices, where others have seven."""
+    rng = np.random.default_rng(0)
+    choices = np.array([3, 5, 7] * 30)
+    answers, gold = rng.integers(choices, size=(T, 90)), rng.integers(choices).tolist()
+    stray = rng.random((T, 90)) < 0.05
+    answers[stray] = rng.integers(7, size=stray.sum())
+    stated: dict[str, Any] = {"chance": Fraction(71, 315), "choices_shown": False, "m": 7}
+    assert find(answered(answers, gold, **stated, choices=tuple(choices.tolist()))) == []
+    wrong = tuple(np.full(90, 3).tolist())
+    assert [flag.kind for flag in find(answered(answers, gold, **stated, choices=wrong))] == [
+        "choices"
+    ]
+
+
+@pytest.mark.parametrize(("stated", "strays", "told"), [(4, 0.0, False), (4, 0.1, False),
+                         (2, 0.0, True), (2, 0.1, True)])  # fmt: skip
+def test_generated_answers_may_be_choices_of_other_examples(
+    stated: int, strays: float, told: bool
+) -> None:
+    rng = np.random.default_rng(0)
+    own = np.array([rng.choice(30, 4, replace=False) for _ in range(N)])
+    gold = own[:, 0].tolist()
+    answers = np.take_along_axis(own.T, rng.integers(4, size=(T, N)), 0)
+    stray = rng.random((T, N)) < strays
+    answers[stray] = rng.integers(30, size=stray.sum())
+    numbers: dict[str, Any] = {"chance": Fraction(1, 4), "choices": (stated,) * N, "labels": ()}
+    found = find(answered(answers, gold, **numbers, comparable=False, choices_shown=False))
+    assert [flag.kind for flag in found] == ["choices"] * told
+
+
+def test_right_answers_that_all_stand_first_do_not_tell_how_many_choices_there_are() -> None:
+    rng = np.random.default_rng(0)
+    answers, gold = rng.integers(2, size=(T, N)), [0] * N
+    stated: dict[str, Any] = {"choices": (4,) * N, "chance": Fraction(1, 4)}
+    found = find(answered(answers, gold, **stated, choices_shown=False))
+    assert "choices" not in [flag.kind for flag in found]
+
+
+def test_a_rounded_chance_is_that_of_whole_choices() -> None:
+    rng = np.random.default_rng(0)
+    answers, gold = rng.integers(5, size=(T, N)), rng.integers(5, size=N).tolist()
+    for declared in (Fraction(1, 3), Fraction(33, 100)):
+        (flag,) = find(answered(answers, gold, m=5, declared_chance=declared))
+        assert "are of up to 5 different choices" in flag.text
+
+
 def test_complementary_prompts_have_two_choices() -> None:
     correct = guesses()
     correct[5] = ~correct[2]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import Literal, get_args
 
 import pytest
 
@@ -11,7 +11,7 @@ from pytest_maxrandom.flags.severity import hold_against
 from pytest_maxrandom.record import ClaimRecord, RedFlagKind
 from pytest_maxrandom.record.red_flags import DEFAULTS
 from pytest_maxrandom.suite.red_flags import RedFlagsSpec
-from pytest_maxrandom.suite.spec import AssertSpec
+from pytest_maxrandom.suite.spec import AssertSpec, claimed
 from pytest_maxrandom.verdict import Claim
 
 NUMBERS = {
@@ -56,16 +56,34 @@ def test_red_flags_alone_leave_the_claim_as_it_is() -> None:
 def test_a_task_sets_kinds_one_by_one_over_what_its_suite_says() -> None:
     suite = AssertSpec(red_flags=RedFlagsSpec(majority="fail", max_t="fail"))
     task = AssertSpec(p_max=0.01, red_flags=RedFlagsSpec(max_t="ignore", cut_text="fail"))
-    both = {"majority": "fail", "max_t": "ignore"}
-    assert Claim.of(task, suite).deviations() == both
-    assert Claim.of(task, suite).asserted() == {"p_max": 0.01}
-    assert Claim.of(suite, suite).severities() == Claim.of(suite).severities()
+    both = Claim.of(claimed(task, suite))
+    assert both.deviations() == {"majority": "fail", "max_t": "ignore"}
+    assert both.asserted() == {"p_max": 0.01}
     warned = AssertSpec(red_flags="warn")
-    assert Claim.of(task, warned).severities() == {
+    assert Claim.of(claimed(task, warned)).severities() == {
         **dict.fromkeys(DEFAULTS, "warn"), "max_t": "ignore", "cut_text": "fail"
     }  # fmt: skip
-    assert Claim.of(warned, suite).severities() == Claim.of(warned).severities()
-    assert Claim.of(task, "report").severities() == Claim.of(task).severities()
+    assert claimed(warned, suite) == warned
+    assert claimed(AssertSpec(beats="standard"), warned) == AssertSpec(
+        beats="standard", red_flags="warn"
+    )
+
+
+def test_a_task_that_names_red_flags_only_claims_what_its_suite_does() -> None:
+    suite = AssertSpec(p_max=0.001, count="task", in_replicates=0.9, red_flags="warn")
+    task = AssertSpec(red_flags=RedFlagsSpec(majority="fail"))
+    both = claimed(task, suite)
+    assert isinstance(both, AssertSpec)
+    assert Claim.of(both).asserted() == {"p_max": 0.001}
+    assert (both.count, both.in_replicates) == ("task", 0.9)
+    assert Claim.of(both).severities() == {**dict.fromkeys(DEFAULTS, "warn"), "majority": "fail"}
+
+
+@pytest.mark.parametrize("other", [None, "report"])
+def test_without_a_claim_of_both_that_of_the_task_counts(other: Literal["report"] | None) -> None:
+    spec = AssertSpec(p_max=0.01)
+    assert claimed(spec, other) == spec
+    assert claimed(other, spec) == (other or spec)
 
 
 def test_flags_are_written_with_those_that_fail_first_and_without_the_ignored() -> None:

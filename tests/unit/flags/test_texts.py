@@ -54,6 +54,9 @@ def test_texts_of_sentences_are_told_where_all_or_nearly_all_of_them_were_cut(wh
     cut = [text[:500] for text in paragraphs[whole:]]
     short = [f"The whole of number {place}. It is short." for place in range(whole)]
     assert kinds([*cut, *short]) == ["cut_text"]
+    assert kinds([*(text.strip() for text in cut), *short]) == ["cut_text"]
+    chinese = [text.replace(". ", "\u3002").replace(" ", "") for text in paragraphs]
+    assert kinds([*(text[:400] for text in chinese[whole:]), *short]) == ["cut_text"]
     assert kinds([*paragraphs[whole:], *short]) == []
 
 

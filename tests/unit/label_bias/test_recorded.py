@@ -165,6 +165,20 @@ def test_an_answer_that_is_no_choice_is_wrong_and_no_label(tmp_path: Path) -> No
     assert told == "4.17 % of this prompt's are none of the labels"
 
 
+@pytest.mark.parametrize("unread", ["?", "none", "2", "Paris"])
+def test_a_choice_that_is_never_right_is_a_label_rather_than_an_answer_that_was_not_read(
+    tmp_path: Path, unread: str
+) -> None:
+    rows = ["prompt_id,example_id,prediction,gold,choices"]
+    for number, right in enumerate("ABC" * 10):
+        said = unread if number < 12 else "D" if number < 20 else right
+        rows.append(f"p,e{number},{said},{right},4")
+    (tmp_path / "m.csv").write_text("\n".join(rows) + "\n")
+    (cloze,) = judged(tmp_path, model="m.csv, format: table, shots: 0").interactions
+    assert [row.label for row in cloze.labels] == ["A", "B", "C", "D"]
+    assert cloze.labels[3].predicted == pytest.approx(8 / 30)
+
+
 def test_without_answers_or_gold_there_are_no_labels(tmp_path: Path) -> None:
     save(tmp_path / "m.npz", t__0={"correct": [[True, False, True, False]] * 2,
                                       "choices": [2] * 4})  # fmt: skip

@@ -176,6 +176,24 @@ def test_a_mistake_in_one_line_is_told_with_its_line(
 
 
 @pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("red_flags: warn", "unknown key `red_flags`; it belongs below `assert` (keys here: "),
+        (
+            "test: {fraction: 0.2}",
+            "unknown key `test`; it belongs below `contamination` or `tasks`",
+        ),
+        ("quantization: nf4", "unknown key `quantization`; it belongs below `models` ("),
+    ],
+)
+def test_a_key_that_belongs_into_a_block_is_told_where(
+    suite: SuiteText, line: str, told: str
+) -> None:
+    (mistake,) = suite.mistakes(f"{MINIMAL}{line}\n")
+    assert mistake.startswith(f"3: {told}")
+
+
+@pytest.mark.parametrize(
     ("model", "told"),
     [
         ("{}", "the key `models[0].name` is missing; it must be given"),

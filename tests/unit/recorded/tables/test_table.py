@@ -172,6 +172,9 @@ def test_answers_that_are_all_wrong_are_believed_where_correct_says_so_too(write
 
 def test_choices_may_be_listed(write: Write) -> None:
     [sweep] = read_table(write([row("p", "a", choices=["yes", "no", "maybe"])]), **MEANT)
+    assert not sweep.choices_counted
+    [counted] = read_table(write([row("p", "a", choices=3)]), **MEANT)
+    assert counted.choices_counted
     assert sweep.chances == (Fraction(1, 3),)
 
 
