@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -77,10 +77,14 @@ def _more_labels(
     tried: Seen, gold: tuple[frozenset[int], ...], numbers: NDArray[np.float64], said: str
 ) -> Iterator[Flag]:
     """Find examples that show more labels than there are said to be choices."""
-    least = _least_choices(tried, gold, numbers)
+    labels = _Labels.of(tried, gold).within(numbers)
+    least = labels.sizes
     # Another number than a whole one is a mean.
     more = (least > numbers) & (numbers % 1 == 0)
-    if more.mean() > _FEW and not _strays(tried, gold, numbers):
+    # Where examples have labels of their own, an answer may be a choice of another one.
+    own = len(set().union(*gold)) > 2 * numbers.max()
+    few = own and labels.beyond(numbers) <= _STRAY * tried.evaluated.sum()
+    if more.mean() > _FEW and not few:
         yield Flag(
             "choices",
             f"In {count(int(more.sum()))} of {count(len(more))} examples the answers and the right "
@@ -133,40 +137,61 @@ def _mean(chance: Chance) -> Fraction:
     return chance if isinstance(chance, Fraction) else mean_of(chance_groups(chance))
 
 
-def _strays(tried: Seen, gold: tuple[frozenset[int], ...], numbers: NDArray[np.float64]) -> bool:
-    """Tell whether few answers are of more labels than choices, where examples have their own.
-
-    An answer that was generated may be a choice of another example.
-    """
-    known = sorted(set().union(*gold))
-    if tried.answers is None or len(known) <= 2 * numbers.max():
-        return False
-    given = np.stack([(tried.answers == label).sum(axis=0) for label in known], axis=1)
-    right = np.array([[label in each for label in known] for each in gold])
-    others = -np.sort(-np.where(right, 0, given), axis=1)
-    beyond = np.arange(len(known)) >= numbers[:, None] - 1
-    return bool(others[beyond].sum() <= _STRAY * tried.evaluated.sum())
-
-
-def _least_choices(
-    tried: Seen, gold: tuple[frozenset[int], ...], numbers: NDArray[np.float64] | None = None
-) -> NDArray[np.int64]:
-    """Return how many choices each example has at least, shape (n,).
+class _Labels(NamedTuple):
+    """Which labels examples show: those that are right, and what was given that is right somewhere.
 
     An answer that is nowhere right may be no choice, but what was read from a text.
     """
-    known = sorted(set().union(*gold))
-    present = np.zeros((len(gold), len(known)), dtype=np.bool_)
-    for column, label in enumerate(known):
-        right = np.array([label in each for each in gold])
-        present[:, column] = right
+
+    example: NDArray[np.intp]
+    label: NDArray[np.intp]
+    times: NDArray[np.intp]
+    """How many prompts gave it."""
+    right: NDArray[np.bool_]
+    n: int
+
+    @classmethod
+    def of(cls, tried: Seen, gold: tuple[frozenset[int], ...]) -> _Labels:
+        """Return each pair of an example and a label once, ordered by the example."""
+        pairs = [(place, label) for place, each in enumerate(gold) for label in each]
+        example, label = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+        given = np.zeros((0, 2), dtype=np.intp)
         if tried.answers is not None:
-            said = (tried.answers == label).any(axis=0)
-            # E is no choice of a question with three because it is one of a question with five.
-            able = True if numbers is None else numbers >= numbers[right].min()
-            present[:, column] |= said & able
-    sizes: NDArray[np.int64] = present.sum(axis=1)
-    return sizes
+            known = tried.evaluated & np.isin(tried.answers, label)
+            given = np.stack([np.nonzero(known)[1], tried.answers[known]], axis=1)
+        of_right = np.stack([example, label], axis=1)
+        shown, where = np.unique(np.vstack([of_right, given]), axis=0, return_inverse=True)
+        where = where.ravel()
+        times = np.bincount(where[len(pairs) :], minlength=len(shown))
+        right = np.bincount(where[: len(pairs)], minlength=len(shown)) > 0
+        return cls(shown[:, 0], shown[:, 1], times, right, len(gold))
+
+    def within(self, numbers: NDArray[np.float64]) -> _Labels:
+        """Leave out labels that are right only where there are more choices than an example has.
+
+        E is no choice of a question with three because it is one of a question with five.
+        """
+        least = np.full(self.label.max(initial=0) + 1, np.inf)
+        np.minimum.at(least, self.label[self.right], numbers[self.example[self.right]])
+        kept = numbers[self.example] >= least[self.label]
+        return self._replace(
+            example=self.example[kept],
+            label=self.label[kept],
+            times=self.times[kept],
+            right=self.right[kept],
+        )
+
+    @property
+    def sizes(self) -> NDArray[np.intp]:
+        """How many labels each example shows, shape (n,): it has as many choices at least."""
+        return np.bincount(self.example, minlength=self.n)
+
+    def beyond(self, numbers: NDArray[np.float64]) -> int:
+        """Count the answers of more labels than choices: of those that are given most seldom."""
+        order = np.lexsort((-self.times, ~self.right, self.example))
+        example, times = self.example[order], self.times[order]
+        rank = np.arange(len(order)) - np.searchsorted(example, example)
+        return int(times[rank >= numbers[example]].sum())
 
 
 def complementary(tried: Seen) -> Iterator[Flag]:
@@ -208,4 +233,4 @@ def _shows_more_than_two(tried: Seen) -> bool:
         if (scored > 2).mean() > _FEW:
             return True
     gold = _seen_right(tried) if tried.gold is None else tried.gold
-    return bool(gold) and bool((_least_choices(tried, gold) > 2).mean() > _FEW)
+    return bool(gold) and bool((_Labels.of(tried, gold).sizes > 2).mean() > _FEW)
