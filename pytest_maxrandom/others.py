@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pytest_maxrandom.plan import PlannedClaim
+    from pytest_maxrandom.prompts.sampling import PromptSet
     from pytest_maxrandom.store import Store
     from pytest_maxrandom.sweep import Sweep
 
@@ -50,5 +51,8 @@ def other_models(
 
 def _asked_the_same(one: PlannedClaim, other: PlannedClaim) -> bool:
     first, second = one.cell.prompt_set, other.cell.prompt_set
-    digests = [{prompt.digest for prompt in each.prompts} for each in (first, second)]
-    return first.validation == second.validation and digests[0] == digests[1]
+    return first.validation == second.validation and _digests(first) == _digests(second)
+
+
+def _digests(asked: PromptSet) -> set[str]:
+    return {prompt.digest for prompt in asked.prompts}

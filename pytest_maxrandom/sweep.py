@@ -135,9 +135,7 @@ def run_sweep(
                     store.put(key, _storable(predictions, cost))
             done.append(predictions)
             progress(number + 1, len(work))
-    margins = (margin for one in done for margin in one.margins if 0 < margin < math.inf)
-    engine = tally.engine(model, closest=min(margins, default=None))
-    return Sweep(Predictions(tuple(done)), engine, tally.revision, tally.tokens, tally.full_texts)
+    return _finished(done, tally, model)
 
 
 def is_stored(
@@ -161,7 +159,12 @@ def stored_sweep(
     for (prompt, examples), key in zip(work, keys, strict=True):
         tally.reuse(known[key].cost)
         done.append(predict(prompt, examples, _scores(known[key]), scoring))
-    engine = tally.engine(None, closest=None)
+    return _finished(done, tally, None)
+
+
+def _finished(done: Sequence[PromptPredictions], tally: Tally, model: Model | None) -> Sweep:
+    margins = (margin for one in done for margin in one.margins if 0 < margin < math.inf)
+    engine = tally.engine(model, closest=min(margins, default=None))
     return Sweep(Predictions(tuple(done)), engine, tally.revision, tally.tokens, tally.full_texts)
 
 

@@ -21,9 +21,12 @@ class Sized(Protocol):
     """What has examples and prompts."""
 
     @property
-    def n(self) -> int: ...  # noqa: D102
+    def n(self) -> int:
+        """Number of examples."""
+
     @property
-    def t(self) -> int: ...  # noqa: D102
+    def t(self) -> int:
+        """Number of prompts."""
 
 
 def plain(text: str) -> str:

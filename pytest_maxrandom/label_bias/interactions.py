@@ -17,6 +17,8 @@ from pytest_maxrandom.prompts.formats import Counterfactual
 from pytest_maxrandom.stats.labels.calibration import held_back
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from pytest_maxrandom.asking import Work
     from pytest_maxrandom.labels import Labels
     from pytest_maxrandom.plan import PlannedClaim
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.prompts.sampling import PromptSet
     from pytest_maxrandom.record import Interaction
     from pytest_maxrandom.suite.label_bias import LabelBiasSpec
+    from pytest_maxrandom.tasks.task import Example
 
 
 def formats_of(prompt_set: PromptSet) -> list[Format]:
@@ -110,12 +113,7 @@ class InteractionPlan:
         """The further placements of right answers; none where they stay where they are."""
         if self.spec.check == "recall":
             return []
-        # One tuple of placements for each example, whatever the number of prompts.
-        shown = {e.id: further(placements(e)) for e in self.asked.validation}
-        return [
-            (prompt, [one for example in examples for one in shown[example.id]])
-            for prompt, examples in self.natural
-        ]
+        return self._shown({e.id: further(placements(e)) for e in self.asked.validation})
 
     @cached_property
     def control(self) -> Work:
@@ -140,11 +138,15 @@ class InteractionPlan:
         """The prompts with the held-back examples' choices in further rotations."""
         if not self.held:
             return []
-        work = []
-        for prompt, examples in self.natural:
-            back = [example for example in examples if example.id in self.held]
-            work.append((prompt, further(one for e in back for one in rotations(e))))
-        return work
+        back = (example for example in self.asked.validation if example.id in self.held)
+        return self._shown({example.id: further(rotations(example)) for example in back})
+
+    def _shown(self, presentations: Mapping[str, Sequence[Example]]) -> Work:
+        """Return the prompts with other presentations of their examples, the same ones for all."""
+        return [
+            (prompt, [one for example in examples for one in presentations.get(example.id, ())])
+            for prompt, examples in self.natural
+        ]
 
     @property
     def works(self) -> list[tuple[Work, Scoring]]:

@@ -5,7 +5,6 @@ A presentation is an example with an order of its choices; the natural one is th
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.prompts.formats import shown_as, shown_order
@@ -56,13 +55,11 @@ def moved(example: Example, to: int) -> Example:
     return shown_as(example, (*rest[:to], right, *rest[to:]))
 
 
-@functools.lru_cache(maxsize=100_000)
 def placements(example: Example) -> tuple[Example, ...]:
     """Return the example with its right answer at each place; one of them is the natural one."""
     return tuple(moved(example, to) for to in range(len(example.choices)))
 
 
-@functools.lru_cache(maxsize=100_000)
 def rotations(example: Example) -> tuple[Example, ...]:
     """Return the example with its choices rotated under fixed labels, itself first.
 
