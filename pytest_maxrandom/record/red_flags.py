@@ -24,6 +24,10 @@ RedFlagKind = Literal[
     "constant_answers",
     "majority",
     "max_t",
+    "heuristic",
+    "choices_only",
+    "near_heuristic",
+    "near_choices_only",
     "repeated_prompts",
     "unpassable",
 ]
@@ -44,11 +48,15 @@ DEFAULTS: Mapping[RedFlagKind, Severity] = {
     "constant_answers": "warn",
     "majority": "warn",
     "max_t": "warn",
+    "heuristic": "fail",
+    "choices_only": "fail",
+    "near_heuristic": "warn",
+    "near_choices_only": "warn",
     "repeated_prompts": "warn",
     "unpassable": "warn",
 }
 """What each kind does to a claim where a suite says nothing: what makes n, t, chance or the scores
-wrong fails it."""
+wrong fails it, and so does what needs no knowledge and is as good."""
 
 
 @dataclass(slots=True)

@@ -19,6 +19,8 @@ NUMBERS = {
     "cut_text", "constant_scores", "tied_scores", "never_right", "unsteady_prompts",
     "identical_models",
 }  # fmt: skip
+KNOWLEDGE = {"heuristic", "choices_only"}
+FAILING = NUMBERS | KNOWLEDGE
 
 
 def record(*, holds: bool = True) -> ClaimRecord:
@@ -32,8 +34,8 @@ def record(*, holds: bool = True) -> ClaimRecord:
 
 def test_every_kind_has_a_severity_and_those_that_make_numbers_wrong_fail() -> None:
     assert set(RedFlagsSpec.model_fields) == set(get_args(RedFlagKind))
-    assert {kind for kind in DEFAULTS if DEFAULTS[kind] == "fail"} == NUMBERS
-    assert {DEFAULTS[kind] for kind in DEFAULTS.keys() - NUMBERS} == {"warn"}
+    assert {kind for kind in DEFAULTS if DEFAULTS[kind] == "fail"} == FAILING
+    assert {DEFAULTS[kind] for kind in DEFAULTS.keys() - FAILING} == {"warn"}
 
 
 def test_a_claim_that_sets_none_has_the_defaults_and_one_that_asserts_nothing_none_that_fails(
@@ -50,7 +52,7 @@ def test_red_flags_alone_leave_the_claim_as_it_is() -> None:
     assert claim.deviations() == {"majority": "fail"}
     other = Claim.of(AssertSpec(beats="standard", red_flags="warn"))
     assert other.asserted() == {"beats": "standard"}
-    assert other.deviations() == dict.fromkeys(NUMBERS, "warn")
+    assert other.deviations() == dict.fromkeys(FAILING, "warn")
 
 
 def test_a_task_sets_kinds_one_by_one_over_what_its_suite_says() -> None:
