@@ -8,10 +8,11 @@ flipped (`pytest_maxrandom.stats.signflip`), one-sided.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.prompts.formats import shown_order
 from pytest_maxrandom.record import Shortcuts
 from pytest_maxrandom.shortcuts.heuristics import heuristics
 from pytest_maxrandom.stats.signflip import sign_flip
@@ -41,6 +42,8 @@ class Compared:
         Of "the best prompt is above the hardest of them".
     choices_only, choices_only_p : Fraction, float
         The same with blank inputs; None where the prompt was not asked so.
+    one_label : bool
+        Whether it gives all of these the same label.
     """
 
     balanced: bool
@@ -49,6 +52,7 @@ class Compared:
     heuristic_p: float
     choices_only: Fraction | None = None
     choices_only_p: float | None = None
+    one_label: bool = False
 
     @property
     def hardest(self) -> HeuristicName:
@@ -87,13 +91,22 @@ def beside_shortcuts(
         Whether the claim's metric is about classes.
     """
     examples, listed = best.examples, best.prompt.format.layout.append_choices
-    return compare(
+    found = compare(
         _right(best),
         heuristics(examples, shared=shared, listed=listed),
         None if blank is None else _right(blank),
         classes=[example.choices[example.right[0]] for example in examples] if by_class else None,
         clusters=clusters,
     )
+    return found if blank is None else replace(found, one_label=_one_label(blank, shared, listed))
+
+
+def _one_label(answered: PromptPredictions, shared: bool, listed: bool) -> bool:
+    """Tell whether all answers are the same text, or the same place of what is shown."""
+    pairs = [*zip(answered.examples, answered.chosen, strict=True)]
+    texts = {example.choices[choice] for example, choice in pairs}
+    places = {shown_order(example).index(choice) for example, choice in pairs}
+    return (shared and len(texts) == 1) or (listed and len(places) == 1)
 
 
 def _right(answered: PromptPredictions) -> list[bool]:

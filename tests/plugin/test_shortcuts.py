@@ -93,6 +93,7 @@ def test_a_model_that_reads_the_questions_is_at_the_rate_of_one_answer_without_t
     # As many examples as differ have one sign.
     differing = round((1 - known["choices_only"]) * N)
     assert known["choices_only_p"] == pytest.approx(0.5**differing)
+    assert not any("near" in kind for kind in flags(report["claims"][0]))
     files = (suites / "maxrandom-ledger").glob("*.jsonl")
     lines = [json.loads(line) for each in files for line in each.read_text().splitlines()]
     assert sum(line["kind"] == "prompt" for line in lines) == 2

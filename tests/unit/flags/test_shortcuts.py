@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -98,14 +99,18 @@ def test_that_the_most_frequent_label_is_as_good_is_told_as_majority_only() -> N
     assert not {"heuristic", "near_heuristic"} & set(kinds)
 
 
-def test_one_that_is_nearly_as_good_is_told() -> None:
-    """One example more than the most frequent label's."""
-    gold = [0] * 70 + [1] * 30
-    answers = np.array([0] * 70 + [1] + [0] * 29)[np.newaxis]
-    found = compare(
-        (answers[0] == gold).tolist(), {"most_frequent": [Fraction(each == 0) for each in gold]}
-    )
-    seen = answered(answers, gold, m=2, outcome=outcome(71, N), compared=found)
-    (flag,) = (flag for flag in find(seen) if "heuristic" in flag.kind)
-    assert (flag.kind, found.heuristic_p) == ("near_heuristic", 0.5)
-    assert "sign-flip p = .500, above .05" in flag.text
+def test_a_prompt_that_is_always_right_is_not_told_to_be_near_the_most_frequent_label() -> None:
+    """All of 24 are right, and 20 of them have one label: the signs of four differ."""
+    gold = [0] * 20 + [1] * 4
+    label = [each == 0 for each in gold]
+    for one_label, told in ((True, []), (False, ["near_choices_only"])):
+        found = compare([True] * 24, {"most_frequent": [*map(Fraction, label)]}, label)
+        assert found.heuristic_p == found.choices_only_p == 1 / 16
+        seen = answered(
+            np.array(gold)[np.newaxis],
+            gold,
+            m=2,
+            outcome=outcome(24, 24),
+            compared=replace(found, one_label=one_label),
+        )
+        assert [flag.kind for flag in find(seen)] == told

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from pytest_maxrandom.shortcuts.compare import Compared, compare
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 HALF = Fraction(1, 2)
 
@@ -54,7 +58,7 @@ def test_p_is_that_of_scipys_sign_flips(n: int) -> None:
     rng = np.random.default_rng(n)
     right = rng.random(n) < 0.7
     values = [Fraction(int(k), 6) for k in rng.integers(0, 7, n)]
-    differences = right - np.array(values, dtype=np.float64)
+    differences: NDArray[np.float64] = right - np.array(values, dtype=np.float64)
     exact = n <= 12
     truth = stats.permutation_test(
         (differences,), np.mean, permutation_type="samples", alternative="greater",

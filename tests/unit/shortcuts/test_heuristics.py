@@ -63,7 +63,7 @@ def test_each_rule_by_hand() -> None:
 def test_words_count_once_and_without_case_or_punctuation() -> None:
     asked = example(["dog dog dog dog", "a Cat, and a DOG"], 1, "dog (cat)")
     found = heuristics([asked], shared=False, listed=False)
-    assert found["most_shared_words"] == (1,)
+    assert found["most_shared_words"] == (Fraction(1),)
 
 
 def test_places_are_no_rule_where_nobody_sees_them() -> None:
@@ -92,7 +92,7 @@ def test_an_example_without_the_most_frequent_label_is_wrong_and_one_with_severa
     ]
     # x is right twice, as y and w never are.
     found = heuristics(rows, shared=True, listed=False)
-    assert found["most_frequent"] == (1, 0, 1)
+    assert found["most_frequent"] == (Fraction(1), Fraction(0), Fraction(1))
     assert found["longest"] == (HALF, HALF, Fraction(2, 3))
 
 
