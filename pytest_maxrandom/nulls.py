@@ -60,7 +60,7 @@ class Null(Protocol):
         """P(the guesser beside this prompt >= result)."""
         ...
 
-    def guaranteed_p(self, result: float) -> float:
+    def union_p(self, result: float) -> float:
         """Bound of p_max that holds whatever the dependence between prompts."""
         ...
 
@@ -134,9 +134,9 @@ class Guessers:
         """P(the guesser beside this prompt has at least this count)."""
         return self.best.p_standard(int(result), self.kinds[prompt])
 
-    def guaranteed_p(self, result: float) -> float:
+    def union_p(self, result: float) -> float:
         """Bound of p_max that holds whatever the dependence between prompts."""
-        return self.best.guaranteed_p(int(result), self.n)
+        return self.best.union_p(int(result), self.n)
 
     def against(self, baseline: str, result: float) -> int:
         """Compare exactly; an expected maximum that equals an accuracy but for rounding equals it.
@@ -194,9 +194,9 @@ class ScoreGuessers:
         """P(one guesser >= result); the prompts share their examples."""
         return self.baseline.p_standard(result)
 
-    def guaranteed_p(self, result: float) -> float:
+    def union_p(self, result: float) -> float:
         """Bound of p_max that holds whatever the dependence between prompts."""
-        return self.baseline.guaranteed_p(result)
+        return self.baseline.union_p(result)
 
     def against(self, baseline: str, result: float) -> int:
         """Compare with a baseline; scores closer than 1e-12 are equal."""

@@ -130,7 +130,7 @@ def adjust(claims: Sequence[ClaimRecord], adjustment: Adjustment) -> None:
 
 def _decisive_p(claim: ClaimRecord) -> float | None:
     """Return the p-value that is largest for its bound; p_max where a claim bounds none."""
-    names = [name for name in ("p_max", "guaranteed_p", "permutation_p") if name in claim.asserted]
+    names = [name for name in ("p_max", "union_p", "permutation_p") if name in claim.asserted]
     bounds: dict[str, float] = {name: claim.asserted[name] for name in names} or {"p_max": 1.0}
     values: dict[str, float | None] = {name: getattr(claim, name) for name in bounds}
     known = {name: p for name, p in values.items() if p is not None}

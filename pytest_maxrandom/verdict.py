@@ -33,7 +33,7 @@ class Claim:
 
     p_max: float | None = None
     beats: str | None = None
-    guaranteed_p: float | None = None
+    union_p: float | None = None
     permutation_p: float | None = None
     red_flags: RedFlags | None = None
 
@@ -52,7 +52,7 @@ class Claim:
         """Return the claim as the suite writes it."""
         parts = {
             "p_max": self.p_max,
-            "guaranteed_p": self.guaranteed_p,
+            "union_p": self.union_p,
             "permutation_p": self.permutation_p,
             "beats": self.beats,
         }
@@ -63,7 +63,7 @@ class Claim:
         failures = []
         for name, bound, p in (
             ("p_max", self.p_max, null.p_max),
-            ("guaranteed p", self.guaranteed_p, null.guaranteed_p),
+            ("union p", self.union_p, null.union_p),
         ):
             if bound is not None:
                 failures += _above(name, p(result), bound)
@@ -131,7 +131,7 @@ class Verdict:
     p_max: float
     p_max_error: float
     log_p_max: float
-    guaranteed_p: float
+    union_p: float
     permutation_p: float | None
     critical_count: int | None
     critical_score: float | None
@@ -196,7 +196,7 @@ def judge(
         p_max=null.p_max(result),
         p_max_error=errors[1],
         log_p_max=null.log_p_max(result),
-        guaranteed_p=null.guaranteed_p(result),
+        union_p=null.union_p(result),
         permutation_p=permutation_p,
         critical_count=int(critical) if counted and critical is not None else None,
         critical_score=None if counted else critical,

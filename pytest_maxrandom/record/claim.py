@@ -199,7 +199,7 @@ class ClaimRecord:
     p_max_error: float | None = None
     """Monte Carlo standard error; 0 where nothing was simulated."""
     log_p_max: float | None = None
-    guaranteed_p: float | None = None
+    union_p: float | None = None
     permutation_p: float | None = None
     adjusted_p: float | None = None
     """The p-value that the claim is about, adjusted for all the claims of the run."""

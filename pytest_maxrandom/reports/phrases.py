@@ -21,7 +21,7 @@ _ADJUSTMENTS = {"holm": "Holm", "bh": "Benjamini and Hochberg", "none": "not adj
 _BEATEN = {"max_random": "the maximum random baseline", "standard": "the standard baseline"}
 _P_VALUES = {
     "p_max": "p_max",
-    "guaranteed_p": "guaranteed p",
+    "union_p": "union p",
     "permutation_p": "permutation p",
 }
 _ROUNDING = 1e-12
@@ -177,8 +177,8 @@ def guessing(claim: ClaimRecord) -> str:
     error = _monte_carlo(claim.p_max_error)
     guessers = f"best of {count(claim.t)} independent guessers{error}"
     parts = [f"{p_is(claim, 'p_max')} ({guessers})"]
-    if claim.guaranteed_p is not None:
-        shown = p_is(claim, "guaranteed_p")
+    if claim.union_p is not None:
+        shown = p_is(claim, "union_p")
         parts.append(f"{shown} (however the prompts depend on each other)")
     if claim.permutation_p is not None:
         parts.append(f"{p_is(claim, 'permutation_p')} (right answers shuffled)")

@@ -42,7 +42,7 @@ _ONE = 1 + 1e-6
 """What a sum of probabilities, or a correlation, may be where floating point rounds."""
 _LONGEST_ID, _LONGEST_LABEL = 300, 60
 _METRICS = ("accuracy", "balanced_accuracy", "macro_f1")
-_P_VALUES = ("p_max", "guaranteed_p", "permutation_p")
+_P_VALUES = ("p_max", "union_p", "permutation_p")
 _COUNTS = ("shots", "n", "t", "best_correct", "critical_count")
 _SHARES = (
     "best_accuracy",
@@ -50,7 +50,7 @@ _SHARES = (
     "max_random_baseline",
     "p_standard",
     "p_max",
-    "guaranteed_p",
+    "union_p",
     "permutation_p",
     "adjusted_p",
     "majority_rate",

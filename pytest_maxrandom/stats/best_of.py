@@ -243,7 +243,7 @@ class BestOf:
         """Natural logarithm of `p_value`, also where that is below the smallest double."""
         return self._log_p(self._accuracy(correct, n))
 
-    def guaranteed_p(self, correct: int, n: int | None = None) -> float:
+    def union_p(self, correct: int, n: int | None = None) -> float:
         """min(1, sum_i P(X_i/n_i >= correct/n)): holds for every dependence between prompts."""
         return math.exp(min(0.0, self._log_any(self._accuracy(correct, n))))
 

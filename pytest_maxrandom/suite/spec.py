@@ -101,7 +101,7 @@ class BoundsSpec(Spec):
 
     p_max: Probability | None = None
     """The probability that the best of t random guessers does as well is at most this."""
-    guaranteed_p: Probability | None = None
+    union_p: Probability | None = None
     """The same, for guessers whose answers may depend on each other in any way."""
     permutation_p: Annotated[float, Field(ge=0.0001, lt=1)] | None = None
     """The probability that the best of these t prompts does as well on shuffled right answers

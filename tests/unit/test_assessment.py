@@ -193,11 +193,11 @@ def test_the_first_of_equally_good_prompts_wins() -> None:
 
 
 def test_a_knowing_model_passes_every_kind_of_claim() -> None:
-    every = AssertSpec(p_max=0.01, guaranteed_p=0.01, permutation_p=0.01, beats="max_random")
+    every = AssertSpec(p_max=0.01, union_p=0.01, permutation_p=0.01, beats="max_random")
     record = assessed(yes_no("yyn" * 20), knowing, t=5, claim=every)
     assert (record.passed, record.message) == (True, None)
     assert record.permutation_p == 1 / 10_000
-    assert record.guaranteed_p == pytest.approx(5 * 0.5**60)
+    assert record.union_p == pytest.approx(5 * 0.5**60)
 
 
 def test_where_texts_differ_and_are_not_listed_there_is_no_constant_answer() -> None:
@@ -208,13 +208,13 @@ def test_where_texts_differ_and_are_not_listed_there_is_no_constant_answer() -> 
     assert listed.majority_rate == max(first, 20 - first) / 20
 
 
-def test_the_guaranteed_p_is_held_to_its_bound() -> None:
+def test_the_union_p_is_held_to_its_bound() -> None:
     record = assessed(
         yes_no("yn" * 8), lambda each, p: each.right[0] if each.id != "e0" else 1 - each.right[0],
-        t=200, claim=AssertSpec(guaranteed_p=0.05),
+        t=200, claim=AssertSpec(union_p=0.05),
     )  # fmt: skip
     bound = 200 * Fraction(17, 2**16)  # 15 or 16 of 16 right
-    assert record.guaranteed_p == pytest.approx(float(bound))
+    assert record.union_p == pytest.approx(float(bound))
     assert (record.passed, record.critical_count) == (False, 16)
 
 

@@ -90,7 +90,7 @@ def test_numbers_of_equal_guessers_are_those_of_enumeration(
         assert found.log_p_max == pytest.approx(math.log(reached[correct]), abs=1e-13)
         assert found.p_standard == pytest.approx(float(single[correct]), rel=1e-13)
         bound = min(Fraction(1), t * single[correct])
-        assert found.guaranteed_p == pytest.approx(float(bound), rel=1e-13)
+        assert found.union_p == pytest.approx(float(bound), rel=1e-13)
 
 
 def test_prompts_that_leave_out_their_own_have_each_their_own_guesser() -> None:
