@@ -18,7 +18,7 @@ from pytest_maxrandom.record import ClaimRecord, PromptCount, ValidationSet
 from pytest_maxrandom.suite.spec import AssertSpec, claimed
 from pytest_maxrandom.tasks.held_out import set_aside
 from pytest_maxrandom.tasks.load import load_task
-from pytest_maxrandom.verdict import Claim
+from pytest_maxrandom.verdict import Claim, share_levels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -122,6 +122,7 @@ class PlannedClaim:
             quantization=self.model.quantization,
             shots=cell.shots,
             asserted=self.claim.asserted(),
+            levels=self.claim.levels(self.null.t),
             severities=self.claim.deviations(),
             revision=self.model.revision,
             backend=self.model.backend,
@@ -194,8 +195,9 @@ def plan(suite: Suite) -> list[PlannedClaim]:
         for index, of_task in enumerate(cells[arm.prompts.model_dump_json()])
         for cell in of_task
     ]
-    if problems := list(_unpassable(suite, claims)):
-        raise SuiteError(problems)
+    claims = share_levels(claims)
+    if problems := [*_unjudged(suite, claims), *_unpassable(suite, claims)]:
+        raise SuiteError(dict.fromkeys(problems))
     return claims
 
 
@@ -262,10 +264,26 @@ def _score_null(metric: Metric, prompt_set: PromptSet, t: int | None) -> ScoreGu
     return score_guessers(metric, prompt_set, label(prompt_set.validation), t)
 
 
+def _unjudged(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem]:
+    """Yield what is claimed of scores that only shuffled right answers can judge."""
+    for claim in claims:
+        parts = [f"`{key}`" for key in claim.claim.bounds() if key != "permutation_p"]
+        if parts and claim.null.only_permuted:
+            yield Problem(
+                suite.path,
+                suite.line("metric"),
+                f"{' and '.join(parts)} with `metric: {claim.suite.metric}`: who says one label "
+                "scores higher than who guesses, so guessers judge nothing; claim `permutation_p`, "
+                "or use `metric: balanced_accuracy`",
+            )
+
+
 def _unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem]:
     """Yield the claims that no result can pass; they would cost a sweep and tell nothing."""
     for claim in () if suite.spec.allow_unpassable else claims:
         null, ways = claim.null, None
+        if claim.claim.spend:
+            null = claim.with_t(claim.claim.tried(null.t)).null
         if claim.claim.permutation_p is not None:
             ways = min(each.arrangements for each in preferable(claim.cell.prompt_set))
         if failures := claim.claim.impossible(null, ways):
@@ -289,7 +307,10 @@ def _claim(suite: Suite, arm: Arm, index: int, cell: Cell) -> PlannedClaim:
         base=suite.path.parent,
         model=arm.model,
         cell=cell,
-        claim=Claim.of(assertion),
+        claim=Claim.of(
+            assertion,
+            ("permutation_p",) if spec.metric == "macro_f1" else ("p_max", "permutation_p"),
+        ),
         xfail=task.xfail or spec.xfail,
         marks=tuple(dict.fromkeys([*spec.marks, *task.marks])),
         counted=assertion.count if isinstance(assertion, AssertSpec) else "claim",

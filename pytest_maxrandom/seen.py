@@ -13,7 +13,7 @@ from pytest_maxrandom.notation import METRICS
 from pytest_maxrandom.stats.hits import hits
 from pytest_maxrandom.stats.metrics import SCORES
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
-from pytest_maxrandom.verdict import DEFAULT_P_MAX
+from pytest_maxrandom.verdict import DEFAULT_LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,6 +62,8 @@ def seen_of_sweep(
     gold = labels.gold
     if labels.shared:
         names, coded, gold = _by_name(labels, coded)
+    elif any(stratum < 0 for stratum in labels.strata):
+        names, coded, gold = _by_usual(labels, coded)
     rights = tuple(map(frozenset, gold))
     return Seen(
         model=planned.model.name,
@@ -104,6 +106,21 @@ def _by_name(
         gold.append({places[example.choices[index]] for index in example.right})
     # The last column, at NOT_EVALUATED from behind, stays what it is.
     return names, number[np.arange(len(number)), answers], gold
+
+
+def _by_usual(
+    labels: Labels, answers: NDArray[np.int64]
+) -> tuple[tuple[str, ...], NDArray[np.int64], list[set[int]]]:
+    """Give the text that is most often right among the same choices number 0 everywhere."""
+    names = ("what is usually right among the same choices",)
+    names += tuple(f"choice {place}" for place in range(1, max(labels.choices) + 1))
+    # The last column, at NOT_EVALUATED from behind, stays what it is.
+    table = np.tile([*range(1, len(names)), NOT_EVALUATED], (len(labels.examples), 1))
+    for row, usual in zip(table, labels.usual, strict=True):
+        if usual is not None:
+            row[usual] = 0
+    gold = [set(row[[*right]].tolist()) for row, right in zip(table, labels.gold, strict=True)]
+    return names, table[np.arange(len(table)), answers], gold
 
 
 def _log_likelihoods(labels: Labels, predictions: Predictions) -> NDArray[np.float64]:
@@ -158,7 +175,7 @@ def _outcome(planned: PlannedClaim, labels: Labels, best: int, verdict: Verdict)
         passed=verdict.passed,
         p_max=verdict.p_max,
         permutation_p=verdict.permutation_p,
-        level=claim.p_max or DEFAULT_P_MAX,
+        level=verdict.levels.get("p_max", DEFAULT_LEVEL),
         impossible=tuple(claim.impossible(planned.null, ways)),
         score=_score(planned, labels, verdict),
     )

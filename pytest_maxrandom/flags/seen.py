@@ -45,9 +45,8 @@ class Outcome:
         Its right answers, and the number of examples that it was scored on.
     passed : bool
         Whether all that is claimed holds.
-    p_max : float
-    permutation_p : float or None
-        None where it was not computed.
+    p_max, permutation_p : float or None
+        None where they were not computed.
     level : float
         What the claim compares p_max with; .05 where it does not.
     impossible : tuple of str
@@ -60,7 +59,7 @@ class Outcome:
     correct: int
     n: int
     passed: bool
-    p_max: float
+    p_max: float | None
     permutation_p: float | None
     level: float
     impossible: tuple[str, ...] = ()

@@ -41,14 +41,14 @@ DEFAULTS: Mapping[RedFlagKind, Severity] = {
     "unsteady_prompts": "fail",
     "identical_models": "fail",
     "label_mass": "warn",
-    "constant_answers": "warn",
-    "majority": "warn",
-    "max_t": "warn",
+    "constant_answers": "fail",
+    "majority": "fail",
+    "max_t": "fail",
     "repeated_prompts": "warn",
     "unpassable": "warn",
 }
 """What each kind does to a claim where a suite says nothing: what makes n, t, chance or the scores
-wrong fails it."""
+wrong fails it, and so does what shows that a preferred label would pass as well."""
 
 
 @dataclass(slots=True)

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.record import ClaimRecord, Recorded
+from pytest_maxrandom.recorded.permutations import NoPermutations, strata
 from pytest_maxrandom.recorded.published import PublishedGuessers
 from pytest_maxrandom.recorded.tables.summary import RecordedMaximum
+from pytest_maxrandom.stats.permutation import arrangements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from fractions import Fraction
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from pytest_maxrandom.nulls import Guessers
     from pytest_maxrandom.record import Published
@@ -58,6 +64,27 @@ class Evidence:
     declared_n: int | None
     declared_chance: Chance | None
     notes: tuple[str, ...]
+
+    @cached_property
+    def strata(self) -> NDArray[np.int64] | NoPermutations:
+        """Which right answers can be shuffled among which examples, or why that is not known."""
+        try:
+            return strata(self.results, self.chances)
+        except NoPermutations as reason:
+            return reason
+
+    @property
+    def untestable(self) -> str | None:
+        """Why there is no permutation p; None where there is one."""
+        return str(self.strata) if isinstance(self.strata, NoPermutations) else None
+
+    @cached_property
+    def arrangements(self) -> int | None:
+        """In how many ways right answers can be shuffled; None where that is not known."""
+        if isinstance(self.strata, NoPermutations) or isinstance(self.results, RecordedMaximum):
+            return None
+        assert self.results.gold is not None
+        return arrangements(self.results.gold, self.strata, self.results.clusters)
 
     @property
     def n(self) -> int:
@@ -142,6 +169,7 @@ class RecordedClaim:
             quantization=model.quantization or "",
             shots=self.shots or 0,
             asserted=self.claim.asserted(),
+            levels=self.claim.levels(self.evidence.null.t) if self.evidence else {},
             severities=self.claim.deviations(),
             backend=model.backend,
             scoring="",

@@ -79,6 +79,7 @@ class RecordedSweep:
     labels: tuple[str, ...] = ()
     log_likelihoods: NDArray[np.float64] | None = None
     notes: tuple[str, ...] = ()
+    clusters: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         shape = (len(self.prompt_ids), len(self.example_ids))

@@ -103,6 +103,7 @@ def counted_t(claim: ClaimRecord) -> str:
         "claim": "t counts those of this claim",
         "task": "t counts all of them (count: task)",
         "budget": "t is the budget declared in advance",
+        "doubling": "t is the next power of two, because levels are spent per doubling of t",
     }
     return f"{ever}; {how[tries.counted]}; {made}"
 
@@ -110,15 +111,17 @@ def counted_t(claim: ClaimRecord) -> str:
 def looks(claim: ClaimRecord) -> str:
     """Say how often the claim was looked at, and whether that leaves its verdict as it is."""
     tries = claim.tries
-    if tries is None or claim.p_max is None:
+    if tries is None:
         return ""
     number = f"look {count(tries.look)} at this claim"
     if tries.look == 1:
         number = "the first look at this claim"
-    verdict = "is at most" if tries.holds else "is above"
+    if tries.counted == "doubling":
+        return f"{number}; levels are spent per doubling of t, so that any number of looks is valid"
+    verdict = "holds" if tries.holds else "does not hold"
     return (
-        f"{number}; p_max {verdict} {p_value(tries.level)} = alpha / (i (i + 1)), which is the "
-        f"level of look i = {tries.look} where the looks are counted too"
+        f"{number}; with `looks: spend`, which makes any number of looks valid, the claim "
+        f"{verdict} at the level {p_value(tries.level)}"
     )
 
 

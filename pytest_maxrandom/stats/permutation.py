@@ -168,9 +168,7 @@ def p_of_all(p_value: float, held: int, t: int) -> float:
     return min(1.0, p_value * t / held) if t > held else p_value
 
 
-def arrangements(
-    gold: Gold, strata: ArrayLike, groups: Sequence[Hashable] | None = None
-) -> int:
+def arrangements(gold: Gold, strata: ArrayLike, groups: Sequence[Hashable] | None = None) -> int:
     """Return in how many different ways the right answers can be permuted.
 
     No permutation p-value is below one over this number. Arguments as of `max_t_test`.

@@ -37,6 +37,7 @@ class Example:
     choices: tuple[str, ...]
     right: tuple[int, ...]
     order: tuple[int, ...] | None = None
+    cluster: str | None = None
 
     @property
     def chance(self) -> Fraction:

@@ -172,8 +172,6 @@ def test_a_preferred_label_and_knowledge_are_told_apart(
     choices = [4] * len(gold)
     score = float(scores.never_score(scores.recalls(answers[None], gold, 4))[0])
     p = null.recall_baseline(gold, choices, 1).p_value(score)
-    test = max_t_test(
-        answers[None], gold, choices, statistic=scores.NEVER_X, permutations=999
-    )
+    test = max_t_test(answers[None], gold, choices, statistic=scores.NEVER_X, permutations=999)
     shuffled = test.p_value
     assert finding([p, shuffled], preference_p_value(answers, gold, choices), 0.05) == kind

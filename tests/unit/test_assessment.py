@@ -137,11 +137,13 @@ def test_a_constant_answer_passes_p_max_on_unbalanced_labels_but_not_max_t() -> 
     assert record.passed is False
     assert record.message is not None
     assert "permutation p > .999 is above .05" in record.message
-    fooled = assessed(examples, always("Yes"), t=10)
-    assert fooled.passed is True
+    assert assessed(examples, always("Yes"), t=10).passed is False  # by default
+    fooled = assessed(examples, always("Yes"), t=10, claim=AssertSpec(p_max=0.05))
+    assert (fooled.holds, fooled.passed) == (True, False)
+    assert {flag.kind for flag in fooled.failing_flags} == {"constant_answers", "majority", "max_t"}
     majority = next(flag for flag in fooled.red_flags if flag.kind == "majority")
     assert (majority.severity, majority.text) == (
-        "warn",
+        "fail",
         "Always saying 'Yes' is right on 70 of 100 examples; the best prompt is not above that.",
     )
 

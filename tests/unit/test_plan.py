@@ -89,7 +89,7 @@ prompts: {{shots: 1}}
 
 def test_a_suite_that_says_nothing_claims_the_default(suites: Suites) -> None:
     (claim,) = suites.claims(f"{MODELS}tasks: [{FRUIT}]\n")
-    assert (claim.claim, claim.xfail, claim.marks) == (Claim(0.05, None), None, ())
+    assert (claim.claim, claim.xfail, claim.marks) == (Claim(0.05, permutation_p=0.05), None, ())
 
 
 def test_counterfactual_scoring_states_answers_in_all_prompts(suites: Suites) -> None:
@@ -126,7 +126,7 @@ scoring: sum_logprob
     one, both = 1 - (4 / 9) ** 2, 1 - (8 / 9) ** 2
     assert record.max_random_baseline == pytest.approx((one + both) / 2)
     assert record.critical_count is None
-    assert record.asserted == {"p_max": 0.05}
+    assert record.asserted == {"p_max": 0.05, "permutation_p": 0.05}
     assert record.passed is None
     assert record.prompts is not None
     assert (record.prompts.asked, record.prompts.possible, record.prompts.pool) == (5, 2, 1)
@@ -211,6 +211,10 @@ def test_paths_are_relative_to_the_suite(suites: Suites) -> None:
 def test_a_claim_that_no_result_can_pass_is_told_before_any_model_is_run(suites: Suites) -> None:
     path = Path("s.yaml")
     path.write_text(f"{MODELS}tasks:\n- {FRUIT}\nprompts: {{shots: 0, count: 1}}\n")
+    with pytest.raises(SuiteError, match=r"the permutation p is 1, because all right answers that"):
+        plan(load_suite(path))
+    rows = [f'question {number},"[""a"", ""b""]",{"ab"[number % 2]}' for number in range(12)]
+    (suites.folder / "fruit.csv").write_text("\n".join(["input,choices,answer", *rows]))
     assert len(plan(load_suite(path))) == 1  # 12 of 12 by chance: 2 ** -12
     path.write_text(f"{MODELS}tasks:\n- {FRUIT}\nprompts: {{shots: 4, count: 200}}\n")
     with pytest.raises(SuiteError) as caught:

@@ -157,13 +157,13 @@ def test_every_p_value_is_named_with_what_it_means() -> None:
     )
 
 
-def test_the_permutation_p_is_said_to_be_of_the_accuracy_where_another_metric_is_judged() -> None:
+def test_the_permutation_p_is_of_whatever_metric_is_judged() -> None:
     record = scored(union_p=None, p_standard=None, asserted={"permutation_p": 0.05})
     assert phrases.guessing(record) == (
         "p_max = .912 (best of 20 independent guessers, Monte Carlo error .0012); "
-        "permutation p of the accuracy = .412 (right answers shuffled)"
+        "permutation p = .412 (right answers shuffled)"
     )
-    assert phrases.decided_by(record) == "permutation p of the accuracy = .412"
+    assert phrases.decided_by(record) == "permutation p = .412"
     assert phrases.claimed(record) == "permutation p of the accuracy is at most .05"
 
 

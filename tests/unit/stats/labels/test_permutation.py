@@ -109,4 +109,3 @@ def test_no_p_value_is_below_one_over_the_permutations_and_one_more() -> None:
     assert permutation_p_value(gold[None], gold, [4] * 100, permutations=99) == 0.01
     assert permutation_p_value(gold[None] * 0, gold, [4] * 100, permutations=99) == 1
     assert permutation_p_value(gold[None], gold, [4] * 100) == 1e-4
-
