@@ -153,7 +153,7 @@ class PlannedClaim:
             ),
             validation_ids=[example.id for example in found.validation],
             task_digest=cell.task.digest,
-            notes=[*self.arm.notes, *cell.task.notes, *found.notes],
+            notes=[*self.claim.notes, *self.arm.notes, *cell.task.notes, *found.notes],
         )
 
     @property
@@ -196,7 +196,7 @@ def plan(suite: Suite) -> list[PlannedClaim]:
         for cell in of_task
     ]
     claims = share_levels(claims)
-    if problems := [*_unjudged(suite, claims), *_unpassable(suite, claims)]:
+    if problems := [*_contradicting(suite, claims), *_unpassable(suite, claims)]:
         raise SuiteError(dict.fromkeys(problems))
     return claims
 
@@ -264,9 +264,16 @@ def _score_null(metric: Metric, prompt_set: PromptSet, t: int | None) -> ScoreGu
     return score_guessers(metric, prompt_set, label(prompt_set.validation), t)
 
 
-def _unjudged(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem]:
-    """Yield what is claimed of scores that only shuffled right answers can judge."""
+def _contradicting(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem]:
+    """Yield claims that contradict the suite's metric or budget."""
     for claim in claims:
+        if claim.claim.spend and claim.suite.prompts.budget:
+            yield Problem(
+                suite.path,
+                suite.line("prompts", "budget"),
+                "prompts.budget: beside `looks: spend`; either makes any number of looks valid: "
+                "remove one of them",
+            )
         parts = [f"`{key}`" for key in claim.claim.bounds() if key != "permutation_p"]
         if parts and claim.null.only_permuted:
             yield Problem(

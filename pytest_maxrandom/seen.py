@@ -112,8 +112,8 @@ def _by_usual(
     labels: Labels, answers: NDArray[np.int64]
 ) -> tuple[tuple[str, ...], NDArray[np.int64], list[set[int]]]:
     """Give the text that is most often right among the same choices number 0 everywhere."""
-    names = ("what is usually right among the same choices",)
-    names += tuple(f"choice {place}" for place in range(1, max(labels.choices) + 1))
+    others = (f"choice {place}" for place in range(1, max(labels.choices) + 1))
+    names = ("what is usually right among the same choices", *others)
     # The last column, at NOT_EVALUATED from behind, stays what it is.
     table = np.tile([*range(1, len(names)), NOT_EVALUATED], (len(labels.examples), 1))
     for row, usual in zip(table, labels.usual, strict=True):

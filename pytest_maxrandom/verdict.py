@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
 
 from pytest_maxrandom.notation import P_VALUES, accuracy, equals, level, p_value
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.spec import BoundsSpec
 
 DEFAULT_LEVEL = 0.05
+_RENAMED = "The suite calls `union_p` by its old name, `guaranteed_p`: rename it."
 _ROUNDING = 1e-12
 _BASELINES = {"max_random": "the expected maximum", "standard": "chance"}
 
@@ -38,6 +39,8 @@ class Claim:
     spend : bool
         Whether its levels are spent over the doublings of t, so that it may be looked at any
         number of times.
+    notes : tuple of str
+        What a reader must know of it, one sentence each.
     """
 
     p_max: float | None = None
@@ -47,12 +50,13 @@ class Claim:
     red_flags: RedFlags | None = None
     family: int | None = None
     spend: bool = False
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
     def of(
         cls,
         spec: BoundsSpec | Literal["report"] | None,
-        default: Collection[Literal["p_max", "permutation_p"]] = ("p_max",),
+        default: Collection[str] = ("p_max",),
     ) -> Claim:
         """Return the claim of a suite or task.
 
@@ -63,7 +67,7 @@ class Claim:
         """
         if spec == "report":
             return cls()
-        usual = dict.fromkeys(default, DEFAULT_LEVEL)
+        usual: dict[str, Any] = dict.fromkeys(default, DEFAULT_LEVEL)
         if spec is None:
             return cls(**usual)
         return cls(
@@ -71,6 +75,7 @@ class Claim:
             red_flags=spec.red_flags,
             family=1 if spec.family == "suite" else None,
             spend=getattr(spec, "looks", None) == "spend",
+            notes=(_RENAMED,) if "guaranteed_p" in spec.model_fields_set else (),
         )
 
     def bounds(self) -> dict[str, float | str]:
@@ -130,8 +135,8 @@ class Claim:
                 f"the permutation p is at least 1/{arrangements}, because the right answers can "
                 f"be shuffled in {arrangements} ways only"
                 if arrangements > 1
-                else "the permutation p is 1, because all right answers that could be shuffled are the "
-                "same"
+                else "the permutation p is 1, because all right answers that could be shuffled "
+                "are the same"
             )
         return failures
 

@@ -107,7 +107,8 @@ def _is_above(tried: Seen) -> bool:
     outcome = tried.outcome
     assert outcome is not None
     assert tried.gold is not None
-    constant = majority_answer(compress(tried.gold, tried.evaluated[outcome.best]))
+    scored = compress(tried.gold, tried.evaluated[outcome.best])
+    constant: ConstantAnswer[int] = majority_answer(scored)
     return outcome.correct * constant.n > constant.correct * outcome.n
 
 

@@ -174,6 +174,7 @@ class RecordedClaim:
             backend=model.backend,
             scoring="",
             xfail=self.xfail,
+            notes=list(self.claim.notes),
             recorded=Recorded(model.results.path, model.results.format, stated),
         )
         if evidence:
@@ -181,7 +182,7 @@ class RecordedClaim:
             record.standard_baseline = evidence.null.standard_baseline
             record.max_random_baseline = evidence.null.max_random_baseline
             record.published = evidence.published
-            record.notes = list(evidence.notes)
+            record.notes += evidence.notes
             if not isinstance(evidence.results, RecordedMaximum):
                 record.validation_ids = list(evidence.results.example_ids)
             assert record.recorded is not None

@@ -328,8 +328,8 @@ def _of_labels(
             for each, (part, _) in zip(rights, cells, strict=True)
         ]
         # Counts are exact as single floats, their quotients would not be.
-        counted = (np.stack(each, axis=-1).astype(np.float64) for each in (hits, seen))
-        found = statistic.of(Tally(*counted, said=answered, scored=scored))
+        hit, right_there = (np.stack(each, axis=-1).astype(np.float64) for each in (hits, seen))
+        found = statistic.of(Tally(hits=hit, seen=right_there, said=answered, scored=scored))
         return np.nan_to_num(found, nan=-np.inf)
 
     observed = scores(everywhere[None])[0]

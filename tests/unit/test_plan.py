@@ -227,6 +227,59 @@ def test_a_claim_that_no_result_can_pass_is_told_before_any_model_is_run(suites:
     )
 
 
+def test_claims_of_a_family_share_their_levels(suites: Suites) -> None:
+    claims = suites.claims(f"""\
+{MODELS}assert: {{p_max: 0.05, union_p: 0.1, family: suite}}
+tasks:
+- {FRUIT}
+- {{name: own, format: csv, path: fruit.csv, assert: {{permutation_p: 0.02}}}}
+- {{name: told, format: csv, path: fruit.csv, assert: report}}
+- {{name: mild, format: csv, path: fruit.csv, assert: {{red_flags: warn}}}}
+prompts: {{shots: [0, 1]}}
+""")
+    assert [(claim.cell.task.name, claim.claim.levels(5)) for claim in claims[::2]] == [
+        ("fruit", {"p_max": 0.0125, "union_p": 0.025}),
+        ("own", {"permutation_p": 0.02}),
+        ("told", {}),
+        ("mild", {"p_max": 0.0125, "union_p": 0.025}),
+    ]
+
+
+def test_levels_are_spent_per_doubling_of_t(suites: Suites) -> None:
+    (claim,) = suites.claims(
+        f"{MODELS}assert: {{looks: spend}}\ntasks: [{FRUIT}]\nprompts: {{shots: 1}}\n"
+    )
+    assert claim.claim.asserted() == {"p_max": 0.05, "permutation_p": 0.05, "looks": "spend"}
+    assert claim.claim.tried(9) == 16
+    assert claim.claim.levels(9) == dict.fromkeys(("p_max", "permutation_p"), 0.05 / 30)
+
+
+def test_macro_f1_is_judged_by_shuffled_answers_only(suites: Suites) -> None:
+    rows = [f'question {number},"[""a"", ""b""]",{"ab"[number % 2]}' for number in range(12)]
+    (suites.folder / "fruit.csv").write_text("\n".join(["input,choices,answer", *rows]))
+    text = f"{MODELS}metric: macro_f1\ntasks: [{FRUIT}]\nprompts: {{shots: 0}}\n"
+    (claim,) = suites.claims(text)
+    assert claim.claim.asserted() == {"permutation_p": 0.05}
+    assert suites.problems(f"assert: {{p_max: 0.05, beats: standard}}\n{text}") == [
+        "s.yaml:3: `p_max` and `beats` with `metric: macro_f1`: who says one label scores higher "
+        "than who guesses, so guessers judge nothing; claim `permutation_p`, or use `metric: "
+        "balanced_accuracy`"
+    ]
+
+
+def test_the_old_name_of_union_p_keeps_working_and_is_told(suites: Suites) -> None:
+    text = f"{MODELS}assert: {{guaranteed_p: 0.01}}\ntasks: [{FRUIT}]\nprompts: {{shots: 0}}\n"
+    (claim,) = suites.claims(text)
+    assert claim.claim == Claim(union_p=0.01)
+    assert claim.record("a", "s.yaml").notes[0] == (
+        "The suite calls `union_p` by its old name, `guaranteed_p`: rename it."
+    )
+    (problem,) = suites.problems(text.replace("{guaranteed", "{union_p: 0.01, guaranteed"))
+    assert problem.startswith(
+        "s.yaml:2: `assert`: found keys with values, expected `union_p` alone"
+    )
+
+
 def test_another_metric_needs_labels_that_examples_share(suites: Suites) -> None:
     text = f"{MODELS}metric: macro_f1\ntasks:\n- {FRUIT}\nprompts: {{shots: 0}}\n"
     (claim,) = suites.claims(text)

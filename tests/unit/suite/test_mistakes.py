@@ -41,7 +41,7 @@ TASK_KEYS = (
         ),
         ("assert: {zzz: 1}",
             "unknown key `assert.zzz` (keys here: p_max, union_p, permutation_p, beats, "
-            "red_flags, count, in_replicates)",
+            "red_flags, count, looks, in_replicates)",
         ),
         (
             "prompts: {formats: [{label: letter}]}",

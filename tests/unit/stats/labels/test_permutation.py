@@ -18,7 +18,7 @@ close = pytest.approx
 
 
 def permutation_p_value(
-    answers: NDArray[np.int64], gold: Any, choices: Sequence[int], **settings: int
+    answers: NDArray[np.int64], gold: Any, choices: Sequence[int], **settings: Any
 ) -> float:
     return max_t_test(answers, gold, choices, statistic=NEVER_X, **settings).p_value
 
