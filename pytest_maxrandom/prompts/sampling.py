@@ -207,7 +207,7 @@ def _pool(
     if spec.demonstrations == "outside" or (spec.demonstrations == "auto" and enough):
         return "outside", pool, len(outside) - len(pool), len(others) - len(outside)
     once = [example for example in validation if times[_shown(example, formats)] == 1]
-    telling = sum(clusters[example.cluster] > 1 for example in validation)
+    telling = sum(size for size in clusters.values() if size > 1)
     return "leave_out", once, len(validation) - len(once), telling
 
 

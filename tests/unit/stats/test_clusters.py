@@ -35,7 +35,7 @@ def test_it_is_the_n_whose_mean_varies_as_much_where_clusters_are_answered_alike
 
 def test_no_stated_cluster_is_no_cluster() -> None:
     assert summary([None, None]) == (None, None)
-    assert summary(["a", "a", None, None]) == (3, pytest.approx(16 / 6))
+    assert summary(["a", "a", None, None]) == (3, 16 / 6)
     with pytest.raises(ValueError, match="at least one example"):
         effective_n([])
 
