@@ -12,6 +12,7 @@ from pytest_maxrandom.labels import preferable
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import BestPrompt
 from pytest_maxrandom.seen import seen_of_sweep
+from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.stats.metrics import SCORES
 from pytest_maxrandom.stats.permutation import (
     LIFT,
@@ -92,6 +93,7 @@ def assess(
     )
     verdict.write_into(record)
     winner = predictions.prompts[best]
+    record.clusters, record.effective_n = summary(each.cluster for each in winner.examples)
     record.correct_counts = counts
     record.ties = sum(prompt.ties for prompt in predictions.prompts)
     record.best_ties = winner.ties

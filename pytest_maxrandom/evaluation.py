@@ -11,6 +11,7 @@ from pytest_maxrandom.ledger import FOLDER, SetLedger
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.others import other_models
 from pytest_maxrandom.record import HeldOut, Tries
+from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.stats.intervals import wilson
 from pytest_maxrandom.stats.looks import spent
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
@@ -262,7 +263,10 @@ class Evaluation:
         )
 
     def _open(self, prompt: Prompt, progress: Progress) -> HeldOut | None:
-        """Score the best prompt on the test set, if that could be written down."""
+        """Score the best prompt on the test set, if that could be written down.
+
+        Where its examples have clusters, the interval is that of their effective n.
+        """
         examples = self._planned.cell.test
         openings = self._ledger.opened(self._subject, prompt.digest, examples)
         if openings is None:
@@ -273,7 +277,8 @@ class Evaluation:
         null = MaxRandomBaseline(
             n=len(examples), chance=[example.chance for example in examples], t=1
         )
-        low, high = wilson(predictions.correct, len(examples))
+        clusters, effective_n = summary(example.cluster for example in examples)
+        low, high = wilson(predictions.correct, len(examples), effective_n=effective_n)
         return HeldOut(
             n=len(examples),
             correct=predictions.correct,
@@ -284,6 +289,8 @@ class Evaluation:
             p_standard=null.p_value(predictions.correct),
             openings=openings,
             seen=self._ledger.seen(examples),
+            clusters=clusters,
+            effective_n=effective_n,
         )
 
     def _sweep(

@@ -15,6 +15,7 @@ from pytest_maxrandom.nulls import Guessers, NoMetric, guessers, score_guessers
 from pytest_maxrandom.prompts.formats import Counterfactual
 from pytest_maxrandom.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.record import ClaimRecord, PromptCount, ValidationSet
+from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.suite.spec import AssertSpec, claimed
 from pytest_maxrandom.tasks.held_out import set_aside
 from pytest_maxrandom.tasks.load import load_task
@@ -113,6 +114,8 @@ class PlannedClaim:
         cell, prompts = self.cell, self.suite.prompts
         found = cell.prompt_set
         chances = Counter(str(example.chance) for example in found.validation)
+        scored = found.scored(found.prompts[0])
+        clusters, effective_n = summary(example.cluster for example in scored)
         return ClaimRecord(
             id=node_id,
             suite=suite,
@@ -128,6 +131,8 @@ class PlannedClaim:
             backend=self.model.backend,
             scoring=self.suite.scoring,
             n=found.n,
+            clusters=clusters,
+            effective_n=effective_n,
             t=self.null.t,
             metric=self.suite.metric,
             standard_baseline=self.null.standard_baseline,
@@ -217,7 +222,11 @@ def _examples(suite: Suite, index: int, problems: list[Problem]) -> _Examples | 
     except SuiteError as error:
         problems += error.problems
         return None
-    return _Examples(task, validation_set(task, spec.validation), test)
+    try:
+        return _Examples(task, validation_set(task, spec.validation), test)
+    except NoPrompts as error:
+        problems.append(Problem(*where(error.key), f"tasks[{index}]: {error}"))
+        return None
 
 
 def _cells(suite: Suite, arm: Arm, given: _Examples, problems: list[Problem]) -> list[Cell]:

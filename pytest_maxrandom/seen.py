@@ -85,6 +85,8 @@ def seen_of_sweep(
         labelled=None if scoring == "paper" else _labelled(labels, predictions, names),
         inputs=tuple(example.input for example in labels.examples),
         copies=_copies(labels.examples),
+        alphabetical=tuple(map(_alphabetical, labels.examples)),
+        clusters=_clusters(labels.examples),
         full_texts=sweep.full_texts,
         asked=_asked(planned),
         outcome=None if verdict is None else _outcome(planned, labels, best, verdict),
@@ -142,6 +144,16 @@ def _copies(examples: Sequence[Example]) -> tuple[int, ...]:
     first: dict[tuple[str, tuple[str, ...]], int] = {}
     asked = [(example.input, tuple(sorted(example.choices))) for example in examples]
     return tuple(first.setdefault(each, place) for place, each in enumerate(asked))
+
+
+def _alphabetical(example: Example) -> frozenset[int]:
+    order = sorted(range(len(example.choices)), key=lambda place: example.choices[place])
+    return frozenset(order.index(right) for right in example.right)
+
+
+def _clusters(examples: Sequence[Example]) -> tuple[str | None, ...] | None:
+    clusters = tuple(example.cluster for example in examples)
+    return None if set(clusters) == {None} else clusters
 
 
 def _labelled(

@@ -10,6 +10,7 @@
 ``knowledge``  whether such scores show knowledge all the same
 ``scores``     scores that are tied, or of texts that no model would write; no right answer
 ``texts``      texts that were cut
+``shared``     long texts that several examples share
 ``labels``     answers that are always the same label
 ``models``     two models that are one
 ``claims``     what the verdict alone does not tell
@@ -21,7 +22,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.flags import choices, claims, constant, labels, models, prompts, scores, texts
+from pytest_maxrandom.flags import (
+    choices,
+    claims,
+    constant,
+    labels,
+    models,
+    prompts,
+    scores,
+    shared,
+    texts,
+)
 from pytest_maxrandom.flags.flag import Flag
 from pytest_maxrandom.flags.labels import majority
 from pytest_maxrandom.flags.seen import Outcome, Seen
@@ -55,6 +66,7 @@ def _of_answers(read: Seen) -> Iterable[Iterable[Flag]]:
         choices.complementary(tried),
         prompts.colliding_ids(tried),
         prompts.repeated_examples(tried),
+        shared.shared_text(tried),
         prompts.other_examples(tried),
         prompts.unsteady(read),
         texts.cut(tried),

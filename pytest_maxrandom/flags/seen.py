@@ -111,6 +111,11 @@ class Seen:
         The texts of the examples.
     copies : tuple of int or None
         Per example the place of the first one with the same text and choices.
+    alphabetical : tuple of frozenset of int or None
+        Per example the places of its right choices among all its choices in alphabetical order:
+        the same for the same answer wherever choices are the same, and by chance elsewhere.
+    clusters : tuple of str or None
+        Per example the stated cluster; None where none is stated of any.
     full_texts : int
         (prompt, example) pairs of which a text is exactly as long as the model's context.
     asked : int or None
@@ -142,6 +147,8 @@ class Seen:
     labelled: NDArray[np.bool_] | None = None
     inputs: tuple[str, ...] | None = None
     copies: tuple[int, ...] | None = None
+    alphabetical: tuple[frozenset[int], ...] | None = None
+    clusters: tuple[str | None, ...] | None = None
     full_texts: int = 0
     asked: int | None = None
     outcome: Outcome | None = None

@@ -76,7 +76,7 @@ class HeldOut:
     accuracy: float
     low: float
     high: float
-    """Wilson's 95 % interval of the accuracy."""
+    """Wilson's 95 % interval of the accuracy; with clusters, of the effective n."""
     standard_baseline: float
     p_standard: float
     """P(one guesser has at least as many right); one prompt was tried, so t = 1."""
@@ -84,6 +84,10 @@ class HeldOut:
     """(model, prompt) pairs for which this test set was ever opened, this one included."""
     seen: int = 0
     """Its examples that stand in a validation set of the ledger: no test for those who saw them."""
+    clusters: int | None = None
+    """Clusters that its examples belong to; None where none are stated."""
+    effective_n: float | None = None
+    """n^2 / sum of squared cluster sizes; the interval is that of so many examples."""
 
 
 @dataclass(slots=True)
@@ -247,6 +251,10 @@ class ClaimRecord:
     """What a reader must know, one sentence each."""
     warnings: list[str] = field(default_factory=list)
     """What happened to the ledger or the results store, one sentence each."""
+    clusters: int | None = None
+    """Clusters that the n examples belong to; None where none are stated."""
+    effective_n: float | None = None
+    """n^2 / sum of squared cluster sizes: what the n examples are worth at least."""
 
     @property
     def failing_flags(self) -> list[RedFlag]:

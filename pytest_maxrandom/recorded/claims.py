@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.record import ClaimRecord, Recorded
@@ -12,6 +13,7 @@ from pytest_maxrandom.recorded.permutations import NoPermutations, strata
 from pytest_maxrandom.recorded.published import PublishedGuessers
 from pytest_maxrandom.recorded.tables.summary import RecordedMaximum
 from pytest_maxrandom.stats.permutation import arrangements
+from pytest_maxrandom.stats.clusters import summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -90,6 +92,13 @@ class Evidence:
     def n(self) -> int:
         """Number of examples that the claim is about."""
         return self.null.published_n if isinstance(self.null, PublishedGuessers) else self.counts.n
+
+    @property
+    def clusters(self) -> tuple[int | None, float | None]:
+        """Number of clusters of the best prompt's examples, and what these are worth at least."""
+        if isinstance(self.results, RecordedMaximum) or self.results.clusters is None:
+            return None, None
+        return summary(compress(self.results.clusters, self.results.evaluated[self.counts.best]))
 
     @property
     def mix(self) -> dict[str, int]:
@@ -179,6 +188,7 @@ class RecordedClaim:
         )
         if evidence:
             record.n, record.t = evidence.n, evidence.null.t
+            record.clusters, record.effective_n = evidence.clusters
             record.standard_baseline = evidence.null.standard_baseline
             record.max_random_baseline = evidence.null.max_random_baseline
             record.published = evidence.published

@@ -17,7 +17,7 @@ from pytest_maxrandom.reports.summary import model_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_maxrandom.record import ClaimRecord, Engine, LabelBiasRecord
+    from pytest_maxrandom.record import ClaimRecord, Engine, HeldOut, LabelBiasRecord
 
 _Number = TypeVar("_Number", int, float)
 
@@ -53,6 +53,21 @@ def counted_n(claim: ClaimRecord) -> str:
         verb = "repeats another" if v.duplicates == 1 else "repeat others"
         parts.append(f"{count(v.duplicates)} of the task's examples {verb} exactly")
     return "; ".join(parts)
+
+
+def clusters(claim: ClaimRecord) -> str:
+    """Say what n is worth, where examples belong together."""
+    if claim.clusters is None:
+        return ""
+    return f"n = {count(claim.n)} examples {in_clusters(claim)}"
+
+
+def in_clusters(of: ClaimRecord | HeldOut) -> str:
+    """Name clusters and the effective n: ``in 25 clusters, effective n 25.0``; empty without."""
+    if of.clusters is None or of.effective_n is None:
+        return ""
+    noun = "cluster" if of.clusters == 1 else "clusters"
+    return f"in {count(of.clusters)} {noun}, effective n {of.effective_n:,.1f}"
 
 
 def chance(claim: ClaimRecord) -> str:
@@ -138,10 +153,13 @@ def held_out(claim: ClaimRecord) -> str:
         return f"{count(aside)} examples are still closed, because {why}"
     seen = f"; {count(test.seen)} of them were validation examples before" if test.seen else ""
     times = "opening" if test.openings == 1 else "openings"
+    worth = f" by the effective n ({in_clusters(test)})" if test.clusters is not None else ""
+    alone = " with every example by itself" if test.clusters is not None else ""
     return (
         f"{count(test.correct)} of {count(test.n)} correct ({accuracy(test.accuracy)}, 95 % "
-        f"interval {accuracy(test.low)} to {accuracy(test.high)}), beside a standard baseline of "
-        f"{accuracy(test.standard_baseline)}: p {equals(p_value(test.p_standard))}; "
+        f"interval {accuracy(test.low)} to {accuracy(test.high)}{worth}), beside a standard "
+        f"baseline of {accuracy(test.standard_baseline)}: p {equals(p_value(test.p_standard))}"
+        f"{alone}; "
         f"{count(test.openings)} {times} of this test set so far{seen}"
     )
 

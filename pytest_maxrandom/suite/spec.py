@@ -64,7 +64,7 @@ class ModelSpec(Spec):
 
 
 class ColumnsSpec(Spec):
-    """Which columns (CSV) or fields (JSONL, hub) hold what."""
+    """Which columns (CSV) or fields (JSONL, hub, BIG-bench) hold what."""
 
     input: Text = "input"
     """The text of the example."""
@@ -74,6 +74,9 @@ class ColumnsSpec(Spec):
     """The right choice (JSONL, hub: or a list of them)."""
     id: Text | None = None
     """A column of unique ids; `id` where a row has it, else made from the row's number."""
+    cluster: Text | None = None
+    """What examples share that belong together, such as the id of their passage. Clusters stay
+    whole: shuffled, drawn and set aside as one."""
 
 
 class ValidationSpec(Spec):
@@ -204,7 +207,7 @@ class TaskSpec(CountedSettings):
     test: TestSpec | None = None
     """Examples that neither prompts nor demonstrations ever show."""
     columns: ColumnsSpec = ColumnsSpec()
-    """jsonl, csv, hub: where each part of an example is."""
+    """jsonl, csv, hub: where each part of an example is; bigbench: `cluster` only."""
     choices: Annotated[list[Text], Field(min_length=2)] | None = None
     """jsonl, csv, hub: the choices of every example, where the data does not hold them."""
     answer_is: Literal["text", "index", "letter"] | None = None

@@ -66,9 +66,10 @@ TASK_KEYS = (
         (
             "assert: {red_flags: {majorty: fail}}",
             "unknown key `assert.red_flags.majorty`; did you mean `majority`? (keys here: choices, "
-            "complementary_prompts, colliding_ids, repeated_examples, other_examples, cut_text, "
-            "constant_scores, tied_scores, never_right, unsteady_prompts, identical_models, "
-            "label_mass, constant_answers, majority, max_t, repeated_prompts, unpassable)",
+            "complementary_prompts, colliding_ids, repeated_examples, clustered_answers, "
+            "shared_text, other_examples, cut_text, constant_scores, tied_scores, never_right, "
+            "unsteady_prompts, identical_models, label_mass, constant_answers, "
+            "majority, max_t, repeated_prompts, unpassable)",
         ),
         (
             "assert: {red_flags: {majority: off}}",
