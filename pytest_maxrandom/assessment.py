@@ -13,9 +13,18 @@ from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import BestPrompt
 from pytest_maxrandom.seen import seen_of_sweep
 from pytest_maxrandom.shortcuts.compare import beside_shortcuts
+from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.stats.metrics import SCORES
-from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_test, p_of_all
-from pytest_maxrandom.verdict import judge
+from pytest_maxrandom.stats.permutation import (
+    LIFT,
+    NOT_EVALUATED,
+    STATISTICS,
+    STOP_AFTER,
+    max_t_test,
+    p_of_all,
+    permutations_for,
+)
+from pytest_maxrandom.verdict import DEFAULT_LEVEL, judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,9 +37,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.predictions import PromptPredictions
     from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.stats.gold import Gold
+    from pytest_maxrandom.suite.spec import Metric
     from pytest_maxrandom.sweep import Sweep
-
-PERMUTATIONS = 9_999
 
 
 def assess(
@@ -60,11 +68,23 @@ def assess(
     scores = _scores(planned, labels, answers)
     ranked = [float(count) for count in counts] if scores is None else scores
     best = ranked.index(max(ranked))
-    permutation_p = None
+    permutation_p, t = None, planned.null.t
     if not thrifty or planned.claim.permutation_p is not None:
         # Whatever is preferred must not look like knowledge.
         permutation_p, notes = max(
-            (permuted_p(said, seen.gold, seen.choices, planned.null.t) for seen, said in views),
+            (
+                permuted_p(
+                    said,
+                    seen.gold,
+                    seen.choices,
+                    t,
+                    level=min(planned.claim.levels(t).values(), default=DEFAULT_LEVEL),
+                    metric=planned.suite.metric,
+                    strata=seen.strata,
+                    groups=seen.groups,
+                )
+                for seen, said in views
+            ),
             key=lambda test: test[0],
         )
         record.notes += notes
@@ -78,6 +98,7 @@ def assess(
     )
     verdict.write_into(record)
     winner = predictions.prompts[best]
+    record.clusters, record.effective_n = summary(each.cluster for each in winner.examples)
     record.correct_counts = counts
     record.ties = sum(prompt.ties for prompt in predictions.prompts)
     record.best_ties = winner.ties
@@ -130,33 +151,50 @@ def permuted_p(
     choices: ArrayLike | None,
     t: int,
     *,
+    level: float = DEFAULT_LEVEL,
+    metric: Metric = "accuracy",
     strata: ArrayLike | None = None,
+    groups: Sequence[str] | None = None,
 ) -> tuple[float, list[str]]:
     """Return the max-T p-value of t prompts, and what a reader must know of it.
 
     Parameters
     ----------
-    answers, gold, choices, strata
+    answers, gold, choices, strata, groups
         As `pytest_maxrandom.stats.permutation.max_t_test` takes them; of the prompts at hand.
     t : int
         All prompts.
+    level : float
+        The smallest level that a p-value of the claim is compared with.
+    metric : str
+        What the best prompt is best in. Where prompts leave out their own demonstrations, accuracy
+        counts beyond what the same answers are expected to reach on the examples that are left.
     """
+    said = np.asarray(answers)
+    left_out = metric == "accuracy" and bool((said == NOT_EVALUATED).any())
     test = max_t_test(
-        answers,
+        said,
         gold,
         choices,
+        statistic=LIFT if left_out else STATISTICS[metric],
         strata=strata,
-        permutations=PERMUTATIONS,
+        groups=groups,
+        permutations=permutations_for(level),
         stop_after=STOP_AFTER,
     )
-    held = len(np.asarray(answers))
-    if t <= held:
-        return test.p_value, []
-    note = (
-        f"The permutation p was computed of this run's {count(held)} prompts and multiplied by "
-        f"{t / held:.3g}, because t is larger, and other answers are not at hand."
-    )
-    return p_of_all(test.p_value, held, t), [note]
+    notes, held = [], len(said)
+    if test.fixed:
+        alone = "cluster with as many examples" if groups else "example with the same choices"
+        notes.append(
+            f"Of {count(said.shape[1])} right answers {count(test.fixed)} stay where they are when "
+            f"right answers are shuffled, because there is no other {alone}."
+        )
+    if t > held:
+        notes.append(
+            f"The permutation p was computed of this run's {count(held)} prompts and multiplied by "
+            f"{t / held:.3g}, because t is larger, and other answers are not at hand."
+        )
+    return p_of_all(test.p_value, held, t), notes
 
 
 def _scores(planned: PlannedClaim, labels: Labels, answers: list[list[int]]) -> list[float] | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.assessment import assess
 from pytest_maxrandom.errors import ModelError, SweepError
@@ -12,11 +12,14 @@ from pytest_maxrandom.notation import count
 from pytest_maxrandom.others import other_models
 from pytest_maxrandom.record import HeldOut, Tries
 from pytest_maxrandom.shortcuts.blank import blanked, no_control_reason
+from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.stats.intervals import wilson
+from pytest_maxrandom.stats.looks import spent
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+from pytest_maxrandom.stats.permutation import p_of_all
 from pytest_maxrandom.sweep import is_stored, run_sweep
 from pytest_maxrandom.tries import are_siblings, count_tries, own_tries, subject_of
-from pytest_maxrandom.verdict import DEFAULT_P_MAX
+from pytest_maxrandom.verdict import DEFAULT_LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -167,7 +170,8 @@ class Evaluation:
         self._ledger.refresh()
         claim, task = count_tries(self._planned, self._run, self._ledger, self._subject)
         budget = self._planned.suite.prompts.budget
-        return max(budget or 0, claim if self._planned.counted == "claim" else task), claim, task
+        t = max(budget or 0, claim if self._planned.counted == "claim" else task)
+        return self._planned.claim.tried(t), claim, task
 
     def knows(self, work: Work, scoring: Scoring) -> bool:
         """Tell whether no text of some work needs to be put through the model again."""
@@ -270,23 +274,31 @@ class Evaluation:
         planned, prompt_set = self._planned, self._planned.cell.prompt_set
         assert record.t is not None
         assert record.best_correct is not None
+        level, holds = _spent(planned, record)
         digests = [prompt.digest for prompt in prompt_set.prompts]
         look = self._ledger.look(
             self._subject, digests, t=record.t, n=prompt_set.n, best_correct=record.best_correct
         )
-        level = (planned.claim.p_max or DEFAULT_P_MAX) / (look * (look + 1))
+        counted: Literal["claim", "task", "budget", "doubling"] = planned.counted
+        if planned.claim.spend:
+            counted = "doubling"
+        elif planned.suite.prompts.budget == record.t:
+            counted = "budget"
         return Tries(
             run=len(digests),
             claim=claim,
             task=task,
-            counted="budget" if planned.suite.prompts.budget == record.t else planned.counted,
+            counted=counted,
             look=look,
             level=level,
-            holds=record.p_max is not None and record.p_max <= level,
+            holds=holds,
         )
 
     def _open(self, prompt: Prompt, progress: Progress) -> HeldOut | None:
-        """Score the best prompt on the test set, if that could be written down."""
+        """Score the best prompt on the test set, if that could be written down.
+
+        Where its examples have clusters, the interval is that of their effective n.
+        """
         examples = self._planned.cell.test
         openings = self._ledger.opened(self._subject, prompt.digest, examples)
         if openings is None:
@@ -297,7 +309,8 @@ class Evaluation:
         null = MaxRandomBaseline(
             n=len(examples), chance=[example.chance for example in examples], t=1
         )
-        low, high = wilson(predictions.correct, len(examples))
+        clusters, effective_n = summary(example.cluster for example in examples)
+        low, high = wilson(predictions.correct, len(examples), effective_n=effective_n)
         return HeldOut(
             n=len(examples),
             correct=predictions.correct,
@@ -308,6 +321,8 @@ class Evaluation:
             p_standard=null.p_value(predictions.correct),
             openings=openings,
             seen=self._ledger.seen(examples),
+            clusters=clusters,
+            effective_n=effective_n,
         )
 
     def _sweep(
@@ -341,3 +356,18 @@ class Evaluation:
             If it cannot be loaded.
         """
         return self._means.pool.get(self._planned.model, self._planned.base)
+
+
+def _spent(planned: PlannedClaim, record: ClaimRecord) -> tuple[float, bool]:
+    """Return the level of a look whose claim spends it, and whether the claim holds at that."""
+    assert record.t is not None
+    spending = replace(planned.claim, spend=True)
+    t = spending.tried(record.t)
+    levels = spending.levels(t)
+    result = record.best_correct if record.metric == "accuracy" else record.best_score
+    assert result is not None
+    holds = not spending.failures(planned.with_t(t).null, result)
+    if "permutation_p" in levels:
+        p = record.permutation_p
+        holds &= p is not None and p_of_all(p, record.t, t) <= levels["permutation_p"]
+    return min(levels.values(), default=spent(DEFAULT_LEVEL, t)[0]), holds

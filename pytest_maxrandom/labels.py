@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.prompts.formats import shown_order
-from pytest_maxrandom.stats.permutation import NOT_EVALUATED
+from pytest_maxrandom.stats.permutation import NOT_EVALUATED, arrangements
 from pytest_maxrandom.tasks.task import share_choices
 
 if TYPE_CHECKING:
@@ -21,6 +20,11 @@ if TYPE_CHECKING:
     from pytest_maxrandom.tasks.task import Example
 
 T = TypeVar("T")
+
+_RECURRING = 5
+"""Examples from which on the same choices recur often enough for one of them to be preferred."""
+_MANY = 20
+"""Examples from which on the label that is most often right is hardly so by accident."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +43,15 @@ class Labels:
         Per example and choice (in the order of the file): its label, 0 ... m - 1.
     shared : bool
         Whether labels are texts that all examples share.
+    strata : tuple of int
+        Per example a number: labels mean the same in examples with the same one, which can exchange
+        their right answers.
     """
 
     examples: tuple[Example, ...]
     codes: tuple[tuple[int, ...], ...]
     shared: bool
+    strata: tuple[int, ...]
 
     @property
     def choices(self) -> list[int]:
@@ -63,22 +71,44 @@ class Labels:
 
         It cannot where choices differ from example to example and are not even listed in an order.
         """
-        return self.shared or any(prompt.format.layout.append_choices for prompt in prompts)
+        recurring = any(stratum < 0 for stratum in self.strata)
+        return (
+            self.shared
+            or recurring
+            or any(prompt.format.layout.append_choices for prompt in prompts)
+        )
+
+    @property
+    def groups(self) -> list[str] | None:
+        """The cluster of each example, or its id where it has none; None where none has one."""
+        if all(example.cluster is None for example in self.examples):
+            return None
+        return [
+            f"id {each.id}" if each.cluster is None else f"cluster {each.cluster}"
+            for each in self.examples
+        ]
 
     @property
     def arrangements(self) -> int:
-        """In how many ways right answers can be shuffled among examples with as many choices.
+        """In how many ways right answers can be shuffled."""
+        return arrangements(self.gold, self.strata, self.groups)
 
-        No permutation p-value is below one over this number.
+    @property
+    def usual(self) -> tuple[int | None, ...]:
+        """Per example the label that is most often right where the same choices recur.
+
+        None where they recur in few examples: one of them is right most often by accident.
         """
-        ways = 1
-        for m in set(self.choices):
-            pairs = zip(self.gold, self.choices, strict=True)
-            gold = Counter(tuple(sorted(right)) for right, choices in pairs if choices == m)
-            ways *= math.factorial(gold.total())
-            for times in gold.values():
-                ways //= math.factorial(times)
-        return ways
+        rights: dict[int, Counter[int]] = {}
+        for stratum, right in zip(self.strata, self.gold, strict=True):
+            rights.setdefault(stratum, Counter()).update(right)
+        sizes = Counter(self.strata)
+        return tuple(
+            rights[stratum].most_common(1)[0][0]
+            if stratum < 0 and sizes[stratum] >= _MANY
+            else None
+            for stratum in self.strata
+        )
 
     def classes(self) -> list[int] | None:
         """Labels of the right choices, where all examples share their choices and have one right.
@@ -119,24 +149,58 @@ def label(examples: Sequence[Example], *, by_place: bool = False) -> Labels:
         Whether labels are places even where all examples share their choices.
     """
     shared = not by_place and share_choices(examples)
-    codes = []
-    for example in examples:
-        if shared:
-            order = sorted(range(len(example.choices)), key=example.choices.__getitem__)
-        else:
-            order = list(shown_order(example))
-        codes.append(tuple(order.index(index) for index in range(len(order))))
-    return Labels(tuple(examples), tuple(codes), shared)
+    coded = _by_text if shared else _by_place
+    strata = tuple(len(example.choices) for example in examples)
+    return Labels(tuple(examples), tuple(map(coded, examples)), shared, strata)
+
+
+def _by_text(example: Example) -> tuple[int, ...]:
+    order = sorted(range(len(example.choices)), key=example.choices.__getitem__)
+    return tuple(order.index(index) for index in range(len(order)))
+
+
+def _by_place(example: Example) -> tuple[int, ...]:
+    order = list(shown_order(example))
+    return tuple(order.index(index) for index in range(len(order)))
+
+
+def label_by_set(examples: Sequence[Example]) -> Labels | None:
+    """Give choices that recur together labels by their texts, and all others by their places.
+
+    Where half of the questions offer Yes and No, and half True and False, a model may prefer to
+    affirm. Returns None where no set of choices recurs, or all examples share theirs.
+    """
+    sets = [tuple(sorted(example.choices)) for example in examples]
+    times = Counter(sets)
+    recurring = [choices for choices, many in times.items() if many >= _RECURRING]
+    if not recurring or share_choices(examples):
+        return None
+    number = {choices: -1 - place for place, choices in enumerate(recurring)}
+    return Labels(
+        tuple(examples),
+        tuple(
+            _by_text(example) if choices in number else _by_place(example)
+            for example, choices in zip(examples, sets, strict=True)
+        ),
+        shared=False,
+        strata=tuple(number.get(choices, len(choices)) for choices in sets),
+    )
 
 
 def preferable(prompt_set: PromptSet) -> list[Labels]:
-    """Return all that a model may prefer to answer: texts; and letters where a format writes them.
+    """Return all that a model may prefer to answer.
 
-    Whoever says A everywhere says one text here and another there, and the reverse.
+    Texts that all examples share, and letters where a format writes them: whoever says A everywhere
+    says one text here and another there, and the reverse. Else places, and texts where the same
+    choices recur.
     """
-    found = label(prompt_set.validation)
-    if found.shared and any(prompt.format.labels != "text" for prompt in prompt_set.prompts):
-        return [found, label(prompt_set.validation, by_place=True)]
+    examples = prompt_set.validation
+    found = label(examples)
+    if not found.shared:
+        by_set = label_by_set(examples)
+        return [found] if by_set is None else [found, by_set]
+    if any(prompt.format.labels != "text" for prompt in prompt_set.prompts):
+        return [found, label(examples, by_place=True)]
     return [found]
 
 

@@ -13,6 +13,8 @@ NONE = "-"
 
 METRICS = {"balanced_accuracy": "balanced accuracy", "macro_f1": "macro-F1"}
 """Names of scores that are called otherwise in a suite."""
+P_VALUES = {"p_max": "p_max", "union_p": "union p", "permutation_p": "permutation p"}
+"""The same of p-values."""
 _SMALLEST = 300
 """Beyond 1e-300 only the power of ten of a bound is shown."""
 _LEAST = 1e-4

@@ -32,6 +32,9 @@ class Null(Protocol):
         Examples per prompt; prompts.
     standard_baseline, max_random_baseline : float
         Expected score of one guesser, and of the best of t.
+    only_permuted : bool
+        Whether only shuffled right answers can judge this score, because who prefers a label, and
+        knows nothing, scores higher in it than who guesses all choices alike.
     """
 
     @property
@@ -42,6 +45,9 @@ class Null(Protocol):
     def standard_baseline(self) -> float: ...  # noqa: D102
     @property
     def max_random_baseline(self) -> float: ...  # noqa: D102
+
+    @property
+    def only_permuted(self) -> bool: ...  # noqa: D102
 
     @property
     def results(self) -> Sequence[float]:
@@ -60,7 +66,7 @@ class Null(Protocol):
         """P(the guesser beside this prompt >= result)."""
         ...
 
-    def guaranteed_p(self, result: float) -> float:
+    def union_p(self, result: float) -> float:
         """Bound of p_max that holds whatever the dependence between prompts."""
         ...
 
@@ -118,6 +124,11 @@ class Guessers:
         return self.best.expected_accuracy
 
     @property
+    def only_permuted(self) -> bool:
+        """False: a preferred label is found by other means."""
+        return False
+
+    @property
     def results(self) -> Sequence[int]:
         """All possible counts."""
         return range(self.n + 1)
@@ -134,9 +145,9 @@ class Guessers:
         """P(the guesser beside this prompt has at least this count)."""
         return self.best.p_standard(int(result), self.kinds[prompt])
 
-    def guaranteed_p(self, result: float) -> float:
+    def union_p(self, result: float) -> float:
         """Bound of p_max that holds whatever the dependence between prompts."""
-        return self.best.guaranteed_p(int(result), self.n)
+        return self.best.union_p(int(result), self.n)
 
     def against(self, baseline: str, result: float) -> int:
         """Compare exactly; an expected maximum that equals an accuracy but for rounding equals it.
@@ -160,6 +171,7 @@ class ScoreGuessers:
 
     baseline: metrics.ScoreBaseline
     n: int
+    metric: Metric
 
     @property
     def t(self) -> int:
@@ -175,6 +187,11 @@ class ScoreGuessers:
     def max_random_baseline(self) -> float:
         """Expected score of the best guesser."""
         return self.baseline.expected
+
+    @property
+    def only_permuted(self) -> bool:
+        """True of macro-F1: one label for all scores .47 at labels of 90/10, guessers .41."""
+        return self.metric == "macro_f1"
 
     @property
     def results(self) -> Sequence[float]:
@@ -194,9 +211,9 @@ class ScoreGuessers:
         """P(one guesser >= result); the prompts share their examples."""
         return self.baseline.p_standard(result)
 
-    def guaranteed_p(self, result: float) -> float:
+    def union_p(self, result: float) -> float:
         """Bound of p_max that holds whatever the dependence between prompts."""
-        return self.baseline.guaranteed_p(result)
+        return self.baseline.union_p(result)
 
     def against(self, baseline: str, result: float) -> int:
         """Compare with a baseline; scores closer than 1e-12 are equal."""
@@ -264,10 +281,10 @@ def score_guessers(
         )
     t, n = max(t or 0, len(prompt_set.prompts)), prompt_set.n
     if metric == "macro_f1":
-        return ScoreGuessers(metrics.macro_f1_baseline(classes, labels.choices, t), n)
+        return ScoreGuessers(metrics.macro_f1_baseline(classes, labels.choices, t), n, metric)
     chances = [example.chance for example in labels.examples]
     try:
         baseline = metrics.balanced_accuracy_baseline(classes, chances, t)
     except ValueError:  # too many possible values to list
         baseline = metrics.simulated_balanced_accuracy_baseline(classes, chances, t)
-    return ScoreGuessers(baseline, n)
+    return ScoreGuessers(baseline, n, metric)

@@ -15,10 +15,11 @@ from pytest_maxrandom.nulls import Guessers, NoMetric, guessers, score_guessers
 from pytest_maxrandom.prompts.formats import Counterfactual
 from pytest_maxrandom.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.record import ClaimRecord, PromptCount, ValidationSet
+from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.suite.spec import AssertSpec, claimed
 from pytest_maxrandom.tasks.held_out import set_aside
 from pytest_maxrandom.tasks.load import load_task
-from pytest_maxrandom.verdict import Claim
+from pytest_maxrandom.verdict import Claim, share_levels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -113,6 +114,8 @@ class PlannedClaim:
         cell, prompts = self.cell, self.suite.prompts
         found = cell.prompt_set
         chances = Counter(str(example.chance) for example in found.validation)
+        scored = found.scored(found.prompts[0])
+        clusters, effective_n = summary(example.cluster for example in scored)
         return ClaimRecord(
             id=node_id,
             suite=suite,
@@ -122,11 +125,14 @@ class PlannedClaim:
             quantization=self.model.quantization,
             shots=cell.shots,
             asserted=self.claim.asserted(),
+            levels=self.claim.levels(self.null.t),
             severities=self.claim.deviations(),
             revision=self.model.revision,
             backend=self.model.backend,
             scoring=self.suite.scoring,
             n=found.n,
+            clusters=clusters,
+            effective_n=effective_n,
             t=self.null.t,
             metric=self.suite.metric,
             standard_baseline=self.null.standard_baseline,
@@ -152,7 +158,7 @@ class PlannedClaim:
             ),
             validation_ids=[example.id for example in found.validation],
             task_digest=cell.task.digest,
-            notes=[*self.arm.notes, *cell.task.notes, *found.notes],
+            notes=[*self.claim.notes, *self.arm.notes, *cell.task.notes, *found.notes],
         )
 
     @property
@@ -194,8 +200,9 @@ def plan(suite: Suite) -> list[PlannedClaim]:
         for index, of_task in enumerate(cells[arm.prompts.model_dump_json()])
         for cell in of_task
     ]
-    if problems := list(_unpassable(suite, claims)):
-        raise SuiteError(problems)
+    claims = share_levels(claims)
+    if problems := [*_contradicting(suite, claims), *_unpassable(suite, claims)]:
+        raise SuiteError(dict.fromkeys(problems))
     return claims
 
 
@@ -215,7 +222,11 @@ def _examples(suite: Suite, index: int, problems: list[Problem]) -> _Examples | 
     except SuiteError as error:
         problems += error.problems
         return None
-    return _Examples(task, validation_set(task, spec.validation), test)
+    try:
+        return _Examples(task, validation_set(task, spec.validation), test)
+    except NoPrompts as error:
+        problems.append(Problem(*where(error.key), f"tasks[{index}]: {error}"))
+        return None
 
 
 def _cells(suite: Suite, arm: Arm, given: _Examples, problems: list[Problem]) -> list[Cell]:
@@ -262,10 +273,33 @@ def _score_null(metric: Metric, prompt_set: PromptSet, t: int | None) -> ScoreGu
     return score_guessers(metric, prompt_set, label(prompt_set.validation), t)
 
 
+def _contradicting(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem]:
+    """Yield claims that contradict the suite's metric or budget."""
+    for claim in claims:
+        if claim.claim.spend and claim.suite.prompts.budget:
+            yield Problem(
+                suite.path,
+                suite.line("prompts", "budget"),
+                "prompts.budget: beside `looks: spend`; either makes any number of looks valid: "
+                "remove one of them",
+            )
+        parts = [f"`{key}`" for key in claim.claim.bounds() if key != "permutation_p"]
+        if parts and claim.null.only_permuted:
+            yield Problem(
+                suite.path,
+                suite.line("metric"),
+                f"{' and '.join(parts)} with `metric: {claim.suite.metric}`: who says one label "
+                "scores higher than who guesses, so guessers judge nothing; claim `permutation_p`, "
+                "or use `metric: balanced_accuracy`",
+            )
+
+
 def _unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem]:
     """Yield the claims that no result can pass; they would cost a sweep and tell nothing."""
     for claim in () if suite.spec.allow_unpassable else claims:
         null, ways = claim.null, None
+        if claim.claim.spend:
+            null = claim.with_t(claim.claim.tried(null.t)).null
         if claim.claim.permutation_p is not None:
             ways = min(each.arrangements for each in preferable(claim.cell.prompt_set))
         if failures := claim.claim.impossible(null, ways):
@@ -289,7 +323,10 @@ def _claim(suite: Suite, arm: Arm, index: int, cell: Cell) -> PlannedClaim:
         base=suite.path.parent,
         model=arm.model,
         cell=cell,
-        claim=Claim.of(assertion),
+        claim=Claim.of(
+            assertion,
+            ("permutation_p",) if spec.metric == "macro_f1" else ("p_max", "permutation_p"),
+        ),
         xfail=task.xfail or spec.xfail,
         marks=tuple(dict.fromkeys([*spec.marks, *task.marks])),
         counted=assertion.count if isinstance(assertion, AssertSpec) else "claim",

@@ -117,7 +117,10 @@ def _outcome(report: pytest.TestReport, record: dict[str, Any]) -> Outcome:
 
 
 def adjust(claims: Sequence[ClaimRecord], adjustment: Adjustment) -> None:
-    """Adjust the p-values that claims are about for their number; errors and skips do not count."""
+    """Adjust the p-values that claims are about for their number.
+
+    Errors and skips do not count, nor does what is only reported.
+    """
     if adjustment == "none":
         return
     from pytest_maxrandom.stats.multiplicity import benjamini_hochberg, holm
@@ -129,14 +132,17 @@ def adjust(claims: Sequence[ClaimRecord], adjustment: Adjustment) -> None:
 
 
 def _decisive_p(claim: ClaimRecord) -> float | None:
-    """Return the p-value that is largest for its bound; p_max where a claim bounds none."""
-    names = [name for name in ("p_max", "guaranteed_p", "permutation_p") if name in claim.asserted]
-    bounds: dict[str, float] = {name: claim.asserted[name] for name in names} or {"p_max": 1.0}
-    values: dict[str, float | None] = {name: getattr(claim, name) for name in bounds}
-    known = {name: p for name, p in values.items() if p is not None}
-    if known.keys() != bounds.keys():
+    """Return the largest p-value that is claimed; p_max where a claim bounds none.
+
+    A claim of several parts is wrong where one of them is, so the largest is its p-value (Berger,
+    "Multiparameter Hypothesis Testing and Acceptance Sampling", 1982), whatever the bounds are.
+    """
+    if not claim.asserted:
         return None
-    return known[max(known, key=lambda name: known[name] / bounds[name])]
+    names = [name for name in ("p_max", "union_p", "permutation_p") if name in claim.asserted]
+    values: list[float | None] = [getattr(claim, name) for name in names or ["p_max"]]
+    known = [p for p in values if p is not None]
+    return max(known) if len(known) == len(values) else None
 
 
 def _versions() -> dict[str, str]:

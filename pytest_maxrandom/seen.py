@@ -13,7 +13,7 @@ from pytest_maxrandom.notation import METRICS
 from pytest_maxrandom.stats.hits import hits
 from pytest_maxrandom.stats.metrics import SCORES
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
-from pytest_maxrandom.verdict import DEFAULT_P_MAX
+from pytest_maxrandom.verdict import DEFAULT_LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,6 +66,8 @@ def seen_of_sweep(
     gold = labels.gold
     if labels.shared:
         names, coded, gold = _by_name(labels, coded)
+    elif any(stratum < 0 for stratum in labels.strata):
+        names, coded, gold = _by_usual(labels, coded)
     rights = tuple(map(frozenset, gold))
     return Seen(
         model=planned.model.name,
@@ -87,6 +89,8 @@ def seen_of_sweep(
         labelled=None if scoring == "paper" else _labelled(labels, predictions, names),
         inputs=tuple(example.input for example in labels.examples),
         copies=_copies(labels.examples),
+        alphabetical=tuple(map(_alphabetical, labels.examples)),
+        clusters=_clusters(labels.examples),
         full_texts=sweep.full_texts,
         asked=_asked(planned),
         outcome=None if verdict is None else _outcome(planned, labels, best, verdict),
@@ -111,6 +115,21 @@ def _by_name(
     return names, number[np.arange(len(number)), answers], gold
 
 
+def _by_usual(
+    labels: Labels, answers: NDArray[np.int64]
+) -> tuple[tuple[str, ...], NDArray[np.int64], list[set[int]]]:
+    """Give the text that is most often right among the same choices number 0 everywhere."""
+    others = (f"choice {place}" for place in range(1, max(labels.choices) + 1))
+    names = ("what is usually right among the same choices", *others)
+    # The last column, at NOT_EVALUATED from behind, stays what it is.
+    table = np.tile([*range(1, len(names)), NOT_EVALUATED], (len(labels.examples), 1))
+    for row, usual in zip(table, labels.usual, strict=True):
+        if usual is not None:
+            row[usual] = 0
+    gold = [set(row[[*right]].tolist()) for row, right in zip(table, labels.gold, strict=True)]
+    return names, table[np.arange(len(table)), answers], gold
+
+
 def _log_likelihoods(labels: Labels, predictions: Predictions) -> NDArray[np.float64]:
     """Return the scores by choice; those of repeated texts are left out, as they must tie."""
     places = {example.id: place for place, example in enumerate(labels.examples)}
@@ -130,6 +149,16 @@ def _copies(examples: Sequence[Example]) -> tuple[int, ...]:
     first: dict[tuple[str, tuple[str, ...]], int] = {}
     asked = [(example.input, tuple(sorted(example.choices))) for example in examples]
     return tuple(first.setdefault(each, place) for place, each in enumerate(asked))
+
+
+def _alphabetical(example: Example) -> frozenset[int]:
+    order = sorted(range(len(example.choices)), key=lambda place: example.choices[place])
+    return frozenset(order.index(right) for right in example.right)
+
+
+def _clusters(examples: Sequence[Example]) -> tuple[str | None, ...] | None:
+    clusters = tuple(example.cluster for example in examples)
+    return None if set(clusters) == {None} else clusters
 
 
 def _labelled(
@@ -163,7 +192,7 @@ def _outcome(planned: PlannedClaim, labels: Labels, best: int, verdict: Verdict)
         passed=verdict.passed,
         p_max=verdict.p_max,
         permutation_p=verdict.permutation_p,
-        level=claim.p_max or DEFAULT_P_MAX,
+        level=verdict.levels.get("p_max", DEFAULT_LEVEL),
         impossible=tuple(claim.impossible(planned.null, ways)),
         score=_score(planned, labels, verdict),
     )

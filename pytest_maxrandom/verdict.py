@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
 
-from pytest_maxrandom.notation import accuracy, equals, level, p_value
+from pytest_maxrandom.notation import P_VALUES, accuracy, equals, level, p_value
 from pytest_maxrandom.nulls import Guessers
 from pytest_maxrandom.record.red_flags import DEFAULTS
+from pytest_maxrandom.stats.looks import spent
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from pytest_maxrandom.flags.flag import Flag
     from pytest_maxrandom.nulls import Null
     from pytest_maxrandom.record import ClaimRecord, RedFlagKind, Severity, Standing
     from pytest_maxrandom.suite.red_flags import RedFlags
     from pytest_maxrandom.suite.spec import BoundsSpec
 
-DEFAULT_P_MAX = 0.05
+DEFAULT_LEVEL = 0.05
+_RENAMED = "The suite calls `union_p` by its old name, `guaranteed_p`: rename it."
 _ROUNDING = 1e-12
 _BASELINES = {"max_random": "the expected maximum", "standard": "chance"}
 
@@ -29,44 +34,88 @@ class Claim:
     ----------
     red_flags : RedFlagsSpec or str or None
         What red flags do to it, as the suite says; None for the defaults.
+    family : int or None
+        How many claims share its levels, itself included; None where each has its own.
+    spend : bool
+        Whether its levels are spent over the doublings of t, so that it may be looked at any
+        number of times.
+    notes : tuple of str
+        What a reader must know of it, one sentence each.
     """
 
     p_max: float | None = None
     beats: str | None = None
-    guaranteed_p: float | None = None
+    union_p: float | None = None
     permutation_p: float | None = None
     red_flags: RedFlags | None = None
+    family: int | None = None
+    spend: bool = False
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
-    def of(cls, spec: BoundsSpec | Literal["report"] | None) -> Claim:
-        """Return the claim of a suite or task; p_max <= 0.05 where it says nothing."""
+    def of(
+        cls,
+        spec: BoundsSpec | Literal["report"] | None,
+        default: Collection[str] = ("p_max",),
+    ) -> Claim:
+        """Return the claim of a suite or task.
+
+        Parameters
+        ----------
+        default : collection of str
+            What is at most .05 where the suite says nothing: the p-values that can be computed.
+        """
         if spec == "report":
             return cls()
+        usual: dict[str, Any] = dict.fromkeys(default, DEFAULT_LEVEL)
         if spec is None:
-            return cls(p_max=DEFAULT_P_MAX)
-        bounds = spec.model_dump(exclude={"count", "in_replicates", "red_flags"})
-        claim = cls(**bounds, red_flags=spec.red_flags)
-        return claim if claim.asserted() else replace(claim, p_max=DEFAULT_P_MAX)
+            return cls(**usual)
+        return cls(
+            **(spec.bounds() or usual),
+            red_flags=spec.red_flags,
+            family=1 if spec.family == "suite" else None,
+            spend=getattr(spec, "looks", None) == "spend",
+            notes=(_RENAMED,) if "guaranteed_p" in spec.model_fields_set else (),
+        )
 
-    def asserted(self) -> dict[str, float | str]:
-        """Return the claim as the suite writes it."""
+    def bounds(self) -> dict[str, float | str]:
+        """Return what must hold of the numbers; nothing where they are only reported."""
         parts = {
             "p_max": self.p_max,
-            "guaranteed_p": self.guaranteed_p,
+            "union_p": self.union_p,
             "permutation_p": self.permutation_p,
             "beats": self.beats,
         }
         return {key: value for key, value in parts.items() if value is not None}
 
+    def asserted(self) -> dict[str, float | str]:
+        """Return the claim as the suite writes it."""
+        bounds = self.bounds()
+        if bounds and self.family is not None:
+            bounds["family"] = "suite"
+        if bounds and self.spend:
+            bounds["looks"] = "spend"
+        return bounds
+
+    def levels(self, t: int) -> dict[str, float]:
+        """Return what each p-value is compared with, where t prompts were tried."""
+        bounds = {key: bound for key, bound in self.bounds().items() if isinstance(bound, float)}
+        return {key: self._level(bound, t) for key, bound in bounds.items()}
+
+    def _level(self, bound: float, t: int) -> float:
+        share = bound / (self.family or 1)
+        return spent(share, t)[0] if self.spend else share
+
+    def tried(self, t: int) -> int:
+        """Return as the best of how many guessers the claim is tested, where t were tried."""
+        return spent(DEFAULT_LEVEL, t)[1] if self.spend else t
+
     def failures(self, null: Null, result: float) -> list[str]:
         """Return which parts do not hold of a result; permutation_p is not among them."""
-        failures = []
-        for name, bound, p in (
-            ("p_max", self.p_max, null.p_max),
-            ("guaranteed p", self.guaranteed_p, null.guaranteed_p),
-        ):
-            if bound is not None:
-                failures += _above(name, p(result), bound)
+        failures, levels = [], self.levels(null.t)
+        for key, p in (("p_max", null.p_max), ("union_p", null.union_p)):
+            if key in levels:
+                failures += _above(P_VALUES[key], p(result), levels[key])
         if self.beats is not None and null.against(self.beats, result) <= 0:
             failures.append(f"the result is not above {_BASELINES[self.beats]}")
         return failures
@@ -80,11 +129,14 @@ class Claim:
             In how many ways the right answers can be shuffled; None where that is not known.
         """
         failures = self.failures(null, null.results[-1])
-        least = self.permutation_p
+        least = self.levels(null.t).get("permutation_p")
         if least is not None and arrangements is not None and least * arrangements < 1:
             failures.append(
                 f"the permutation p is at least 1/{arrangements}, because the right answers can "
                 f"be shuffled in {arrangements} ways only"
+                if arrangements > 1
+                else "the permutation p is 1, because all right answers that could be shuffled "
+                "are the same"
             )
         return failures
 
@@ -94,7 +146,15 @@ class Claim:
             return dict.fromkeys(DEFAULTS, self.red_flags)
         if self.red_flags is not None:
             return self.red_flags.severities()
-        return dict(DEFAULTS) if self.asserted() else dict.fromkeys(DEFAULTS, "warn")
+        return dict(DEFAULTS) if self.bounds() else dict.fromkeys(DEFAULTS, "warn")
+
+    def severity(self, flag: Flag) -> Severity:
+        """Return what a red flag does; one that is mild warns, unless the suite names its kind."""
+        severity = self.severities()[flag.kind]
+        if severity != "fail" or not flag.mild or isinstance(self.red_flags, str):
+            return severity
+        named = self.red_flags.named() if self.red_flags is not None else {}
+        return severity if flag.kind in named else "warn"
 
     def deviations(self) -> dict[RedFlagKind, Severity]:
         """Return those that the suite sets otherwise than they are by default."""
@@ -108,11 +168,38 @@ class Claim:
 
         None where none does, or where permutation_p is all that is claimed.
         """
-        if self.asserted().keys() <= {"permutation_p"}:
+        if self.bounds().keys() <= {"permutation_p"}:
             return None
         results = null.results
         place = bisect_left(results, True, key=lambda result: not self.failures(null, result))
         return results[place] if place < len(results) else None
+
+
+Planned = TypeVar("Planned", bound="_Claimed")
+
+
+class _Claimed(Protocol):
+    """A dataclass with a claim."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def claim(self) -> Claim: ...
+
+
+def share_levels(claims: Sequence[Planned]) -> list[Planned]:
+    """Let the claims of a suite that are a family share their levels (Bonferroni).
+
+    Their number is known when the suite is read, so a share depends neither on what is selected nor
+    on how the work is spread.
+    """
+    size = sum(each.claim.family is not None and bool(each.claim.bounds()) for each in claims)
+    return [
+        each
+        if each.claim.family is None
+        else replace(each, claim=replace(each.claim, family=max(1, size)))
+        for each in claims
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +214,12 @@ class Verdict:
     standard_baseline: float
     max_random_baseline: float
     max_random_baseline_error: float
-    p_standard: float
-    p_max: float
-    p_max_error: float
-    log_p_max: float
-    guaranteed_p: float
+    levels: dict[str, float]
+    p_standard: float | None
+    p_max: float | None
+    p_max_error: float | None
+    log_p_max: float | None
+    union_p: float | None
     permutation_p: float | None
     critical_count: int | None
     critical_score: float | None
@@ -170,11 +258,12 @@ def judge(
     """
     result = correct if score is None else score
     failures = claim.failures(null, result)
-    if claim.permutation_p is not None:
+    levels = claim.levels(null.t)
+    if "permutation_p" in levels:
         if permutation_p is None:
             failures.append("the permutation p could not be computed without predictions")
         else:
-            failures += _above("permutation p", permutation_p, claim.permutation_p)
+            failures += _above("permutation p", permutation_p, levels["permutation_p"])
     standing: Standing = "between baselines"
     if null.against("max_random", result) > 0:
         standing = "above maximum"
@@ -182,7 +271,7 @@ def judge(
         standing = "below standard"
     critical = claim.critical(null)
     counted = isinstance(null, Guessers)
-    errors = null.errors(result)
+    errors, known = null.errors(result), not null.only_permuted
     return Verdict(
         n=null.n,
         t=null.t,
@@ -192,11 +281,12 @@ def judge(
         standard_baseline=null.standard_baseline,
         max_random_baseline=null.max_random_baseline,
         max_random_baseline_error=errors[0],
-        p_standard=null.p_standard(result, best),
-        p_max=null.p_max(result),
-        p_max_error=errors[1],
-        log_p_max=null.log_p_max(result),
-        guaranteed_p=null.guaranteed_p(result),
+        levels=levels,
+        p_standard=null.p_standard(result, best) if known else None,
+        p_max=null.p_max(result) if known else None,
+        p_max_error=errors[1] if known else None,
+        log_p_max=null.log_p_max(result) if known else None,
+        union_p=null.union_p(result) if known else None,
         permutation_p=permutation_p,
         critical_count=int(critical) if counted and critical is not None else None,
         critical_score=None if counted else critical,
@@ -215,10 +305,13 @@ def _explained(
     if score is not None:
         shown = f"score {accuracy(score)} ({correct}/{null.n} right)"
     tried = f"the best of t = {null.t} prompts" if null.t > 1 else "the only prompt (t = 1)"
-    p_max = p_value(null.p_max(result), null.log_p_max(result), claim.p_max)
+    p_max = ""
+    if not null.only_permuted:
+        level = claim.levels(null.t).get("p_max")
+        p_max = f", p_max {p_value(null.p_max(result), null.log_p_max(result), level)}"
     return (
         f"{shown} with {tried}, n = {null.n}; chance {accuracy(null.standard_baseline)}, best of "
-        f"{null.t} random guessers {accuracy(null.max_random_baseline)}, p_max {p_max}: "
+        f"{null.t} random guessers {accuracy(null.max_random_baseline)}{p_max}: "
         f"{' and '.join(failures)}; {_way_out(claim, null, score is None)}"
     )
 
@@ -226,7 +319,7 @@ def _explained(
 def _way_out(claim: Claim, null: Null, counted: bool) -> str:
     """Say what would have passed."""
     depends = "the permutation p depends on the answers, not on their number"
-    if claim.asserted().keys() <= {"permutation_p"}:
+    if claim.bounds().keys() <= {"permutation_p"}:
         return depends
     critical = claim.critical(null)
     if critical is None:

@@ -76,7 +76,7 @@ def baseline_rows(summary: dict[str, Any]) -> Rows:
             ("best prompt", f"{summary['correct']}/{n} = {summary['accuracy']:.4f}"),
             ("p_standard", f"{summary['p_standard']:.4g}"),
             ("p_max", f"{summary['p_max']:.4g}"),
-            ("guaranteed p", f"{summary['guaranteed_p']:.4g}"),
+            ("union p", f"{summary['union_p']:.4g}"),
         ]
     return rows
 

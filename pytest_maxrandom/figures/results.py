@@ -13,7 +13,7 @@ from pytest_maxrandom.reports.summary import label, model_name, shots
 from pytest_maxrandom.stats.chances import chance_groups
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.sizes import mix_for
-from pytest_maxrandom.verdict import DEFAULT_P_MAX
+from pytest_maxrandom.verdict import DEFAULT_LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -143,7 +143,7 @@ def _result(claim: ClaimRecord, suite: str) -> Result | None:
         maximum=maximum,
         p_standard=claim.p_standard,
         p_max=claim.p_max,
-        alpha=float(claim.asserted.get("p_max", DEFAULT_P_MAX)),
+        alpha=float((claim.levels or claim.asserted).get("p_max", DEFAULT_LEVEL)),
         verdict=claim.verdict,
         counts=tuple(claim.correct_counts),
         guessers=guessers,

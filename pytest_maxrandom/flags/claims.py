@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 def not_confirmed(tried: Seen) -> Iterator[Flag]:
     """Find a best accuracy that is above guessers, but not above shuffled right answers."""
     outcome = tried.outcome
-    if outcome is None or not outcome.passed or outcome.permutation_p is None:
+    if outcome is None or not outcome.passed:
+        return
+    if outcome.p_max is None or outcome.permutation_p is None:
         return
     if outcome.p_max <= outcome.level < outcome.permutation_p:
         yield Flag(

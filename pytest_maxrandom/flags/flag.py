@@ -9,7 +9,10 @@ if TYPE_CHECKING:
 
 
 class Flag(NamedTuple):
-    """A red flag: its kind, and one sentence with what was found and what to look at."""
+    """A red flag."""
 
     kind: RedFlagKind
     text: str
+    """One sentence with what was found and what to look at."""
+    mild: bool = False
+    """Whether it warns where others of its kind fail by default."""

@@ -90,12 +90,26 @@ def constant_answers(tried: Seen) -> Iterator[Flag]:
     label, share = found[shown]
     name = repr(tried.labels[label]) if tried.labels else f"choice {label + 1}"
     which = "the best prompt" if shown == best else repr(tried.prompts[shown])
+    # Without a result that passes, and where the best prompt is above every constant answer, nobody
+    # is misled.
+    misleads = tried.outcome is not None and tried.outcome.passed and not _is_above(tried)
     yield Flag(
         "constant_answers",
         f"{of_prompts(len(found), len(tried.prompts), 'gives', 'give')} nearly every example the "
         f"same answer, though others are right as well ({which} says {name} to {percent(share)}): "
         "look whether the model reads the questions.",
+        mild=not misleads,
     )
+
+
+def _is_above(tried: Seen) -> bool:
+    """Tell whether the best prompt is above the best constant answer, whatever labels mean."""
+    outcome = tried.outcome
+    assert outcome is not None
+    assert tried.gold is not None
+    scored = compress(tried.gold, tried.evaluated[outcome.best])
+    constant: ConstantAnswer[int] = majority_answer(scored)
+    return outcome.correct * constant.n > constant.correct * outcome.n
 
 
 def _by_accident(share: float, tried: Seen, n: int) -> float:

@@ -46,9 +46,8 @@ class Outcome:
         Its right answers, and the number of examples that it was scored on.
     passed : bool
         Whether all that is claimed holds.
-    p_max : float
-    permutation_p : float or None
-        None where it was not computed.
+    p_max, permutation_p : float or None
+        None where they were not computed.
     level : float
         What the claim compares p_max with; .05 where it does not.
     impossible : tuple of str
@@ -61,7 +60,7 @@ class Outcome:
     correct: int
     n: int
     passed: bool
-    p_max: float
+    p_max: float | None
     permutation_p: float | None
     level: float
     impossible: tuple[str, ...] = ()
@@ -113,6 +112,11 @@ class Seen:
         The texts of the examples.
     copies : tuple of int or None
         Per example the place of the first one with the same text and choices.
+    alphabetical : tuple of frozenset of int or None
+        Per example the places of its right choices among all its choices in alphabetical order:
+        the same for the same answer wherever choices are the same, and by chance elsewhere.
+    clusters : tuple of str or None
+        Per example the stated cluster; None where none is stated of any.
     full_texts : int
         (prompt, example) pairs of which a text is exactly as long as the model's context.
     asked : int or None
@@ -146,6 +150,8 @@ class Seen:
     labelled: NDArray[np.bool_] | None = None
     inputs: tuple[str, ...] | None = None
     copies: tuple[int, ...] | None = None
+    alphabetical: tuple[frozenset[int], ...] | None = None
+    clusters: tuple[str | None, ...] | None = None
     full_texts: int = 0
     asked: int | None = None
     outcome: Outcome | None = None

@@ -26,7 +26,7 @@ _KNOWN = (
     "task", "model", "quantization", "shots", "n", "t", "standard_baseline", "max_random_baseline",
 )  # fmt: skip
 _FOUND = (
-    "best_correct", "best_accuracy", "p_standard", "p_max", "guaranteed_p", "permutation_p",
+    "best_correct", "best_accuracy", "p_standard", "p_max", "union_p", "permutation_p",
     "majority_rate", "verdict", "passed",
 )  # fmt: skip
 """What stands in a JUnit report: flat pairs of builtin types."""

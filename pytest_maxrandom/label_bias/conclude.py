@@ -13,8 +13,8 @@ from pytest_maxrandom.record import InteractionBias, LabelRow
 from pytest_maxrandom.stats.labels.base_rate import correlation
 from pytest_maxrandom.stats.labels.finding import finding, preference_p_value
 from pytest_maxrandom.stats.labels.null import move_baseline, recall_baseline, redraw_baseline
-from pytest_maxrandom.stats.labels.permutation import permutation_p_value
 from pytest_maxrandom.stats.labels.scores import (
+    NEVER_X,
     best_of_prompts,
     label_shares,
     moved_recalls,
@@ -25,7 +25,7 @@ from pytest_maxrandom.stats.labels.scores import (
     rstd,
     worst_redraw,
 )
-from pytest_maxrandom.stats.permutation import STOP_AFTER, p_of_all
+from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_test, p_of_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,10 +118,17 @@ def _rows(asked: LabelAnswers, prompt: int, recall: NDArray[np.float64]) -> list
 
 def _permuted(asked: LabelAnswers, seed: int, t: int) -> float:
     """Return the p-value of t prompts with shuffled right answers."""
-    p = permutation_p_value(
-        asked.answers, asked.gold, asked.choices, stop_after=STOP_AFTER, seed=seed
+    test = max_t_test(
+        asked.answers,
+        asked.gold,
+        # Answers that are no choice have codes beyond those of the labels.
+        np.full(len(asked.gold), 1 + int(max(asked.answers.max(), max(asked.choices) - 1))),
+        statistic=NEVER_X,
+        strata=asked.choices,
+        stop_after=STOP_AFTER,
+        seed=seed,
     )
-    return p_of_all(p, len(asked.prompts), t)
+    return p_of_all(test.p_value, len(asked.prompts), t)
 
 
 def add_base_rates(bias: InteractionBias, found: BaseRates) -> None:

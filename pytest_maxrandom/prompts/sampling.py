@@ -30,7 +30,7 @@ class NoPrompts(ValueError):
     Attributes
     ----------
     key : str
-        Which of the keys of `prompts` asks for them.
+        Which of the keys of `prompts` asks for them; "validation" is the task's.
     """
 
     def __init__(self, message: str, key: str = "shots") -> None:
@@ -94,11 +94,32 @@ def validation_set(task: Task, spec: ValidationSpec) -> tuple[Example, ...]:
     """Return the seeded subsample of at most ``spec.max_examples``, in the task's order.
 
     Examples are ranked by a hash of seed and id, so that neither their order nor a few added
-    examples draw another subsample.
+    examples draw another subsample. Clusters stay whole: they are ranked by a hash of seed and
+    name, and each is taken that still fits.
+
+    Raises
+    ------
+    NoPrompts
+        If no cluster fits.
     """
-    ranked = sorted(task.examples, key=lambda example: digest(spec.seed, example.id))
-    kept = {example.id for example in ranked[: spec.max_examples]}
-    return tuple(example for example in task.examples if example.id in kept)
+    sizes = Counter(example.cluster for example in task.examples if example.cluster is not None)
+    if not sizes:
+        ranked = sorted(task.examples, key=lambda example: digest(spec.seed, example.id))
+        kept = {example.id for example in ranked[: spec.max_examples]}
+        return tuple(example for example in task.examples if example.id in kept)
+    taken, room = set(), spec.max_examples
+    for cluster in sorted(sizes, key=lambda name: digest(spec.seed, name)):
+        if sizes[cluster] <= room:
+            taken.add(cluster)
+            room -= sizes[cluster]
+    if not taken:
+        raise NoPrompts(
+            f"the smallest cluster of {task.name} has {min(sizes.values())} examples, and "
+            f"`validation: max_examples` takes {spec.max_examples}; raise it, because clusters "
+            "stay whole",
+            key="validation",
+        )
+    return tuple(example for example in task.examples if example.cluster in taken)
 
 
 def draw_prompts(
@@ -115,7 +136,7 @@ def draw_prompts(
         In one sentence, where the task has too few examples or too many choices.
     """
     formats = _formats(task, spec, shots)
-    regime, pool, unused = _pool(task, validation, spec, formats, shots)
+    regime, pool, unused, telling = _pool(task, validation, spec, formats, shots)
     _check(task, validation, spec, regime, len(pool), shots)
 
     draws = math.perm(len(pool), shots)
@@ -133,6 +154,15 @@ def draw_prompts(
         notes.append(
             "Examples never used as demonstrations, because they repeat a validation example or "
             f"another example of the pool: {unused}."
+        )
+    if telling:
+        notes.append(
+            "Examples never used as demonstrations, because they belong to the cluster of a "
+            f"validation example: {telling}."
+            if regime == "outside"
+            else "Demonstrations may belong to the cluster of an example that they are shown "
+            f"before, because they come from the validation set: {telling} of its "
+            f"{len(validation)} examples share their cluster with another one."
         )
     if len(prompts) < limit:
         notes.append(
@@ -155,25 +185,30 @@ def _pool(
     spec: PromptsSpec,
     formats: Sequence[Format],
     shots: int,
-) -> tuple[Regime, list[Example], int]:
+) -> tuple[Regime, list[Example], int, int]:
     """Return where demonstrations come from, which they are, and how many are not used.
 
-    Not used is what would show a validation example's answer, or repeats another demonstration.
+    Not used is what would show a validation example's answer, or repeats another demonstration;
+    and, counted apart, what shows the cluster of a validation example. In the validation set
+    itself the latter are those that share their cluster with another one.
     """
     if shots == 0:
-        return "none", [], 0
+        return "none", [], 0, 0
     ids = {example.id for example in validation}
     times = Counter(_shown(example, formats) for example in validation)
-    outside = [example for example in task.examples if example.id not in ids]
+    clusters = Counter(each.cluster for each in validation if each.cluster is not None)
+    others = [example for example in task.examples if example.id not in ids]
+    outside = [example for example in others if example.cluster not in clusters]
     usable: dict[tuple[str, ...], Example] = {}
     for example in outside:
         usable.setdefault(_shown(example, formats), example)
     pool = [example for key, example in usable.items() if key not in times]
     enough = len(pool) >= max(spec.shots)
     if spec.demonstrations == "outside" or (spec.demonstrations == "auto" and enough):
-        return "outside", pool, len(outside) - len(pool)
+        return "outside", pool, len(outside) - len(pool), len(others) - len(outside)
     once = [example for example in validation if times[_shown(example, formats)] == 1]
-    return "leave_out", once, len(validation) - len(once)
+    telling = sum(size for size in clusters.values() if size > 1)
+    return "leave_out", once, len(validation) - len(once), telling
 
 
 def _shown(example: Example, formats: Sequence[Format]) -> tuple[str, ...]:

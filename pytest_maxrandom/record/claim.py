@@ -56,15 +56,16 @@ class Tries:
     """Distinct (model, prompt) pairs ever evaluated for this claim on these examples."""
     task: int
     """The same for any claim on these examples."""
-    counted: Literal["claim", "task", "budget"]
-    """Which of them is t; budget: the number declared in advance."""
+    counted: Literal["claim", "task", "budget", "doubling"]
+    """Which of them is t; budget: the number declared in advance; doubling: the next power of two,
+    because the claim's levels are spent per doubling of t."""
     look: int
     """Which look at this claim this is, from 1; the same prompts again are the same look."""
     level: float
-    """What p_max may be at this look, so that all looks together keep the claim's level alpha:
-    alpha / (look (look + 1))."""
+    """What a p-value of the best of the next power of two of prompts may be, so that all looks
+    together keep the claim's level: see `pytest_maxrandom.stats.looks`."""
     holds: bool
-    """Whether p_max is at most that."""
+    """Whether the claim holds at that."""
 
 
 @dataclass(slots=True)
@@ -76,7 +77,7 @@ class HeldOut:
     accuracy: float
     low: float
     high: float
-    """Wilson's 95 % interval of the accuracy."""
+    """Wilson's 95 % interval of the accuracy; with clusters, of the effective n."""
     standard_baseline: float
     p_standard: float
     """P(one guesser has at least as many right); one prompt was tried, so t = 1."""
@@ -84,6 +85,10 @@ class HeldOut:
     """(model, prompt) pairs for which this test set was ever opened, this one included."""
     seen: int = 0
     """Its examples that stand in a validation set of the ledger: no test for those who saw them."""
+    clusters: int | None = None
+    """Clusters that its examples belong to; None where none are stated."""
+    effective_n: float | None = None
+    """n^2 / sum of squared cluster sizes; the interval is that of so many examples."""
 
 
 @dataclass(slots=True)
@@ -178,6 +183,9 @@ class ClaimRecord:
     shots: int
     asserted: dict[str, Any]
     """`assert` of the suite, red flags aside: {"p_max": 0.05}."""
+    levels: dict[str, float] = field(default_factory=dict)
+    """What each p-value was compared with: its share where claims share their levels, or what is
+    spent where looks do. {"p_max": 0.05}; empty in older reports, where it is as asserted."""
     severities: dict[RedFlagKind, Severity] = field(default_factory=dict)
     """What the suite says of red flags, where that is not the default: {"majority": "fail"}."""
     revision: str | None = None
@@ -200,7 +208,8 @@ class ClaimRecord:
     p_max_error: float | None = None
     """Monte Carlo standard error; 0 where nothing was simulated."""
     log_p_max: float | None = None
-    guaranteed_p: float | None = None
+    union_p: float | None = None
+    """At least p_max however prompts depend on each other: t times the p-value of one guesser."""
     permutation_p: float | None = None
     adjusted_p: float | None = None
     """The p-value that the claim is about, adjusted for all the claims of the run."""
@@ -245,6 +254,10 @@ class ClaimRecord:
     """What a reader must know, one sentence each."""
     warnings: list[str] = field(default_factory=list)
     """What happened to the ledger or the results store, one sentence each."""
+    clusters: int | None = None
+    """Clusters that the n examples belong to; None where none are stated."""
+    effective_n: float | None = None
+    """n^2 / sum of squared cluster sizes: what the n examples are worth at least."""
 
     @property
     def failing_flags(self) -> list[RedFlag]:

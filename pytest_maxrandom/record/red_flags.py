@@ -13,6 +13,8 @@ RedFlagKind = Literal[
     "complementary_prompts",
     "colliding_ids",
     "repeated_examples",
+    "clustered_answers",
+    "shared_text",
     "other_examples",
     "cut_text",
     "constant_scores",
@@ -37,6 +39,7 @@ DEFAULTS: Mapping[RedFlagKind, Severity] = {
     "complementary_prompts": "fail",
     "colliding_ids": "fail",
     "repeated_examples": "fail",
+    "clustered_answers": "fail",
     "other_examples": "fail",
     "cut_text": "fail",
     "constant_scores": "fail",
@@ -44,10 +47,11 @@ DEFAULTS: Mapping[RedFlagKind, Severity] = {
     "never_right": "fail",
     "unsteady_prompts": "fail",
     "identical_models": "fail",
+    "shared_text": "warn",
     "label_mass": "warn",
-    "constant_answers": "warn",
-    "majority": "warn",
-    "max_t": "warn",
+    "constant_answers": "fail",
+    "majority": "fail",
+    "max_t": "fail",
     "heuristic": "fail",
     "choices_only": "fail",
     "near_heuristic": "warn",
@@ -56,7 +60,8 @@ DEFAULTS: Mapping[RedFlagKind, Severity] = {
     "unpassable": "warn",
 }
 """What each kind does to a claim where a suite says nothing: what makes n, t, chance or the scores
-wrong fails it, and so does what needs no knowledge and is as good."""
+wrong fails it, and so does what shows that a preferred label, or who reads no question, would pass
+as well."""
 
 
 @dataclass(slots=True)

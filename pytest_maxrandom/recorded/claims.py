@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.record import ClaimRecord, Recorded
+from pytest_maxrandom.recorded.permutations import NoPermutations, strata
 from pytest_maxrandom.recorded.published import PublishedGuessers
 from pytest_maxrandom.recorded.tables.summary import RecordedMaximum
+from pytest_maxrandom.stats.permutation import arrangements
+from pytest_maxrandom.stats.clusters import summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from fractions import Fraction
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from pytest_maxrandom.nulls import Guessers
     from pytest_maxrandom.record import Published
@@ -59,10 +67,38 @@ class Evidence:
     declared_chance: Chance | None
     notes: tuple[str, ...]
 
+    @cached_property
+    def strata(self) -> NDArray[np.int64] | NoPermutations:
+        """Which right answers can be shuffled among which examples, or why that is not known."""
+        try:
+            return strata(self.results, self.chances)
+        except NoPermutations as reason:
+            return reason
+
+    @property
+    def untestable(self) -> str | None:
+        """Why there is no permutation p; None where there is one."""
+        return str(self.strata) if isinstance(self.strata, NoPermutations) else None
+
+    @cached_property
+    def arrangements(self) -> int | None:
+        """In how many ways right answers can be shuffled; None where that is not known."""
+        if isinstance(self.strata, NoPermutations) or isinstance(self.results, RecordedMaximum):
+            return None
+        assert self.results.gold is not None
+        return arrangements(self.results.gold, self.strata, self.results.clusters)
+
     @property
     def n(self) -> int:
         """Number of examples that the claim is about."""
         return self.null.published_n if isinstance(self.null, PublishedGuessers) else self.counts.n
+
+    @property
+    def clusters(self) -> tuple[int | None, float | None]:
+        """Number of clusters of the best prompt's examples, and what these are worth at least."""
+        if isinstance(self.results, RecordedMaximum) or self.results.clusters is None:
+            return None, None
+        return summary(compress(self.results.clusters, self.results.evaluated[self.counts.best]))
 
     @property
     def mix(self) -> dict[str, int]:
@@ -142,18 +178,21 @@ class RecordedClaim:
             quantization=model.quantization or "",
             shots=self.shots or 0,
             asserted=self.claim.asserted(),
+            levels=self.claim.levels(self.evidence.null.t) if self.evidence else {},
             severities=self.claim.deviations(),
             backend=model.backend,
             scoring="",
             xfail=self.xfail,
+            notes=list(self.claim.notes),
             recorded=Recorded(model.results.path, model.results.format, stated),
         )
         if evidence:
             record.n, record.t = evidence.n, evidence.null.t
+            record.clusters, record.effective_n = evidence.clusters
             record.standard_baseline = evidence.null.standard_baseline
             record.max_random_baseline = evidence.null.max_random_baseline
             record.published = evidence.published
-            record.notes = list(evidence.notes)
+            record.notes += evidence.notes
             if not isinstance(evidence.results, RecordedMaximum):
                 record.validation_ids = list(evidence.results.example_ids)
             assert record.recorded is not None

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.assessment import permuted_p
 from pytest_maxrandom.flags import find, majority
 from pytest_maxrandom.flags.severity import hold_against
-from pytest_maxrandom.recorded.permutations import NoPermutations, strata
+from pytest_maxrandom.recorded.permutations import NoPermutations
 from pytest_maxrandom.recorded.seen import seen_of_recorded
 from pytest_maxrandom.recorded.sweep import RecordedSweep
-from pytest_maxrandom.verdict import judge
+from pytest_maxrandom.recorded.tables.summary import RecordedMaximum
+from pytest_maxrandom.verdict import DEFAULT_LEVEL, judge
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import ClaimRecord
-    from pytest_maxrandom.recorded.claims import Evidence, RecordedClaim
+    from pytest_maxrandom.recorded.claims import RecordedClaim
 
 
 def assess_recorded(claim: RecordedClaim, record: ClaimRecord) -> None:
@@ -22,10 +23,9 @@ def assess_recorded(claim: RecordedClaim, record: ClaimRecord) -> None:
     evidence = claim.evidence
     assert evidence is not None
     counts, sweep = evidence.counts, evidence.results
-    permutation_p = None
     if isinstance(sweep, RecordedSweep):
         record.correct_counts = counts.correct.tolist()
-        permutation_p = _permutation_p(sweep, evidence, record)
+    permutation_p = _permutation_p(claim, record)
     verdict = judge(
         claim.claim, evidence.null, counts.best_correct, counts.best, permutation_p=permutation_p
     )
@@ -39,14 +39,27 @@ def assess_recorded(claim: RecordedClaim, record: ClaimRecord) -> None:
     hold_against(record, claim.claim, find(seen))
 
 
-def _permutation_p(sweep: RecordedSweep, evidence: Evidence, record: ClaimRecord) -> float | None:
-    if sweep.answers is None or sweep.gold is None:
+def _permutation_p(claim: RecordedClaim, record: ClaimRecord) -> float | None:
+    evidence = claim.evidence
+    assert evidence is not None
+    sweep, apart = evidence.results, evidence.strata
+    if isinstance(sweep, RecordedMaximum) or isinstance(apart, NoPermutations):
+        record.notes.append(
+            f"There is no permutation p, because in the results {evidence.untestable}. So a "
+            "preferred label cannot be told from knowledge."
+        )
         return None
-    try:
-        groups = strata(sweep, evidence.chances)
-    except NoPermutations as reason:
-        record.notes.append(f"There is no permutation p, because in the results {reason}.")
-        return None
-    p, notes = permuted_p(sweep.answers, sweep.gold, None, evidence.null.t, strata=groups)
+    assert sweep.answers is not None
+    assert sweep.gold is not None
+    t = evidence.null.t
+    p, notes = permuted_p(
+        sweep.answers,
+        sweep.gold,
+        None,
+        t,
+        level=min(claim.claim.levels(t).values(), default=DEFAULT_LEVEL),
+        strata=apart,
+        groups=sweep.clusters,
+    )
     record.notes += notes
     return p

@@ -25,6 +25,8 @@ class AnswerLine:
     margin: float | None
     """By how much the best score exceeds the second, in the unit of the scoring; 0 where the
     choice fell by lot, None where the second score is minus infinity."""
+    cluster: str | None = None
+    """What the example shares with others, such as its passage; left out where none is stated."""
 
 
 @dataclass

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.errors import Problem, RecordedError, SuiteError
 from pytest_maxrandom.recorded.claims import RecordedClaim, claim_name
 from pytest_maxrandom.recorded.evidence import Contradiction, evidence
-from pytest_maxrandom.recorded.permutations import NoPermutations, strata
 from pytest_maxrandom.recorded.sources import Meant, locate, read_results
 from pytest_maxrandom.suite.spec import claimed
-from pytest_maxrandom.verdict import Claim
+from pytest_maxrandom.verdict import Claim, share_levels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +48,7 @@ def plan_recorded(suite: RecordedSuite) -> list[RecordedClaim]:
     ]
     if planner.problems:
         raise SuiteError(dict.fromkeys(planner.problems))
-    return claims
+    return share_levels(claims)
 
 
 class _Planner:
@@ -163,19 +162,23 @@ class _Planner:
             keys = ".".join(("", *mistake.keys))
             self._problem(("tasks", place, *mistake.keys), f"tasks[{place}]{keys}: {mistake}")
             return None
-        if self._asserted(task).permutation_p is not None:
-            try:
-                strata(judged.results, judged.chances)
-            except NoPermutations as reason:
-                self._problem(
-                    ("tasks", place) if task.assertion else ("assert", "permutation_p"),
-                    f"tasks[{place}]: no `permutation_p` can be computed, because in "
-                    f"{results.path} {reason}; or use `p_max`",
-                )
+        reason = judged.untestable
+        if reason is None and judged.arrangements == 1:
+            reason = "all right answers that could be shuffled are the same"
+        if reason is not None and self._asserted(task, None).permutation_p is not None:
+            self._problem(
+                ("tasks", place) if task.assertion else ("assert", "permutation_p"),
+                f"tasks[{place}]: no `permutation_p` can be computed, because in "
+                f"{results.path} {reason}; or use `p_max`",
+            )
         return judged
 
-    def _asserted(self, task: RecordedTaskSpec) -> Claim:
-        return Claim.of(claimed(task.assertion, self._suite.spec.assertion))
+    def _asserted(self, task: RecordedTaskSpec, judged: Evidence | None) -> Claim:
+        shuffled = judged is not None and judged.untestable is None
+        return Claim.of(
+            claimed(task.assertion, self._suite.spec.assertion),
+            ("p_max", "permutation_p") if shuffled else ("p_max",),
+        )
 
     def _claim(
         self,
@@ -192,7 +195,7 @@ class _Planner:
             model=model,
             task=task.name,
             shots=shots,
-            claim=self._asserted(task),
+            claim=self._asserted(task, judged),
             xfail=task.xfail or spec.xfail,
             marks=tuple(dict.fromkeys([*spec.marks, *task.marks])),
             evidence=judged,

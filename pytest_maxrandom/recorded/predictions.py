@@ -36,6 +36,7 @@ class _Claim:
     first_place: int
     columns: dict[str, int] = field(default_factory=dict)
     gold: list[tuple[list[int], int]] = field(default_factory=list)
+    clusters: list[str | None] = field(default_factory=list)
     prompts: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     places: list[NDArray[np.intp]] = field(default_factory=list)
     chosen: list[list[int]] = field(default_factory=list)
@@ -60,11 +61,23 @@ class _Claim:
         gold = (answer.right, answer.choices)
         if column == len(self.gold):
             self.gold.append(gold)
+            self.clusters.append(answer.cluster)
         if self.gold[column] != gold:
             right, choices = self.gold[column]
             raise _Mistake(
                 f"example {answer.id!r} has the right choices {answer.right} of {answer.choices}, "
                 f"but {right} of {choices} in an earlier line; keep the lines of one run"
+            )
+        if self.clusters[column] != answer.cluster:
+            raise _Mistake(
+                f"example {answer.id!r} has {_named(answer.cluster)}, but "
+                f"{_named(self.clusters[column])} in an earlier line; keep the lines of one run"
+            )
+        if (answer.cluster is None) != (self.clusters[0] is None):
+            first = next(iter(self.columns))
+            raise _Mistake(
+                f"example {answer.id!r} has {_named(answer.cluster)}, but example {first!r} has "
+                f"{_named(self.clusters[0])}; keep the lines of one run"
             )
         return column
 
@@ -102,7 +115,12 @@ class _Claim:
             answers=answers,
             gold=tuple(frozenset(right) for right, _ in self.gold),
             log_likelihoods=scores,
+            clusters=tuple(each for each in self.clusters if each is not None) or None,
         )
+
+
+def _named(cluster: str | None) -> str:
+    return "no cluster" if cluster is None else f"the cluster {cluster!r}"
 
 
 def _floats(values: list[float | None]) -> list[float]:

@@ -78,8 +78,8 @@ def published(null: PublishedGuessers, counts: Counts, changes: list[str]) -> Pu
         t=null.t,
         standard_baseline=verdict.standard_baseline,
         max_random_baseline=verdict.max_random_baseline,
-        p_standard=verdict.p_standard,
-        p_max=verdict.p_max,
+        p_standard=null.p_standard(counts.best_correct, counts.best),
+        p_max=null.p_max(counts.best_correct),
         verdict=verdict.verdict,
         changes=changes,
     )

@@ -9,7 +9,7 @@ import numpy as np
 from pytest_maxrandom.flags.seen import Outcome, Seen
 from pytest_maxrandom.recorded.sweep import RecordedSweep
 from pytest_maxrandom.stats.chances import choices_of
-from pytest_maxrandom.verdict import DEFAULT_P_MAX
+from pytest_maxrandom.verdict import DEFAULT_LEVEL
 
 if TYPE_CHECKING:
     from pytest_maxrandom.recorded.claims import Evidence, RecordedClaim
@@ -41,8 +41,8 @@ def seen_of_recorded(claim: RecordedClaim, verdict: Verdict) -> Seen:
         passed=verdict.passed,
         p_max=verdict.p_max,
         permutation_p=verdict.permutation_p,
-        level=claim.claim.p_max or DEFAULT_P_MAX,
-        impossible=tuple(claim.claim.impossible(evidence.null, None)),
+        level=verdict.levels.get("p_max", DEFAULT_LEVEL),
+        impossible=tuple(claim.claim.impossible(evidence.null, evidence.arrangements)),
     )
     others = [
         _seen(other, other.evidence, None)

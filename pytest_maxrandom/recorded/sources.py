@@ -90,17 +90,23 @@ def read_results(spec: ResultsSpec, path: Path, meant: Meant) -> list[Results]:
         case "lm_eval":
             from pytest_maxrandom.recorded.logs.lm_eval import read_lm_eval
 
-            return [*read_lm_eval(path, metric=spec.metric)]
+            return [*read_lm_eval(path, metric=spec.metric, cluster=_cluster(spec))]
         case "inspect":
             from pytest_maxrandom.recorded.logs.inspect import read_inspect
 
-            return [*read_inspect(path, scorer=spec.scorer, shots=spec.shots)]
+            return [
+                *read_inspect(path, scorer=spec.scorer, shots=spec.shots, cluster=_cluster(spec))
+            ]
 
 
 def _whole(sweeps: list[RecordedSweep], spec: ResultsSpec) -> list[Results]:
     for sweep in sweeps if not spec.ragged else ():
         refuse_cut_short(sweep)
     return [*sweeps]
+
+
+def _cluster(spec: ResultsSpec) -> str | None:
+    return spec.columns.cluster if spec.columns else None
 
 
 def _given(columns: ResultColumns | None) -> dict[str, str]:

@@ -53,6 +53,8 @@ class RecordedSweep:
         file does not tell.
     notes : tuple of str
         What a reader must know of the file, one sentence each.
+    clusters : tuple of str or None
+        Per example what it shares with others, such as its passage; None where none are stated.
 
     Raises
     ------
@@ -79,6 +81,7 @@ class RecordedSweep:
     labels: tuple[str, ...] = ()
     log_likelihoods: NDArray[np.float64] | None = None
     notes: tuple[str, ...] = ()
+    clusters: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         shape = (len(self.prompt_ids), len(self.example_ids))
@@ -94,6 +97,11 @@ class RecordedSweep:
             raise self._error(
                 f"demonstrations of {len(self.demonstration_ids)} prompts, but there are "
                 f"{shape[0]} prompt ids; write both from the same run"
+            )
+        if self.clusters is not None and len(self.clusters) != shape[1]:
+            raise self._error(
+                f"clusters of {len(self.clusters)} examples, but there are {shape[1]} example "
+                "ids; write both from the same run"
             )
         if len(set(self.example_ids)) < shape[1]:
             twice = next(each for each, size in Counter(self.example_ids).items() if size > 1)

@@ -156,6 +156,8 @@ def _claim_differences(now: ClaimRecord, before: ClaimRecord) -> tuple[str, ...]
             if now.asserted
             else f"claims nothing any more, before: {claimed(before)}"
         )
+    if now.clusters is None and before.clusters is not None:
+        found.append(f"no clusters are stated, before: {count(before.clusters)}")
     if now.metric != before.metric:
         found.append(f"the metric is {metric_name(now)}, before: {metric_name(before)}")
     if None not in (now.task_digest, before.task_digest) and now.task_digest != before.task_digest:
@@ -247,6 +249,8 @@ def _is_weaker(now: Record, before: Record) -> bool:
         and excuses_flags(now, before)
     ):
         return True
+    if getattr(now, "clusters", 1) is None and getattr(before, "clusters", None) is not None:
+        return True  # what stood together is counted by itself
     asserted: dict[str, object] = getattr(now, "asserted", {})
     for key, value in getattr(before, "asserted", {}).items():
         if key not in asserted:

@@ -98,6 +98,7 @@ _ORIGINS = (
     origins.counted_n,
     origins.counted_t,
     origins.held_out,
+    origins.in_clusters,
     origins.looks,
     origins.precision,
     origins.recorded,

@@ -29,6 +29,7 @@ def facts(claim: ClaimRecord, run: RunRecord) -> list[tuple[str, str]]:
         ("Without the question", shortcuts(claim)),
         ("Label bias", label_bias.of_claim(claim, run)),
         (f"n = {count(claim.n)}", origins.counted_n(claim)),
+        ("Clusters", origins.clusters(claim)),
         (f"t = {count(claim.t)}", origins.counted_t(claim)),
         ("Looks", origins.looks(claim)),
         ("Test set", origins.held_out(claim)),

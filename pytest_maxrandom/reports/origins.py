@@ -17,7 +17,7 @@ from pytest_maxrandom.reports.summary import model_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_maxrandom.record import ClaimRecord, Engine, LabelBiasRecord
+    from pytest_maxrandom.record import ClaimRecord, Engine, HeldOut, LabelBiasRecord
 
 _Number = TypeVar("_Number", int, float)
 
@@ -53,6 +53,21 @@ def counted_n(claim: ClaimRecord) -> str:
         verb = "repeats another" if v.duplicates == 1 else "repeat others"
         parts.append(f"{count(v.duplicates)} of the task's examples {verb} exactly")
     return "; ".join(parts)
+
+
+def clusters(claim: ClaimRecord) -> str:
+    """Say what n is worth, where examples belong together."""
+    if claim.clusters is None:
+        return ""
+    return f"n = {count(claim.n)} examples {in_clusters(claim)}"
+
+
+def in_clusters(of: ClaimRecord | HeldOut) -> str:
+    """Name clusters and the effective n: ``in 25 clusters, effective n 25.0``; empty without."""
+    if of.clusters is None or of.effective_n is None:
+        return ""
+    noun = "cluster" if of.clusters == 1 else "clusters"
+    return f"in {count(of.clusters)} {noun}, effective n {of.effective_n:,.1f}"
 
 
 def chance(claim: ClaimRecord) -> str:
@@ -103,6 +118,7 @@ def counted_t(claim: ClaimRecord) -> str:
         "claim": "t counts those of this claim",
         "task": "t counts all of them (count: task)",
         "budget": "t is the budget declared in advance",
+        "doubling": "t is the next power of two, because levels are spent per doubling of t",
     }
     return f"{ever}; {how[tries.counted]}; {made}"
 
@@ -110,15 +126,17 @@ def counted_t(claim: ClaimRecord) -> str:
 def looks(claim: ClaimRecord) -> str:
     """Say how often the claim was looked at, and whether that leaves its verdict as it is."""
     tries = claim.tries
-    if tries is None or claim.p_max is None:
+    if tries is None:
         return ""
     number = f"look {count(tries.look)} at this claim"
     if tries.look == 1:
         number = "the first look at this claim"
-    verdict = "is at most" if tries.holds else "is above"
+    if tries.counted == "doubling":
+        return f"{number}; levels are spent per doubling of t, so that any number of looks is valid"
+    verdict = "holds" if tries.holds else "does not hold"
     return (
-        f"{number}; p_max {verdict} {p_value(tries.level)} = alpha / (i (i + 1)), which is the "
-        f"level of look i = {tries.look} where the looks are counted too"
+        f"{number}; with `looks: spend`, which makes any number of looks valid, the claim "
+        f"{verdict} at the level {p_value(tries.level)}"
     )
 
 
@@ -135,10 +153,13 @@ def held_out(claim: ClaimRecord) -> str:
         return f"{count(aside)} examples are still closed, because {why}"
     seen = f"; {count(test.seen)} of them were validation examples before" if test.seen else ""
     times = "opening" if test.openings == 1 else "openings"
+    worth = f" by the effective n ({in_clusters(test)})" if test.clusters is not None else ""
+    alone = " with every example by itself" if test.clusters is not None else ""
     return (
         f"{count(test.correct)} of {count(test.n)} correct ({accuracy(test.accuracy)}, 95 % "
-        f"interval {accuracy(test.low)} to {accuracy(test.high)}), beside a standard baseline of "
-        f"{accuracy(test.standard_baseline)}: p {equals(p_value(test.p_standard))}; "
+        f"interval {accuracy(test.low)} to {accuracy(test.high)}{worth}), beside a standard "
+        f"baseline of {accuracy(test.standard_baseline)}: p {equals(p_value(test.p_standard))}"
+        f"{alone}; "
         f"{count(test.openings)} {times} of this test set so far{seen}"
     )
 

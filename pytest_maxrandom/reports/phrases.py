@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.notation import METRICS, accuracy, count, equals, level, p_value
+from pytest_maxrandom.notation import METRICS, P_VALUES, accuracy, count, equals, level, p_value
 from pytest_maxrandom.record import ClaimRecord
 from pytest_maxrandom.reports.origins import listed
 from pytest_maxrandom.reports.red_flags import described
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 _ADJUSTMENTS = {"holm": "Holm", "bh": "Benjamini and Hochberg", "none": "not adjusted"}
 _BEATEN = {"max_random": "the maximum random baseline", "standard": "the standard baseline"}
-_P_VALUES = {
-    "p_max": "p_max",
-    "guaranteed_p": "guaranteed p",
-    "permutation_p": "permutation p",
+_OF_LEVELS = {
+    "family": "an equal share for each claim of the suite",
+    "looks": "what is spent at this doubling of t",
 }
+"""How levels come about that are not those of the suite."""
 _ROUNDING = 1e-12
 _NEGLIGIBLE = 1e-6
 """A smaller Monte Carlo error changes no digit that is shown."""
@@ -56,9 +56,8 @@ def examples(claim: ClaimRecord) -> int | None:
 
 
 def p_name(claim: ClaimRecord, key: str) -> str:
-    """Name a p-value; the permutation p is one of the accuracy, whatever the metric."""
-    of_accuracy = key == "permutation_p" and claim.metric != "accuracy"
-    return f"{_P_VALUES[key]}{' of the accuracy' if of_accuracy else ''}"
+    """Name a p-value."""
+    return P_VALUES[key]
 
 
 def shown_p(claim: ClaimRecord, key: str) -> str:
@@ -109,9 +108,14 @@ def claimed(claim: ClaimRecord) -> str:
             phrases.append(f"{p_name(claim, key)} is at most {level(levels[key])}")
         elif key == "beats":
             phrases.append(f"the best {metric_name(claim)} is above {_BEATEN.get(value, value)}")
-        else:
+        elif key not in _OF_LEVELS:
             phrases.append(f"{key} is {value}")
-    return ", and ".join(phrases)
+    shared = [words for key, words in _OF_LEVELS.items() if key in claim.asserted and levels]
+    said = ", and ".join(phrases)
+    if not shared:
+        return said
+    whole = listed([level(claim.asserted[key]) for key in levels if key in claim.asserted])
+    return f"{said} ({' and '.join(shared)} of {whole})"
 
 
 def needed(claim: ClaimRecord) -> str:
@@ -120,7 +124,7 @@ def needed(claim: ClaimRecord) -> str:
         return ""
     bound = _levels(claim).get("permutation_p")
     name = p_name(claim, "permutation_p")
-    parts = [_part(claim, key) for key in claim.asserted if key != "permutation_p"]
+    parts = [_part(claim, key) for key in claim.asserted if key in ("p_max", "union_p", "beats")]
     if not parts:
         depends = "which depends on the answers, not on their number"
         return "" if bound is None else f"{name} at most {level(bound)}, {depends}"
@@ -161,9 +165,10 @@ def _shortfall(claim: ClaimRecord) -> list[str]:
     if not unmet:
         return []
     parts = [result(claim)]
-    if len(claim.asserted) > 1 or "permutation_p" in unmet:
+    bounds = claim.asserted.keys() - _OF_LEVELS
+    if len(bounds) > 1 or "permutation_p" in unmet:
         parts.append(listed(list(unmet.values())))
-    if len(claim.asserted) == 1 and claim.critical_count is not None:
+    if len(bounds) == 1 and claim.critical_count is not None:
         parts.append(f"{count(claim.critical_count)} would have passed")
     elif unmet.keys() != {"permutation_p"}:
         parts.append(f"needed: {needed(claim)}")
@@ -172,13 +177,13 @@ def _shortfall(claim: ClaimRecord) -> list[str]:
 
 def guessing(claim: ClaimRecord) -> str:
     """Say how probable it is that guessers do as well as the best prompt."""
-    if claim.p_max is None:
-        return ""
-    error = _monte_carlo(claim.p_max_error)
-    guessers = f"best of {count(claim.t)} independent guessers{error}"
-    parts = [f"{p_is(claim, 'p_max')} ({guessers})"]
-    if claim.guaranteed_p is not None:
-        shown = p_is(claim, "guaranteed_p")
+    parts = []
+    if claim.p_max is not None:
+        error = _monte_carlo(claim.p_max_error)
+        guessers = f"best of {count(claim.t)} independent guessers{error}"
+        parts.append(f"{p_is(claim, 'p_max')} ({guessers})")
+    if claim.union_p is not None:
+        shown = p_is(claim, "union_p")
         parts.append(f"{shown} (however the prompts depend on each other)")
     if claim.permutation_p is not None:
         parts.append(f"{p_is(claim, 'permutation_p')} (right answers shuffled)")
@@ -227,15 +232,15 @@ def _levels(claim: ClaimRecord) -> dict[str, float]:
     """Return the level of each p-value that the claim bounds."""
     return {
         key: value
-        for key, value in claim.asserted.items()
-        if key in _P_VALUES and isinstance(value, float) and value > 0
+        for key, value in (claim.levels or claim.asserted).items()
+        if key in P_VALUES and isinstance(value, float) and value > 0
     }
 
 
 def _part(claim: ClaimRecord, key: str) -> str:
     if key == "beats":
         return f"beating {_BEATEN.get(claim.asserted[key], claim.asserted[key])}"
-    return _P_VALUES.get(key, key)
+    return P_VALUES.get(key, key)
 
 
 def _unmet(claim: ClaimRecord) -> dict[str, str]:

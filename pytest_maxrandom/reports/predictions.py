@@ -87,7 +87,7 @@ def lines(record: ClaimRecord, predictions: Predictions) -> Iterator[str]:
             demonstration_ids=[example.id for example in prompt.prompt.demonstrations],
             examples=list(_answers(prompt)),
         )
-        yield json.dumps(line, default=vars, allow_nan=False, separators=(",", ":")) + "\n"
+        yield json.dumps(line, default=_keys, allow_nan=False, separators=(",", ":")) + "\n"
 
 
 def _answers(prompt: PromptPredictions) -> Iterator[AnswerLine]:
@@ -108,7 +108,13 @@ def _answers(prompt: PromptPredictions) -> Iterator[AnswerLine]:
             log_likelihoods=[_finite(value) for value in log_likelihoods],
             tokens=list(tokens),
             margin=_finite(margin),
+            cluster=example.cluster,
         )
+
+
+def _keys(line: PromptLine | AnswerLine) -> dict[str, object]:
+    """Return what a line holds; files of tasks without clusters are what they were before them."""
+    return {key: value for key, value in vars(line).items() if (key, value) != ("cluster", None)}
 
 
 def _finite(value: float) -> float | None:

@@ -169,6 +169,20 @@ LLM_INT8 = Reference(
         ("eprinttype", "arXiv"),
     ),
 )
+KISH = Reference(
+    "kish-1965",
+    "Kish",
+    1965,
+    "",
+    "",
+    "book",
+    (
+        ("author", "Kish, Leslie"),
+        ("title", "Survey Sampling"),
+        ("publisher", "Wiley"),
+        ("address", "New York"),
+    ),
+)
 FISHER = Reference(
     "fisher-1935",
     "Fisher",

@@ -14,6 +14,7 @@ from pytest_maxrandom.reports.publications import (
     BESAG_CLIFFORD,
     FISHER,
     HOLM,
+    KISH,
     LLM_INT8,
     MCNEMAR,
     MOORE,
@@ -86,6 +87,14 @@ def _of_claims(run: RunRecord) -> list[Method]:
         how, source = _ADJUSTMENTS[run.adjustment]
         found.append(
             Method(f"P-values are adjusted for {count(adjusted)} claims by {how}", (source,))
+        )
+    if any(claim.clusters is not None for claim in claims):
+        found.append(
+            Method(
+                "Where examples belong to clusters, the effective n is n^2 over the sum of squared "
+                "cluster sizes: what n is worth where clusters are answered alike",
+                (KISH,),
+            )
         )
     if any(claim.test is not None for claim in claims):
         found.append(Method("Intervals on the test set are Wilson's score intervals", (WILSON,)))

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 KEYS = {"asserted": "assert"}
 """Attributes of a record whose key in the report is a keyword of Python."""
 
+_OLD = {"guaranteed_p": "union_p"}
+"""Keys of older reports."""
+
 _LISTS = ("claims", "replicates", "label_bias", "comparisons", "contamination")
 """Where a run keeps the records of its items."""
 
@@ -61,7 +64,7 @@ def load(path: Path) -> RunRecord:
         )
     attributes = {key: attribute for attribute, key in KEYS.items()}
     lists = {
-        name: [_renamed(each, attributes) if isinstance(each, dict) else each for each in found]
+        name: [_modern(each, attributes) if isinstance(each, dict) else each for each in found]
         for name in _LISTS
         if isinstance(found := content.get(name), list)
     }
@@ -90,6 +93,13 @@ def _refuse(constant: str) -> NoReturn:
 
 def _renamed(record: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
     return {names.get(key, key): value for key, value in record.items()}
+
+
+def _modern(record: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+    found = _renamed(record, {**names, **_OLD})
+    if isinstance(asserted := found.get("asserted"), dict):
+        found["asserted"] = _renamed(asserted, _OLD)
+    return found
 
 
 def _finite(value: Any) -> Any:

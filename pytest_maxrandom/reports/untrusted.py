@@ -42,7 +42,7 @@ _ONE = 1 + 1e-6
 """What a sum of probabilities, or a correlation, may be where floating point rounds."""
 _LONGEST_ID, _LONGEST_LABEL = 300, 60
 _METRICS = ("accuracy", "balanced_accuracy", "macro_f1")
-_P_VALUES = ("p_max", "guaranteed_p", "permutation_p")
+_P_VALUES = ("p_max", "union_p", "permutation_p")
 _COUNTS = ("shots", "n", "t", "best_correct", "critical_count")
 _SHARES = (
     "best_accuracy",
@@ -50,7 +50,7 @@ _SHARES = (
     "max_random_baseline",
     "p_standard",
     "p_max",
-    "guaranteed_p",
+    "union_p",
     "permutation_p",
     "adjusted_p",
     "majority_rate",
@@ -194,13 +194,16 @@ def _without_prose(claim: ClaimRecord) -> ClaimRecord:
         for key, value in claim.asserted.items()
         if (key in _P_VALUES and isinstance(value, float) and 0 < value <= 1)
         or (key == "beats" and value in ("max_random", "standard"))
+        or (key, value) in (("family", "suite"), ("looks", "spend"))
     }
+    levels = {key: value for key, value in claim.levels.items() if key in _P_VALUES}
     kinds = dict.fromkeys((flag.kind, flag.severity) for flag in claim.red_flags)
     return replace(
         claim,
         # Telling claims apart by the ends of their paths would take very long for long ones.
         id=shorten(claim.id, _LONGEST_ID),
         asserted=asserted,
+        levels={key: value for key, value in levels.items() if 0 < value <= 1},
         message=None if claim.message is None else _ELSEWHERE,
         xfail=None if claim.xfail is None else "",
         red_flags=[RedFlag(kind, severity, _ELSEWHERE) for kind, severity in kinds],

@@ -79,7 +79,6 @@ def beside_shortcuts(
     *,
     shared: bool,
     by_class: bool,
-    clusters: Sequence[Hashable] | None = None,
 ) -> Compared:
     """Put a sweep's best prompt beside heuristics on its examples, and itself with blank inputs.
 
@@ -96,7 +95,7 @@ def beside_shortcuts(
         heuristics(examples, shared=shared, listed=listed),
         None if blank is None else _right(blank),
         classes=[example.choices[example.right[0]] for example in examples] if by_class else None,
-        clusters=clusters,
+        clusters=[(each.cluster, each.cluster or each.id) for each in examples],
     )
     return found if blank is None else replace(found, one_label=_one_label(blank, shared, listed))
 

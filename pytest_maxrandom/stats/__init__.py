@@ -22,6 +22,7 @@ which asks for one number starts at once.
 ``labels``             whether answers follow the question or the label
 ``sizes``              sample sizes, power, largest t
 ``intervals``          confidence interval of an accuracy
+``clusters``           what examples that belong together are worth
 ``holdout``            does "above the baseline" predict "above chance" on other examples
 ``signflip``           sign-flip test and interval of a mean of paired differences
 ``paired``             two arms on the same examples: differences by task, McNemar's test

@@ -8,6 +8,7 @@ loses digits; accuracies are compared as exact fractions.
 from __future__ import annotations
 
 import math
+import warnings
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -243,9 +244,18 @@ class BestOf:
         """Natural logarithm of `p_value`, also where that is below the smallest double."""
         return self._log_p(self._accuracy(correct, n))
 
-    def guaranteed_p(self, correct: int, n: int | None = None) -> float:
-        """min(1, sum_i P(X_i/n_i >= correct/n)): holds for every dependence between prompts."""
+    def union_p(self, correct: int, n: int | None = None) -> float:
+        """min(1, sum_i P(X_i/n_i >= correct/n)): p_max at most, however guessers depend.
+
+        The union bound assumes that each guesser is right with its chance on each example: it does
+        not hold of guessers that prefer a label which is right more often.
+        """
         return math.exp(min(0.0, self._log_any(self._accuracy(correct, n))))
+
+    def guaranteed_p(self, correct: int, n: int | None = None) -> float:
+        """Return `union_p`, by its old name."""
+        warnings.warn("guaranteed_p is now called union_p", DeprecationWarning, stacklevel=2)
+        return self.union_p(correct, n)
 
     @property
     def min_p(self) -> float:

@@ -136,7 +136,7 @@ class ScoreBaseline:
         slope = self.t * (1 - single) ** (self.t - 1)
         return slope * math.sqrt(single * (1 - single) / self.draws)
 
-    def guaranteed_p(self, score: float) -> float:
+    def union_p(self, score: float) -> float:
         """min(1, t * p_standard): holds for every dependence between prompts."""
         return min(1.0, self.t * self.p_standard(score))
 

@@ -1,18 +1,22 @@
 """Permutation max-T test of a sweep: is the best prompt better than its answers make likely?
 
-Westfall and Young, "Resampling-Based Multiple Testing" (1993): the gold labels are permuted
-among the examples, the predictions of all prompts stay as they are, and T is the best accuracy.
-Whatever the prompts share (copied answers, a constant answer, a preferred label) they also
-share under every permutation, so the test needs no assumption of independence between prompts
-and is not fooled by unbalanced labels. It is exact if no prediction depends on the gold labels;
-demonstrations drawn from the evaluated examples make it approximate.
+Westfall and Young, "Resampling-Based Multiple Testing" (1993): the right answers are permuted
+among the examples, the answers of all prompts stay as they are, and T is the best score. Whatever
+the prompts share (copied answers, a constant answer, a preferred label) they also share under every
+permutation, so the test needs no assumption of independence between prompts and is not fooled by
+unbalanced labels. It is exact if no answer depends on the right answers of the scored examples.
+
+Examples are permuted within *strata*, whose examples can exchange their right answers, and whole
+*groups* of them where they belong together, such as the questions on one passage.
 """
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -20,11 +24,13 @@ from pytest_maxrandom.stats.chances import whole_number
 from pytest_maxrandom.stats.gold import membership, right_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
     from pytest_maxrandom.stats.gold import Gold
+
+    Floats: TypeAlias = NDArray[np.float64]
 
 NOT_EVALUATED = -1
 """The prediction of a prompt for an example that it was not scored on."""
@@ -32,13 +38,100 @@ NOT_EVALUATED = -1
 STOP_AFTER = 1_000
 """Exceedances after which a permutation test is decided: p is then known to 3 %."""
 
-_CELLS = 2**21  # entries of one batch of permuted gold labels: 8 MiB
+_CELLS = 2**21  # entries of one batch of permuted right answers: 8 MiB
 _MOST_AT_ONCE = 1024  # permutations of one batch
+_NEAR = 1e-12  # two scores closer than this are the same score, computed differently
+_FEWEST = 9_999
+_AT_THE_LEVEL = 20  # exceedances of a p-value that is just at its level
+
+
+def permutations_for(level: float) -> int:
+    """Return how many permutations a p-value needs that is compared with a level.
+
+    Examples
+    --------
+    >>> permutations_for(0.05), permutations_for(0.0001)
+    (9999, 199999)
+    """
+    return max(_FEWEST, math.ceil(_AT_THE_LEVEL / level) - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """What the scores of t prompts are made of, by label; counts as floats, shape (..., t, m).
+
+    Attributes
+    ----------
+    hits
+        Right answers with the label.
+    seen
+        Scored examples for which the label is right.
+    said
+        Answers with the label, shape (t, m).
+    scored
+        Scored examples of the label's stratum, or all of them, shape (t, m).
+    """
+
+    hits: Floats
+    seen: Floats
+    said: Floats
+    scored: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Statistic:
+    """What a max-T test takes the best of.
+
+    Attributes
+    ----------
+    of
+        The scores of a tally, shape (..., t); NaN where a prompt has none.
+    by_stratum
+        Whether the labels of different strata are different labels.
+    """
+
+    of: Callable[[Tally], Floats]
+    by_stratum: bool = False
+
+
+def _accuracy(tally: Tally) -> Floats:
+    return tally.hits.sum(axis=-1) / tally.said.sum(axis=-1)
+
+
+def _lift(tally: Tally) -> Floats:
+    expected = tally.said * tally.seen / np.maximum(tally.scored, 1)
+    return (tally.hits - expected).sum(axis=-1) / tally.said.sum(axis=-1)
+
+
+def _balanced_accuracy(tally: Tally) -> Floats:
+    return _mean_of_classes(tally.hits / np.maximum(tally.seen, 1), tally.seen)
+
+
+def _macro_f1(tally: Tally) -> Floats:
+    return _mean_of_classes(2 * tally.hits / np.maximum(tally.seen + tally.said, 1), tally.seen)
+
+
+def _mean_of_classes(values: Floats, seen: Floats) -> Floats:
+    classes = seen > 0
+    return np.where(classes, values, 0.0).sum(axis=-1) / classes.sum(axis=-1)
+
+
+ACCURACY = Statistic(_accuracy)
+LIFT = Statistic(_lift, by_stratum=True)
+"""Accuracy above what the same answers are expected to reach, dealt at random to the examples that
+the prompt was scored on. For prompts that leave out their own demonstrations: which right answers
+are missing is known to the model, and whoever answers against them would seem to know."""
+STATISTICS = {
+    "accuracy": ACCURACY,
+    "balanced_accuracy": Statistic(_balanced_accuracy),
+    "macro_f1": Statistic(_macro_f1),
+}
+"""By the names that metrics have in a suite."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Exceedances:
-    """How often right answers that are permuted give as high a statistic.
+class PermutationTest:
+    """Result of `max_t_test`.
 
     Attributes
     ----------
@@ -50,28 +143,200 @@ class Exceedances:
         Permutations whose statistic is at least the observed one.
     stopped_early
         Whether the requested number of exceedances was reached before the last permutation.
+    best
+        Best observed score T.
+    best_prompt
+        Row of the first prompt that reaches it.
+    fixed
+        Examples whose right answers never move, because no other example, or group, is like theirs.
     """
 
     p_value: float
     permutations: int
     exceedances: int
     stopped_early: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class PermutationTest(Exceedances):
-    """Result of `max_t_test`; the statistic is the best accuracy.
-
-    Attributes
-    ----------
-    best_accuracy
-        Best observed accuracy T.
-    best_prompt
-        Row of the first prompt that reaches it.
-    """
-
-    best_accuracy: Fraction
+    best: float
     best_prompt: int
+    fixed: int
+
+
+def p_of_all(p_value: float, held: int, t: int) -> float:
+    """Return the p-value of t prompts where ``held`` of them were tested, by Bonferroni.
+
+    The others are taken to reach as much with permuted right answers as those that are at hand.
+    """
+    return min(1.0, p_value * t / held) if t > held else p_value
+
+
+def arrangements(gold: Gold, strata: ArrayLike, groups: Sequence[Hashable] | None = None) -> int:
+    """Return in how many different ways the right answers can be permuted.
+
+    No permutation p-value is below one over this number. Arguments as of `max_t_test`.
+    """
+    rights = right_labels(gold)
+    ways = 1
+    for members in _blocks(_integers("strata", strata, 1), groups):
+        alike = Counter(tuple(rights[place] for place in row) for row in members.tolist())
+        ways *= math.factorial(alike.total())
+        for times in alike.values():
+            ways //= math.factorial(times)
+    return ways
+
+
+def max_t_test(
+    predictions: ArrayLike,
+    gold: Gold,
+    choices: ArrayLike | None = None,
+    *,
+    statistic: Statistic = ACCURACY,
+    strata: ArrayLike | None = None,
+    groups: Sequence[Hashable] | None = None,
+    permutations: int = _FEWEST,
+    stop_after: int | None = None,
+    seed: int = 0,
+) -> PermutationTest:
+    """Test the best score of t prompts by permuting the right answers.
+
+    Parameters
+    ----------
+    predictions
+        Index of the chosen choice, shape (t, n); -1 where a prompt was not scored on an example
+        (its own demonstrations).
+    gold
+        Index of the right choice for each example, shape (n,), or a set of indices for each.
+    choices
+        Number of choices of each example, shape (n,). None: all examples have the same.
+    statistic
+        What T is the best of.
+    strata
+        Which examples right answers are permuted among, a number for each, shape (n,). None: the
+        numbers of choices.
+    groups
+        What belongs together, one name for each example, shape (n,): whole groups are permuted
+        among those with as many examples of the same strata. None: each example by itself.
+    permutations
+        Number B of permutations.
+    stop_after
+        Stop at the permutation that brings this many exceedances h, with p = h / permutations
+        drawn (Besag and Clifford, "Sequential Monte Carlo p-values", 1991). None: draw all.
+    seed
+        Seed of the permutations.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an array has the wrong kind or shape, a value lies outside the choices, or no prompt has
+        a score.
+    """
+    chosen = _integers("predictions", predictions, 2)
+    n = chosen.shape[1]
+    if len(gold) != n:
+        raise ValueError(f"gold names {len(gold)} examples, the predictions {n}")
+    rights = right_labels(gold)
+    counts = _choice_counts(choices, chosen, rights)
+    _check_predictions(chosen, counts)
+    apart = counts if strata is None else _integers("strata", strata, 1)
+    for name, given in (("strata", apart), ("groups", groups)):
+        if given is not None and len(given) != n:
+            raise ValueError(f"{name} names {len(given)} examples, the predictions {n}")
+    limit = whole_number("permutations", permutations, 1)
+    enough = limit + 1 if stop_after is None else whole_number("stop_after", stop_after, 1)
+    blocks = _blocks(apart, groups)
+    right = membership(rights, int(counts.max()))
+    if statistic is ACCURACY:
+        scores, reaches = _of_accuracy(chosen, right)
+    else:
+        scores, reaches = _of_labels(statistic, chosen, right, apart)
+    best_prompt = int(np.argmax(scores))
+
+    generator = np.random.default_rng(seed)
+    batch = max(1, min(_MOST_AT_ONCE, _CELLS // (max(n, len(chosen)) * right.shape[1])))
+    drawn = exceeded = 0
+    while drawn < limit and exceeded < enough:
+        order = _permuted(generator, blocks, n, min(batch, limit - drawn))
+        reached = np.cumsum(reaches(order))
+        stop = int(np.searchsorted(reached, enough - exceeded))
+        drawn += min(stop + 1, len(order))
+        exceeded += int(reached[min(stop, len(order) - 1)])
+    stopped = exceeded >= enough
+    return PermutationTest(
+        p_value=exceeded / drawn if stopped else (1 + exceeded) / (drawn + 1),
+        permutations=drawn,
+        exceedances=exceeded,
+        stopped_early=stopped,
+        best=float(scores[best_prompt]),
+        best_prompt=best_prompt,
+        fixed=sum(members.size for members in blocks if len(members) == 1),
+    )
+
+
+def _of_accuracy(
+    chosen: NDArray[np.int64], right: NDArray[np.bool_]
+) -> tuple[Floats, Callable[[NDArray[np.int64]], NDArray[np.bool_]]]:
+    """Return the accuracies, and what tells which permutations reach the best; all exact."""
+    answered = (chosen[:, :, None] == np.arange(right.shape[1])).reshape(len(chosen), -1)
+    answers, gold = answered.astype(np.float32), right.astype(np.float32)
+    sizes = (chosen != NOT_EVALUATED).sum(axis=1)
+    correct = np.rint(answers @ gold.ravel()).astype(np.int64)
+    # Correctly rounded quotients of counts below 2**26 are ordered as the fractions are.
+    scores = correct / sizes
+    place = int(np.argmax(scores))
+    best = Fraction(int(correct[place]), int(sizes[place]))
+    needed = -(-sizes * best.numerator // best.denominator)
+
+    def reaches(order: NDArray[np.int64]) -> NDArray[np.bool_]:
+        counted = gold[order].reshape(len(order), -1) @ answers.T
+        reached: NDArray[np.bool_] = (counted >= needed - 0.5).any(axis=1)
+        return reached
+
+    return scores, reaches
+
+
+def _of_labels(
+    statistic: Statistic,
+    chosen: NDArray[np.int64],
+    right: NDArray[np.bool_],
+    strata: NDArray[np.int64],
+) -> tuple[Floats, Callable[[NDArray[np.int64]], NDArray[np.bool_]]]:
+    """Return the scores, and what tells which permutations reach the best."""
+    n = chosen.shape[1]
+    everywhere = np.arange(n)
+    parts = [everywhere]
+    if statistic.by_stratum:
+        parts = [np.flatnonzero(strata == stratum) for stratum in np.unique(strata)]
+    # Of a permuted label, only the examples matter that may have it.
+    cells = [
+        (members, label)
+        for members in parts
+        for label in range(right.shape[1])
+        if right[members, label].any() or (chosen[:, members] == label).any()
+    ]
+    member = right.astype(np.float32)
+    said = [(chosen[:, part] == label).astype(np.float32).T for part, label in cells]
+    # Most often all prompts were scored on the same examples, or a few sets of them.
+    masks, place = np.unique(chosen != NOT_EVALUATED, axis=0, return_inverse=True)
+    evaluated = masks.astype(np.float32).T
+    answered = np.stack([each.sum(axis=0) for each in said], axis=-1).astype(np.float64)
+    sizes = [evaluated[part].sum(axis=0)[place.ravel()] for part, _ in cells]
+    scored = np.stack(sizes, axis=-1).astype(np.float64)
+
+    def scores(order: NDArray[np.int64]) -> Floats:
+        rights = [member[order[:, part], label] for part, label in cells]
+        hits = [each @ own for each, own in zip(rights, said, strict=True)]
+        seen = [
+            (each @ evaluated[part])[:, place.ravel()]
+            for each, (part, _) in zip(rights, cells, strict=True)
+        ]
+        # Counts are exact as single floats, their quotients would not be.
+        hit, right_there = (np.stack(each, axis=-1).astype(np.float64) for each in (hits, seen))
+        found = statistic.of(Tally(hits=hit, seen=right_there, said=answered, scored=scored))
+        return np.nan_to_num(found, nan=-np.inf)
+
+    observed = scores(everywhere[None])[0]
+    if not np.isfinite(observed).any():
+        raise ValueError("no prompt has a score, because too few labels are right somewhere")
+    best = observed.max() - _NEAR
+    return observed, lambda order: scores(order).max(axis=1) >= best
 
 
 def _integers(name: str, values: ArrayLike, dimensions: int) -> NDArray[np.int64]:
@@ -118,136 +383,28 @@ def _check_predictions(predictions: NDArray[np.int64], choices: NDArray[np.int64
         raise ValueError(f"prompt {empty[0]} was evaluated on no example")
 
 
+def _blocks(
+    strata: NDArray[np.int64], groups: Sequence[Hashable] | None
+) -> list[NDArray[np.int64]]:
+    """Return the groups that can stand in for each other: one array a kind, a row a group.
+
+    Examples of a group are ordered by their strata, so that column j of all rows is one stratum.
+    """
+    members: dict[Hashable, list[int]] = {}
+    for place in np.argsort(strata, kind="stable").tolist():
+        members.setdefault(place if groups is None else groups[place], []).append(place)
+    kinds: dict[tuple[int, ...], list[list[int]]] = {}
+    for places in members.values():
+        kinds.setdefault(tuple(strata[places].tolist()), []).append(places)
+    return [np.array(rows, dtype=np.int64) for rows in kinds.values()]
+
+
 def _permuted(
-    generator: np.random.Generator, strata: Sequence[NDArray[np.int64]], n: int, count: int
+    generator: np.random.Generator, blocks: Sequence[NDArray[np.int64]], n: int, count: int
 ) -> NDArray[np.int64]:
-    """``count`` permutations of n examples that keep every stratum, shape (count, n)."""
+    """Draw permutations of n examples that exchange the rows of each block, shape (count, n)."""
     order = np.empty((count, n), dtype=np.int64)
-    for members in strata:
-        order[:, members] = generator.permuted(np.tile(members, (count, 1)), axis=1)
+    for members in blocks:
+        rows = np.tile(np.arange(len(members)), (count, 1))
+        order[:, members.ravel()] = members[generator.permuted(rows, axis=1)].reshape(count, -1)
     return order
-
-
-def count_exceedances(
-    reaches: Callable[[NDArray[np.int64]], NDArray[np.bool_]],
-    strata: NDArray[np.integer],
-    *,
-    cells: int,
-    permutations: int,
-    stop_after: int | None,
-    seed: int,
-) -> Exceedances:
-    """Permute examples until a test is decided.
-
-    Parameters
-    ----------
-    reaches
-        Tells of permutations, shape (count, n), which give at least the observed statistic.
-    strata
-        As of `max_t_test`.
-    cells
-        Entries that ``reaches`` needs for one permutation; not too many are drawn at once.
-    permutations, stop_after, seed
-        As of `max_t_test`.
-    """
-    limit = whole_number("permutations", permutations, 1)
-    enough = limit + 1 if stop_after is None else whole_number("stop_after", stop_after, 1)
-    generator = np.random.default_rng(seed)
-    together = [np.flatnonzero(strata == stratum) for stratum in np.unique(strata)]
-    batch = max(1, min(_MOST_AT_ONCE, _CELLS // cells))
-    drawn = exceeded = 0
-    while drawn < limit and exceeded < enough:
-        order = _permuted(generator, together, len(strata), min(batch, limit - drawn))
-        reached = np.cumsum(reaches(order))
-        stop = int(np.searchsorted(reached, enough - exceeded))
-        drawn += min(stop + 1, len(order))
-        exceeded += int(reached[min(stop, len(order) - 1)])
-    stopped = exceeded >= enough
-    return Exceedances(
-        p_value=exceeded / drawn if stopped else (1 + exceeded) / (drawn + 1),
-        permutations=drawn,
-        exceedances=exceeded,
-        stopped_early=stopped,
-    )
-
-
-def p_of_all(p_value: float, held: int, t: int) -> float:
-    """Return the p-value of t prompts where ``held`` of them were tested, by Bonferroni.
-
-    The others are taken to reach as much with permuted right answers as those that are at hand.
-    """
-    return min(1.0, p_value * t / held) if t > held else p_value
-
-
-def max_t_test(
-    predictions: ArrayLike,
-    gold: Gold,
-    choices: ArrayLike | None = None,
-    *,
-    strata: ArrayLike | None = None,
-    permutations: int = 9999,
-    stop_after: int | None = None,
-    seed: int = 0,
-) -> PermutationTest:
-    """Test the best accuracy of t prompts by permuting the gold labels.
-
-    Parameters
-    ----------
-    predictions
-        Index of the chosen choice, shape (t, n); -1 where a prompt was not scored on an example
-        (its own demonstrations). Accuracies are then fractions of different n.
-    gold
-        Index of the right choice for each example, shape (n,), or a set of indices for each.
-    choices
-        Number of choices of each example, shape (n,). None: all examples have the same.
-    strata
-        Which examples labels are permuted among, a number for each, shape (n,). None: the numbers
-        of choices.
-    permutations
-        Number B of permutations.
-    stop_after
-        Stop at the permutation that brings this many exceedances h, with p = h / permutations
-        drawn (Besag and Clifford, "Sequential Monte Carlo p-values", 1991). None: draw all.
-    seed
-        Seed of the permutations.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an array has the wrong kind or shape, or a value lies outside the choices.
-    """
-    chosen = _integers("predictions", predictions, 2)
-    prompts, n = chosen.shape
-    if len(gold) != n:
-        raise ValueError(f"gold names {len(gold)} examples, the predictions {n}")
-    rights = right_labels(gold)
-    counts = _choice_counts(choices, chosen, rights)
-    _check_predictions(chosen, counts)
-    right = membership(rights, int(counts.max())).astype(np.float32)
-    groups = counts if strata is None else _integers("strata", strata, 1)
-    if len(groups) != n:
-        raise ValueError(f"strata names {len(groups)} examples, the predictions {n}")
-    answered = (chosen[:, :, None] == np.arange(right.shape[1])).reshape(prompts, -1)
-    answers = answered.astype(np.float32)
-
-    sizes = (chosen != NOT_EVALUATED).sum(axis=1)
-    correct = np.rint(answers @ right.ravel()).astype(np.int64)
-    # Correctly rounded quotients of counts below 2**26 are ordered as the fractions are.
-    best_prompt = int(np.argmax(correct / sizes))
-    best = Fraction(int(correct[best_prompt]), int(sizes[best_prompt]))
-    needed = -(-sizes * best.numerator // best.denominator)
-
-    def reaches(order: NDArray[np.int64]) -> NDArray[np.bool_]:
-        counted = right[order].reshape(len(order), -1) @ answers.T
-        reached: NDArray[np.bool_] = (counted >= needed - 0.5).any(axis=1)
-        return reached
-
-    found = count_exceedances(
-        reaches,
-        groups,
-        cells=right.size,
-        permutations=permutations,
-        stop_after=stop_after,
-        seed=seed,
-    )
-    return PermutationTest(**vars(found), best_accuracy=best, best_prompt=best_prompt)

@@ -63,7 +63,7 @@ def _summary(baseline: MaxRandomBaseline, correct: int | None, alpha: float) -> 
             "p_standard": baseline.p_standard(correct),
             "p_max": baseline.p_value(correct),
             "log_p_max": baseline.log_p_value(correct),
-            "guaranteed_p": baseline.guaranteed_p(correct),
+            "union_p": baseline.union_p(correct),
         }
     return summary
 

@@ -107,7 +107,7 @@ class MaxMinRandomBaseline(BestOf):
             whole_number("correct", correct, 0, self.n)
         )
 
-    def guaranteed_p(self, correct: int, n: int | None = None) -> float:
+    def union_p(self, correct: int, n: int | None = None) -> float:
         """min(1, t * P(X >= correct)): holds whatever prompts and variants have in common."""
         accuracy = self._accuracy(correct, n)
         single = self._guesser.log_p_at_least(math.ceil(accuracy * self.n))

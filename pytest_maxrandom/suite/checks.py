@@ -33,12 +33,17 @@ S = TypeVar("S", bound=Spec)
 _ONLY_OF: dict[str, tuple[str, ...]] = {
     "shots": ("table", "summary", "inspect"),
     "ragged": ("table", "npz", "predictions"),
-    "columns": ("table", "summary"),
+    "columns": ("table", "summary", "lm_eval", "inspect"),
     "metric": ("lm_eval",),
     "scorer": ("inspect",),
 }
-_TABLE = ("prompt", "example", "correct", "prediction", "gold")
-_SUMMARY = ("n", "t", "best_correct", "accuracy", "chance")
+_OF_LOGS = tuple(key for key in ResultColumns.model_fields if key != "cluster")
+_NO_COLUMNS: dict[str, tuple[str, ...]] = {
+    "table": ("n", "t", "best_correct", "accuracy", "chance"),
+    "summary": ("prompt", "example", "correct", "prediction", "gold", "cluster"),
+    "lm_eval": _OF_LOGS,
+    "inspect": _OF_LOGS,
+}
 
 
 def is_recorded(data: Any) -> bool:
@@ -102,11 +107,12 @@ def _without_use(results: ResultsSpec) -> Iterator[tuple[tuple[str, ...], str]]:
                 "remove it",
             )
     columns = results.columns or ResultColumns()
-    for key in {"table": _SUMMARY, "summary": _TABLE}.get(results.format, ()):
+    for key in _NO_COLUMNS.get(results.format, ()):
         if getattr(columns, key):
+            what = f"a {results.format}" if results.format in ("table", "summary") else "a log"
             yield (
                 ("columns", key),
-                f".columns.{key} is no column of a {results.format}; remove it",
+                f".columns.{key} is no column of {what}; remove it",
             )
 
 

@@ -98,6 +98,9 @@ class ResultColumns(Spec):
     """table: what was answered."""
     gold: Text | None = None
     """table: what is right."""
+    cluster: Text | None = None
+    """table: what examples share that belong together, such as their passage; lm_eval and inspect:
+    the field of the document, or of the sample's metadata, that holds it."""
     n: Text | None = None
     """summary: number of examples."""
     t: Text | None = None
@@ -130,7 +133,7 @@ class ResultsSpec(Spec):
     model: Text | None = None
     """What the model is called there, if not `name` or `label`."""
     columns: ResultColumns | None = None
-    """table, summary: what the columns are called."""
+    """table, summary: what the columns are called; lm_eval, inspect: `cluster` only."""
     shots: Shots | None = None
     """table, summary, inspect: number of demonstrations, where the results do not tell it."""
     ragged: bool = False

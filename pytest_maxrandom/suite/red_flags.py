@@ -19,6 +19,10 @@ class RedFlagsSpec(Spec):
     """Example ids that stand for several examples."""
     repeated_examples: Severity = DEFAULTS["repeated_examples"]
     """Examples that are copies of others, so that n is less than it seems."""
+    clustered_answers: Severity = DEFAULTS["clustered_answers"]
+    """Examples that share a long text and no stated cluster, whose right answers follow it."""
+    shared_text: Severity = DEFAULTS["shared_text"]
+    """Examples that share a long text and no stated cluster."""
     other_examples: Severity = DEFAULTS["other_examples"]
     """Prompts that were scored on other examples than most, or on fewer than they should be."""
     cut_text: Severity = DEFAULTS["cut_text"]

@@ -49,7 +49,8 @@ def dump_schema() -> str:
 
 def keys_below(kind: type[Spec], path: Sequence[str | int]) -> list[str]:
     """Return the keys that a suite of a kind may have at `path`, such as ``("tasks", 0)``."""
-    return list(_branch(_part(kind, path), "properties").get("properties", {}))
+    named = _branch(_part(kind, path), "properties").get("properties", {})
+    return [key for key, node in named.items() if not node.get("deprecated")]
 
 
 def keys_within(kind: type[Spec], path: Sequence[str | int]) -> list[str]:

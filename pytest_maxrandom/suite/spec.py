@@ -6,9 +6,9 @@ for editors and the messages for mistakes are made from them.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from pytest_maxrandom.record import ShortcutControl
 from pytest_maxrandom.suite.base import (
@@ -65,7 +65,7 @@ class ModelSpec(Spec):
 
 
 class ColumnsSpec(Spec):
-    """Which columns (CSV) or fields (JSONL, hub) hold what."""
+    """Which columns (CSV) or fields (JSONL, hub, BIG-bench) hold what."""
 
     input: Text = "input"
     """The text of the example."""
@@ -75,6 +75,9 @@ class ColumnsSpec(Spec):
     """The right choice (JSONL, hub: or a list of them)."""
     id: Text | None = None
     """A column of unique ids; `id` where a row has it, else made from the row's number."""
+    cluster: Text | None = None
+    """What examples share that belong together, such as the id of their passage. Clusters stay
+    whole: shuffled, drawn and set aside as one."""
 
 
 class ValidationSpec(Spec):
@@ -102,16 +105,35 @@ class BoundsSpec(Spec):
 
     p_max: Probability | None = None
     """The probability that the best of t random guessers does as well is at most this."""
-    guaranteed_p: Probability | None = None
-    """The same, for guessers whose answers may depend on each other in any way."""
-    permutation_p: Annotated[float, Field(ge=0.0001, lt=1)] | None = None
-    """The probability that the best of these t prompts does as well on shuffled right answers
-    (max-T, 9,999 permutations) is at most this."""
+    union_p: Probability | None = None
+    """The same, however the answers of the guessers depend on each other: t times the p-value of
+    one. Each is assumed to be right with chance 1/m, so that preferred labels may pass."""
+    guaranteed_p: Annotated[Probability | None, Field(deprecated=True)] = None
+    """Old name of `union_p`."""
+    permutation_p: Annotated[float, Field(ge=1e-6, lt=1)] | None = None
+    """The probability that the best of these t prompts scores as high in the suite's metric on
+    shuffled right answers (max-T) is at most this."""
     beats: Literal["max_random", "standard"] | None = None
     """Best accuracy is above the expected maximum of t random guessers, or above chance."""
+    family: Literal["suite"] | None = None
+    """suite: all claims of the suite that say so share their levels equally, so that with the
+    probability that is claimed no guesser among them passes."""
     red_flags: RedFlags | None = None
     """What red flags do to the claim: fail, warn or ignore, for each kind or in one word for all.
-    Alone it leaves the claim as it is: a task's as its suite has it, a suite's `p_max: 0.05`."""
+    Alone it leaves the claim as it is: a task's as its suite has it, a suite's the default."""
+
+    @model_validator(mode="after")
+    def _one_name(self) -> Self:
+        if {"union_p", "guaranteed_p"} <= self.model_fields_set:
+            raise ValueError("`union_p` alone, which `guaranteed_p` is the old name of")
+        return self
+
+    def bounds(self) -> dict[str, Any]:
+        """Return what is claimed of the numbers."""
+        found = {key: getattr(self, key) for key in ("p_max", "permutation_p", "beats")}
+        # Read from the instance's dictionary, the old name warns nobody.
+        found["union_p"] = self.union_p or self.__dict__["guaranteed_p"]
+        return {key: value for key, value in found.items() if value is not None}
 
 
 Bounds = TypeVar("Bounds", bound=BoundsSpec)
@@ -122,16 +144,18 @@ def claimed(
 ) -> Bounds | Literal["report"] | None:
     """Return what is claimed of a task, by itself and by its suite.
 
-    What a suite says of red flags holds for the kinds that a task does not name; a task that names
-    red flags only claims what its suite does.
+    What a suite says of red flags holds for the kinds that a task does not name; a task that says
+    only what they do, or how levels are shared or spent, claims what its suite does.
     """
     if of_task is None or of_suite is None or isinstance(of_task, str) or isinstance(of_suite, str):
         return of_task or of_suite
     flags, whole = of_task.red_flags, of_suite.red_flags
     if whole is not None and not isinstance(flags, str):
         flags = whole if flags is None else flags.over(whole)
-    bounds = of_suite if of_task.model_fields_set <= {"red_flags"} else of_task
-    return bounds.model_copy(update={"red_flags": flags})
+    said: dict[str, Any] = {key: getattr(of_task, key) for key in of_task.model_fields_set}
+    if said.keys() <= {"red_flags", "family", "looks"}:
+        return of_suite.model_copy(update={**said, "red_flags": flags})
+    return of_task.model_copy(update={"red_flags": flags})
 
 
 class AssertSpec(BoundsSpec):
@@ -140,6 +164,9 @@ class AssertSpec(BoundsSpec):
     count: Literal["claim", "task"] = "claim"
     """What t counts, in the ledger and this run together: the prompts ever evaluated on these
     examples for this model with this number of shots; or all that were for any claim."""
+    looks: Literal["spend"] | None = None
+    """spend: the levels are spent per doubling of t, so that the claim may be tested any number of
+    times while t grows."""
     in_replicates: Annotated[float, Field(gt=0, le=1)] | None = None
     """Share of the suite's `replicates` of which all the rest must hold."""
 
@@ -151,8 +178,8 @@ class ClaimSettings(Spec):
     """What a suite says for all of its claims, and a task may say for its own."""
 
     assertion: BoundsSpec | Literal["report"] | None = Field(default=None, alias="assert")
-    """What must hold; `p_max: 0.05` if not given. report: nothing is claimed, and the numbers are
-    reported."""
+    """What must hold; if not given, `p_max: 0.05` and `permutation_p: 0.05`, of which the latter
+    needs answers and right answers. report: nothing is claimed, and the numbers are reported."""
     xfail: Text | None = None
     """Why this claim is expected to be no better than chance (strict: it fails if it passes)."""
     marks: list[Mark] = Field(default=[])
@@ -163,8 +190,8 @@ class CountedSettings(ClaimSettings):
     """The same, of claims whose t is counted in the ledger."""
 
     assertion: AssertSpec | Literal["report"] | None = Field(default=None, alias="assert")
-    """What must hold; `p_max: 0.05` if not given. report: nothing is claimed, and the numbers are
-    reported."""
+    """What must hold; `p_max: 0.05` and `permutation_p: 0.05` if not given (`metric: macro_f1`: the
+    latter alone). report: nothing is claimed, and the numbers are reported."""
 
 
 class TaskSpec(CountedSettings):
@@ -181,7 +208,7 @@ class TaskSpec(CountedSettings):
     test: TestSpec | None = None
     """Examples that neither prompts nor demonstrations ever show."""
     columns: ColumnsSpec = ColumnsSpec()
-    """jsonl, csv, hub: where each part of an example is."""
+    """jsonl, csv, hub: where each part of an example is; bigbench: `cluster` only."""
     choices: Annotated[list[Text], Field(min_length=2)] | None = None
     """jsonl, csv, hub: the choices of every example, where the data does not hold them."""
     answer_is: Literal["text", "index", "letter"] | None = None

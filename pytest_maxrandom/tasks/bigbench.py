@@ -7,7 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import Problem
-from pytest_maxrandom.tasks.check import HALF_A_PAIR, as_id, as_text, finished_task, is_unicode
+from pytest_maxrandom.tasks.check import (
+    HALF_A_PAIR,
+    as_cluster,
+    as_id,
+    as_text,
+    finished_task,
+    is_unicode,
+)
 from pytest_maxrandom.tasks.files import read_text
 from pytest_maxrandom.tasks.findings import Findings, Mistake, file_findings
 from pytest_maxrandom.tasks.json_text import JsonObject, element_lines, parse_json
@@ -46,9 +53,8 @@ def read_bigbench(file: Path, spec: TaskSpec) -> Task:
     examples = document["examples"]
     findings = _example_findings(file, element_lines(text, "examples"))
     layout = _layout(document, findings)
-    return finished_task(
-        spec.name, _drafts(examples, findings), findings, layout, _graded_note(examples)
-    )
+    drafts = _drafts(examples, findings, spec.columns.cluster)
+    return finished_task(spec.name, drafts, findings, layout, _graded_note(examples))
 
 
 def _example_findings(file: Path, lines: list[int]) -> Findings:
@@ -101,7 +107,9 @@ def _layout_value(key: str, value: Any, default: str | bool) -> Any:
     return value
 
 
-def _drafts(examples: list[object], findings: Findings) -> Iterator[tuple[int, Example]]:
+def _drafts(
+    examples: list[object], findings: Findings, cluster_key: str | None
+) -> Iterator[tuple[int, Example]]:
     for number, example in enumerate(examples, 1):
         fields = findings.attempt(number, _fields, example)
         if fields is None:
@@ -109,11 +117,14 @@ def _drafts(examples: list[object], findings: Findings) -> Iterator[tuple[int, E
         id_ = findings.attempt(number, _id, fields, number)
         text = findings.attempt(number, _input, fields)
         scores = findings.attempt(number, _scores, fields)
+        cluster = None
+        if cluster_key is not None:
+            cluster = findings.attempt(number, as_cluster, fields.get(cluster_key), cluster_key)
         if id_ is None or text is None or scores is None:
             continue
         best = max(scores.values(), default=0)
         right = tuple(i for i, score in enumerate(scores.values()) if score == best > 0)
-        yield number, Example(id_, text, tuple(scores), right)
+        yield number, Example(id_, text, tuple(scores), right, cluster=cluster)
 
 
 def _fields(example: object) -> JsonObject:

@@ -42,6 +42,22 @@ def as_id(value: object) -> str:
     return text
 
 
+def as_cluster(value: object, column: str) -> str:
+    """Return the name of an example's cluster: a text that is not empty, or a whole number.
+
+    Parameters
+    ----------
+    column : str
+        What the data calls it.
+    """
+    if value in (None, ""):
+        raise Mistake(
+            f"there is no cluster in {quoted(column)}; every example needs one as soon as "
+            "`columns: cluster:` is given: give one that stands alone a name of its own"
+        )
+    return as_text(value, f"the cluster in {quoted(column)}")
+
+
 def finished_task(
     name: str,
     drafts: Iterable[tuple[int, Example]],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,13 @@ from pytest_maxrandom.tasks.load import load_task
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import TypeAlias
 
     from pytest_maxrandom.suite.spec import TaskSpec, TestSpec
     from pytest_maxrandom.tasks.load import Where
     from pytest_maxrandom.tasks.task import Example, Task
+
+    _Key: TypeAlias = tuple[str, ...]
 
 
 def set_aside(
@@ -22,8 +26,9 @@ def set_aside(
 ) -> tuple[Task, tuple[Example, ...]]:
     """Return the task without its test set, and the test set; nothing where there is none.
 
-    Examples that repeat each other go to the same side, and one of the task that repeats an example
-    of a test file is left out of the task: what is tested is never shown.
+    Examples that repeat each other go to the same side, and so do those of one cluster; one of the
+    task that repeats an example of a test file, or shares its cluster, is left out of the task:
+    what is tested is never shown.
 
     Raises
     ------
@@ -34,13 +39,13 @@ def set_aside(
         return task, ()
     if spec.test.path is None:
         tested = _drawn(task, spec.test)
-        test = tuple(example for example in task.examples if _shown(example) in tested)
+        test = tuple(example for example in task.examples if tested & _known_by(example))
     else:
         changed = {"path": spec.test.path, "test": None}
         of_file = load_task(spec.model_copy(update=changed), base, where)
         test = of_file.examples
-        tested = {_shown(example) for example in test}
-    kept = tuple(example for example in task.examples if _shown(example) not in tested)
+        tested = {key for example in test for key in _known_by(example)}
+    kept = tuple(example for example in task.examples if not tested & _known_by(example))
     if not test or not kept:
         raise SuiteError(
             [
@@ -55,21 +60,43 @@ def set_aside(
     dropped = len(task.examples) - len(kept) if spec.test.path else 0
     notes = task.notes
     if dropped:
-        notes += (f"Examples left out because they stand in the test set as well: {dropped}.",)
+        why = "they stand in the test set as well"
+        if any(example.cluster is not None for example in test):
+            why = "they, or others of their cluster, stand in the test set as well"
+        notes += (f"Examples left out because {why}: {dropped}.",)
     return replace(task, examples=kept, notes=notes), test
 
 
-def _drawn(task: Task, spec: TestSpec) -> set[tuple[str, ...]]:
+def _drawn(task: Task, spec: TestSpec) -> set[_Key]:
     """Return the given share of the distinct examples: those that a seeded hash ranks first.
 
-    So neither the order of the file nor a few added examples draw another test set.
+    So neither the order of the file nor a few added examples draw another test set. Of clusters
+    it is that share of the clusters, and what examples in other clusters repeat goes with them.
     """
     assert spec.fraction is not None
-    distinct = {_shown(example) for example in task.examples}
-    ranked = sorted(distinct, key=lambda shown: digest("test", spec.seed, *shown))
-    return set(ranked[: round(spec.fraction * len(ranked))])
+    of_cluster: dict[_Key, set[_Key]] = defaultdict(set)
+    for example in task.examples:
+        of_cluster[_cluster(example) or _shown(example)].add(_shown(example))
+    ranked = sorted(of_cluster, key=lambda key: digest("test", spec.seed, *key))
+    drawn = set(ranked[: round(spec.fraction * len(ranked))])
+    while True:
+        shown = {each for key in drawn for each in of_cluster[key]}
+        linked = {key for key, members in of_cluster.items() if members & shown}
+        if linked == drawn:
+            return drawn | shown
+        drawn = linked
 
 
-def _shown(example: Example) -> tuple[str, ...]:
+def _shown(example: Example) -> _Key:
     """Return what makes two examples the same question: the order of the choices does not."""
     return (example.input, *sorted(example.choices))
+
+
+def _cluster(example: Example) -> _Key | None:
+    """Return what its cluster's examples have in common; no example has choices like that."""
+    return None if example.cluster is None else (example.cluster,)
+
+
+def _known_by(example: Example) -> set[_Key]:
+    """Return what no example of the other side may share."""
+    return {_shown(example), _cluster(example) or _shown(example)}

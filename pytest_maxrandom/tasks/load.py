@@ -74,10 +74,15 @@ def _wrong_keys(spec: TaskSpec) -> Iterator[tuple[str, str]]:
     """Keys that do not go with the task's format or with each other, and why."""
     for key, formats in _FORMATS_OF_KEY.items():
         given = key in spec.model_fields_set and getattr(spec, key) is not None
+        named = key
+        if key == "columns" and "cluster" in spec.columns.model_fields_set:
+            # Every format can have clusters.
+            others = sorted(spec.columns.model_fields_set - {"cluster"})
+            given, named = bool(others), ": ".join([key, *others[:1]])
         if given and spec.format not in formats:
             yield (
                 key,
-                f"`{key}` goes with `format: {' | '.join(formats)}`, "
+                f"`{named}` goes with `format: {' | '.join(formats)}`, "
                 f"but this task has `format: {spec.format}`; remove one of the two",
             )
     if spec.format == "hub" and spec.split is None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.tasks.answers import right_slot
-from pytest_maxrandom.tasks.check import as_id, as_text
+from pytest_maxrandom.tasks.check import as_cluster, as_id, as_text
 from pytest_maxrandom.tasks.findings import Mistake
 from pytest_maxrandom.tasks.json_text import parse_json
 from pytest_maxrandom.tasks.task import Example
@@ -53,7 +53,8 @@ class RowReader:
         named = [columns.choices] if isinstance(columns.choices, str) else columns.choices
         wanted = {column: "choices" for column in named if self.choices is None}
         wanted |= {columns.input: "input", columns.answer: "answer"}
-        return wanted if columns.id is None else wanted | {columns.id: "id"}
+        wanted |= {} if columns.id is None else {columns.id: "id"}
+        return wanted if columns.cluster is None else wanted | {columns.cluster: "cluster"}
 
     def check_header(
         self, header: Collection[str], findings: Findings, place: int | None = None
@@ -84,12 +85,13 @@ class RowReader:
             id_ = findings.attempt(place, self._id, row, number)
             slots = findings.attempt(place, self._slots, row)
             right = None if slots is None else findings.attempt(place, self._right, row, slots)
+            cluster = findings.attempt(place, self._cluster, row)
             if text is None or id_ is None or slots is None or right is None:
                 continue
             filled = [slot for slot, choice in enumerate(slots) if choice is not None]
             choices = tuple(choice for choice in slots if choice is not None)
             indices = tuple(index for index, slot in enumerate(filled) if slot in right)
-            yield place, Example(id_, text, choices, indices)
+            yield place, Example(id_, text, choices, indices, cluster=cluster)
 
     def _input(self, row: Mapping[str, object]) -> str:
         return as_text(_value(row, self.columns.input), "the input")
@@ -98,6 +100,10 @@ class RowReader:
         if self.columns.id is None and row.get("id") in (None, ""):
             return f"#{number}"
         return as_id(_value(row, self.columns.id or "id"))
+
+    def _cluster(self, row: Mapping[str, object]) -> str | None:
+        column = self.columns.cluster
+        return None if column is None else as_cluster(row.get(column), column)
 
     def _slots(self, row: Mapping[str, object]) -> list[str | None]:
         if self.choices is not None:

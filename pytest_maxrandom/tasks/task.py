@@ -30,6 +30,8 @@ class Example:
     order : tuple of int, optional
         Indices into `choices` in the order in which a prompt lists them. By itself an example has
         an order that its id determines (:func:`pytest_maxrandom.prompts.formats.shown_order`).
+    cluster : str, optional
+        What the example shares with others, such as its passage; no part of any digest.
     """
 
     id: str
@@ -37,6 +39,7 @@ class Example:
     choices: tuple[str, ...]
     right: tuple[int, ...]
     order: tuple[int, ...] | None = None
+    cluster: str | None = None
 
     @property
     def chance(self) -> Fraction:

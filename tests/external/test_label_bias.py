@@ -11,7 +11,7 @@ from pytest_maxrandom.label_bias.answers import LabelAnswers
 from pytest_maxrandom.stats.labels import null, scores
 from pytest_maxrandom.stats.labels.base_rate import base_rates, correlation
 from pytest_maxrandom.stats.labels.finding import finding, preference_p_value
-from pytest_maxrandom.stats.labels.permutation import permutation_p_value
+from pytest_maxrandom.stats.permutation import max_t_test
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -172,5 +172,6 @@ def test_a_preferred_label_and_knowledge_are_told_apart(
     choices = [4] * len(gold)
     score = float(scores.never_score(scores.recalls(answers[None], gold, 4))[0])
     p = null.recall_baseline(gold, choices, 1).p_value(score)
-    shuffled = permutation_p_value(answers[None], gold, choices, permutations=999)
+    test = max_t_test(answers[None], gold, choices, statistic=scores.NEVER_X, permutations=999)
+    shuffled = test.p_value
     assert finding([p, shuffled], preference_p_value(answers, gold, choices), 0.05) == kind

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ import pytest
 
 from pytest_maxrandom.arms.derive import Arm
 from pytest_maxrandom.assessment import assess
-from pytest_maxrandom.labels import label
+from pytest_maxrandom.labels import label, preferable
 from pytest_maxrandom.models.base import Score
 from pytest_maxrandom.nulls import guessers, score_guessers
 from pytest_maxrandom.plan import Cell, PlannedClaim
@@ -21,6 +22,7 @@ from pytest_maxrandom.prompts.prompt import Prompt
 from pytest_maxrandom.prompts.sampling import PromptSet
 from pytest_maxrandom.record import ClaimRecord, Engine
 from pytest_maxrandom.run import adjust
+from pytest_maxrandom.stats.permutation import STATISTICS, STOP_AFTER, max_t_test
 from pytest_maxrandom.suite.spec import AssertSpec, ModelSpec, SuiteSpec, TaskSpec
 from pytest_maxrandom.sweep import Sweep
 from pytest_maxrandom.tasks.task import Example, Layout, Task
@@ -55,6 +57,7 @@ def assessed(
     claim: AssertSpec | None = None,
     listed: bool = False,
     letters: bool = False,
+    family: int | None = None,
 ) -> ClaimRecord:
     """Judge a sweep in which prompt p answers an example with choice ``answers(example, p)``."""
     forms = [
@@ -83,13 +86,15 @@ def assessed(
         metric=metric,
     )
     null = None if metric == "accuracy" else score_guessers(metric, prompt_set, label(examples))
+    usual = ("permutation_p",) if metric == "macro_f1" else ("p_max", "permutation_p")
+    made = Claim.of(claim, usual)
     planned = PlannedClaim(
         name="t[m]",
         line=1,
         base=Path(),
         model=suite.models[0],
         cell=Cell(Task("t", examples), 0, prompt_set, guessers(prompt_set), null, ()),
-        claim=Claim.of(claim),
+        claim=replace(made, family=family) if family else made,
         xfail=None,
         marks=(),
         counted="claim",
@@ -137,13 +142,93 @@ def test_a_constant_answer_passes_p_max_on_unbalanced_labels_but_not_max_t() -> 
     assert record.passed is False
     assert record.message is not None
     assert "permutation p > .999 is above .05" in record.message
-    fooled = assessed(examples, always("Yes"), t=10)
-    assert fooled.passed is True
+    assert assessed(examples, always("Yes"), t=10).passed is False  # by default
+    fooled = assessed(examples, always("Yes"), t=10, claim=AssertSpec(p_max=0.05))
+    assert (fooled.holds, fooled.passed) == (True, False)
+    assert {flag.kind for flag in fooled.failing_flags} == {"constant_answers", "majority", "max_t"}
     majority = next(flag for flag in fooled.red_flags if flag.kind == "majority")
     assert (majority.severity, majority.text) == (
-        "warn",
+        "fail",
         "Always saying 'Yes' is right on 70 of 100 examples; the best prompt is not above that.",
     )
+
+
+def affirming(golds: str) -> tuple[Example, ...]:
+    """Return examples of which half offer Yes and No, and half True and False."""
+    words = [("Yes", "No"), ("False", "True")]
+    right = {"y": ("Yes", "True"), "n": ("No", "False")}
+    return tuple(example(i, words[i % 2], right[gold][i % 2]) for i, gold in enumerate(golds))
+
+
+def affirms(each: Example, _: int) -> int:
+    return next(place for place, text in enumerate(each.choices) if text in ("Yes", "True"))
+
+
+def test_who_prefers_one_of_each_pair_of_words_is_found_out() -> None:
+    examples = affirming("y" * 140 + "n" * 60)
+    by_place, by_set = preferable(_set(examples))
+    assert (by_place.shared, by_set.shared) == (False, False)
+    assert len(set(by_set.strata)) == 2
+    record = assessed(examples, affirms, t=10)
+    assert record.p_max is not None
+    assert record.p_max < 1e-6
+    assert (record.permutation_p, record.passed) == (1.0, False)
+    only = assessed(examples, affirms, t=10, claim=AssertSpec(p_max=0.05))
+    assert {"majority", "max_t"} <= {flag.kind for flag in only.failing_flags}
+    assert "Always saying 'what is usually right among the same choices' is right on 140" in (
+        next(flag.text for flag in only.red_flags if flag.kind == "majority")
+    )
+    known = assessed(examples, knowing, t=10)
+    assert (known.passed, known.permutation_p) == (True, 1e-4)
+
+
+def _set(examples: tuple[Example, ...]) -> PromptSet:
+    return PromptSet((Prompt((), Format(Layout())),), examples, "none", 0, 1, ())
+
+
+def test_choices_that_recur_in_few_examples_are_told_apart_by_place_only() -> None:
+    few = tuple(example(i, [f"a{i // 4}", f"b{i // 4}"], f"a{i // 4}") for i in range(40))
+    assert len(preferable(_set(few))) == 1
+
+
+def test_the_permutation_p_follows_the_metric() -> None:
+    golds = "y" * 90 + "n" * 10
+    examples = yes_no(golds)
+
+    def finds_the_rare(each: Example, _: int) -> int:
+        said = "No" if int(each.id[1:]) >= 72 else "Yes"  # all 10 No, and 18 Yes
+        return each.choices.index(said)
+
+    scored = assessed(examples, finds_the_rare, metric="macro_f1")
+    rights = [1 if gold == "y" else 0 for gold in golds]
+    said = [0 if i >= 72 else 1 for i in range(100)]
+    test = max_t_test([said], rights, statistic=STATISTICS["macro_f1"], stop_after=STOP_AFTER)
+    assert scored.permutation_p == test.p_value
+    assert scored.asserted == {"permutation_p": 0.05}
+    assert (scored.p_max, scored.union_p, scored.p_standard) == (None, None, None)
+    assert scored.passed is True
+
+
+def test_a_constant_answer_passes_in_no_metric() -> None:
+    examples = yes_no("y" * 90 + "n" * 10)
+    for metric in ("accuracy", "balanced_accuracy", "macro_f1"):
+        found = assessed(examples, always("Yes"), t=5, metric=metric)
+        assert (found.permutation_p, found.passed) == (1.0, False), metric
+
+
+def test_a_level_that_is_shared_needs_a_smaller_p() -> None:
+    examples = yes_no("yn" * 50)
+    claim = AssertSpec(p_max=0.05, permutation_p=0.05, family="suite")
+
+    def right_on(many: int) -> Callable[[Example, int], int]:
+        return lambda each, _: each.right[0] if int(each.id[1:]) < many else 1 - each.right[0]
+
+    alone = assessed(examples, right_on(62), claim=claim)
+    assert alone.passed is True
+    shared = assessed(examples, right_on(62), claim=claim, family=20)
+    assert shared.levels == {"p_max": 0.0025, "permutation_p": 0.0025}
+    assert shared.passed is False
+    assert shared.asserted == {"p_max": 0.05, "permutation_p": 0.05, "family": "suite"}
 
 
 def first_shown(each: Example, _: int = 0) -> int:
@@ -193,11 +278,11 @@ def test_the_first_of_equally_good_prompts_wins() -> None:
 
 
 def test_a_knowing_model_passes_every_kind_of_claim() -> None:
-    every = AssertSpec(p_max=0.01, guaranteed_p=0.01, permutation_p=0.01, beats="max_random")
+    every = AssertSpec(p_max=0.01, union_p=0.01, permutation_p=0.01, beats="max_random")
     record = assessed(yes_no("yyn" * 20), knowing, t=5, claim=every)
     assert (record.passed, record.message) == (True, None)
     assert record.permutation_p == 1 / 10_000
-    assert record.guaranteed_p == pytest.approx(5 * 0.5**60)
+    assert record.union_p == pytest.approx(5 * 0.5**60)
 
 
 def test_where_texts_differ_and_are_not_listed_there_is_no_constant_answer() -> None:
@@ -208,13 +293,13 @@ def test_where_texts_differ_and_are_not_listed_there_is_no_constant_answer() -> 
     assert listed.majority_rate == max(first, 20 - first) / 20
 
 
-def test_the_guaranteed_p_is_held_to_its_bound() -> None:
+def test_the_union_p_is_held_to_its_bound() -> None:
     record = assessed(
         yes_no("yn" * 8), lambda each, p: each.right[0] if each.id != "e0" else 1 - each.right[0],
-        t=200, claim=AssertSpec(guaranteed_p=0.05),
+        t=200, claim=AssertSpec(union_p=0.05),
     )  # fmt: skip
     bound = 200 * Fraction(17, 2**16)  # 15 or 16 of 16 right
-    assert record.guaranteed_p == pytest.approx(float(bound))
+    assert record.union_p == pytest.approx(float(bound))
     assert (record.passed, record.critical_count) == (False, 16)
 
 
@@ -250,7 +335,7 @@ def test_macro_f1_is_simulated_and_says_with_what_error() -> None:
     failing = assessed(yes_no("yyn" * 10), always("No"), t=3, metric="macro_f1")
     assert failing.message is not None
     assert "score .250 (10/30 right)" in failing.message
-    assert "a score of 0." in failing.message
+    assert "p_max" not in failing.message
 
 
 def test_p_values_are_adjusted_for_the_claims_of_a_run() -> None:
@@ -271,6 +356,12 @@ def test_p_values_are_adjusted_for_the_claims_of_a_run() -> None:
     other.permutation_p = 0.002
     adjust([other], "holm")
     assert other.adjusted_p == 0.002
+    only_reported = claim("g", 0.001)
+    only_reported.asserted = {}
+    several = claim("h", 0.0006, p_max=0.05, union_p=0.001)
+    several.union_p = 0.00061
+    adjust([only_reported, several], "holm")
+    assert (only_reported.adjusted_p, several.adjusted_p) == (None, 0.00061)
     untouched = claim("f", 0.5)
     adjust([untouched], "none")
     assert untouched.adjusted_p is None

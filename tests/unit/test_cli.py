@@ -34,7 +34,7 @@ def test_baseline_prints_what_it_takes_and_what_a_result_means(
     assert table["needed for p_max <= 0.05"] == "64/100 = 0.6400"
     assert table["p_standard"] == f"{p_standard:.4g}"
     assert table["p_max"] == f"{1 - (1 - p_standard) ** 10:.4g}"
-    assert table["guaranteed p"] == f"{10 * p_standard:.4g}"
+    assert table["union p"] == f"{10 * p_standard:.4g}"
 
 
 def test_mixed_choices_are_counted_not_averaged(capsys: pytest.CaptureFixture[str]) -> None:

@@ -89,7 +89,7 @@ prompts: {{shots: 1}}
 
 def test_a_suite_that_says_nothing_claims_the_default(suites: Suites) -> None:
     (claim,) = suites.claims(f"{MODELS}tasks: [{FRUIT}]\n")
-    assert (claim.claim, claim.xfail, claim.marks) == (Claim(0.05, None), None, ())
+    assert (claim.claim, claim.xfail, claim.marks) == (Claim(0.05, permutation_p=0.05), None, ())
 
 
 def test_counterfactual_scoring_states_answers_in_all_prompts(suites: Suites) -> None:
@@ -126,7 +126,7 @@ scoring: sum_logprob
     one, both = 1 - (4 / 9) ** 2, 1 - (8 / 9) ** 2
     assert record.max_random_baseline == pytest.approx((one + both) / 2)
     assert record.critical_count is None
-    assert record.asserted == {"p_max": 0.05}
+    assert record.asserted == {"p_max": 0.05, "permutation_p": 0.05}
     assert record.passed is None
     assert record.prompts is not None
     assert (record.prompts.asked, record.prompts.possible, record.prompts.pool) == (5, 2, 1)
@@ -211,6 +211,10 @@ def test_paths_are_relative_to_the_suite(suites: Suites) -> None:
 def test_a_claim_that_no_result_can_pass_is_told_before_any_model_is_run(suites: Suites) -> None:
     path = Path("s.yaml")
     path.write_text(f"{MODELS}tasks:\n- {FRUIT}\nprompts: {{shots: 0, count: 1}}\n")
+    with pytest.raises(SuiteError, match=r"the permutation p is 1, because all right answers that"):
+        plan(load_suite(path))
+    rows = [f'question {number},"[""a"", ""b""]",{"ab"[number % 2]}' for number in range(12)]
+    (suites.folder / "fruit.csv").write_text("\n".join(["input,choices,answer", *rows]))
     assert len(plan(load_suite(path))) == 1  # 12 of 12 by chance: 2 ** -12
     path.write_text(f"{MODELS}tasks:\n- {FRUIT}\nprompts: {{shots: 4, count: 200}}\n")
     with pytest.raises(SuiteError) as caught:
@@ -220,6 +224,59 @@ def test_a_claim_that_no_result_can_pass_is_told_before_any_model_is_run(suites:
         "s.yaml:3: fruit[model-nf4-4shot] can never pass: even if all of n = 8 answers are right, "
         f"p_max = {f'{reached:.3f}'[1:]} is above .05 with t = 200; use more examples or fewer "
         "prompts (the command `maxrandom plan` tells how many), or write `allow_unpassable: true`"
+    )
+
+
+def test_claims_of_a_family_share_their_levels(suites: Suites) -> None:
+    claims = suites.claims(f"""\
+{MODELS}assert: {{p_max: 0.05, union_p: 0.1, family: suite}}
+tasks:
+- {FRUIT}
+- {{name: own, format: csv, path: fruit.csv, assert: {{permutation_p: 0.02}}}}
+- {{name: told, format: csv, path: fruit.csv, assert: report}}
+- {{name: mild, format: csv, path: fruit.csv, assert: {{red_flags: warn}}}}
+prompts: {{shots: [0, 1]}}
+""")
+    assert [(claim.cell.task.name, claim.claim.levels(5)) for claim in claims[::2]] == [
+        ("fruit", {"p_max": 0.0125, "union_p": 0.025}),
+        ("own", {"permutation_p": 0.02}),
+        ("told", {}),
+        ("mild", {"p_max": 0.0125, "union_p": 0.025}),
+    ]
+
+
+def test_levels_are_spent_per_doubling_of_t(suites: Suites) -> None:
+    (claim,) = suites.claims(
+        f"{MODELS}assert: {{looks: spend}}\ntasks: [{FRUIT}]\nprompts: {{shots: 1}}\n"
+    )
+    assert claim.claim.asserted() == {"p_max": 0.05, "permutation_p": 0.05, "looks": "spend"}
+    assert claim.claim.tried(9) == 16
+    assert claim.claim.levels(9) == dict.fromkeys(("p_max", "permutation_p"), 0.05 / 30)
+
+
+def test_macro_f1_is_judged_by_shuffled_answers_only(suites: Suites) -> None:
+    rows = [f'question {number},"[""a"", ""b""]",{"ab"[number % 2]}' for number in range(12)]
+    (suites.folder / "fruit.csv").write_text("\n".join(["input,choices,answer", *rows]))
+    text = f"{MODELS}metric: macro_f1\ntasks: [{FRUIT}]\nprompts: {{shots: 0}}\n"
+    (claim,) = suites.claims(text)
+    assert claim.claim.asserted() == {"permutation_p": 0.05}
+    assert suites.problems(f"assert: {{p_max: 0.05, beats: standard}}\n{text}") == [
+        "s.yaml:3: `p_max` and `beats` with `metric: macro_f1`: who says one label scores higher "
+        "than who guesses, so guessers judge nothing; claim `permutation_p`, or use `metric: "
+        "balanced_accuracy`"
+    ]
+
+
+def test_the_old_name_of_union_p_keeps_working_and_is_told(suites: Suites) -> None:
+    text = f"{MODELS}assert: {{guaranteed_p: 0.01}}\ntasks: [{FRUIT}]\nprompts: {{shots: 0}}\n"
+    (claim,) = suites.claims(text)
+    assert claim.claim == Claim(union_p=0.01)
+    assert claim.record("a", "s.yaml").notes[0] == (
+        "The suite calls `union_p` by its old name, `guaranteed_p`: rename it."
+    )
+    (problem,) = suites.problems(text.replace("{guaranteed", "{union_p: 0.01, guaranteed"))
+    assert problem.startswith(
+        "s.yaml:2: `assert`: found keys with values, expected `union_p` alone"
     )
 
 

@@ -335,3 +335,24 @@ def test_a_claim_of_the_demo_suite_is_clean(name: str) -> None:
         lambda done, of: None,
     )
     assert find(of_sweep(planned, sweep)) == []
+
+
+def test_right_answers_that_follow_a_passage_are_seen_whatever_its_choices_are_called() -> None:
+    """Each passage has names of its own, and the right one is the same in all of its questions."""
+    words = [f"word{place}" for place in range(12)]
+    told = []
+    for place in range(100):
+        passage = " ".join(np.random.default_rng(place // 4).choice(words, size=60))
+        names = (f"Ann {place // 4}", f"Bob {place // 4}")
+        right = place // 4 % 2
+        # In which order a question lists them tells nothing.
+        order = names if place % 3 else names[::-1]
+        told.append(
+            Example(f"e{place}", f"{passage} Who is {place}?", order, (order.index(names[right]),))
+        )
+    seen = swept(told, guess, shots=0)
+    assert "clustered_answers" in kinds(seen)
+    stated = [replace(each, cluster=each.choices[0][-2:]) for each in told]
+    seen = swept(stated, guess, shots=0)
+    assert seen.clusters == tuple(each.cluster for each in stated)
+    assert kinds(seen) == []

@@ -90,7 +90,7 @@ def test_numbers_of_equal_guessers_are_those_of_enumeration(
         assert found.log_p_max == pytest.approx(math.log(reached[correct]), abs=1e-13)
         assert found.p_standard == pytest.approx(float(single[correct]), rel=1e-13)
         bound = min(Fraction(1), t * single[correct])
-        assert found.guaranteed_p == pytest.approx(float(bound), rel=1e-13)
+        assert found.union_p == pytest.approx(float(bound), rel=1e-13)
 
 
 def test_prompts_that_leave_out_their_own_have_each_their_own_guesser() -> None:
@@ -230,6 +230,7 @@ def test_a_failing_claim_is_one_line_with_all_that_counts() -> None:
 
 def test_a_p_value_just_above_its_bound_is_not_rounded_onto_it() -> None:
     found = judge(P05, Guessers.alike(61, 0.5, 5), 40)
+    assert found.p_max is not None
     assert 0.05 < found.p_max < 0.0505
     assert found.message is not None
     assert "p_max = .050 is above" not in found.message

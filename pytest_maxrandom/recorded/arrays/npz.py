@@ -13,10 +13,11 @@ For each sweep of t prompts on n examples the archive has arrays whose names beg
 ``gold``               (n), (n, m)  integers: the right choice; or booleans: which choices are right
 ``choices``            (n)          integers: how many choices there are
 ``log_likelihoods``    (t, n, m)    floats, in nats; NaN where an example has fewer choices
+``clusters``           (n)          text or integers: what examples share, such as a passage
 =====================  ===========  ===============================================================
 
-``answers``, ``gold``, ``choices`` and ``log_likelihoods`` are optional; with the first two
-``correct`` and ``evaluated`` are as well.
+All from ``answers`` on are optional; with the first two of these ``correct`` and ``evaluated`` are
+as well.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from pytest_maxrandom.recorded.refusals import refuse_equal_scores
 from pytest_maxrandom.recorded.sweep import RecordedSweep
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -127,6 +128,22 @@ def _sweep(arrays: Arrays, task: str, shots: int) -> RecordedSweep:
         gold=answers.gold,
         labels=answers.labels,
         log_likelihoods=answers.log_likelihoods,
+        clusters=_clusters(arrays, example_ids),
     )
     refuse_equal_scores(sweep)
     return sweep
+
+
+def _clusters(arrays: Arrays, examples: Sequence[str]) -> tuple[str, ...] | None:
+    if "clusters" not in arrays:
+        return None
+    found = arrays.ids("clusters", 1)
+    arrays.require("clusters", found.shape, (len(examples),))
+    clusters = tuple(found.tolist())
+    if "" in clusters:
+        raise arrays.error(
+            "clusters",
+            f"found none for example {examples[clusters.index('')]!r}; give one that stands alone "
+            "a name of its own",
+        )
+    return clusters

@@ -6,6 +6,7 @@ among the choices is an upper bound of what a guesser reaches.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -36,7 +37,11 @@ _TOLERANCE = 1e-6
 
 
 def read_inspect(
-    path: Path, *, scorer: str | None = None, shots: int | None = None
+    path: Path,
+    *,
+    scorer: str | None = None,
+    shots: int | None = None,
+    cluster: str | None = None,
 ) -> list[RecordedSweep]:
     """Read the sweeps of all runs in a folder and the folders in it.
 
@@ -48,6 +53,8 @@ def read_inspect(
         Whose scores count; must be given where a log has several.
     shots : int or None
         Number of demonstrations; by default what the task's arguments tell, or 0.
+    cluster : str or None
+        The key of the samples' metadata that holds their cluster.
 
     Returns
     -------
@@ -74,7 +81,7 @@ def read_inspect(
         if status == "success":
             finished.add(task_id)
             created = optional(evaluated, "created", str, str(file)) or ""
-            runs.append((created, _run(path, log, scorer, shots)))
+            runs.append((created, _run(path, log, scorer, shots, cluster)))
         else:
             unfinished.append((task_id, status, file))
     for task_id, status, file in unfinished:
@@ -94,13 +101,15 @@ def _files(path: Path) -> list[Path]:
     return [file for file in sorted(path.rglob("*")) if file.suffix in {".eval", ".json"}]
 
 
-def _run(root: Path, log: InspectLog, scorer: str | None, shots: int | None) -> LoggedRun:
+def _run(
+    root: Path, log: InspectLog, scorer: str | None, shots: int | None, cluster: str | None
+) -> LoggedRun:
     where = str(log.path)
     evaluated = field(log.header, "eval", dict, where)
     if log.header.get("invalidated"):
         raise RecordedError(f"{where}: the run was marked as invalid; take it away or run it again")
     arguments = optional(evaluated, "task_args", dict, where) or {}
-    samples, scorer = read_samples(log, scorer)
+    samples, scorer = read_samples(log, scorer, cluster)
     notes = _complete(log, evaluated, samples)
     _same_accuracy(log, scorer, samples)
     kept = [sample for sample in samples if sample.epoch == 1]
@@ -125,7 +134,10 @@ def _run(root: Path, log: InspectLog, scorer: str | None, shots: int | None) -> 
         task=field(evaluated, "task", str, where),
         shots=shots,
         measure=scorer,
-        answers=answers,
+        answers=tuple(
+            replace(answer, cluster=sample.cluster)
+            for answer, sample in zip(answers, kept, strict=True)
+        ),
         notes=(*notes, *more),
     )
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import reprlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.logs.json_files import field, optional
-from pytest_maxrandom.recorded.logs.runs import digest
+from pytest_maxrandom.recorded.logs.runs import cluster_of, digest
 
 if TYPE_CHECKING:
     from pytest_maxrandom.recorded.logs.inspect_files import InspectLog
@@ -38,6 +38,8 @@ class InspectSample:
         What the target means among them, if it is made of letters.
     chosen : int or None
         What the answer means, if it is one letter.
+    cluster : str or None
+        What the sample shares with others; None where that was not asked for.
     """
 
     id: str
@@ -48,9 +50,12 @@ class InspectSample:
     choices: tuple[str, ...]
     places: frozenset[int] | None
     chosen: int | None
+    cluster: str | None = None
 
 
-def read_samples(log: InspectLog, scorer: str | None) -> tuple[list[InspectSample], str]:
+def read_samples(
+    log: InspectLog, scorer: str | None, cluster: str | None = None
+) -> tuple[list[InspectSample], str]:
     """Read all samples of a log, and return them with the scorer.
 
     Raises
@@ -67,6 +72,8 @@ def read_samples(log: InspectLog, scorer: str | None) -> tuple[list[InspectSampl
         only = scorer or _only(scores, where)
         used = used or only
         sample = _sample(data, scores, used, where)
+        found = cluster_of(data.get("metadata"), cluster, f"{where}: metadata")
+        sample = replace(sample, cluster=found)
         if (sample.id, sample.epoch) in seen:
             raise RecordedError(f"{where}: sample {sample.id!r} stands there twice; keep one")
         seen.add((sample.id, sample.epoch))

@@ -8,6 +8,7 @@ of version 0.4.13.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,9 @@ _TOLERANCE = 1e-6
 """How far a mean may be from the one that lm-eval computed."""
 
 
-def read_lm_eval(path: Path, *, metric: str | None = None) -> list[RecordedSweep]:
+def read_lm_eval(
+    path: Path, *, metric: str | None = None, cluster: str | None = None
+) -> list[RecordedSweep]:
     """Read the sweeps of all runs in a folder and the folders in it.
 
     Parameters
@@ -42,6 +45,8 @@ def read_lm_eval(path: Path, *, metric: str | None = None) -> list[RecordedSweep
     metric : str or None
         What counts as right: a metric that is 0 or 1 for every document. By default ``acc``, or
         ``exact_match`` where a task has no ``acc``. Tasks without it are left out.
+    cluster : str or None
+        The field of the documents that holds their cluster.
 
     Returns
     -------
@@ -59,7 +64,7 @@ def read_lm_eval(path: Path, *, metric: str | None = None) -> list[RecordedSweep
     for _, task, samples, results in sorted(_files(path)):
         if results not in logs:
             logs[results] = Results(results)
-        run = _run(path, task, samples, logs[results], metric)
+        run = _run(path, task, samples, logs[results], metric, cluster)
         if run is not None:
             runs.append(run)
             refuse_equal_scores(*gather(samples, [run]))
@@ -106,8 +111,10 @@ def _files(path: Path) -> Iterator[tuple[str, str, Path, Path]]:
                 )
 
 
-def _run(root: Path, task: str, path: Path, log: Results, metric: str | None) -> LoggedRun | None:
-    samples = read_samples(path, log.delimiter(task))
+def _run(
+    root: Path, task: str, path: Path, log: Results, metric: str | None, cluster: str | None
+) -> LoggedRun | None:
+    samples = read_samples(path, log.delimiter(task), cluster)
     filters = list(dict.fromkeys(sample.filter for sample in samples))
     notes = []
     if len(filters) > 1:
@@ -138,7 +145,10 @@ def _run(root: Path, task: str, path: Path, log: Results, metric: str | None) ->
         task=task,
         shots=shots,
         measure=f"{metric},{filters[0]}",
-        answers=answers,
+        answers=tuple(
+            replace(answer, cluster=sample.cluster)
+            for answer, sample in zip(answers, kept, strict=True)
+        ),
         notes=(*notes, *more),
     )
 

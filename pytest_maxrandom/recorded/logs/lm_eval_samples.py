@@ -13,7 +13,7 @@ import numpy as np
 
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.logs.json_files import field, optional, read_lines
-from pytest_maxrandom.recorded.logs.runs import digest
+from pytest_maxrandom.recorded.logs.runs import cluster_of, digest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,6 +84,8 @@ class Sample:
         None where the model wrote its answer freely.
     metrics : dict
         Value of each metric.
+    cluster : str or None
+        What the document shares with others; None where that was not asked for.
     """
 
     where: str
@@ -94,6 +96,7 @@ class Sample:
     target: str
     options: Options | None
     metrics: Object
+    cluster: str | None = None
 
     def right(self, metric: str) -> bool:
         """Tell whether the metric counts the answer as right.
@@ -137,7 +140,7 @@ class Sample:
         return places if max(places) < len(self.options.log_likelihoods) else None
 
 
-def read_samples(path: Path, delimiter: str) -> list[Sample]:
+def read_samples(path: Path, delimiter: str, cluster: str | None = None) -> list[Sample]:
     """Read all lines of a samples file, in its order.
 
     Parameters
@@ -146,6 +149,8 @@ def read_samples(path: Path, delimiter: str) -> list[Sample]:
         A file ``samples_TASK_TIME.jsonl``.
     delimiter : str
         What the task puts between a context and a choice.
+    cluster : str, optional
+        The field of the documents that holds their cluster.
 
     Raises
     ------
@@ -155,7 +160,7 @@ def read_samples(path: Path, delimiter: str) -> list[Sample]:
     samples = []
     seen: dict[tuple[str, str], str] = {}
     for where, line in read_lines(path):
-        sample = _sample(line, where, delimiter)
+        sample = _sample(line, where, delimiter, cluster)
         earlier = seen.setdefault((sample.id, sample.filter), where)
         if earlier != where:
             raise RecordedError(
@@ -168,7 +173,7 @@ def read_samples(path: Path, delimiter: str) -> list[Sample]:
     return samples
 
 
-def _sample(line: Object, where: str, delimiter: str) -> Sample:
+def _sample(line: Object, where: str, delimiter: str, cluster: str | None) -> Sample:
     doc_id = field(line, "doc_id", int, where)
     requests = _requests(line, where)
     names = optional(line, "metrics", list, where)
@@ -185,6 +190,7 @@ def _sample(line: Object, where: str, delimiter: str) -> Sample:
             for name, value in line.items()
             if (name in names if names is not None else isinstance(value, int | float))
         },
+        cluster=cluster_of(line.get("doc"), cluster, where),
     )
 
 

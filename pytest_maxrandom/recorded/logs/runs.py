@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from dataclasses import dataclass
 from hashlib import sha256
 from json import dumps
@@ -45,6 +46,8 @@ class LoggedAnswer:
         Place of the choice that was answered.
     log_likelihoods : tuple of float or None
         Of each choice, in nats.
+    cluster : str or None
+        What the example shares with others, such as its passage.
     """
 
     id: str
@@ -55,6 +58,7 @@ class LoggedAnswer:
     right: frozenset[int] | None = None
     chosen: int | None = None
     log_likelihoods: tuple[float, ...] | None = None
+    cluster: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,32 @@ def digest(*parts: object) -> str:
     return sha256(text.encode()).hexdigest()
 
 
+def cluster_of(data: object, key: str | None, where: str) -> str | None:
+    """Return the cluster in what a log tells of an example; None where none is asked for.
+
+    Parameters
+    ----------
+    data : object
+        An object of JSON in which it stands under `key`.
+
+    Raises
+    ------
+    RecordedError
+        If it does not stand there.
+    """
+    if key is None:
+        return None
+    fields = data if isinstance(data, dict) else {}
+    value = fields.get(key)
+    if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
+        return str(value)
+    raise RecordedError(
+        f"{where}: no cluster in {key!r}, found {reprlib.repr(value)} beside "
+        f"{', '.join(map(str, fields)) or 'nothing'}; name a field that holds a text or a whole "
+        "number in every example"
+    )
+
+
 def gather(path: Path, runs: Sequence[LoggedRun]) -> list[RecordedSweep]:
     """Make a sweep of all runs with the same model, task and shots, in the order of their firsts.
 
@@ -123,6 +153,7 @@ def _sweep(path: Path, runs: list[LoggedRun]) -> RecordedSweep:
     codes, labels = _labels(table)
     correct = np.array([[answer.correct for answer in row] for row in table])
     chances = [answer.chance for answer in first.answers]
+    clusters = tuple(answer.cluster for answer in first.answers if answer.cluster is not None)
     return RecordedSweep(
         path=path,
         claim=f"{first.task}[{first.model}-{first.shots}shot]",
@@ -141,6 +172,7 @@ def _sweep(path: Path, runs: list[LoggedRun]) -> RecordedSweep:
         labels=labels,
         log_likelihoods=_log_likelihoods(table, codes),
         notes=(*dict.fromkeys(note for run in runs for note in run.notes), *_repeats(runs, table)),
+        clusters=clusters or None,
     )
 
 
@@ -168,6 +200,11 @@ def _same_examples(first: LoggedRun, run: LoggedRun) -> None:
             raise RecordedError(
                 f"{where}: example {answer.id!r} is another one than in {first.path}; keep the "
                 "runs on one version of the task"
+            )
+        if answer.cluster != same.cluster:
+            raise RecordedError(
+                f"{where}: example {answer.id!r} has the cluster {answer.cluster!r}, but "
+                f"{same.cluster!r} in {first.path}; keep the runs on one version of the task"
             )
 
 

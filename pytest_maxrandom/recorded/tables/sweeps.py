@@ -50,6 +50,7 @@ class Table:
         self._gold = self._optional("gold", _as_labels)
         self._choices = self._optional("choices", _as_choices)
         self._counted = self._optional("choices", _is_number)
+        self._cluster = self._optional("cluster", str)
 
     def _optional(self, role: str, parse: Callable[[str], T]) -> Values[T] | None:
         return self._rows.read(role, parse) if role in self._rows.columns else None
@@ -107,6 +108,7 @@ class Table:
             gold=right,
             labels=tuple(labels),
             notes=_notes(least, most),
+            clusters=self._clusters(grid),
         )
 
     def _right(
@@ -134,6 +136,17 @@ class Table:
                     "gave, or leave the wrong column out by an empty name under `columns:`",
                 )
         return told[0]
+
+    def _clusters(self, grid: Grid) -> tuple[str, ...] | None:
+        clusters = [] if self._cluster is None else grid.of_examples(self._cluster)
+        if not any(clusters):
+            return None
+        if "" in clusters:
+            raise grid.example_error(
+                clusters.index(""),
+                "has no cluster, but others have one; give one that stands alone a name of its own",
+            )
+        return tuple(clusters)
 
     def _chances(
         self, grid: Grid, gold: Sequence[frozenset[str]] | None

@@ -40,6 +40,8 @@ class Columns:
         How many choices the example has, or a list of them.
     model, task, shots : str or None
         Which sweep a row belongs to.
+    cluster : str or None
+        What examples share that belong together, such as their passage.
     """
 
     prompt: str = "prompt_id"
@@ -51,6 +53,7 @@ class Columns:
     model: str | None = None
     task: str | None = None
     shots: str | None = None
+    cluster: str | None = None
 
 
 def read_table(

@@ -22,7 +22,7 @@ import numpy as np
 
 from pytest_maxrandom.seeding import Stream
 from pytest_maxrandom.stats.gold import membership, right_labels
-from pytest_maxrandom.stats.permutation import NOT_EVALUATED
+from pytest_maxrandom.stats.permutation import NOT_EVALUATED, Statistic, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,6 +150,18 @@ def never_score(recall: NDArray[np.float64]) -> NDArray[np.float64]:
     known = np.sum(~np.isnan(recall), axis=-1)
     rest = np.nansum(recall, axis=-1) - np.max(np.nan_to_num(recall, nan=0.0), axis=-1)
     return np.where(known < 2, np.nan, rest / np.maximum(known - 1, 1))
+
+
+def _never(tally: Tally) -> NDArray[np.float64]:
+    return never_score(shares(tally.hits, tally.seen))
+
+
+NEVER_X = Statistic(_never)
+"""The Nvr-X score of examples as they are, for `pytest_maxrandom.stats.permutation.max_t_test`.
+
+Uniform guessers are not the hardest to beat without knowledge: where a label is rarely right, its
+recall is a matter of luck, and whoever leans to the other labels has the rest for certain. With
+shuffled right answers the level holds whatever is preferred."""
 
 
 def worst_redraw(accuracies: NDArray[np.float64]) -> NDArray[np.float64]:

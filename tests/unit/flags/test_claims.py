@@ -36,7 +36,7 @@ def test_a_permutation_p_cannot_be_below_one_in_all_arrangements() -> None:
 def test_it_is_told_with_its_reasons() -> None:
     judged = outcome(4, 4, passed=False, impossible=("p_max .476 is above .05",))
     (flag,) = find(seen(np.ones((10, 4)), outcome=judged))
-    assert flag == (
+    assert flag[:2] == (
         "unpassable",
         "The claim can never pass: even if all answers are right, p_max .476 is above .05 with "
         "t = 10; use more examples or fewer prompts.",

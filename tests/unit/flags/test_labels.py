@@ -23,12 +23,12 @@ def test_a_constant_answer_beats_the_best_of_ten_guessers_and_is_told_in_three_w
     assert 1e-5 < p_max < 2e-4
     judged = outcome(45, N, p_max=p_max, permutation_p=1.0)
     constant, best, shuffled = find(answered(np.zeros((T, N), int), GOLD, outcome=judged))
-    assert constant.kind == "constant_answers"
+    assert (constant.kind, constant.mild) == ("constant_answers", False)
     assert constant.text.startswith(
         "10 of 10 prompts give nearly every example the same answer, though others are right as "
         "well (the best prompt says 'A' to 100 %)"
     )
-    assert best == (
+    assert best[:2] == (
         "majority",
         "Always saying 'A' is right on 45 of 100 examples; the best prompt is not above that.",
     )
@@ -41,7 +41,8 @@ def test_a_constant_answer_beats_the_best_of_ten_guessers_and_is_told_in_three_w
 def test_a_best_prompt_above_the_majority_answer_is_not_told() -> None:
     answers = np.array([GOLD])
     answers[0, 46:] = 0
-    assert kinds(answers, GOLD, outcome=outcome(46, N)) == ["constant_answers"]
+    (constant,) = find(answered(answers, GOLD, outcome=outcome(46, N)))
+    assert (constant.kind, constant.mild) == ("constant_answers", True)
     assert kinds(np.array([GOLD]), GOLD, outcome=outcome(100, N)) == []
 
 

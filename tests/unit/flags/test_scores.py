@@ -138,7 +138,7 @@ def test_scores_of_the_best_prompt_that_are_no_numbers_are_told() -> None:
     gold = np.random.default_rng(9).integers(M, size=N).tolist()
     answers = np.nan_to_num(scores, nan=-np.inf).argmax(axis=2)
     (flag,) = find(answered(answers, gold, log_likelihoods=scores, outcome=outcome(60, N, best=7)))
-    assert flag == (
+    assert flag[:2] == (
         "tied_scores",
         "15 of 100 answers (15 %) of prompt '7', the best, have scores that are no numbers (NaN): "
         "look for overflow in the run.",

@@ -10,17 +10,16 @@ from pytest_maxrandom.flags import Flag
 from pytest_maxrandom.flags.severity import hold_against
 from pytest_maxrandom.record import ClaimRecord, RedFlagKind
 from pytest_maxrandom.record.red_flags import DEFAULTS
-from pytest_maxrandom.suite.red_flags import RedFlagsSpec
+from pytest_maxrandom.suite.red_flags import RedFlags, RedFlagsSpec
 from pytest_maxrandom.suite.spec import AssertSpec, claimed
 from pytest_maxrandom.verdict import Claim
 
-NUMBERS = {
+FAILING = {
     "choices", "complementary_prompts", "colliding_ids", "repeated_examples", "other_examples",
     "cut_text", "constant_scores", "tied_scores", "never_right", "unsteady_prompts",
-    "identical_models",
+    "identical_models", "constant_answers", "majority", "max_t", "clustered_answers",
+    "heuristic", "choices_only",
 }  # fmt: skip
-KNOWLEDGE = {"heuristic", "choices_only"}
-FAILING = NUMBERS | KNOWLEDGE
 
 
 def record(*, holds: bool = True) -> ClaimRecord:
@@ -32,7 +31,7 @@ def record(*, holds: bool = True) -> ClaimRecord:
     return made
 
 
-def test_every_kind_has_a_severity_and_those_that_make_numbers_wrong_fail() -> None:
+def test_every_kind_has_a_severity_and_those_that_mislead_fail() -> None:
     assert set(RedFlagsSpec.model_fields) == set(get_args(RedFlagKind))
     assert {kind for kind in DEFAULTS if DEFAULTS[kind] == "fail"} == FAILING
     assert {DEFAULTS[kind] for kind in DEFAULTS.keys() - FAILING} == {"warn"}
@@ -46,20 +45,20 @@ def test_a_claim_that_sets_none_has_the_defaults_and_one_that_asserts_nothing_no
 
 
 def test_red_flags_alone_leave_the_claim_as_it_is() -> None:
-    claim = Claim.of(AssertSpec(red_flags=RedFlagsSpec(majority="fail", tied_scores="fail")))
+    claim = Claim.of(AssertSpec(red_flags=RedFlagsSpec(majority="warn", tied_scores="fail")))
     assert claim.asserted() == {"p_max": 0.05}
-    assert claim.severities() == {**DEFAULTS, "majority": "fail"}
-    assert claim.deviations() == {"majority": "fail"}
+    assert claim.severities() == {**DEFAULTS, "majority": "warn"}
+    assert claim.deviations() == {"majority": "warn"}
     other = Claim.of(AssertSpec(beats="standard", red_flags="warn"))
     assert other.asserted() == {"beats": "standard"}
     assert other.deviations() == dict.fromkeys(FAILING, "warn")
 
 
 def test_a_task_sets_kinds_one_by_one_over_what_its_suite_says() -> None:
-    suite = AssertSpec(red_flags=RedFlagsSpec(majority="fail", max_t="fail"))
+    suite = AssertSpec(red_flags=RedFlagsSpec(majority="warn", max_t="warn"))
     task = AssertSpec(p_max=0.01, red_flags=RedFlagsSpec(max_t="ignore", cut_text="fail"))
     both = Claim.of(claimed(task, suite))
-    assert both.deviations() == {"majority": "fail", "max_t": "ignore"}
+    assert both.deviations() == {"majority": "warn", "max_t": "ignore"}
     assert both.asserted() == {"p_max": 0.01}
     warned = AssertSpec(red_flags="warn")
     assert Claim.of(claimed(task, warned)).severities() == {
@@ -92,7 +91,7 @@ def test_flags_are_written_with_those_that_fail_first_and_without_the_ignored() 
     made = record()
     claim = Claim.of(AssertSpec(red_flags=RedFlagsSpec(max_t="ignore")))
     found = [
-        Flag("majority", "a"), Flag("tied_scores", "b"), Flag("max_t", "c"),
+        Flag("label_mass", "a"), Flag("tied_scores", "b"), Flag("max_t", "c"),
         Flag("identical_models", "d"), Flag("identical_models", "e"),
     ]  # fmt: skip
     hold_against(made, claim, found)
@@ -100,7 +99,7 @@ def test_flags_are_written_with_those_that_fail_first_and_without_the_ignored() 
         ("tied_scores", "fail", "b"),
         ("identical_models", "fail", "d"),
         ("identical_models", "fail", "e"),
-        ("majority", "warn", "a"),
+        ("label_mass", "warn", "a"),
     ]
     assert (made.holds, made.passed) == (True, False)
     assert made.message == "red flags: tied_scores, identical_models"
@@ -109,7 +108,7 @@ def test_flags_are_written_with_those_that_fail_first_and_without_the_ignored() 
 @pytest.mark.parametrize("holds", [True, False])
 def test_flags_that_are_told_change_no_verdict(holds: bool) -> None:
     made = record(holds=holds)
-    hold_against(made, Claim.of(None), [Flag("majority", "a")])
+    hold_against(made, Claim.of(None), [Flag("label_mass", "a")])
     assert (made.passed, made.message) == (holds, None if holds else "too few are right")
 
 
@@ -117,3 +116,14 @@ def test_the_reason_of_the_verdict_stays() -> None:
     made = record(holds=False)
     hold_against(made, Claim.of(None), [Flag("choices", "a")])
     assert made.message == "too few are right; red flag: choices"
+
+
+def test_a_mild_flag_warns_unless_the_suite_names_its_kind() -> None:
+    mild, plain = Flag("constant_answers", "a", mild=True), Flag("constant_answers", "a")
+    claim = Claim.of(AssertSpec(red_flags=RedFlagsSpec(majority="warn")))
+    assert (claim.severity(mild), claim.severity(plain)) == ("warn", "fail")
+    both: list[RedFlags] = ["fail", RedFlagsSpec(constant_answers="fail")]
+    for flags in both:
+        assert Claim.of(AssertSpec(red_flags=flags)).severity(mild) == "fail"
+    ignored = AssertSpec(red_flags=RedFlagsSpec(constant_answers="ignore"))
+    assert Claim.of(ignored).severity(mild) == "ignore"

@@ -68,7 +68,7 @@ def test_the_best_prompt_is_found_behind_prompts_that_repeat(tmp_path: Path) -> 
     given: dict[str, Any] = {"answers": answers, "gold": gold, "demonstration_ids": demonstrations,
              "choices": np.full(N, 3)}  # fmt: skip
     told = {flag.kind: flag.text for flag in found(tmp_path, "{name: e}", correct=right, **given)}
-    assert told.keys() == {"constant_answers", "majority", "repeated_prompts"}
+    assert told.keys() == {"constant_answers", "repeated_prompts"}
     assert "(the best prompt says '1' to 100 %)" in told["constant_answers"]
 
 

@@ -85,7 +85,7 @@ def claim(
         max_random_baseline=expected,
         p_standard=p_standard,
         p_max=p_max,
-        guaranteed_p=min(1.0, t * p_standard),
+        union_p=min(1.0, t * p_standard),
         majority_rate=0.517,
         critical_count=critical,
         verdict=verdict,

@@ -314,10 +314,10 @@ def test_a_score_of_another_metric_never_stands_as_an_accuracy() -> None:
         "❌ `weather[demo-nf4-4shot]`: failed. The best of t = 20 prompts reaches a macro-F1 of "
         ".515 on n = 60 examples; the best of 20 random guessers reaches .607 on average, and "
         "does as well as the best prompt with probability p_max = .912. What decides is "
-        "permutation p of the accuracy = .412."
+        "permutation p = .412."
     )
     (row,) = read(text).body
-    assert row[6:] == [".515macro-F1", ".490", ".607", ".412permutation p of the accuracy"]
+    assert row[6:] == [".515macro-F1", ".490", ".607", ".412permutation p"]
     assert "decided by another p-value" in text
     assert "reaches a macro-F1 of .515 on n = 60 validation examples" in text
     assert "baseline is the expected macro-F1 of the best" in text

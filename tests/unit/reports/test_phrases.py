@@ -25,7 +25,7 @@ BOTH = {"p_max": 0.05, "permutation_p": 0.05}
             {"p_max": 0.01, "beats": "max_random"},
             "p_max is at most .01, and the best accuracy is above the maximum random baseline",
         ),
-        ({"guaranteed_p": 0.0125}, "guaranteed p is at most .0125"),
+        ({"union_p": 0.0125}, "union p is at most .0125"),
         ({"permutation_p": 0.05}, "permutation p is at most .05"),
         ({"later": 3}, "later is 3"),
     ],
@@ -109,7 +109,7 @@ def test_a_failed_claim_says_which_parts_do_not_hold(record: ClaimRecord, phrase
     assert phrases.finding(replace(record, outcome="failed")) == phrase
 
 
-@pytest.mark.parametrize("key", ["p_max", "guaranteed_p", "permutation_p"])
+@pytest.mark.parametrize("key", ["p_max", "union_p", "permutation_p"])
 def test_each_p_value_is_shown_on_its_side_of_its_level(key: str) -> None:
     above: dict[str, Any] = {key: 0.05001}
     assert phrases.shown_p(claim(**above, asserted={key: 0.05}), key) == ".05001"
@@ -129,7 +129,7 @@ def test_a_bound_of_a_p_value_is_no_equation() -> None:
     [
         ({"p_max": 0.05}, "", ".010"),
         ({"beats": "max_random"}, "", ".010"),
-        ({"guaranteed_p": 0.05}, "guaranteed p", ".020"),
+        ({"union_p": 0.05}, "union p", ".020"),
         ({"p_max": 0.05, "permutation_p": 0.05}, "permutation p", ".030"),
         ({"p_max": 0.01, "permutation_p": 0.1}, "", ".010"),
     ],
@@ -137,7 +137,7 @@ def test_a_bound_of_a_p_value_is_no_equation() -> None:
 def test_the_p_value_nearest_to_failing_its_level_decides(
     asserted: dict[str, Any], name: str, shown: str
 ) -> None:
-    record = claim(p_max=0.01, guaranteed_p=0.02, permutation_p=0.03, asserted=asserted)
+    record = claim(p_max=0.01, union_p=0.02, permutation_p=0.03, asserted=asserted)
     assert (phrases.decisive_name(record), phrases.decisive_p(record)) == (name, shown)
     assert phrases.decided_by(record) == (f"{name} = {shown}" if name else "")
 
@@ -148,22 +148,22 @@ def test_what_was_not_tested_was_decided_by_nothing() -> None:
 
 
 def test_every_p_value_is_named_with_what_it_means() -> None:
-    record = claim(p_max=0.03, guaranteed_p=0.031, permutation_p=0.2, p_standard=0.0015)
+    record = claim(p_max=0.03, union_p=0.031, permutation_p=0.2, p_standard=0.0015)
     assert phrases.guessing(record) == (
         "p_max = .030 (best of 20 independent guessers); "
-        "guaranteed p = .031 (however the prompts depend on each other); "
+        "union p = .031 (however the prompts depend on each other); "
         "permutation p = .200 (right answers shuffled); "
         "p of one guesser = .0015 (leaves t out of account)"
     )
 
 
-def test_the_permutation_p_is_said_to_be_of_the_accuracy_where_another_metric_is_judged() -> None:
-    record = scored(guaranteed_p=None, p_standard=None, asserted={"permutation_p": 0.05})
+def test_the_permutation_p_is_of_whatever_metric_is_judged() -> None:
+    record = scored(union_p=None, p_standard=None, asserted={"permutation_p": 0.05})
     assert phrases.guessing(record) == (
         "p_max = .912 (best of 20 independent guessers, Monte Carlo error .0012); "
-        "permutation p of the accuracy = .412 (right answers shuffled)"
+        "permutation p = .412 (right answers shuffled)"
     )
-    assert phrases.decided_by(record) == "permutation p of the accuracy = .412"
+    assert phrases.decided_by(record) == "permutation p = .412"
     assert phrases.claimed(record) == "permutation p of the accuracy is at most .05"
 
 

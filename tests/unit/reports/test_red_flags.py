@@ -106,9 +106,12 @@ GRAVE: list[RedFlagKind] = ["complementary_prompts", "other_examples", "never_ri
 
 def in_claim_order() -> list[ClaimRecord]:
     """Make claims of which the last ones have the red flags that fail a claim by default."""
-    mild = [recorded(id=f"a::m{place}", red_flags=[flag(f"mild {place}")]) for place in range(30)]
+    mild = [
+        recorded(id=f"a::m{place}", red_flags=[flag(f"mild {place}", kind="label_mass")])
+        for place in range(30)
+    ]
     grave = [recorded(id=f"a::{kind}", red_flags=[flag(kind, kind=kind)]) for kind in GRAVE]
-    return [*mild, *grave, flagged(red_flags=[TIED, flag("mild too")])]
+    return [*mild, *grave, flagged(red_flags=[TIED, flag("mild too", kind="label_mass")])]
 
 
 def test_kinds_that_fail_by_default_are_told_before_others_then_in_the_order_of_claims() -> None:

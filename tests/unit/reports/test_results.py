@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 CORE = set(
     """
     id task model quantization shots n t best_correct best_accuracy standard_baseline
-    max_random_baseline p_standard p_max guaranteed_p permutation_p majority_rate verdict passed
+    max_random_baseline p_standard p_max union_p permutation_p majority_rate verdict passed
     outcome red_flags validation_ids test engine
     """.split()  # noqa: SIM905
 )

@@ -153,7 +153,7 @@ def test_a_cell_is_shortened() -> None:
     [
         ("p_max = 8.7e-18", r"$p_{\max}$ = $8.7\times10^{-18}$"),
         ("p_max > .999 (best of 5)", r"$p_{\max}$ \textgreater{} .999 (best of 5)"),
-        ("guaranteed p = 1e-05", r"guaranteed p = $1\times10^{-5}$"),
+        ("union p = 1e-05", r"union p = $1\times10^{-5}$"),
         ("100 % of a_b", r"100 \% of a\_b"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from typing import TYPE_CHECKING
 
@@ -93,3 +94,21 @@ def test_one_label_is_a_text_that_is_shared_or_a_place_that_is_shown(listed: boo
         found = beside_shortcuts(said, said, shared=shared, by_class=False)
         assert found.one_label is one
         assert found.choices_only == found.best
+
+
+def test_clusters_of_examples_are_the_units_of_the_signs() -> None:
+    """Of 100 examples in 10 clusters each cluster is right, or wrong, as a whole."""
+    single = telling()
+    together = tuple(
+        dataclasses.replace(each, cluster=str(number // 10)) for number, each in enumerate(single)
+    )
+
+    def mostly(each: Example) -> int:
+        return each.right[0] if int(each.id[1:]) < 90 else 1 - each.right[0] % 2
+
+    one, other = (
+        beside_shortcuts(answered(each, Layout(), mostly), shared=False, by_class=False)
+        for each in (single, together)
+    )
+    assert one.heuristics == other.heuristics
+    assert one.heuristic_p < 1 / 1_000 < other.heuristic_p < 1 / 50

@@ -50,7 +50,7 @@ def test_every_query_agrees_with_exact_sums_of_fractions(
         assert baseline.cdf(k) == close(float(1 - over), rel=1e-11, abs=TINY)
         assert baseline.pmf(k) == close(float(p_max - over), rel=1e-11, abs=TINY)
         bound = min(1.0, float(t * oracle.at_least(masses, k)))
-        assert baseline.guaranteed_p(k) == close(bound, rel=1e-12, abs=TINY)
+        assert baseline.union_p(k) == close(bound, rel=1e-12, abs=TINY)
 
 
 @given(listings, st.integers(1, 40), st.floats(1e-9, 1 - 1e-9))
@@ -202,17 +202,17 @@ def test_known_figures_of_the_literature() -> None:
 
 
 @given(st.integers(1, 50), st.integers(1, 200), st.floats(0.01, 1))
-def test_the_guaranteed_p_is_never_below_p_max_and_close_to_it_where_it_matters(
+def test_the_union_p_is_never_below_p_max_and_close_to_it_where_it_matters(
     correct: int, t: int, chance: float
 ) -> None:
     baseline = MaxRandomBaseline(50, chance, t)
     p_max = baseline.p_value(correct)
-    assert baseline.guaranteed_p(correct) >= p_max * (1 - 1e-12)
+    assert baseline.union_p(correct) >= p_max * (1 - 1e-12)
     if p_max <= 0.05:
-        assert baseline.guaranteed_p(correct) <= p_max * 1.026
+        assert baseline.union_p(correct) <= p_max * 1.026
 
 
-def test_a_copied_guesser_keeps_the_guaranteed_p_and_shares_what_was_computed() -> None:
+def test_a_copied_guesser_keeps_the_union_p_and_shares_what_was_computed() -> None:
     baseline = MaxRandomBaseline(40, 0.25, 7)
     other = baseline.with_t(200)
     assert (other.t, other.n, other.expected_accuracy) == (
@@ -353,7 +353,7 @@ def test_prompts_of_different_sizes_agree_with_the_product_of_exact_distribution
             copies * oracle.at_least(masses, math.ceil(accuracy * (len(masses) - 1)))
             for masses, copies in exact_counts
         )
-        assert best.guaranteed_p(accuracy.numerator, n=accuracy.denominator) == close(
+        assert best.union_p(accuracy.numerator, n=accuracy.denominator) == close(
             min(1.0, float(bound)), rel=1e-12
         )
     assert best.expected_accuracy == close(float(expected), rel=1e-13)

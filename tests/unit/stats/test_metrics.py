@@ -90,7 +90,7 @@ def test_with_equal_classes_balanced_accuracy_is_accuracy() -> None:
     assert baseline.standard_baseline == close(0.5)
     for correct in (40, 60, 68, 90):
         assert baseline.p_value(correct / 100) == close(plain.p_value(correct), rel=1e-10)
-        assert baseline.guaranteed_p(correct / 100) == close(plain.guaranteed_p(correct), rel=1e-10)
+        assert baseline.union_p(correct / 100) == close(plain.union_p(correct), rel=1e-10)
 
 
 def test_a_constant_answer_gains_nothing_in_balanced_accuracy() -> None:

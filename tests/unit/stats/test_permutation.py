@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_maxrandom.stats.labels.permutation import permutation_p_value
+from pytest_maxrandom.stats.labels.scores import NEVER_X
 from pytest_maxrandom.stats.majority import constant_answers, majority_answer
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.permutation import max_t_test, p_of_all
@@ -77,7 +77,7 @@ def test_what_labels_are_called_does_not_matter(case: str) -> None:
 
 def test_the_best_accuracy_is_a_fraction_of_the_examples_that_the_prompt_was_scored_on() -> None:
     result = max_t_test([[0, 1, 1, 0], [-1, 0, 1, 1]], [0, 0, 1, 1])
-    assert (result.best_accuracy, result.best_prompt) == (Fraction(1), 1)
+    assert (result.best, result.best_prompt) == (1, 1)
 
 
 def test_perfect_predictions_reach_the_smallest_p_value() -> None:
@@ -108,14 +108,18 @@ def test_an_early_stop_comes_at_the_permutation_that_brings_the_last_exceedance(
 def test_scores_by_label_are_permuted_until_they_are_decided_too() -> None:
     generator = np.random.default_rng(7)
     answers, gold = generator.integers(0, 2, (20, 50)), generator.integers(0, 2, 50)
-    whole = permutation_p_value(answers, gold, [2] * 50, permutations=20_000)
-    early = permutation_p_value(answers, gold, [2] * 50, permutations=20_000, stop_after=400)
+
+    def p_value(answers: Any, permutations: int, stop_after: int | None = None) -> float:
+        return max_t_test(
+            answers, gold, statistic=NEVER_X, permutations=permutations, stop_after=stop_after
+        ).p_value
+
+    whole, early = p_value(answers, 20_000), p_value(answers, 20_000, 400)
     assert early != whole
     assert 400 / early == pytest.approx(round(400 / early))
     assert 400 / early < 20_000
     assert early == pytest.approx(whole, rel=0.15)
-    rare = permutation_p_value(gold[None], gold, [2] * 50, permutations=999, stop_after=1)
-    assert rare == 0.001
+    assert p_value(gold[None], 999, 1) == 0.001
 
 
 def test_prompts_that_are_not_at_hand_multiply_the_p_value() -> None:

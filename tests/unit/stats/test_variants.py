@@ -33,7 +33,7 @@ def test_the_formula_agrees_with_exact_sums_of_fractions(
         assert baseline.p_value(k) == close(float(tails[k]), rel=1e-12)
         assert baseline.pmf(k) == close(float(tails[k] - tails[k + 1]), rel=1e-10)
         assert baseline.p_standard(k) == close(float(single**variants), rel=1e-12)
-        assert baseline.guaranteed_p(k) == close(min(1.0, float(t * single)), rel=1e-12)
+        assert baseline.union_p(k) == close(min(1.0, float(t * single)), rel=1e-12)
     critical = [k for k in range(n + 1) if baseline.p_value(k) <= 0.2]
     assert baseline.critical_count(0.2) == (critical[0] if critical else None)
 
@@ -67,7 +67,7 @@ def test_the_bound_holds_where_the_variants_are_copies_of_each_other() -> None:
     baseline = MaxMinRandomBaseline(100, 0.5, 200, 4)
     for correct in (60, 65, 70, 75):
         assert baseline.p_value(correct) < copies.p_value(correct)
-        assert baseline.guaranteed_p(correct) >= copies.p_value(correct)
+        assert baseline.union_p(correct) >= copies.p_value(correct)
 
 
 def test_no_variant_is_refused() -> None:

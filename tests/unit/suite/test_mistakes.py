@@ -38,11 +38,11 @@ TASK_KEYS = (
         (
             "assert: {p_mx: 0.05}",
             "unknown key `assert.p_mx`; did you mean `p_max`? (keys here: p_max, "
-            "guaranteed_p, permutation_p, beats, red_flags, count, in_replicates)",
+            "union_p, permutation_p, beats, family, red_flags, count, looks, in_replicates)",
         ),
         ("assert: {zzz: 1}",
-            "unknown key `assert.zzz` (keys here: p_max, guaranteed_p, permutation_p, beats, "
-            "red_flags, count, in_replicates)",
+            "unknown key `assert.zzz` (keys here: p_max, union_p, permutation_p, beats, "
+            "red_flags, count, looks, in_replicates)",
         ),
         (
             "prompts: {formats: [{label: letter}]}",
@@ -67,10 +67,11 @@ TASK_KEYS = (
         (
             "assert: {red_flags: {majorty: fail}}",
             "unknown key `assert.red_flags.majorty`; did you mean `majority`? (keys here: choices, "
-            "complementary_prompts, colliding_ids, repeated_examples, other_examples, cut_text, "
-            "constant_scores, tied_scores, never_right, unsteady_prompts, identical_models, "
-            "label_mass, constant_answers, majority, max_t, heuristic, choices_only, "
-            "near_heuristic, near_choices_only, repeated_prompts, unpassable)",
+            "complementary_prompts, colliding_ids, repeated_examples, clustered_answers, "
+            "shared_text, other_examples, cut_text, constant_scores, tied_scores, never_right, "
+            "unsteady_prompts, identical_models, label_mass, constant_answers, "
+            "majority, max_t, heuristic, choices_only, near_heuristic, near_choices_only, "
+            "repeated_prompts, unpassable)",
         ),
         (
             "assert: {red_flags: {majority: off}}",
@@ -85,7 +86,7 @@ TASK_KEYS = (
         (
             "assert: 0.05",
             "`assert`: found 0.05, expected keys with values or 'report' (keys here: p_max, "
-            "guaranteed_p, permutation_p, beats, red_flags, count, in_replicates)",
+            "union_p, permutation_p, beats, family, red_flags, count, looks, in_replicates)",
         ),
         (
             "prompts:",

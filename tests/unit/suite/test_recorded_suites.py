@@ -98,8 +98,8 @@ def test_a_full_suite_loads_and_is_valid_for_editors(load: RecordedSuiteText) ->
         ),
         (
             recorded(rest="assert: {count: task}\n"),
-            "5: unknown key `assert.count` (keys here: p_max, guaranteed_p, permutation_p, beats, "
-            "red_flags)",
+            "5: unknown key `assert.count` (keys here: p_max, union_p, permutation_p, beats, "
+            "family, red_flags)",
         ),
         (
             recorded(model="{name: m, backend: recorded}"),

@@ -1,0 +1,146 @@
+"""Long texts that several examples share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_maxrandom.flags.flag import Flag
+from pytest_maxrandom.notation import count
+from pytest_maxrandom.stats.clusters import design_effect, effective_n, follows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from pytest_maxrandom.flags.seen import Seen
+
+_LONG = 200
+"""Characters in a row that are no accident."""
+_FRAME = 20
+"""Characters in a row from which on what most inputs have in common is their frame."""
+_WORTH = 0.8
+"""Share of n examples that they must be worth, so that their number is not misleading."""
+_FOLLOW = 0.001
+"""Probability of right answers that follow the text as far, where they do not depend on it."""
+_FEW = 200
+_NOTHING = np.zeros(0, dtype=np.uint64)
+_BASE = 0x9E3779B97F4A7C15
+"""Odd, so that its powers can be divided by modulo 2^64."""
+
+
+def shared_text(tried: Seen) -> Iterator[Flag]:
+    """Find examples that share a long text, such as a passage, and no stated cluster.
+
+    Who knows one text and not another is right on as many examples as few of them, so accuracies
+    are less certain than n says. Where right answers follow the text, guessers are as well: who
+    answers each text alike varies as on fewer examples, while p-values count n. They do not where
+    right answers do not depend on the text, as in questions from a few patterns, or differ by
+    design, as in two versions of one story. Copies are told by themselves.
+    """
+    if tried.inputs is None or tried.alphabetical is None:
+        return
+    kept = [*dict.fromkeys(tried.copies or range(len(tried.inputs)))]
+    texts = same_text([tried.inputs[place] for place in kept])
+    clusters = tried.clusters or (None,) * len(tried.inputs)
+    stated = [clusters[place] or place for place in kept]
+    n, worth, apart = len(kept), effective_n(texts), effective_n(stated)
+    if worth >= _WORTH * apart:
+        return
+    sizes = Counter(texts)
+    largest = max(sizes, key=lambda text: sizes[text])
+    first, second, *_ = (
+        tried.examples[place] for place, text in zip(kept, texts, strict=True) if text == largest
+    )
+    found = (
+        f"The inputs of {count(n)} examples hold {count(len(sizes))} different texts: those of "
+        f"{first!r} and {second!r}, for instance, share {_LONG} characters in a row or more"
+        + (", more than the stated clusters tell" if tried.clusters else "")
+    )
+    way_out = "say which belong together with `columns: {cluster: ...}`"
+    gold = [tried.alphabetical[place] for place in kept]
+    effect = design_effect(gold, texts)
+    if n < _WORTH * apart * effect and follows(gold, texts) <= _FOLLOW:
+        yield Flag(
+            "clustered_answers",
+            f"{found}, and right answers follow the text: to who answers each text alike they are "
+            f"worth {n / effect:.0f} examples, so p-values are too small; {way_out}.",
+        )
+        return
+    yield Flag(
+        "shared_text",
+        f"{found}. Right answers do not follow the text, but who knows one text and not another "
+        f"is as uncertain as on {worth:.0f} examples; {way_out}.",
+    )
+
+
+def same_text(texts: Sequence[str]) -> list[int]:
+    """Return a number for each text, the same where they share a long part.
+
+    A part is 200 characters in a row of what is left without the frame: all that stands, with 20
+    characters in a row or more, in more than half of the texts (of many texts, of 100 to 200 of
+    them). White space counts as one space.
+    """
+    codes = [_coded(" ".join(text.split())) for text in texts]
+    frame = _frame(codes)
+    if len(frame):
+        codes = [each[~_covered(each, frame)] for each in codes]
+    groups = [*range(len(texts))]
+
+    def group(place: int) -> int:
+        while groups[place] != place:
+            groups[place] = groups[groups[place]]
+            place = groups[place]
+        return place
+
+    runs = [_hashes(each, _LONG) for each in codes]
+    places = np.repeat(groups, [*map(len, runs)])
+    hashes = np.concatenate([_NOTHING, *runs])
+    ordered = np.sort(hashes)
+    again = np.flatnonzero(np.isin(hashes, ordered[1:][ordered[1:] == ordered[:-1]]))
+    again = again[np.argsort(hashes[again], kind="stable")]
+    same = hashes[again][1:] == hashes[again][:-1]
+    pairs = np.stack((places[again][:-1], places[again][1:]), axis=1)[same]
+    for one, other in set(map(tuple, pairs.tolist())):
+        groups[group(other)] = group(one)
+    return [group(place) for place in range(len(texts))]
+
+
+def _coded(text: str) -> NDArray[np.uint64]:
+    """Return a large number for each character, so that sums of few of them differ."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint64)
+    mixed: NDArray[np.uint64] = (codes + np.uint64(1)) * np.uint64(0xD6E8FEB86659FD93)
+    return mixed ^ (mixed >> np.uint64(32))
+
+
+def _hashes(codes: NDArray[np.uint64], length: int) -> NDArray[np.uint64]:
+    """Return a hash for each run of so many characters: a polynomial modulo 2^64."""
+    if len(codes) < length:
+        return _NOTHING
+    powers = np.cumprod(np.full(len(codes), _BASE, dtype=np.uint64))
+    sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(codes * powers)))
+    inverse = np.full(len(codes) - length + 1, pow(_BASE, -1, 1 << 64), dtype=np.uint64)
+    runs: NDArray[np.uint64] = (sums[length:] - sums[:-length]) * np.cumprod(inverse)
+    return runs
+
+
+def _frame(codes: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
+    """Return the runs that stand in more than half of the texts, ascending."""
+    some = codes[:: len(codes) // _FEW + 1]
+    runs = np.concatenate([_NOTHING, *(np.unique(_hashes(each, _FRAME)) for each in some)])
+    different, times = np.unique(runs, return_counts=True)
+    frame: NDArray[np.uint64] = different[2 * times > len(some)]
+    return frame
+
+
+def _covered(codes: NDArray[np.uint64], frame: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Mark the characters that are part of such a run."""
+    starts = np.flatnonzero(np.isin(_hashes(codes, _FRAME), frame))
+    changes = np.zeros(len(codes) + 1, dtype=np.int64)
+    changes[starts] += 1
+    changes[starts + _FRAME] -= 1
+    covered: NDArray[np.bool_] = np.cumsum(changes)[:-1] > 0
+    return covered

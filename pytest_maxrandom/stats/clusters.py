@@ -1,0 +1,131 @@
+"""Examples that belong together, such as the questions about one passage."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Hashable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    Gold: TypeAlias = Sequence[Collection[int]]
+
+_BLOCK = 1 << 22
+"""Numbers that are shuffled at a time."""
+
+
+def effective_n(clusters: Iterable[Hashable]) -> float:
+    """Return how many independent examples n clustered ones are worth at least.
+
+    n^2 / sum of squared cluster sizes: n over the design effect of Kish (1965, "Survey Sampling")
+    for an intraclass correlation of 1. So many independent examples have a mean that varies as
+    much, where whole clusters are answered right or wrong; where answers follow their cluster
+    less, it is more.
+
+    Parameters
+    ----------
+    clusters : iterable of hashable
+        Per example what tells its cluster from others; at least one.
+
+    Examples
+    --------
+    >>> effective_n("aaabbc")
+    2.5714285714285716
+    """
+    sizes = [*Counter(clusters).values()]
+    if not sizes:
+        raise ValueError("expected at least one example, found none")
+    return float(sum(sizes) ** 2 / sum(size * size for size in sizes))
+
+
+def summary(clusters: Iterable[Hashable | None]) -> tuple[int | None, float | None]:
+    """Return the number of clusters and :func:`effective_n`; None twice where no cluster is stated.
+
+    Parameters
+    ----------
+    clusters : iterable of hashable or None
+        Per example its cluster; of those without one, each stands alone.
+    """
+    given = [*clusters]
+    if all(each is None for each in given):
+        return None, None
+    told = [(place, each) if each is None else (None, each) for place, each in enumerate(given)]
+    return len(set(told)), effective_n(told)
+
+
+def design_effect(gold: Gold, clusters: Sequence[Hashable]) -> float:
+    """Return by how much right answers that follow their cluster lower what n is worth.
+
+    The variance of the number of right answers of one who answers whole clusters alike, over that
+    where right answers are independent of the cluster: the sum over clusters c and labels y of
+    (n_cy - n_c f_y)^2, over n sum of f_y (1 - f_y), with n_cy the examples of c whose right answer
+    is y and f_y the share of y. It is about 1 where right answers do not follow the cluster, and
+    below 1 where they differ within it by design; where they are the same throughout it, it is
+    about n over :func:`effective_n` (Kish 1965).
+
+    Parameters
+    ----------
+    gold : sequence of sets of int
+        Per example the labels of its right choices.
+    clusters : sequence of hashable
+        Per example what tells its cluster from others.
+
+    Examples
+    --------
+    >>> design_effect([{0}, {0}, {1}, {1}], "aabb"), design_effect([{0}, {1}, {0}, {1}], "aabb")
+    (2.0, 0.0)
+    """
+    return float(_effects(_centred(gold), _numbers(clusters))[0])
+
+
+def follows(
+    gold: Gold, clusters: Sequence[Hashable], permutations: int = 999, seed: int = 0
+) -> float:
+    """Return the permutation p-value of right answers that follow their cluster.
+
+    The share of shuffles of the right answers, the observed order counted as one, whose
+    :func:`design_effect` is at least the observed one; so at least 1 / (permutations + 1).
+    """
+    rng = np.random.default_rng(seed)
+    centred, numbers = _centred(gold), _numbers(clusters)
+    observed = _effects(centred, numbers)[0]
+    at_once = max(1, _BLOCK // max(1, centred.size))
+    reached, left = 1, permutations
+    while left:
+        many = min(at_once, left)
+        orders = rng.permuted(np.tile(np.arange(len(centred)), (many, 1)), axis=1)
+        # Sums in another order differ in their last digits.
+        reached += int((_effects(centred[orders], numbers) >= observed * (1 - 1e-9)).sum())
+        left -= many
+    return reached / (permutations + 1)
+
+
+def _numbers(clusters: Sequence[Hashable]) -> NDArray[np.intp]:
+    """Return per example the number of its cluster, from 0."""
+    known: dict[Hashable, int] = {}
+    return np.array([known.setdefault(each, len(known)) for each in clusters], dtype=np.intp)
+
+
+def _centred(gold: Gold) -> NDArray[np.float64]:
+    """Return per example and label whether that is right, less the label's share; shape (n, m)."""
+    labels = sorted({label for right in gold for label in right})
+    marked = np.array([[label in right for label in labels] for right in gold], dtype=np.float64)
+    centred: NDArray[np.float64] = marked - marked.mean(axis=0)
+    return centred
+
+
+def _effects(centred: NDArray[np.float64], numbers: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the design effect of each order; 1 where all examples have the same right answer."""
+    orders = centred.reshape(-1, *centred.shape[-2:])
+    by_cluster = np.argsort(numbers, kind="stable")
+    starts = np.flatnonzero(np.diff(numbers[by_cluster], prepend=-1))
+    sums = np.add.reduceat(orders[:, by_cluster], starts, axis=1)
+    spread = np.square(orders[0]).sum()
+    if not spread:
+        return np.ones(len(orders))
+    effects: NDArray[np.float64] = np.square(sums).sum(axis=(1, 2)) / spread
+    return effects

@@ -1,0 +1,83 @@
+"""Which of the seven real BIG-bench tasks hold texts that several examples share."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from pytest_maxrandom.flags.shared import same_text, shared_text
+from pytest_maxrandom.prompts.sampling import validation_set
+from pytest_maxrandom.stats.clusters import effective_n
+from pytest_maxrandom.suite.spec import TaskSpec, ValidationSpec
+from pytest_maxrandom.tasks import Task, load_task
+from tests.unit.flags.made import seen
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_maxrandom.flags import Flag
+
+APART = (
+    "date_understanding",
+    "disambiguation_qa",
+    "geometric_shapes",
+    "movie_recommendation",
+    "ruin_names",
+    "snarks",
+)
+
+
+def load(data_dir: Path, name: str) -> Task:
+    spec = TaskSpec(name=name, format="bigbench", path=f"bigbench/{name}.json")
+    return load_task(spec, data_dir)
+
+
+def flags(task: Task, **validation: Any) -> list[Flag]:
+    examples = validation_set(task, ValidationSpec(**validation))
+    made = seen(
+        np.zeros((1, len(examples))),
+        inputs=tuple(example.input for example in examples),
+        alphabetical=tuple(
+            frozenset(sorted(each.choices).index(each.choices[right]) for right in each.right)
+            for each in examples
+        ),
+    )
+    return [*shared_text(made)]
+
+
+@pytest.mark.parametrize("name", APART)
+@pytest.mark.parametrize("n", [20, 200, 1000])
+def test_questions_that_stand_for_themselves_are_not_accused(
+    data_dir: Path, name: str, n: int
+) -> None:
+    assert flags(load(data_dir, name), max_examples=n) == []
+
+
+def test_the_stories_of_causal_judgement_are_told_and_fail_nothing(data_dir: Path) -> None:
+    """Its stories stand there in versions that differ in a few words, and in the answer."""
+    task = load(data_dir, "causal_judgement")
+    texts = same_text([example.input for example in task.examples])
+    assert effective_n(texts) == pytest.approx(34.25, abs=0.01)
+    for seed in range(3):
+        (flag,) = flags(task, max_examples=150, seed=seed)
+        assert flag.kind == "shared_text"
+
+
+def test_questions_of_one_story_share_its_words(data_dir: Path) -> None:
+    raw = json.loads((data_dir / "bigbench" / "causal_judgement.json").read_text("utf-8"))
+    words = [set(example["input"].lower().split()) for example in raw["examples"]]
+    texts = same_text([example["input"] for example in raw["examples"]])
+    alike = [
+        (
+            len(words[one] & words[other]) / len(words[one] | words[other]),
+            texts[one] == texts[other],
+        )
+        for one in range(len(words))
+        for other in range(one)
+    ]
+    # Jaccard's similarity: what is one text shares most of its words, what is not does not.
+    assert np.mean([share for share, same in alike if same]) > 0.5
+    assert np.mean([share for share, same in alike if not same]) < 0.2
