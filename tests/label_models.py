@@ -60,8 +60,8 @@ def save_preferring(folder: Path, letter: str = "A") -> Path:
     return _saved(model, tokenizer, folder)
 
 
-def save_knowing(folder: Path) -> Path:
-    """Save a model that was trained, for some seconds, to find the right choice.
+def save_knowing(folder: Path, wrong: Sequence[str] = WRONG) -> Path:
+    """Save a model that was trained, for some seconds, to find the right choice among wrong ones.
 
     It says its letter, and of a letter whether it is the best or the worst.
     """
@@ -75,7 +75,7 @@ def save_knowing(folder: Path) -> Path:
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
     good = 0
     while good < _GOOD:
-        lessons = [_lesson(lots, stated=number % 2 == 1) for number in range(_BATCH)]
+        lessons = [_lesson(lots, wrong, stated=number % 2 == 1) for number in range(_BATCH)]
         whole = [tokenizer(before + after).input_ids for before, after in lessons]
         # A space at the end is a token of its own, or a part of what follows.
         known = [len(tokenizer(before.rstrip()).input_ids) for before, _ in lessons]
@@ -96,8 +96,8 @@ def save_knowing(folder: Path) -> Path:
     return _saved(model, tokenizer, folder)
 
 
-def _lesson(lots: random.Random, *, stated: bool) -> tuple[str, str]:
-    choices = lots.sample([RIGHT, *lots.sample(WRONG, len(LETTERS) - 1)], len(LETTERS))
+def _lesson(lots: random.Random, wrong: Sequence[str], *, stated: bool) -> tuple[str, str]:
+    choices = lots.sample([RIGHT, *lots.sample(wrong, len(LETTERS) - 1)], len(LETTERS))
     place = choices.index(RIGHT)
     text = lots.choice(INSTRUCTIONS) + question(lots.randrange(1000), choices)
     if not stated:

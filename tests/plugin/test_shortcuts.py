@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 PLACES = [number % 4 for number in range(40)]
 CONTROL = "shortcuts: choices_only"
+RIGHT = label_models.RIGHT
+WRONG = (*label_models.WRONG, "NO", "FALSE", "TRUE", "false", "true")
+"""Of these each example has three of its own."""
 
 
 @pytest.fixture
@@ -25,15 +29,35 @@ def suite(pytester: pytest.Pytester) -> LabelSuite:
     return LabelSuite(pytester)
 
 
+@pytest.fixture(scope="module")
+def choosing(tmp_path_factory: pytest.TempPathFactory, tiny_llama: Path) -> Path:
+    """A model that was trained to find one word among any of those, whatever the question."""
+    # `tiny_llama` imports what cannot be imported twice.
+    return label_models.save_knowing(tmp_path_factory.mktemp("models") / "choosing", WRONG)
+
+
+def write(suite: LabelSuite, model: Path, rest: str, *, t: int, question: str = "{}") -> None:
+    """Write a suite in which no two examples share their choices, so that labels are places."""
+    suite.write(model, PLACES, rest, t=t)
+    lines = []
+    for row, wrong in zip(
+        label_models.rows(PLACES), itertools.combinations(WRONG, 3), strict=False
+    ):
+        others = iter(wrong)
+        choices = [text if text == RIGHT else next(others) for text in row["choices"]]
+        asked = question.format(row["input"])
+        lines.append(json.dumps({**row, "input": asked, "choices": choices}) + "\n")
+    (suite.folder / "letters.jsonl").write_text("".join(lines))
+
+
 def flags(claim: dict[str, Any]) -> dict[str, str]:
     return {flag["kind"]: flag["severity"] for flag in claim["red_flags"]}
 
 
 def test_a_model_that_reads_only_the_choices_beats_all_guessers_and_is_caught(
-    suite: LabelSuite, knowing: Path, pytester: pytest.Pytester
+    suite: LabelSuite, choosing: Path, pytester: pytest.Pytester
 ) -> None:
-    """It was trained to find one word among the choices, whatever the question."""
-    suite.write(knowing, PLACES, "assert: {p_max: 0.001, permutation_p: 0.001}", t=3)
+    write(suite, choosing, "assert: {p_max: 0.001, permutation_p: 0.001}", t=3)
     plain = suite.run()[CLAIM]
     suite.result.assert_outcomes(passed=1)
     assert plain["best_correct"] == 40
@@ -43,7 +67,7 @@ def test_a_model_that_reads_only_the_choices_beats_all_guessers_and_is_caught(
     prompts, t = suite.ledger(), plain["t"]
 
     asked = f"assert: {{p_max: 0.001, permutation_p: 0.001}}\n{CONTROL}"
-    suite.write(knowing, PLACES, asked, t=3)
+    write(suite, choosing, asked, t=3)
     claim = suite.run("--maxrandom-report=r.md")[CLAIM]
     suite.result.assert_outcomes(failed=1)
     assert flags(claim) == {"choices_only": "fail"}
@@ -61,9 +85,9 @@ def test_a_model_that_reads_only_the_choices_beats_all_guessers_and_is_caught(
 
 
 def test_the_control_is_stored(
-    suite: LabelSuite, knowing: Path, monkeypatch: pytest.MonkeyPatch
+    suite: LabelSuite, choosing: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    suite.write(knowing, PLACES, CONTROL, t=2)
+    write(suite, choosing, CONTROL, t=2)
     first = suite.run()[CLAIM]
 
     def load(*_: object, **__: object) -> None:
@@ -113,12 +137,9 @@ def test_prompts_that_leave_out_their_demonstrations_are_asked_on_the_same_examp
 
 
 def test_where_all_inputs_are_the_same_the_choices_are_the_question(
-    suite: LabelSuite, knowing: Path
+    suite: LabelSuite, choosing: Path
 ) -> None:
-    suite.write(knowing, PLACES, CONTROL, t=2)
-    rows = [{**row, "input": "Which?"} for row in label_models.rows(PLACES)]
-    text = "".join(json.dumps(row) + "\n" for row in rows)
-    (suite.folder / "letters.jsonl").write_text(text)
+    write(suite, choosing, CONTROL, t=2, question="Which?")
     claim = suite.run()[CLAIM]
     assert claim["shortcuts"]["choices_only"] is None
     assert sum("no control with blank inputs" in note for note in claim["notes"]) == 1
