@@ -67,6 +67,22 @@ class Tries:
 
 
 @dataclass(slots=True)
+class NewQuestions:
+    """What the best prompt is worth on questions like these that were not used to select it."""
+
+    low: float
+    """Its accuracy there is at least this, at 95 %: what it leaves possible as the best of t."""
+    estimate: float | None
+    """Its accuracy there, without the bias of the selection: selected on resampled examples, scored
+    on those that were not drawn. None where that leaves none."""
+    resamples: int
+    """How often the examples were drawn for the estimate."""
+    clusters: int | None = None
+    """Clusters of the best prompt's examples, which were drawn whole; None where each example
+    stands by itself."""
+
+
+@dataclass(slots=True)
 class HeldOut:
     """The best prompt on the test set, which is opened for a claim that passed only."""
 
@@ -223,6 +239,8 @@ class ClaimRecord:
     red_flags: list[RedFlag] = field(default_factory=list)
     """What makes the result look better than it is; those that fail the claim first."""
     tries: Tries | None = None
+    new_questions: NewQuestions | None = None
+    """None where it is not known which prompt is right where."""
     test: HeldOut | None = None
     recorded: Recorded | None = None
     published: Published | None = None

@@ -187,6 +187,28 @@ def guessing(claim: ClaimRecord) -> str:
     return "; ".join(parts)
 
 
+def new_questions(claim: ClaimRecord) -> str:
+    """Say what the best prompt is worth on new questions."""
+    found = claim.new_questions
+    if found is None:
+        return ""
+    estimated = ""
+    if found.estimate is not None:
+        estimated = f"; estimated {accuracy(found.estimate)}, without the bias of the selection"
+        if claim.best_accuracy is not None:
+            estimated += f" ({accuracy(claim.best_accuracy)} on these)"
+    clusters = f"; of {count(found.clusters)} clusters of examples" if found.clusters else ""
+    return f"an accuracy of at least {accuracy(found.low)} at 95 %{estimated}{clusters}"
+
+
+def new_at_least(claim: ClaimRecord) -> str:
+    """Write the least accuracy of the best prompt on new questions; empty where it is not known."""
+    if claim.new_questions is None:
+        return ""
+    what = "" if claim.metric == "accuracy" else "accuracy "
+    return f"{what}at least {accuracy(claim.new_questions.low)}"
+
+
 def adjusted(claim: ClaimRecord, run: RunRecord) -> str:
     """Say what the claim's p-value is among all claims of the run, where there are several."""
     tested = sum(other.adjusted_p is not None for other in run.claims)

@@ -11,7 +11,10 @@ from pytest_maxrandom.reports.label_bias import label_checked, with_base_rates
 from pytest_maxrandom.reports.phrases import metric_name
 from pytest_maxrandom.reports.publications import (
     BENJAMINI_HOCHBERG,
+    BENTKUS,
     BESAG_CLIFFORD,
+    CLOPPER_PEARSON,
+    EFRON_TIBSHIRANI,
     FISHER,
     HOLM,
     LLM_INT8,
@@ -79,6 +82,31 @@ def _of_claims(run: RunRecord) -> list[Method]:
                 "an accuracy on shuffled right answers; shuffling ends early where enough of them "
                 "do as well",
                 (WESTFALL_YOUNG, BESAG_CLIFFORD),
+            )
+        )
+    known = [claim.new_questions for claim in claims if claim.new_questions is not None]
+    if known:
+        found.append(
+            Method(
+                "The bound on new questions is the accuracy that the best of t prompts just does "
+                "not reject, at a t-th of 5 %, however the prompts depend on each other",
+                (CLOPPER_PEARSON,),
+            )
+        )
+    if any(one.clusters is not None for one in known):
+        found.append(
+            Method(
+                "Where examples stand in clusters, that bound is of as many examples as these are "
+                "worth, with the tail of the binomial times e",
+                (BENTKUS,),
+            )
+        )
+    if any(one.estimate is not None for one in known):
+        found.append(
+            Method(
+                "The accuracy that is estimated for them is of the prompts that are best on "
+                "resampled examples, on the examples that were not drawn",
+                (EFRON_TIBSHIRANI,),
             )
         )
     adjusted = sum(claim.adjusted_p is not None for claim in claims)

@@ -164,6 +164,10 @@ def _check(path: Path, index: int, claim: ClaimRecord) -> None:
             value = getattr(claim, name)
             if value is not None and not low <= value <= high:
                 raise _impossible(path, f"claims[{index}].{name}", value)
+    for name, low, high in (("low", 0, 1), ("estimate", 0, 1), ("clusters", 0, _MOST)):
+        value = getattr(claim.new_questions, name, None)
+        if value is not None and not low <= value <= high:
+            raise _impossible(path, f"claims[{index}].new_questions.{name}", value)
     if claim.metric not in _METRICS:
         raise _impossible(path, f"claims[{index}].metric", claim.metric)
 
