@@ -35,6 +35,7 @@ class Claim:
     beats: str | None = None
     guaranteed_p: float | None = None
     permutation_p: float | None = None
+    test_p: float | None = None
     red_flags: RedFlags | None = None
 
     @classmethod
@@ -46,7 +47,9 @@ class Claim:
             return cls(p_max=DEFAULT_P_MAX)
         bounds = spec.model_dump(exclude={"count", "in_replicates", "red_flags"})
         claim = cls(**bounds, red_flags=spec.red_flags)
-        return claim if claim.asserted() else replace(claim, p_max=DEFAULT_P_MAX)
+        return (
+            claim if claim.asserted().keys() - {"test_p"} else replace(claim, p_max=DEFAULT_P_MAX)
+        )
 
     def asserted(self) -> dict[str, float | str]:
         """Return the claim as the suite writes it."""
@@ -55,11 +58,12 @@ class Claim:
             "guaranteed_p": self.guaranteed_p,
             "permutation_p": self.permutation_p,
             "beats": self.beats,
+            "test_p": self.test_p,
         }
         return {key: value for key, value in parts.items() if value is not None}
 
     def failures(self, null: Null, result: float) -> list[str]:
-        """Return which parts do not hold of a result; permutation_p is not among them."""
+        """Return which parts do not hold of a result; permutation_p and test_p are elsewhere."""
         failures = []
         for name, bound, p in (
             ("p_max", self.p_max, null.p_max),
@@ -108,7 +112,7 @@ class Claim:
 
         None where none does, or where permutation_p is all that is claimed.
         """
-        if self.asserted().keys() <= {"permutation_p"}:
+        if self.asserted().keys() <= {"permutation_p", "test_p"}:
             return None
         results = null.results
         place = bisect_left(results, True, key=lambda result: not self.failures(null, result))
@@ -226,7 +230,7 @@ def _explained(
 def _way_out(claim: Claim, null: Null, counted: bool) -> str:
     """Say what would have passed."""
     depends = "the permutation p depends on the answers, not on their number"
-    if claim.asserted().keys() <= {"permutation_p"}:
+    if claim.asserted().keys() <= {"permutation_p", "test_p"}:
         return depends
     critical = claim.critical(null)
     if critical is None:

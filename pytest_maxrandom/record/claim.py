@@ -99,6 +99,12 @@ class HeldOut:
     """(model, prompt) pairs for which this test set was ever opened, this one included."""
     seen: int = 0
     """Its examples that stand in a validation set of the ledger: no test for those who saw them."""
+    majority_rate: float | None = None
+    """Accuracy of the best constant answer there; None where no two examples share an answer."""
+    permutation_p: float | None = None
+    """P(the same answers have at least as many right) where right answers are shuffled."""
+    p: float | None = None
+    """The larger of both, times the openings: what `test_p` is about."""
 
 
 @dataclass(slots=True)

@@ -24,6 +24,8 @@ _P_VALUES = {
     "guaranteed_p": "guaranteed p",
     "permutation_p": "permutation p",
 }
+_ELSEWHERE = ("permutation_p", "test_p")
+"""What depends on the answers, or on other ones, not on the number of right ones."""
 _ROUNDING = 1e-12
 _NEGLIGIBLE = 1e-6
 """A smaller Monte Carlo error changes no digit that is shown."""
@@ -107,6 +109,8 @@ def claimed(claim: ClaimRecord) -> str:
     for key, value in claim.asserted.items():
         if key in levels:
             phrases.append(f"{p_name(claim, key)} is at most {level(levels[key])}")
+        elif key == "test_p" and isinstance(value, float):
+            phrases.append(f"p on the test set is at most {level(value)}")
         elif key == "beats":
             phrases.append(f"the best {metric_name(claim)} is above {_BEATEN.get(value, value)}")
         else:
@@ -120,7 +124,7 @@ def needed(claim: ClaimRecord) -> str:
         return ""
     bound = _levels(claim).get("permutation_p")
     name = p_name(claim, "permutation_p")
-    parts = [_part(claim, key) for key in claim.asserted if key != "permutation_p"]
+    parts = [_part(claim, key) for key in claim.asserted if key not in _ELSEWHERE]
     if not parts:
         depends = "which depends on the answers, not on their number"
         return "" if bound is None else f"{name} at most {level(bound)}, {depends}"

@@ -139,6 +139,11 @@ class AssertSpec(BoundsSpec):
     count: Literal["claim", "task"] = "claim"
     """What t counts, in the ledger and this run together: the prompts ever evaluated on these
     examples for this model with this number of shots; or all that were for any claim."""
+    test_p: Annotated[float, Field(ge=0.0001, lt=1)] | None = None
+    """On the task's test set (`test`): the probability that one guesser does as well as the best
+    prompt, or its own answers on shuffled right answers (the larger counts), times the number of
+    openings, is at most this. It is tested where the rest of the claim holds, and alone it stands
+    beside `p_max: 0.05`."""
     in_replicates: Annotated[float, Field(gt=0, le=1)] | None = None
     """Share of the suite's `replicates` of which all the rest must hold."""
 
