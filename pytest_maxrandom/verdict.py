@@ -47,9 +47,8 @@ class Claim:
             return cls(p_max=DEFAULT_P_MAX)
         bounds = spec.model_dump(exclude={"count", "in_replicates", "red_flags"})
         claim = cls(**bounds, red_flags=spec.red_flags)
-        return (
-            claim if claim.asserted().keys() - {"test_p"} else replace(claim, p_max=DEFAULT_P_MAX)
-        )
+        here = claim.asserted().keys() - {"test_p"}
+        return claim if here else replace(claim, p_max=DEFAULT_P_MAX)
 
     def asserted(self) -> dict[str, float | str]:
         """Return the claim as the suite writes it."""

@@ -117,6 +117,14 @@ def _of_claims(run: RunRecord) -> list[Method]:
         )
     if any(claim.test is not None for claim in claims):
         found.append(Method("Intervals on the test set are Wilson's score intervals", (WILSON,)))
+    if any(claim.test is not None and claim.test.p is not None for claim in claims):
+        found.append(
+            Method(
+                "On the test set, where one prompt is tried, right answers are shuffled as well as "
+                "guessed; the larger p counts, and for a claim times the number of openings",
+                (FISHER,),
+            )
+        )
     used = {claim.quantization for claim in claims}
     for name, (words, source) in _QUANTIZATIONS.items():
         if name in used:
