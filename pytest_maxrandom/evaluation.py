@@ -269,6 +269,7 @@ class Evaluation:
         return held_out(
             sweep.predictions.prompts[0],
             openings=openings,
+            claims=sum(other.cell.test == examples for other in self._run),
             seen=self._ledger.seen(examples),
             test_p=self._planned.claim.test_p,
         )

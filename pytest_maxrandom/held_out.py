@@ -2,7 +2,8 @@
 
 One prompt is tried there, so the baseline is that of one guesser. But a constant answer beats that
 where the right answers are unbalanced, so they are shuffled as well, and the larger p-value counts.
-One test set may be opened for many (model, prompt) pairs, so p is multiplied by their number.
+One test set may be opened for many (model, prompt) pairs, so p is multiplied by their number: in
+each run the claims that it confirms are right together.
 """
 
 from __future__ import annotations
@@ -68,7 +69,12 @@ class _View:
 
 
 def held_out(
-    predictions: PromptPredictions, *, openings: int, seen: int, test_p: float | None
+    predictions: PromptPredictions,
+    *,
+    openings: int,
+    claims: int = 1,
+    seen: int = 0,
+    test_p: float | None = None,
 ) -> HeldOut:
     """Compare the best prompt's answers to the test set with guessers and with shuffled answers.
 
@@ -76,16 +82,20 @@ def held_out(
     ----------
     openings : int
         (model, prompt) pairs for which the test set was ever opened, this one included.
+    claims : int
+        Claims of the run that open the same test set if they pass. Where they are more, they count
+        in place of the openings, so that p does not depend on which is tested first.
     seen : int
         Examples that stand in a validation set.
-    test_p : float or None
+    test_p : float, optional
         What is claimed of p, which says how many permutations are needed.
     """
     examples, correct = predictions.examples, predictions.correct
     null = MaxRandomBaseline(len(examples), [example.chance for example in examples], t=1)
     low, high = wilson(correct, len(examples))
     p_standard = null.p_value(correct)
-    needed = math.ceil(20 * openings / test_p) if test_p else 0
+    tests = max(openings, claims)
+    needed = math.ceil(20 * tests / test_p) if test_p else 0
     permuted = max(
         _permuted(view, predictions.chosen, min(max(needed, _FEWEST), _MOST))
         for view in _views(examples)
@@ -100,7 +110,8 @@ def held_out(
         p_standard=p_standard,
         majority_rate=_majority(predictions),
         permutation_p=permuted,
-        p=min(1.0, openings * max(p_standard, permuted)),
+        p=min(1.0, tests * max(p_standard, permuted)),
+        tests=tests,
         openings=openings,
         seen=seen,
     )
@@ -139,7 +150,7 @@ def _missed(test: HeldOut, test_p: float) -> str:
     constant = ""
     if test.majority_rate is not None:
         constant = f" (always the same answer: {count(round(test.majority_rate * test.n))})"
-    opened = f" after {count(test.openings)} openings" if test.openings > 1 else ""
+    opened = f", times {count(test.tests)} openings," if (test.tests or 1) > 1 else ""
     return (
         f"{count(test.correct)} of {count(test.n)} correct on the test set{constant}: "
         f"p {equals(p_value(test.p, level=test_p))}{opened} is above {level(test_p)}"

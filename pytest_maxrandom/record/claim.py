@@ -104,7 +104,9 @@ class HeldOut:
     permutation_p: float | None = None
     """P(the same answers have at least as many right) where right answers are shuffled."""
     p: float | None = None
-    """The larger of both, times the openings: what `test_p` is about."""
+    """The larger of both, times `tests`: what `test_p` is about."""
+    tests: int | None = None
+    """The openings, or the claims of the run that may open this test set where these are more."""
 
 
 @dataclass(slots=True)

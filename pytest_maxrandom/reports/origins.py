@@ -141,9 +141,9 @@ def held_out(claim: ClaimRecord) -> str:
         constant = f" and {accuracy(test.majority_rate)} for always the same answer"
     if test.permutation_p is not None:
         shuffled = f" of one guesser, {p_value(test.permutation_p)} with right answers shuffled"
-    if test.p is not None and test.openings > 1:
+    if test.p is not None and test.tests is not None and test.tests > 1:
         shown = p_value(test.p, level=claim.asserted.get("test_p"))
-        adjusted = f", with which p {equals(shown)}"
+        adjusted = f"; adjusted for {count(test.tests)}, p {equals(shown)}"
     return (
         f"{count(test.correct)} of {count(test.n)} correct ({accuracy(test.accuracy)}, 95 % "
         f"interval {accuracy(test.low)} to {accuracy(test.high)}), beside a standard baseline of "

@@ -60,7 +60,7 @@ _SCORES = ("best_score", "critical_score")
 _OF_PARTS = (
     ("new_questions", ("low", "estimate"), 1),
     ("new_questions", ("clusters",), _MOST),
-    ("test", ("n", "correct", "openings", "seen"), _MOST),
+    ("test", ("n", "correct", "openings", "seen", "tests"), _MOST),
     ("test", ("accuracy", "low", "high", "standard_baseline", "majority_rate"), 1),
     ("test", ("p_standard", "permutation_p", "p"), 1),
 )

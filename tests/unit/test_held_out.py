@@ -130,6 +130,14 @@ def test_knowledge_is_confirmed_and_each_opening_costs() -> None:
     assert (once.correct, once.accuracy, once.majority_rate) == (20, 1.0, 0.7)
 
 
+def test_claims_that_may_open_a_test_set_in_one_run_count_from_the_first_of_them_on() -> None:
+    predictions = answered(questions("y" * 14 + "n" * 6), knowing)
+    ps = {held_out(predictions, openings=openings, claims=20).p for openings in (1, 7, 20)}
+    assert len(ps) == 1
+    assert ps.pop() == pytest.approx(20 * (held_out(predictions, openings=1).p or 0))
+    assert (held_out(predictions, openings=30, claims=20).tests) == 30
+
+
 def test_texts_that_no_two_examples_share_are_confirmed_by_places() -> None:
     examples = tuple(
         Example(f"e{i}", f"question {i}", (f"a{i}", f"b{i}", f"c{i}"), (i % 3,)) for i in range(20)
@@ -185,8 +193,8 @@ def test_a_claim_fails_with_the_numbers_of_its_test_set() -> None:
     hold_to(record, 0.05, "")
     assert (record.holds, record.passed) == (False, False)
     assert record.message == (
-        "35 of 50 correct on the test set (always the same answer: 35): p > .999 after 2 openings "
-        "is above .05"
+        "35 of 50 correct on the test set (always the same answer: 35): p > .999, times 2 "
+        "openings, is above .05"
     )
 
 

@@ -27,7 +27,18 @@ ASIDE = ValidationSet(
     examples=60, available=100, duplicates=0, seed=0, chances={"1/2": 60}, test=50
 )
 CONSTANT = HeldOut(
-    50, 35, 0.7, 0.56, 0.81, 0.5, 0.0033, openings=3, majority_rate=0.7, permutation_p=1.0, p=1.0
+    50,
+    35,
+    0.7,
+    0.56,
+    0.81,
+    0.5,
+    0.0033,
+    openings=3,
+    majority_rate=0.7,
+    permutation_p=1.0,
+    p=1.0,
+    tests=3,
 )
 ASSERTED = {"p_max": 0.05, "test_p": 0.05}
 
@@ -42,12 +53,12 @@ def test_the_majority_rate_stands_beside_the_accuracy() -> None:
     assert held_out(unconfirmed()) == (
         "35 of 50 correct (.700, 95 % interval .560 to .810), beside a standard baseline of .500 "
         "and .700 for always the same answer: p = .0033 of one guesser, > .999 with right answers "
-        "shuffled; 3 openings of this test set so far, with which p > .999"
+        "shuffled; 3 openings of this test set so far; adjusted for 3, p > .999"
     )
 
 
 def test_the_first_opening_needs_no_adjustment() -> None:
-    once = claim(test=replace(CONSTANT, openings=1))
+    once = claim(test=replace(CONSTANT, openings=1, tests=1))
     assert held_out(once).endswith("; 1 opening of this test set so far")
 
 
