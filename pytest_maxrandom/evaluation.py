@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.assessment import assess
 from pytest_maxrandom.errors import SweepError
+from pytest_maxrandom.held_out import held_out, hold_to
 from pytest_maxrandom.ledger import FOLDER, SetLedger
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.others import other_models
-from pytest_maxrandom.record import HeldOut, Tries
-from pytest_maxrandom.stats.clusters import summary
-from pytest_maxrandom.stats.intervals import wilson
+from pytest_maxrandom.record import Tries
 from pytest_maxrandom.stats.looks import spent
-from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.permutation import p_of_all
 from pytest_maxrandom.sweep import is_stored, run_sweep
 from pytest_maxrandom.tries import are_siblings, count_tries, own_tries, subject_of
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.plan import PlannedClaim
     from pytest_maxrandom.predictions import Predictions, PromptPredictions, Scoring
     from pytest_maxrandom.prompts.prompt import Prompt
-    from pytest_maxrandom.record import ClaimRecord
+    from pytest_maxrandom.record import ClaimRecord, HeldOut
     from pytest_maxrandom.store import Store
     from pytest_maxrandom.sweep import Progress, Sweep
 
@@ -129,15 +127,8 @@ class Evaluation:
         claim, task = self._judge(sweep, record)
         record.tries = self._look(record, claim, task)
         record.notes += self._ledger.notes(self._subject)
-        if record.passed and planned.cell.test and not self._means.settings.no_test:
-            assert record.best_prompt is not None
-            best = sweep.predictions.prompts[record.best_prompt.index].prompt
-            record.test = self._open(best, progress)
-            if record.test is None:
-                record.notes.append(
-                    "The test set was not opened, because the opening could not be written into "
-                    "the ledger."
-                )
+        if record.passed and planned.cell.test:
+            self._test(sweep, record, progress)
         return sweep.predictions
 
     def replicate(self, record: ClaimRecord, progress: Progress) -> None:
@@ -262,6 +253,19 @@ class Evaluation:
             holds=holds,
         )
 
+    def _test(self, sweep: Sweep, record: ClaimRecord, progress: Progress) -> None:
+        """Open the test set for a claim that passed, and hold the claim to what it says of it."""
+        assert record.best_prompt is not None
+        closed = "--maxrandom-no-test keeps the test set closed"
+        if not self._means.settings.no_test:
+            best = sweep.predictions.prompts[record.best_prompt.index].prompt
+            record.test = self._open(best, progress)
+            closed = "the opening of the test set could not be written into the ledger"
+            if record.test is None:
+                record.notes.append(f"The test set was not opened, because {closed}.")
+        if self._planned.claim.test_p is not None:
+            hold_to(record, self._planned.claim.test_p, closed)
+
     def _open(self, prompt: Prompt, progress: Progress) -> HeldOut | None:
         """Score the best prompt on the test set, if that could be written down.
 
@@ -273,24 +277,12 @@ class Evaluation:
             return None
         fresh = self._means.settings.fresh
         sweep = self._sweep([(prompt, examples)], progress, lambda predictions: None, fresh=fresh)
-        (predictions,) = sweep.predictions.prompts
-        null = MaxRandomBaseline(
-            n=len(examples), chance=[example.chance for example in examples], t=1
-        )
-        clusters, effective_n = summary(example.cluster for example in examples)
-        low, high = wilson(predictions.correct, len(examples), effective_n=effective_n)
-        return HeldOut(
-            n=len(examples),
-            correct=predictions.correct,
-            accuracy=predictions.correct / len(examples),
-            low=low,
-            high=high,
-            standard_baseline=null.standard_baseline,
-            p_standard=null.p_value(predictions.correct),
+        return held_out(
+            sweep.predictions.prompts[0],
             openings=openings,
+            claims=sum(other.cell.test == examples for other in self._run),
             seen=self._ledger.seen(examples),
-            clusters=clusters,
-            effective_n=effective_n,
+            test_p=self._planned.claim.test_p,
         )
 
     def _sweep(

@@ -68,6 +68,22 @@ class Tries:
 
 
 @dataclass(slots=True)
+class NewQuestions:
+    """What the best prompt is worth on questions like these that were not used to select it."""
+
+    low: float
+    """Its accuracy there is at least this, at 95 %: what it leaves possible as the best of t."""
+    estimate: float | None
+    """Its accuracy there, without the bias of the selection: selected on resampled examples, scored
+    on those that were not drawn. None where that leaves none."""
+    resamples: int
+    """How often the examples were drawn for the estimate."""
+    clusters: int | None = None
+    """Clusters of the best prompt's examples, which were drawn whole; None where each example
+    stands by itself."""
+
+
+@dataclass(slots=True)
 class HeldOut:
     """The best prompt on the test set, which is opened for a claim that passed only."""
 
@@ -88,6 +104,14 @@ class HeldOut:
     """Clusters that its examples belong to; None where none are stated."""
     effective_n: float | None = None
     """n^2 / sum of squared cluster sizes; the interval is that of so many examples."""
+    majority_rate: float | None = None
+    """Accuracy of the best constant answer there; None where no two examples share an answer."""
+    permutation_p: float | None = None
+    """P(the same answers have at least as many right) where right answers are shuffled."""
+    p: float | None = None
+    """The larger of both, times `tests`: what `test_p` is about."""
+    tests: int | None = None
+    """The openings, or the claims of the run that may open this test set where these are more."""
 
 
 @dataclass(slots=True)
@@ -232,6 +256,8 @@ class ClaimRecord:
     red_flags: list[RedFlag] = field(default_factory=list)
     """What makes the result look better than it is; those that fail the claim first."""
     tries: Tries | None = None
+    new_questions: NewQuestions | None = None
+    """None where it is not known which prompt is right where."""
     test: HeldOut | None = None
     recorded: Recorded | None = None
     published: Published | None = None

@@ -83,6 +83,8 @@ _PHRASES = (
     phrases.guessing,
     phrases.majority,
     phrases.metric_name,
+    phrases.new_at_least,
+    phrases.new_questions,
     phrases.needed,
     phrases.p_is,
     phrases.result,

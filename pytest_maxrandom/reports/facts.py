@@ -23,6 +23,7 @@ def facts(claim: ClaimRecord, run: RunRecord) -> list[tuple[str, str]]:
         ("Red flags, by the suite", set_by_suite(claim)),
         ("Metric", phrases.scored(claim)),
         ("Probability that guessers do as well", phrases.guessing(claim)),
+        ("On new questions", phrases.new_questions(claim)),
         ("Adjusted for the number of claims", phrases.adjusted(claim, run)),
         ("Always the same answer", phrases.majority(claim)),
         ("Label bias", label_bias.of_claim(claim, run)),

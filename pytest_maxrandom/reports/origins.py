@@ -148,19 +148,31 @@ def held_out(claim: ClaimRecord) -> str:
         if not aside or claim.best_correct is None:
             return ""
         why = "opening it was switched off"
-        if not claim.passed:
+        if claim.passed is False and claim.holds is not None:
             why = "a red flag fails the claim" if claim.holds else "the claim does not hold"
-        return f"{count(aside)} examples are still closed, because {why}"
+        untested = "; so test_p was not tested" if "test_p" in claim.asserted else ""
+        return f"{count(aside)} examples are still closed, because {why}{untested}"
     seen = f"; {count(test.seen)} of them were validation examples before" if test.seen else ""
     times = "opening" if test.openings == 1 else "openings"
-    worth = f" by the effective n ({in_clusters(test)})" if test.clusters is not None else ""
-    alone = " with every example by itself" if test.clusters is not None else ""
+    constant = shuffled = adjusted = worth = ""
+    if test.clusters is not None:
+        worth = f" by the effective n ({in_clusters(test)})"
+    if test.majority_rate is not None:
+        constant = f" and {accuracy(test.majority_rate)} for always the same answer"
+    if test.permutation_p is not None:
+        whole = " by whole clusters" if test.clusters is not None else ""
+        shuffled = (
+            f" of one guesser, {p_value(test.permutation_p)} with right answers shuffled{whole}"
+        )
+    if test.p is not None and test.tests is not None and test.tests > 1:
+        shown = p_value(test.p, level=claim.asserted.get("test_p"))
+        adjusted = f"; adjusted for {count(test.tests)}, p {equals(shown)}"
     return (
         f"{count(test.correct)} of {count(test.n)} correct ({accuracy(test.accuracy)}, 95 % "
         f"interval {accuracy(test.low)} to {accuracy(test.high)}{worth}), beside a standard "
-        f"baseline of {accuracy(test.standard_baseline)}: p {equals(p_value(test.p_standard))}"
-        f"{alone}; "
-        f"{count(test.openings)} {times} of this test set so far{seen}"
+        f"baseline of {accuracy(test.standard_baseline)}{constant}: p "
+        f"{equals(p_value(test.p_standard))}{shuffled}; {count(test.openings)} {times} of this "
+        f"test set so far{adjusted}{seen}"
     )
 
 

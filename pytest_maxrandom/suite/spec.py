@@ -166,6 +166,11 @@ class AssertSpec(BoundsSpec):
     looks: Literal["spend"] | None = None
     """spend: the levels are spent per doubling of t, so that the claim may be tested any number of
     times while t grows."""
+    test_p: Annotated[float, Field(ge=0.0001, lt=1)] | None = None
+    """On the task's test set (`test`): the probability that one guesser does as well as the best
+    prompt, or its own answers on shuffled right answers (the larger counts), times the number of
+    openings, is at most this. It is tested where the rest of the claim holds, and alone it stands
+    beside the default claim."""
     in_replicates: Annotated[float, Field(gt=0, le=1)] | None = None
     """Share of the suite's `replicates` of which all the rest must hold."""
 
