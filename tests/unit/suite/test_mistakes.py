@@ -37,11 +37,11 @@ TASK_KEYS = (
         (
             "assert: {p_mx: 0.05}",
             "unknown key `assert.p_mx`; did you mean `p_max`? (keys here: p_max, "
-            "guaranteed_p, permutation_p, beats, red_flags, count, in_replicates)",
+            "guaranteed_p, permutation_p, beats, red_flags, count, test_p, in_replicates)",
         ),
         ("assert: {zzz: 1}",
             "unknown key `assert.zzz` (keys here: p_max, guaranteed_p, permutation_p, beats, "
-            "red_flags, count, in_replicates)",
+            "red_flags, count, test_p, in_replicates)",
         ),
         (
             "prompts: {formats: [{label: letter}]}",
@@ -83,7 +83,7 @@ TASK_KEYS = (
         (
             "assert: 0.05",
             "`assert`: found 0.05, expected keys with values or 'report' (keys here: p_max, "
-            "guaranteed_p, permutation_p, beats, red_flags, count, in_replicates)",
+            "guaranteed_p, permutation_p, beats, red_flags, count, test_p, in_replicates)",
         ),
         (
             "prompts:",
