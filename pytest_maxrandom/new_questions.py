@@ -71,7 +71,7 @@ def of_right(
 ) -> NewQuestions:
     """Return the same of answers of which it is known only which are right."""
     own = np.flatnonzero(evaluated[best])
-    of_best = None if clusters is None else [clusters[place] for place in own]
+    of_best = None if clusters is None else [clusters[place] for place in own.tolist()]
     return NewQuestions(
         low=lower_bound(int(right[best].sum()), len(own), t, clusters=of_best),
         estimate=out_of_bag(right, evaluated, clusters=clusters, select=select),

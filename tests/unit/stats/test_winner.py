@@ -143,9 +143,9 @@ def test_copies_of_questions_that_are_known_to_be_copies_do_not_teach_anything()
         right, _ = guessers(generator)
         copied = np.repeat(right[:, :25], 4, axis=1)
         known = [place // 4 for place in range(100)]
-        naive.append(out_of_bag(copied, resamples=100, seed=seed))
-        aware.append(out_of_bag(copied, clusters=known, resamples=100, seed=seed))
-    error = np.std(aware) / math.sqrt(len(aware))
+        naive.append(out_of_bag(copied, resamples=100, seed=seed) or 0.0)
+        aware.append(out_of_bag(copied, clusters=known, resamples=100, seed=seed) or 0.0)
+    error = float(np.std(aware)) / math.sqrt(len(aware))
     assert np.mean(aware) == pytest.approx(0.5, abs=4 * error)
     assert np.mean(naive) > 0.55
 

@@ -41,7 +41,7 @@ TASK_KEYS = (
         ),
         ("assert: {zzz: 1}",
             "unknown key `assert.zzz` (keys here: p_max, union_p, permutation_p, beats, "
-            "red_flags, count, looks, test_p, in_replicates)",
+            "family, red_flags, count, looks, test_p, in_replicates)",
         ),
         (
             "prompts: {formats: [{label: letter}]}",
