@@ -13,6 +13,7 @@ from pytest_maxrandom.new_questions import of_answers
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import BestPrompt
 from pytest_maxrandom.seen import seen_of_sweep
+from pytest_maxrandom.shortcuts.compare import beside_shortcuts
 from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.stats.metrics import SCORES
 from pytest_maxrandom.stats.permutation import (
@@ -27,13 +28,14 @@ from pytest_maxrandom.stats.permutation import (
 from pytest_maxrandom.verdict import DEFAULT_LEVEL, judge
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike
 
     from pytest_maxrandom.flags import Flag
     from pytest_maxrandom.labels import Labels
     from pytest_maxrandom.plan import PlannedClaim
+    from pytest_maxrandom.predictions import PromptPredictions
     from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.stats.gold import Gold
     from pytest_maxrandom.suite.spec import Metric
@@ -47,6 +49,7 @@ def assess(
     others: Sequence[tuple[PlannedClaim, Sweep]] = (),
     *,
     thrifty: bool = False,
+    without_inputs: Callable[[PromptPredictions], PromptPredictions | None] | None = None,
 ) -> None:
     """Judge the best prompt of a sweep and write down what was found.
 
@@ -56,6 +59,8 @@ def assess(
         Those of other models with the same prompts and examples.
     thrifty : bool
         Whether red flags are left out, and the permutation p where nothing is claimed of it.
+    without_inputs : callable, optional
+        Asks the best prompt again with blank inputs, where the suite wants that.
     """
     cell, predictions = planned.cell, sweep.predictions
     views = [(labels, labels.answers(predictions)) for labels in preferable(cell.prompt_set)]
@@ -118,6 +123,13 @@ def assess(
         metric=planned.suite.metric,
         clusters=labels.groups,
     )
+    compared = beside_shortcuts(
+        winner,
+        None if without_inputs is None else without_inputs(winner),
+        shared=labels.shared,
+        by_class=scores is not None,
+    )
+    record.shortcuts = compared.record()
     flags: dict[Flag, None] = {}
     for view, said in views:
         seen = seen_of_sweep(
@@ -132,6 +144,7 @@ def assess(
                 for other, found in others
                 if view is labels
             ],
+            compared,
         )
         constant = majority(seen)
         if constant is not None and constant.rate > (record.majority_rate or 0):

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.assessment import assess
-from pytest_maxrandom.errors import SweepError
+from pytest_maxrandom.errors import ModelError, SweepError
 from pytest_maxrandom.held_out import held_out, hold_to
 from pytest_maxrandom.ledger import FOLDER, SetLedger
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.others import other_models
 from pytest_maxrandom.record import Tries
+from pytest_maxrandom.shortcuts.blank import blanked, no_control_reason
 from pytest_maxrandom.stats.looks import spent
 from pytest_maxrandom.stats.permutation import p_of_all
 from pytest_maxrandom.sweep import is_stored, run_sweep
@@ -124,7 +125,7 @@ class Evaluation:
         """
         planned = self._planned
         sweep = self.sweep(progress)
-        claim, task = self._judge(sweep, record)
+        claim, task = self._judge(sweep, record, progress)
         record.tries = self._look(record, claim, task)
         record.notes += self._ledger.notes(self._subject)
         if record.passed and planned.cell.test:
@@ -139,7 +140,7 @@ class Evaluation:
         SweepError
             If a prompt cannot be scored.
         """
-        self._judge(self.sweep(progress), record, thrifty=True)
+        self._judge(self.sweep(progress), record, progress, thrifty=True)
 
     def sweep(self, progress: Progress) -> Sweep:
         """Run the prompts; each is counted in the ledger, and nothing is judged.
@@ -192,7 +193,7 @@ class Evaluation:
         return [*self._ledger.problems, *self._means.store.messages]
 
     def _judge(
-        self, sweep: Sweep, record: ClaimRecord, *, thrifty: bool = False
+        self, sweep: Sweep, record: ClaimRecord, progress: Progress, *, thrifty: bool = False
     ) -> tuple[int, int]:
         """Fill the record, and return how many tries there are of this claim, and of any."""
         planned = self._planned
@@ -200,8 +201,39 @@ class Evaluation:
         record.t = t
         record.revision = sweep.revision or record.revision
         others = [] if thrifty else self._others()
-        assess(planned.with_t(t), sweep, record, others, thrifty=thrifty)
+        assess(
+            planned.with_t(t),
+            sweep,
+            record,
+            others,
+            thrifty=thrifty,
+            without_inputs=lambda best: self._without_inputs(best, record, progress),
+        )
         return claim, task
+
+    def _without_inputs(
+        self, best: PromptPredictions, record: ClaimRecord, progress: Progress
+    ) -> PromptPredictions | None:
+        """Ask a prompt again with blank inputs, where the suite wants that and it tells anything.
+
+        Raises
+        ------
+        SweepError
+            If it cannot be scored so.
+        """
+        suite = self._planned.suite
+        if "choices_only" not in suite.shortcuts:
+            return None
+        if reason := no_control_reason(best.examples):
+            record.notes.append(reason)
+            return None
+        try:
+            sweep = self.ask([(best.prompt, blanked(best.examples))], suite.scoring, progress)
+        except ModelError:
+            raise
+        except SweepError as error:
+            raise SweepError(f"shortcuts: choices_only: with blank inputs, {error}") from error
+        return sweep.predictions.prompts[0]
 
     def _others(self) -> list[tuple[PlannedClaim, Sweep]]:
         means = self._means

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.labels import Labels
     from pytest_maxrandom.plan import PlannedClaim
     from pytest_maxrandom.predictions import Predictions
+    from pytest_maxrandom.shortcuts.compare import Compared
     from pytest_maxrandom.sweep import Sweep
     from pytest_maxrandom.tasks.task import Example
     from pytest_maxrandom.verdict import Verdict
@@ -39,6 +40,7 @@ def seen_of_sweep(
     best: int = 0,
     verdict: Verdict | None = None,
     others: Sequence[Seen] = (),
+    compared: Compared | None = None,
 ) -> Seen:
     """Return what a sweep shows.
 
@@ -54,6 +56,8 @@ def seen_of_sweep(
         What the claim comes to; not needed where the sweep stands beside another.
     others : sequence of Seen
         The same of other models.
+    compared : Compared, optional
+        The best prompt beside heuristics.
     """
     cell, prompt_set = planned.cell, planned.cell.prompt_set
     predictions, scoring = sweep.predictions, planned.suite.scoring
@@ -90,6 +94,7 @@ def seen_of_sweep(
         full_texts=sweep.full_texts,
         asked=_asked(planned),
         outcome=None if verdict is None else _outcome(planned, labels, best, verdict),
+        compared=compared,
         others=tuple(others),
     )
 

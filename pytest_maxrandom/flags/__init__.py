@@ -13,6 +13,7 @@
 ``shared``     long texts that several examples share
 ``labels``     answers that are always the same label
 ``models``     two models that are one
+``shortcuts``  a best prompt that is no better than heuristics, or without the questions
 ``claims``     what the verdict alone does not tell
 ``accident``   how likely guessers do what several prompts do
 =============  =====================================================================
@@ -31,6 +32,7 @@ from pytest_maxrandom.flags import (
     prompts,
     scores,
     shared,
+    shortcuts,
     texts,
 )
 from pytest_maxrandom.flags.flag import Flag
@@ -78,5 +80,7 @@ def _of_answers(read: Seen) -> Iterable[Iterable[Flag]]:
         scores.label_mass(tried),
         *_preferences(tried),
         claims.not_confirmed(tried),
+        shortcuts.best_is_heuristic(tried),
+        shortcuts.best_is_choices_only(tried),
         prompts.repeated(read, tried),
     )

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from pytest_maxrandom.shortcuts.compare import Compared
     from pytest_maxrandom.suite.recorded import Chance
 
 
@@ -122,6 +123,8 @@ class Seen:
         Number of prompts that were asked for; None where fewer were to be expected.
     outcome : Outcome or None
         None where nothing was judged.
+    compared : Compared or None
+        The best prompt beside heuristics; None where no texts are at hand.
     others : tuple of Seen
         What other models showed, asked the same.
     """
@@ -152,6 +155,7 @@ class Seen:
     full_texts: int = 0
     asked: int | None = None
     outcome: Outcome | None = None
+    compared: Compared | None = None
     others: tuple[Seen, ...] = ()
 
     @property

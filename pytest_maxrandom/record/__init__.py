@@ -37,6 +37,7 @@ from pytest_maxrandom.record.label_bias import (
 )
 from pytest_maxrandom.record.red_flags import RedFlag, RedFlagKind, Severity
 from pytest_maxrandom.record.run import SCHEMA_VERSION, RunRecord
+from pytest_maxrandom.record.shortcuts import HeuristicName, ShortcutControl, Shortcuts
 from pytest_maxrandom.record.words import Adjustment, Outcome, Standing
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "ContaminationRecord",
     "Engine",
     "HeldOut",
+    "HeuristicName",
     "Interaction",
     "InteractionBias",
     "LabelBiasRecord",
@@ -70,6 +72,8 @@ __all__ = [
     "ReplicatesRecord",
     "RunRecord",
     "Severity",
+    "ShortcutControl",
+    "Shortcuts",
     "Standing",
     "Tries",
     "ValidationSet",

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pytest_maxrandom.record.red_flags import RedFlag, RedFlagKind, Severity
+from pytest_maxrandom.record.shortcuts import Shortcuts
 from pytest_maxrandom.record.words import Outcome, Standing
 
 
@@ -240,6 +241,8 @@ class ClaimRecord:
     """Accuracy of the best constant answer; None where no two examples share an answer."""
     majority_p: float | None = None
     """p_max of that constant answer."""
+    shortcuts: Shortcuts | None = None
+    """The best prompt beside what needs no knowledge; None where no texts are at hand."""
     critical_count: int | None = None
     """Fewest correct answers that would have passed the claim; None if no count can."""
     critical_score: float | None = None

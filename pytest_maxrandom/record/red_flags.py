@@ -26,6 +26,10 @@ RedFlagKind = Literal[
     "constant_answers",
     "majority",
     "max_t",
+    "heuristic",
+    "choices_only",
+    "near_heuristic",
+    "near_choices_only",
     "repeated_prompts",
     "unpassable",
 ]
@@ -48,11 +52,16 @@ DEFAULTS: Mapping[RedFlagKind, Severity] = {
     "constant_answers": "fail",
     "majority": "fail",
     "max_t": "fail",
+    "heuristic": "fail",
+    "choices_only": "fail",
+    "near_heuristic": "warn",
+    "near_choices_only": "warn",
     "repeated_prompts": "warn",
     "unpassable": "warn",
 }
 """What each kind does to a claim where a suite says nothing: what makes n, t, chance or the scores
-wrong fails it, and so does what shows that a preferred label would pass as well."""
+wrong fails it, and so does what shows that a preferred label, or who reads no question, would pass
+as well."""
 
 
 @dataclass(slots=True)

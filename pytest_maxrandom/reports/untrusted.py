@@ -219,6 +219,7 @@ def _without_prose(claim: ClaimRecord) -> ClaimRecord:
         message=None if claim.message is None else _ELSEWHERE,
         xfail=None if claim.xfail is None else "",
         red_flags=[RedFlag(kind, severity, _ELSEWHERE) for kind, severity in kinds],
+        shortcuts=None,
         notes=[],
         warnings=[],
     )

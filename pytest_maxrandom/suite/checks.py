@@ -151,6 +151,7 @@ def contradictions(data: Any) -> Iterator[Finding]:
     yield from contradictions_of_replicates(suite, recorded=False)
     yield from _label_bias(suite, recorded=False)
     yield from _unused_counterfactual(suite)
+    yield from _repeated_shortcuts(suite)
     arms = suite.get("arms")
     if isinstance(arms, dict):
         sound = {name: _sound(ArmSpec, arm) for name, arm in arms.items() if isinstance(name, str)}
@@ -196,6 +197,15 @@ def _unused_counterfactual(suite: dict[str, Any]) -> Iterator[Finding]:
             ("counterfactual",),
             "`counterfactual` says how choices are stated, and nothing is scored so; remove it, or "
             "use `scoring: counterfactual` or `label_bias: {interactions: counterfactual}`",
+        )
+
+
+def _repeated_shortcuts(suite: dict[str, Any]) -> Iterator[Finding]:
+    controls = _entries(suite.get("shortcuts"))
+    for index, first in _repeats(each if isinstance(each, str) else None for each in controls):
+        yield (
+            ("shortcuts", index),
+            f"shortcuts[{index}] repeats shortcuts[{first}]; remove one of the two",
         )
 
 

@@ -45,6 +45,14 @@ class RedFlagsSpec(Spec):
     """A best prompt that is not above the best constant answer."""
     max_t: Severity = DEFAULTS["max_t"]
     """A p_max that the max-T permutation test does not confirm."""
+    heuristic: Severity = DEFAULTS["heuristic"]
+    """A best prompt that is not above a heuristic, such as the longest choice."""
+    choices_only: Severity = DEFAULTS["choices_only"]
+    """A best prompt that is not above itself with blank inputs (`shortcuts: [choices_only]`)."""
+    near_heuristic: Severity = DEFAULTS["near_heuristic"]
+    """A best prompt that is above the best heuristic by no more than chance allows."""
+    near_choices_only: Severity = DEFAULTS["near_choices_only"]
+    """A best prompt that is above itself with blank inputs by no more than chance allows."""
     repeated_prompts: Severity = DEFAULTS["repeated_prompts"]
     """Fewer distinct prompts than asked."""
     unpassable: Severity = DEFAULTS["unpassable"]

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from pytest_maxrandom.record import ShortcutControl
 from pytest_maxrandom.suite.base import (
     Dtype,
     FormatSpec,
@@ -296,6 +297,12 @@ class SuiteSpec(ComparingSettings, ReplicatedSettings, LabelBiasSettings, Counte
     """How counterfactual scoring states a choice."""
     metric: Metric = "accuracy"
     """What the best prompt is best in. The other two need examples that share their choices."""
+    shortcuts: Annotated[
+        list[ShortcutControl],
+        BeforeValidator(listed, json_schema_input_type=ShortcutControl | list[ShortcutControl]),
+    ] = Field(default=[])
+    """Controls beside each claim, no tries. choices_only: the best prompt once more, with blank
+    inputs; whatever is right then is right by the choices alone."""
     allow_unpassable: bool = False
     """Whether claims may stand here that no result can pass, with so few examples and so many
     prompts."""

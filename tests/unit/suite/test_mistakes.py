@@ -32,7 +32,8 @@ TASK_KEYS = (
             "promts: {}",
             "unknown key `promts`; did you mean `prompts`? "
             "(keys here: assert, xfail, marks, label_bias, replicates, compare, contamination, "
-            "models, arms, tasks, prompts, scoring, counterfactual, metric, allow_unpassable)",
+            "models, arms, tasks, prompts, scoring, counterfactual, metric, shortcuts, "
+            "allow_unpassable)",
         ),
         (
             "assert: {p_mx: 0.05}",
@@ -69,7 +70,8 @@ TASK_KEYS = (
             "complementary_prompts, colliding_ids, repeated_examples, clustered_answers, "
             "shared_text, other_examples, cut_text, constant_scores, tied_scores, never_right, "
             "unsteady_prompts, identical_models, label_mass, constant_answers, "
-            "majority, max_t, repeated_prompts, unpassable)",
+            "majority, max_t, heuristic, choices_only, near_heuristic, near_choices_only, "
+            "repeated_prompts, unpassable)",
         ),
         (
             "assert: {red_flags: {majority: off}}",
@@ -316,6 +318,15 @@ def test_a_missing_key_is_told_at_the_part_that_lacks_it(suite: SuiteText) -> No
         (
             MINIMAL + "prompts:\n  shots:\n  - 1\n  - 2\n  - 1\n",
             "7: prompts.shots[2] repeats prompts.shots[0]; remove one of the two",
+        ),
+        (
+            MINIMAL + "shortcuts: [choices_only, choices_only]\n",
+            "3: shortcuts[1] repeats shortcuts[0]; remove one of the two",
+        ),
+        (
+            MINIMAL + "shortcuts: choices\n",
+            "3: `shortcuts`: found 'choices', expected 'choices_only'; did you mean "
+            "`choices_only`?",
         ),
         (
             MINIMAL + "prompts: {instructions: [a, a]}\n",
