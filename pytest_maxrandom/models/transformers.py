@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models.adapters import attach, check_adapter
+from pytest_maxrandom.models.arithmetic import keep_generic
 from pytest_maxrandom.models.causal import CausalModel
 from pytest_maxrandom.models.devices import Processors, check_placement
 from pytest_maxrandom.models.refusals import (
@@ -114,6 +115,7 @@ def load(
             raise ModelError(f"{spec.name} cannot be loaded: {reason}") from error
     check_weights(spec, report)
     check_quantized(spec, model)
+    keep_generic(model)  # before anything is put through it
     placed = _placed(model)
     check_placement(spec, placed)
     device = str(model.get_input_embeddings().weight.device)

@@ -4,6 +4,7 @@ A record is made where its item ran (perhaps in a worker process), travels as a 
 rendered by :mod:`pytest_maxrandom.reports`. A number that was not computed is None.
 """
 
+from pytest_maxrandom.record.arithmetic import Arithmetic
 from pytest_maxrandom.record.claim import (
     BestPrompt,
     ClaimRecord,
@@ -41,6 +42,7 @@ from pytest_maxrandom.record.words import Adjustment, Outcome, Standing
 __all__ = [
     "SCHEMA_VERSION",
     "Adjustment",
+    "Arithmetic",
     "BaseRate",
     "BestPrompt",
     "Calibrated",
