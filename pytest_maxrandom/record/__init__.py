@@ -36,7 +36,7 @@ from pytest_maxrandom.record.label_bias import (
     LabelRow,
 )
 from pytest_maxrandom.record.red_flags import RedFlag, RedFlagKind, Severity
-from pytest_maxrandom.record.run import SCHEMA_VERSION, RunRecord
+from pytest_maxrandom.record.run import SCHEMA_VERSION, RunRecord, arithmetics
 from pytest_maxrandom.record.words import Adjustment, Outcome, Standing
 
 __all__ = [
@@ -73,4 +73,5 @@ __all__ = [
     "Standing",
     "Tries",
     "ValidationSet",
+    "arithmetics",
 ]

@@ -100,6 +100,7 @@ _ORIGINS = (
     origins.held_out,
     origins.looks,
     origins.precision,
+    origins.processors,
     origins.recorded,
     origins.sampling,
     origins.spread,

@@ -12,6 +12,7 @@ import pytest
 
 import tests.tiny as tiny
 from pytest_maxrandom.errors import ModelError, SuiteError
+from pytest_maxrandom.models import hub
 from pytest_maxrandom.models.digest import model_digest
 from pytest_maxrandom.models.registry import ModelPool, located, model_key
 from pytest_maxrandom.plan import plan
@@ -417,5 +418,7 @@ def test_an_adapter_on_the_hub_is_loaded_from_its_cache_and_is_its_commit(
     assert _sums(_get(models, adapter="org/lora")) == expected
     second = _digest(models, adapter="org/lora")
     (repo / "refs" / "main").write_text("1" * 40)
+    assert _digest(models, adapter="org/lora") == second  # within the session
+    hub.begin()
     assert len({second, _digest(models, adapter="org/lora"), _digest(models)}) == 3
     assert _refusal(models, adapter="org/absent").startswith("there is no folder org/absent")
