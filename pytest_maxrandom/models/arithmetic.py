@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
-import importlib.util
 import os
 import platform
 import sys
@@ -58,7 +57,7 @@ def foretold(spec: ModelSpec) -> Arithmetic:
     ]
     kernels = TORCH if spec.quantization == "none" else GENERIC
     if spec.quantization in ("nf4", "fp4") and not gpus and _packs():
-        kernels = FETCHED if importlib.util.find_spec("kernels") else PACKED
+        kernels = FETCHED if "kernels" in _versions() else PACKED
     return _arithmetic(names, kernels, libraries)
 
 

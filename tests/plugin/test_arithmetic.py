@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
+import pytest
+
+from pytest_maxrandom.errors import SweepError
+from pytest_maxrandom.items.arms import ArmsItem
 from pytest_maxrandom.models.arithmetic import processor
+from pytest_maxrandom.predictions import Predictions
+from pytest_maxrandom.record import Arithmetic, Engine
+from pytest_maxrandom.sweep import Sweep
+from tests.unit.reports.samples import comparison
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 def _claims(pytester: pytest.Pytester, *arguments: str) -> list[dict[str, Any]]:
@@ -44,3 +51,21 @@ def test_results_of_another_processor_are_computed_again_and_are_no_further_trie
     assert third["engine"]["reused"] == third["tries"]["run"]
     assert third["engine"]["arithmetic"] == first["engine"]["arithmetic"]
     assert third["t"] == first["t"]
+
+
+def test_arms_on_different_processors_are_not_compared() -> None:
+    item = SimpleNamespace(record=comparison())
+
+    def add(processor: str, kernels: str = "torch") -> None:
+        engine = Engine("cpu", "float32", 0, 0, 0.0)
+        engine.arithmetic = Arithmetic(processor, kernels, {})
+        ArmsItem._add_arithmetic(cast("ArmsItem", item), Sweep(Predictions(()), engine))
+
+    add("a processor")
+    add("a processor", "bitsandbytes")  # other kernels are what quantization: none, not nf4 changes
+    with pytest.raises(SweepError) as caught:
+        add("a GPU")
+    assert str(caught.value) == (
+        "its numbers are of another processor (a GPU and a processor), so that a difference may be "
+        "that of their arithmetic; expected arms on one device (the key `device` of models)"
+    )
