@@ -22,6 +22,7 @@ from tests.unit.killed_sweep import WORK, made
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_maxrandom.asking import Work
     from pytest_maxrandom.models.base import Model
     from pytest_maxrandom.predictions import PromptPredictions
     from pytest_maxrandom.store import Store
@@ -33,7 +34,7 @@ def _never() -> Model:
     raise AssertionError("the model was loaded")
 
 
-def _run(store: Store, log: Path, work: list[tuple[object, ...]] = FEW, **said: object) -> Sweep:  # type: ignore[assignment]
+def _run(store: Store, log: Path, work: Work = FEW, **said: object) -> Sweep:
     arguments = {"store": store, "model_digest": "llama", **said}
     return run_sweep(work, lambda: made(log), "mean_logprob", lambda *call: None, **arguments)  # type: ignore[arg-type]
 
@@ -97,7 +98,7 @@ def test_results_of_another_arithmetic_are_never_mixed_into_a_sweep(tmp_path: Pa
         assert not is_stored(FEW, "mean_logprob", store, "llama", "auto", ELSEWHERE)
 
 
-def _keys_of(work: list[tuple[object, ...]], arithmetic: Arithmetic) -> list[Key]:
+def _keys_of(work: Work, arithmetic: Arithmetic) -> list[Key]:
     return [
         Key(
             "llama",

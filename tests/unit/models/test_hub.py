@@ -169,7 +169,12 @@ def test_the_hub_is_asked_once_for_a_commit(
 ) -> None:
     asked = []
     real = commits.check_reachable
-    monkeypatch.setattr(commits, "check_reachable", lambda *of: asked.append(of) or real(*of))
+
+    def check(name: str, revision: str | None, holds: str) -> None:
+        asked.append((name, revision, holds))
+        real(name, revision, holds)
+
+    monkeypatch.setattr(commits, "check_reachable", check)
     for _ in range(3):
         model_digest(SPEC, "org/model")
         _loaded(tmp_path)

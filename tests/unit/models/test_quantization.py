@@ -96,7 +96,8 @@ def test_the_first_forward_gives_the_numbers_of_later_ones(
     import torch
     from transformers import AutoModelForCausalLM
 
-    said = _precision(ModelSpec(name="m", quantization=kind, dtype=dtype), None)
+    spec = {"name": "m", "quantization": kind, "dtype": dtype}
+    said = _precision(ModelSpec.model_validate(spec), None)
     model = AutoModelForCausalLM.from_pretrained(tiny_llama, **said).eval()
     ids = torch.arange(3, 60)[None]
     with torch.inference_mode():
