@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.plan import PlannedClaim
     from pytest_maxrandom.predictions import Predictions, PromptPredictions, Scoring
     from pytest_maxrandom.prompts.prompt import Prompt
-    from pytest_maxrandom.record import ClaimRecord, HeldOut
+    from pytest_maxrandom.record import Arithmetic, ClaimRecord, HeldOut
     from pytest_maxrandom.store import Store
     from pytest_maxrandom.sweep import Progress, Sweep
 
@@ -168,7 +168,12 @@ class Evaluation:
         """Tell whether no text of some work needs to be put through the model again."""
         means = self._means
         return not means.settings.fresh and is_stored(
-            work, scoring, means.store, self._subject.model_digest, means.settings.engine
+            work,
+            scoring,
+            means.store,
+            self._subject.model_digest,
+            means.settings.engine,
+            self._arithmetic,
         )
 
     def ask(self, work: Work, scoring: Scoring, progress: Progress) -> Sweep:
@@ -237,7 +242,9 @@ class Evaluation:
 
     def _others(self) -> list[tuple[PlannedClaim, Sweep]]:
         means = self._means
-        return other_models(self._planned, means.collected, means.store, means.settings.engine)
+        return other_models(
+            self._planned, means.collected, means.store, means.pool, means.settings.engine
+        )
 
     def _check_budget(self) -> None:
         """Refuse prompts beyond the budget; those that were evaluated before may be tested."""
@@ -335,9 +342,14 @@ class Evaluation:
             store=means.store,
             fresh=fresh,
             model_digest=self._subject.model_digest,
+            arithmetic=self._arithmetic,
             forced_engine=means.settings.engine,
             finished=finished,
         )
+
+    @property
+    def _arithmetic(self) -> Arithmetic:
+        return self._means.pool.arithmetic(self._planned.model, self._planned.base)
 
     def load(self) -> Model:
         """Return the model, loaded.

@@ -18,6 +18,7 @@ from pytest_maxrandom.record import (
     LabelBiasRecord,
     ReplicatesRecord,
     RunRecord,
+    arithmetics,
 )
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ _LISTS: dict[str, type[ItemRecord]] = {
 }
 """Where a run keeps each kind of record."""
 
-_LIBRARIES = ("pytest-maxrandom", "numpy", "torch", "transformers", "bitsandbytes")
+_LIBRARIES = ("pytest-maxrandom", "numpy")
 
 
 def attach(item: pytest.Item, report: pytest.TestReport) -> None:
@@ -96,6 +97,7 @@ class Run:
                 "not_run": len(self._selected.keys() - told),
             }
         )
+        run.versions |= _computing(run)
         adjust(run.claims, self._adjustment)
         if run.comparisons:
             from pytest_maxrandom.arms.over_tasks import adjust_over_tasks, over_tasks
@@ -153,3 +155,12 @@ def _versions() -> dict[str, str]:
         except importlib.metadata.PackageNotFoundError:
             continue
     return found
+
+
+def _computing(run: RunRecord) -> dict[str, str]:
+    """Return the versions of what computed the numbers, in whatever process and run that was."""
+    found: dict[str, dict[str, None]] = {}
+    for arithmetic in arithmetics(run):
+        for name, number in arithmetic.versions.items():
+            found.setdefault(name, {})[number] = None
+    return {name: " and ".join(numbers) for name, numbers in found.items()}

@@ -56,7 +56,14 @@ def sentencepiece_tokenizer(*, begin: bool = True, end: bool = False) -> Any:
     )
 
 
-def save_llama(folder: Path, tokenizer: Any | None = None, *, positions: int = 512) -> Path:
+def save_llama(
+    folder: Path,
+    tokenizer: Any | None = None,
+    *,
+    positions: int = 512,
+    hidden: int = 64,
+    inner: int = 128,
+) -> Path:
     """Save a random Llama of some 100,000 parameters."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
@@ -65,8 +72,8 @@ def save_llama(folder: Path, tokenizer: Any | None = None, *, positions: int = 5
     torch.manual_seed(0)
     config = LlamaConfig(
         vocab_size=len(tokenizer),
-        hidden_size=64,
-        intermediate_size=128,
+        hidden_size=hidden,
+        intermediate_size=inner,
         num_hidden_layers=2,
         num_attention_heads=4,
         num_key_value_heads=2,

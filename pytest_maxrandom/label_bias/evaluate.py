@@ -67,6 +67,7 @@ class LabelBiasEvaluation:
             If a prompt cannot be scored.
         """
         own = self._evaluation.sweep(progress)
+        record.add_arithmetic(own.engine)
         t, *_ = self._evaluation.counted()
         further: list[Sweep] = []
 

@@ -4,6 +4,7 @@ A record is made where its item ran (perhaps in a worker process), travels as a 
 rendered by :mod:`pytest_maxrandom.reports`. A number that was not computed is None.
 """
 
+from pytest_maxrandom.record.arithmetic import Arithmetic
 from pytest_maxrandom.record.claim import (
     BestPrompt,
     ClaimRecord,
@@ -36,13 +37,14 @@ from pytest_maxrandom.record.label_bias import (
     LabelRow,
 )
 from pytest_maxrandom.record.red_flags import RedFlag, RedFlagKind, Severity
-from pytest_maxrandom.record.run import SCHEMA_VERSION, RunRecord
+from pytest_maxrandom.record.run import SCHEMA_VERSION, RunRecord, arithmetics
 from pytest_maxrandom.record.shortcuts import HeuristicName, ShortcutControl, Shortcuts
 from pytest_maxrandom.record.words import Adjustment, Outcome, Standing
 
 __all__ = [
     "SCHEMA_VERSION",
     "Adjustment",
+    "Arithmetic",
     "BaseRate",
     "BestPrompt",
     "Calibrated",
@@ -77,4 +79,5 @@ __all__ = [
     "Standing",
     "Tries",
     "ValidationSet",
+    "arithmetics",
 ]

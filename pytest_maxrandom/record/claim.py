@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from pytest_maxrandom.record.arithmetic import Arithmetic
 from pytest_maxrandom.record.red_flags import RedFlag, RedFlagKind, Severity
 from pytest_maxrandom.record.shortcuts import Shortcuts
 from pytest_maxrandom.record.words import Outcome, Standing
@@ -191,6 +192,10 @@ class Engine:
     closest: float | None = None
     """Smallest difference between the best and the second-best score of an answer, in the unit of
     the score; ties, which a lot decides, do not count."""
+    asked_dtype: str | None = None
+    """The type that the suite asks for, where the kernels compute in another, `dtype`."""
+    arithmetic: Arithmetic | None = None
+    """What computed the numbers, whenever that was."""
 
 
 @dataclass(slots=True)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from pytest_maxrandom.record.arithmetic import Arithmetic
 from pytest_maxrandom.record.words import Outcome, Standing
+
+if TYPE_CHECKING:
+    from pytest_maxrandom.record.claim import Engine
 
 Indication = Literal["tuned on the text", "no sign of it", "inconclusive"]
 
@@ -23,6 +27,13 @@ class DesignRecord:
     message: str | None = None
     notes: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    arithmetics: list[Arithmetic] = field(default_factory=list)
+    """What computed the numbers of all the sweeps that it is about, each once."""
+
+    def add_arithmetic(self, engine: Engine | None) -> None:
+        """Note what computed a sweep, if that is known and new."""
+        if engine and engine.arithmetic and engine.arithmetic not in self.arithmetics:
+            self.arithmetics.append(engine.arithmetic)
 
 
 @dataclass(slots=True)

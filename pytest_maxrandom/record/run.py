@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pytest_maxrandom.record.claim import ClaimRecord
 from pytest_maxrandom.record.designs import (
@@ -13,6 +14,9 @@ from pytest_maxrandom.record.designs import (
 )
 from pytest_maxrandom.record.label_bias import LabelBiasRecord
 from pytest_maxrandom.record.words import Adjustment
+
+if TYPE_CHECKING:
+    from pytest_maxrandom.record.arithmetic import Arithmetic
 
 SCHEMA_VERSION = 1
 
@@ -25,7 +29,8 @@ class RunRecord:
     created: str
     """UTC, ISO 8601."""
     versions: dict[str, str]
-    """Of pytest-maxrandom, Python and the libraries that produced the numbers."""
+    """Of pytest-maxrandom and Python in the process that gathered the results, and of the libraries
+    that computed them, whenever that was; several of one library are joined."""
     interrupted: bool = False
     adjustment: Adjustment = "holm"
     """How p-values are adjusted for the number of claims: Holm's method, or that of Benjamini
@@ -41,3 +46,12 @@ class RunRecord:
     over_tasks: list[OverTasks] = field(default_factory=list)
     """Each comparison that was made on several tasks, over all of them."""
     schema_version: int = SCHEMA_VERSION
+
+
+def arithmetics(run: RunRecord) -> list[Arithmetic]:
+    """Return what computed the numbers of a run, each once."""
+    engines = [claim.engine for claim in run.claims if claim.engine]
+    found = [engine.arithmetic for engine in engines if engine.arithmetic]
+    for record in (*run.replicates, *run.label_bias, *run.comparisons, *run.contamination):
+        found += record.arithmetics
+    return list({each.digest: each for each in found}.values())

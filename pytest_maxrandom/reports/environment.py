@@ -103,6 +103,7 @@ _ORIGINS = (
     origins.in_clusters,
     origins.looks,
     origins.precision,
+    origins.processors,
     origins.recorded,
     origins.sampling,
     origins.spread,

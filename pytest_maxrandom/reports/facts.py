@@ -39,6 +39,7 @@ def facts(claim: ClaimRecord, run: RunRecord) -> list[tuple[str, str]]:
         ("All prompts", origins.spread(claim)),
         ("Ties", origins.ties(claim)),
         ("Precision", origins.precision(claim)),
+        ("Computed", origins.computed(claim)),
         ("Cost", origins.cost(claim)),
     ]
     return [(title, phrase) for title, phrase in known if phrase]

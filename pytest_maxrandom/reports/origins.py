@@ -11,13 +11,14 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.notation import accuracy, count, equals, p_value
+from pytest_maxrandom.record import arithmetics
 from pytest_maxrandom.reports.suites import by_suite
 from pytest_maxrandom.reports.summary import model_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_maxrandom.record import ClaimRecord, Engine, HeldOut, LabelBiasRecord
+    from pytest_maxrandom.record import ClaimRecord, Engine, HeldOut, LabelBiasRecord, RunRecord
 
 _Number = TypeVar("_Number", int, float)
 
@@ -329,10 +330,28 @@ def precision(claim: ClaimRecord) -> str:
     exact = claim.quantization == "none" and e is not None and e.dtype in ("float32", "float64")
     if e is None or e.closest is None or exact:
         return ""
+    asked = f" (the suite asks for {e.asked_dtype})" if e.asked_dtype else ""
     return (
-        f"{e.dtype}: answers can change when texts are put together in other batches; the closest "
-        f"of all was decided by {e.closest:.2g} in score"
+        f"{e.dtype}{asked}: answers can change when texts are put together in other batches; the "
+        f"closest of all was decided by {e.closest:.2g} in score"
     )
+
+
+def computed(record: ClaimRecord | LabelBiasRecord) -> str:
+    """Say what computed the numbers: processor, kernels and versions."""
+    found = record.engine.arithmetic if record.engine else None
+    if found is None:
+        return ""
+    versions = ", ".join(f"{name} {number}" for name, number in found.versions.items())
+    return f"on {found.processor}, by {found.kernels} ({versions})"
+
+
+def processors(run: RunRecord) -> str:
+    """Say on which processors the models of a run were computed."""
+    names = list(dict.fromkeys(each.processor for each in arithmetics(run)))
+    if len(names) > 1:
+        return f"{listed(names)}; the details of each claim say on which"
+    return "".join(names)
 
 
 def _where(engine: Engine) -> str:

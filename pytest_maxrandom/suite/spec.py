@@ -50,9 +50,11 @@ class ModelSpec(Spec):
     dtype: Dtype = "auto"
     """Weights that are not quantized, and arithmetic with those of 4 bits: auto is bfloat16 beside
     4 bits, float16 beside int8, else as stored. On a processor without bfloat16 instructions
-    float32 is several times faster."""
+    float32 is several times faster; on one with avx512_bf16, 4-bit layers are computed in bfloat16
+    whatever is said here, and the report says so."""
     device: Text = "auto"
-    """auto (a GPU if there is one), cpu, cuda (a GPU that is free), cuda:1, ..."""
+    """auto (a GPU if there is one), cpu, cuda (a GPU of the first one's kind that is free), cuda:1,
+    ..."""
     device_map: Literal["auto", "balanced", "sequential"] | None = None
     """How a model that needs several GPUs is spread over all of them, in place of `device`."""
     trust_remote_code: bool = False

@@ -38,7 +38,8 @@ TASK_KEYS = (
         (
             "assert: {p_mx: 0.05}",
             "unknown key `assert.p_mx`; did you mean `p_max`? (keys here: p_max, "
-            "union_p, permutation_p, beats, family, red_flags, count, looks, test_p, in_replicates)",
+            "union_p, permutation_p, beats, family, red_flags, count, looks, test_p, "
+            "in_replicates)",
         ),
         ("assert: {zzz: 1}",
             "unknown key `assert.zzz` (keys here: p_max, union_p, permutation_p, beats, "
@@ -86,7 +87,8 @@ TASK_KEYS = (
         (
             "assert: 0.05",
             "`assert`: found 0.05, expected keys with values or 'report' (keys here: p_max, "
-            "union_p, permutation_p, beats, family, red_flags, count, looks, test_p, in_replicates)",
+            "union_p, permutation_p, beats, family, red_flags, count, looks, test_p, "
+            "in_replicates)",
         ),
         (
             "prompts:",
