@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tests.proof.scale import LEVEL
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -29,6 +31,18 @@ def run_pytest(folder: Path, *arguments: str) -> tuple[int, list[dict[str, Any]]
     assert report.is_file(), done.stdout + done.stderr
     claims: list[dict[str, Any]] = json.loads(report.read_text())["claims"]
     return done.returncode, claims
+
+
+def shares(claims: Sequence[dict[str, Any]]) -> str:
+    """Say which share of claims passed, and which would if less were claimed."""
+    held = {
+        name: np.array([claim[name] <= LEVEL for claim in claims])
+        for name in ("p_max", "permutation_p")
+    }
+    held["both"] = held["p_max"] & held["permutation_p"]
+    alone = ", ".join(f"{name} {passed.mean():.3f}" for name, passed in held.items())
+    passed = np.mean([claim["outcome"] == "passed" for claim in claims])
+    return f"{passed:.3f} passed ({alone}; {len(claims)} runs)"
 
 
 def judge(

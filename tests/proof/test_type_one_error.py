@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.proof.guessers import GUESSERS
-from tests.proof.scale import LEVEL, most, scaled
-from tests.proof.sessions import judge
+from tests.proof.scale import most, scaled
+from tests.proof.sessions import judge, shares
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,13 +30,7 @@ def test_a_suite_that_says_nothing_else_passes_guessers_in_five_of_a_hundred_run
     sweeps = [GUESSERS[name](generator, T) for _ in range(RUNS)]
     _, claims = judge(tmp_path / "all", sweeps)
     passed = [claim["outcome"] == "passed" for claim in claims]
-    by_p_max, by_max_t = (
-        np.mean([claim[key] <= LEVEL for claim in claims]) for key in ("p_max", "permutation_p")
-    )
-    measured(
-        f"type I, {name}: default claim {np.mean(passed):.3f}, p_max alone {by_p_max:.3f}, "
-        f"permutation_p alone {by_max_t:.3f} ({RUNS} runs)"
-    )
+    measured(f"type I, {name}: {shares(claims)}")
     # What a user sees of one claim is its exit code.
     shown = [*np.flatnonzero(passed)[: SESSIONS // 2], *np.flatnonzero(np.logical_not(passed))]
     for place in shown[:SESSIONS]:
