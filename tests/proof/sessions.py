@@ -71,7 +71,9 @@ def judge(
                 ("answers", sweep.answers),
                 ("gold", sweep.gold),
                 ("choices", np.full(n, 2)),
+                ("clusters", sweep.clusters),
             )
+            if values is not None
         }
     np.savez(folder / "m.npz", **arrays)
     tasks = "".join(f"- {{name: run{number}}}\n" for number in range(len(sweeps)))

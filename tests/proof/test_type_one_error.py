@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tests.proof.guessers import GUESSERS
+from tests.proof.guessers import GUESSERS, SHARED_PASSAGES
 from tests.proof.scale import most, scaled
 from tests.proof.sessions import judge, shares
 
@@ -20,14 +20,15 @@ pytestmark = pytest.mark.proof
 T = 50
 RUNS = scaled(1000, 120)
 SESSIONS = scaled(8, 2)
+DRAWS = GUESSERS | SHARED_PASSAGES
 
 
-@pytest.mark.parametrize("name", GUESSERS)
+@pytest.mark.parametrize("name", DRAWS)
 def test_a_suite_that_says_nothing_else_passes_guessers_in_five_of_a_hundred_runs(
     name: str, tmp_path: Path, measured: Callable[[str], None]
 ) -> None:
     generator = np.random.default_rng(16)
-    sweeps = [GUESSERS[name](generator, T) for _ in range(RUNS)]
+    sweeps = [DRAWS[name](generator, T) for _ in range(RUNS)]
     _, claims = judge(tmp_path / "all", sweeps)
     passed = [claim["outcome"] == "passed" for claim in claims]
     measured(f"type I, {name}: {shares(claims)}")
