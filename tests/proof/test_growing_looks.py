@@ -14,9 +14,9 @@ from tests.proof.guessers import GUESSERS, N, Sweep
 from tests.proof.scale import LEVEL, most, scaled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
+
+    from tests.proof.conftest import Measured
 
 pytestmark = pytest.mark.proof
 
@@ -61,7 +61,7 @@ def test_all_looks_at_once_are_what_single_looks_are() -> None:
 
 @pytest.mark.parametrize("name", GUESSERS)
 def test_a_spent_level_passes_guessers_in_five_of_a_hundred_runs_whenever_one_looks(
-    name: str, measured: Callable[[str], None]
+    name: str, measured: Measured
 ) -> None:
     generator = np.random.default_rng(16)
     levels = np.array([look.level for look in SPENT])
@@ -73,8 +73,5 @@ def test_a_spent_level_passes_guessers_in_five_of_a_hundred_runs_whenever_one_lo
         of_all = np.array(list(map(p_of_all, shuffled.tolist(), T.tolist(), ends.tolist())))
         spending += bool(((p_max(sweep, ends) <= levels) & (of_all <= levels)).any())
         naive += bool(((p_max(sweep, T) <= LEVEL) & (shuffled <= LEVEL)).any())
-    measured(
-        f"looks, {name}: {spending / RUNS:.3f} pass at one of {LOOKS} looks with a spent level, "
-        f"{naive / RUNS:.3f} with the same level at each ({RUNS} runs)"
-    )
+    measured(f"{LOOKS} looks ({RUNS} runs)", name, naive / RUNS, spending / RUNS)
     assert spending <= most(RUNS)

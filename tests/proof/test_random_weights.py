@@ -12,9 +12,10 @@ from tests.proof.scale import WHOLE
 from tests.proof.sessions import run_pytest, shares
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
     from typing import Any
+
+    from tests.proof.conftest import Measured
 
 pytestmark = pytest.mark.proof
 
@@ -73,25 +74,23 @@ def found(
 
 
 def test_hardly_any_claim_of_models_with_random_weights_passes(
-    found: tuple[list[dict[str, Any]], list[dict[str, Any]]], measured: Callable[[str], None]
+    found: tuple[list[dict[str, Any]], list[dict[str, Any]]], measured: Measured
 ) -> None:
     claims, _ = found
     assert {claim["outcome"] for claim in claims} <= {"passed", "failed"}
     assert {claim["t"] for claim in claims} == {1, 20}
     assert {claim["n"] for claim in claims} <= {59, 60}
+    measured("random weights, claims", f"{len(claims)} claims", *shares(claims))
     passed = [claim["id"] for claim in claims if claim["outcome"] == "passed"]
-    measured(f"random weights, claims: {shares(claims)}: {', '.join(passed) or 'none'}")
     # More have a chance below 2 % at a true level of .05.
-    assert len(passed) <= (8 if WHOLE else 2)
+    assert len(passed) <= (8 if WHOLE else 2), passed
 
 
 def test_hardly_any_of_them_is_said_to_know(
-    found: tuple[list[dict[str, Any]], list[dict[str, Any]]], measured: Callable[[str], None]
+    found: tuple[list[dict[str, Any]], list[dict[str, Any]]], measured: Measured
 ) -> None:
     _, checks = found
     knowing = [check["id"] for check in checks if check["finding"] == "knowledge"]
-    measured(
-        f"random weights, label checks: {len(knowing)} of {len(checks)} say knowledge: "
-        f"{', '.join(knowing) or 'none'}"
-    )
-    assert len(knowing) <= (3 if WHOLE else 1)
+    share = len(knowing) / len(checks)
+    measured("random weights, label checks", f"{len(checks)} checks", share)
+    assert len(knowing) <= (3 if WHOLE else 2), knowing

@@ -9,17 +9,18 @@ import numpy as np
 import pytest
 
 from tests.proof.guessers import GUESSERS, N, labels, saying
-from tests.proof.scale import most, scaled
+from tests.proof.scale import LEVEL, most, scaled
 from tests.unit.test_assessment import assessed, example, yes_no
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.suite.spec import Metric
     from pytest_maxrandom.tasks.task import Example
+    from tests.proof.conftest import Measured
 
 pytestmark = pytest.mark.proof
 
@@ -52,35 +53,30 @@ def judged(
     return assessed(examples, answer, t=len(answers), metric=metric)
 
 
-def share(records: Sequence[ClaimRecord]) -> str:
-    p_max, permuted = (
-        np.array([getattr(record, name) <= 0.05 for record in records])
-        for name in ("p_max", "permutation_p")
-    )
-    passed = np.mean([bool(record.passed) for record in records])
-    return (
-        f"{passed:.3f} passed (p_max {p_max.mean():.3f}, permutation_p {permuted.mean():.3f}; "
-        f"{len(records)} runs)"
-    )
+def passed(records: Sequence[ClaimRecord]) -> int:
+    return sum(bool(record.passed) for record in records)
 
 
-@pytest.mark.parametrize("metric", METRICS)
+def by_p_max(records: Sequence[ClaimRecord]) -> int:
+    return sum(record.p_max is not None and record.p_max <= LEVEL for record in records)
+
+
 @pytest.mark.parametrize("name", GUESSERS)
-def test_other_metrics_pass_guessers_no_more_often(
-    name: str, metric: Metric, measured: Callable[[str], None]
-) -> None:
+def test_other_metrics_pass_guessers_no_more_often(name: str, measured: Measured) -> None:
     generator = np.random.default_rng(16)
-    records = []
+    records: dict[Metric, list[ClaimRecord]] = {metric: [] for metric in METRICS}
     for _ in range(RUNS):
         sweep = GUESSERS[name](generator, T)
         examples = yes_no("".join("yn"[right] for right in sweep.gold))
-        records.append(judged(examples, [("Yes", "No")] * N, sweep.answers, metric))
-    measured(f"type I, {metric}, {name}: {share(records)}")
-    assert sum(bool(record.passed) for record in records) <= most(RUNS)
+        for metric, found in records.items():
+            found.append(judged(examples, [("Yes", "No")] * N, sweep.answers, metric))
+    counts = [count(found) for found in records.values() for count in (by_p_max, passed)]
+    measured(f"type I, other metrics ({RUNS} runs)", name, *(count / RUNS for count in counts))
+    assert max(map(passed, records.values())) <= most(RUNS)
 
 
 def test_choices_that_are_called_otherwise_in_half_of_the_examples_help_no_guesser(
-    measured: Callable[[str], None],
+    measured: Measured,
 ) -> None:
     """A model that always affirms, where 70 of 100 right answers do."""
     generator = np.random.default_rng(16)
@@ -95,5 +91,8 @@ def test_choices_that_are_called_otherwise_in_half_of_the_examples_help_no_guess
             for number, (choices, pair, right) in enumerate(zip(shown, words, gold, strict=True))
         )
         records.append(judged(examples, words, saying(generator, T, 0.97)))
-    measured(f"type I, Yes/No beside True/False, always affirms, 70/30: {share(records)}")
-    assert sum(bool(record.passed) for record in records) <= most(RUNS)
+    name = "Yes/No beside True/False, always affirms, 70/30"
+    measured(
+        f"type I, choices ({RUNS} runs)", name, by_p_max(records) / RUNS, passed(records) / RUNS
+    )
+    assert passed(records) <= most(RUNS)
