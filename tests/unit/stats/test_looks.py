@@ -55,7 +55,9 @@ def test_the_chain_gives_the_known_errors_of_looking_again_and_again() -> None:
     for step, known in ((1, 0.20), (10, 0.115), (50, 0.083)):
         found = some_look_passes(naive, 100, 0.5, range(step, 201, step))
         assert found == pytest.approx(known, abs=0.002)
+    # The page on what the baseline can tell.
     assert some_look_passes(naive, 100, 0.5, range(1, 11)) == pytest.approx(0.109, abs=5e-4)
+    assert some_look_passes(naive, 100, 0.5, range(1, 201)) == pytest.approx(0.201, abs=5e-4)
 
 
 def test_the_chain_agrees_with_a_simulation() -> None:
@@ -72,6 +74,18 @@ def test_the_chain_agrees_with_a_simulation() -> None:
 def test_any_number_of_looks_stays_within_the_level(n: int, chance: float) -> None:
     for looks in (range(1, 1025), range(1, 1025, 7), [2**i - 1 for i in range(1, 30)], [200]):
         assert some_look_passes(by_doubling, n, chance, looks) <= LEVEL
+
+
+def test_a_level_that_is_spent_by_the_look_or_a_declared_budget_is_valid_too() -> None:
+    def by_look(n: int, chance: float, t: int) -> float:
+        level = LEVEL / (t * (t + 1))
+        return MaxRandomBaseline(n, chance, t).critical_count(level) or math.inf
+
+    def budget(n: int, chance: float, t: int) -> float:
+        return naive(n, chance, 200)
+
+    for needed in (by_look, budget):
+        assert 0 < some_look_passes(needed, 100, 0.5, range(1, 201)) <= LEVEL
 
 
 def test_what_two_hundred_looks_cost() -> None:
