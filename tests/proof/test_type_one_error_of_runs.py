@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from pytest_maxrandom.suite.spec import AssertSpec
 from tests.proof.guessers import GUESSERS, N, labels, saying
 from tests.proof.scale import LEVEL, most, scaled
 from tests.unit.test_assessment import assessed, example, yes_no
@@ -25,8 +26,15 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.proof
 
 T = 50
-RUNS = scaled(300, 30)
-METRICS: tuple[Metric, ...] = ("balanced_accuracy", "macro_f1")
+RUNS = scaled(300, 20)
+BOTH = AssertSpec(p_max=LEVEL, permutation_p=LEVEL)
+DEFAULTS: dict[Metric, AssertSpec] = {
+    "accuracy": BOTH,
+    "balanced_accuracy": BOTH,
+    "macro_f1": AssertSpec(permutation_p=LEVEL),
+}
+"""What suites of each metric claim where they say nothing."""
+OTHERS: tuple[Metric, ...] = ("balanced_accuracy", "macro_f1")
 
 
 def judged(
@@ -50,7 +58,7 @@ def judged(
         number = place[each.id]
         return each.choices.index(words[number][answers[prompt, number]])
 
-    return assessed(examples, answer, t=len(answers), metric=metric)
+    return assessed(examples, answer, t=len(answers), metric=metric, claim=DEFAULTS[metric])
 
 
 def passed(records: Sequence[ClaimRecord]) -> int:
@@ -64,15 +72,16 @@ def by_p_max(records: Sequence[ClaimRecord]) -> int:
 @pytest.mark.parametrize("name", GUESSERS)
 def test_other_metrics_pass_guessers_no_more_often(name: str, measured: Measured) -> None:
     generator = np.random.default_rng(16)
-    records: dict[Metric, list[ClaimRecord]] = {metric: [] for metric in METRICS}
+    balanced: list[ClaimRecord] = []
+    f1: list[ClaimRecord] = []
     for _ in range(RUNS):
         sweep = GUESSERS[name](generator, T)
         examples = yes_no("".join("yn"[right] for right in sweep.gold))
-        for metric, found in records.items():
+        for metric, found in zip(OTHERS, (balanced, f1), strict=True):
             found.append(judged(examples, [("Yes", "No")] * N, sweep.answers, metric))
-    counts = [count(found) for found in records.values() for count in (by_p_max, passed)]
+    counts = (by_p_max(balanced), passed(balanced), passed(f1))
     measured(f"type I, other metrics ({RUNS} runs)", name, *(count / RUNS for count in counts))
-    assert max(map(passed, records.values())) <= most(RUNS)
+    assert max(passed(balanced), passed(f1)) <= most(RUNS)
 
 
 def test_choices_that_are_called_otherwise_in_half_of_the_examples_help_no_guesser(
