@@ -10,7 +10,7 @@ from hypothesis import settings
 
 import tests.tiny as tiny
 
-pytest_plugins = "pytester"
+pytest_plugins = ["pytester", "tests.expected_skips"]
 
 # Workers share the cores: where each has as many threads as there are cores, threads wait for
 # others that do not run, and torch takes many times as long. Before it is imported.

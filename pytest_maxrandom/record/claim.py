@@ -58,13 +58,13 @@ class Tries:
     task: int
     """The same for any claim on these examples."""
     counted: Literal["claim", "task", "budget", "doubling"]
-    """Which of them is t; budget: the number declared in advance; doubling: the next power of two,
-    because the claim's levels are spent per doubling of t."""
+    """Which of them is t; budget: the number declared in advance; doubling: the number at the
+    end of its doubling (1, 3, 7, ...), because the claim's levels are spent per doubling."""
     look: int
     """Which look at this claim this is, from 1; the same prompts again are the same look."""
     level: float
-    """What a p-value of the best of the next power of two of prompts may be, so that all looks
-    together keep the claim's level: see `pytest_maxrandom.stats.looks`."""
+    """What a p-value of as many prompts as there are at the end of the doubling may be, so that all
+    looks together keep the claim's level: see `pytest_maxrandom.stats.looks`."""
     holds: bool
     """Whether the claim holds at that."""
 

@@ -17,6 +17,7 @@ which asks for one number starts at once.
 ``permutation``        max-T permutation test
 ``majority``           constant answers
 ``multiplicity``       many claims at once
+``looks``              many looks at a claim whose t grows
 ``selection``          expected maximum of t of N prompts
 ``winner``             what the best of t prompts is worth on new questions
 ``metrics``            balanced accuracy and macro-F1
