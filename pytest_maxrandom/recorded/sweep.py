@@ -53,6 +53,8 @@ class RecordedSweep:
         file does not tell.
     notes : tuple of str
         What a reader must know of the file, one sentence each.
+    clusters : tuple of str or None
+        Per example what it shares with others; None where the file does not tell.
 
     Raises
     ------
@@ -79,6 +81,7 @@ class RecordedSweep:
     labels: tuple[str, ...] = ()
     log_likelihoods: NDArray[np.float64] | None = None
     notes: tuple[str, ...] = ()
+    clusters: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         shape = (len(self.prompt_ids), len(self.example_ids))

@@ -30,6 +30,9 @@ class Example:
     order : tuple of int, optional
         Indices into `choices` in the order in which a prompt lists them. By itself an example has
         an order that its id determines (:func:`pytest_maxrandom.prompts.formats.shown_order`).
+    cluster : str, optional
+        What it shares with other examples, such as the id of a passage. It is no part of what the
+        example is.
     """
 
     id: str
@@ -37,6 +40,7 @@ class Example:
     choices: tuple[str, ...]
     right: tuple[int, ...]
     order: tuple[int, ...] | None = None
+    cluster: str | None = None
 
     @property
     def chance(self) -> Fraction:
