@@ -20,7 +20,7 @@ def conclude(record: ComparisonRecord, found: Difference, claim: DifferenceSpec 
     record.difference = found.mean
     record.low, record.high = found.interval(record.confidence)
     record.p_value, record.units = found.p_value(), found.units
-    record.sampled = {**found.counted}
+    record.sampled = dict(found.counted.items())
     record.first_best, record.second_best = found.first_best, found.second_best
     record.best_difference = found.best_difference
     best = found.best_interval(record.confidence)
@@ -58,7 +58,7 @@ def conclude_contamination(
     """Write down what three arms tell; a bias means nothing where tuning changes nothing."""
     record.boost, record.boost_p = boost.mean, boost.p_greater()
     record.bias, record.bias_p = bias.mean, bias.p_greater()
-    record.sampled = {**bias.counted}
+    record.sampled = dict(bias.counted.items())
     record.notes += notes(bias)
     of_boost, of_bias = p_value(record.boost_p), p_value(record.bias_p)
     known = f"{record.extra} is {signed(record.boost)} above {record.base} (p {of_boost})"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pytest_maxrandom.arms.derive import joined
 from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord
 
@@ -88,9 +90,8 @@ class Recorded:
         """Examples, or clusters, that some prompt met; 0 where results are missing."""
         if self.answers is None:
             return 0
-        met = self.answers.evaluated.any(axis=0).tolist()
-        clusters = self.answers.clusters or (None,) * len(met)
-        return _units([own for own, known in zip(clusters, met, strict=True) if known])
+        clusters = self.answers.clusters or (None,) * len(self.answers.examples)
+        return _units([clusters[k] for k in np.flatnonzero(self.answers.evaluated.any(axis=0))])
 
     @property
     def prompts(self) -> int:

@@ -161,8 +161,9 @@ def _of_label_bias(run: RunRecord) -> list[Method]:
 def _of_designs(run: RunRecord) -> list[Method]:
     comparisons = compared(run)
     flipped: set[str] = {record.units for record in comparisons if record.units}
-    for record in (*comparisons, *checked(run)):
-        flipped |= set(record.sampled) or {"examples"}
+    sampled = [each.sampled for each in comparisons] + [each.sampled for each in checked(run)]
+    for counts in sampled:
+        flipped |= set(counts) or {"examples"}
     several = "; of several kinds of units in one comparison the largest p-value counts"
     several = several if len(flipped) > 1 else ""
     if run.over_tasks:

@@ -1,4 +1,4 @@
-"""Units of a comparison: examples or their clusters, prompts, replicates, and all of them crossed."""
+"""Units of a comparison: examples or their clusters, prompts, replicates, all crossed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ def test_clusters_are_the_units_of_their_examples() -> None:
     own = random_answers(4, t=1, n=8)
     copies = PairedAnswers(
         tuple(map(str, range(40))),
-        *(np.repeat(each, 5, axis=1) for each in (own.first, own.second, own.evaluated)),
+        np.repeat(own.first, 5, axis=1),
+        np.repeat(own.second, 5, axis=1),
+        np.repeat(own.evaluated, 5, axis=1),
         clusters=tuple(f"passage {k // 5}" for k in range(40)),
     )
     found, alone = difference([copies]), difference([own])
@@ -76,10 +78,12 @@ def test_an_example_without_cluster_stands_alone() -> None:
     assert difference([made]).mean == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("what", ["prompts", "clusters"])
-def test_names_of_another_number_are_refused(what: str) -> None:
-    with pytest.raises(ValueError, match=f"{what}, one for each"):
-        dataclasses.replace(random_answers(1, t=3, n=4), **{what: ("a",)})
+def test_names_of_another_number_are_refused() -> None:
+    made = random_answers(1, t=3, n=4)
+    with pytest.raises(ValueError, match="expected 3 prompts, one for each prompt, found 1"):
+        dataclasses.replace(made, prompts=("a",))
+    with pytest.raises(ValueError, match="expected 4 clusters, one for each example, found 1"):
+        dataclasses.replace(made, clusters=("a",))
 
 
 def passed(found: Difference) -> bool:
