@@ -155,3 +155,19 @@ def test_a_difference_on_new_prompts_is_found() -> None:
     found = [difference([interacting(generator, 20, 400, mean=0.04, example=0.1)])
              for _ in range(60)]  # fmt: skip
     assert np.mean([each.p_greater() <= LEVEL for each in found]) > 0.9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", [(4,) * 25, (1,) * 20 + (4,) * 10 + (8,) * 5])
+def test_clusters_that_react_alike_pass_for_no_difference(sizes: tuple[int, ...]) -> None:
+    runs, generator = 150, np.random.default_rng(len(sizes))
+    clusters = np.repeat(np.arange(len(sizes)), sizes)
+    by_clusters = by_examples = 0
+    for _ in range(runs):
+        reacts = generator.choice([-1.0, 0.0, 1.0], len(sizes), p=[0.3, 0.4, 0.3])[clusters]
+        made = paired(np.where(generator.random((1, len(clusters))) < 0.8, reacts, 0))
+        told = dataclasses.replace(made, clusters=tuple(clusters.tolist()))
+        by_clusters += difference([told]).p_value() <= LEVEL
+        by_examples += difference([made]).p_value() <= LEVEL
+    assert by_examples / runs > 2 * most(runs)
+    assert by_clusters / runs <= most(runs)
