@@ -119,8 +119,10 @@ class ComparisonRecord(DesignRecord):
     """Two-sided, sign-flip."""
     assertion_p: float | None = None
     """One-sided, of what is asserted; None where nothing is."""
-    units: Literal["examples", "replicates"] | None = None
-    """What the signs are flipped of."""
+    units: Literal["examples", "clusters", "prompts", "replicates"] | None = None
+    """What the signs are flipped of, where that tells least."""
+    sampled: dict[str, int] = field(default_factory=dict)
+    """Units of each kind of which signs are flipped: what the result generalizes to."""
     first_best: float | None = None
     """Accuracy of the best of the t prompts, mean over replicates."""
     second_best: float | None = None
@@ -156,6 +158,8 @@ class ContaminationRecord(DesignRecord):
     bias_p: float | None = None
     """One-sided."""
     level: float = 0.05
+    sampled: dict[str, int] = field(default_factory=dict)
+    """Units of each kind of which signs are flipped: what the finding generalizes to."""
     finding: Indication | None = None
 
 

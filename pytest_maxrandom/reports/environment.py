@@ -123,6 +123,7 @@ _DESIGNS = (
     comparisons.confidence,
     comparisons.difference_interval,
     comparisons.difference_is,
+    comparisons.generalizes,
     comparisons.differing,
     comparisons.has_boost,
     comparisons.indicated,

@@ -206,19 +206,22 @@ def _of_label_bias(run: RunRecord) -> list[Method]:
 def _of_designs(run: RunRecord) -> list[Method]:
     comparisons = compared(run)
     flipped: set[str] = {record.units for record in comparisons if record.units}
-    several = "; of examples and of replicates the larger p-value counts"
-    if checked(run) or any(record.replicates > 1 for record in comparisons):
-        flipped |= {"examples", "replicates"}
+    sampled = [each.sampled for each in comparisons] + [each.sampled for each in checked(run)]
+    for counts in sampled:
+        flipped |= set(counts) or {"examples"}
+    several = "; of several kinds of units in one comparison the largest p-value counts"
+    several = several if len(flipped) > 1 else ""
     if run.over_tasks:
         flipped.add("tasks")
     found = []
     if flipped:
-        units = " or ".join(unit for unit in ("examples", "replicates", "tasks") if unit in flipped)
+        kinds = ("examples", "clusters", "prompts", "replicates", "tasks")
+        units = " or ".join(unit for unit in kinds if unit in flipped)
         found.append(
             Method(
                 "Arms differ by the mean paired difference of accuracy, tested by flipping the "
-                f"signs of the differences of {units}{several if 'replicates' in flipped else ''}; "
-                "its interval holds all differences that this test does not reject",
+                f"signs of the differences of {units}{several}; a second test allows for losses "
+                "too rare to be seen; the interval holds all differences that they do not reject",
                 (FISHER,),
             )
         )
