@@ -12,6 +12,7 @@
 ``texts``      texts that were cut
 ``labels``     answers that are always the same label
 ``models``     two models that are one
+``alike``      prompts that all answer alike, where no labels are known
 ``claims``     what the verdict alone does not tell
 ``accident``   how likely guessers do what several prompts do
 =============  =====================================================================
@@ -21,7 +22,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.flags import choices, claims, constant, labels, models, prompts, scores, texts
+from pytest_maxrandom.flags import (
+    alike,
+    choices,
+    claims,
+    constant,
+    labels,
+    models,
+    prompts,
+    scores,
+    texts,
+)
 from pytest_maxrandom.flags.flag import Flag
 from pytest_maxrandom.flags.labels import majority
 from pytest_maxrandom.flags.seen import Outcome, Seen
@@ -63,6 +74,7 @@ def _of_answers(read: Seen) -> Iterable[Iterable[Flag]]:
         scores.tied(tried),
         scores.never_right(tried),
         models.identical(tried),
+        alike.near_identical(tried),
         scores.label_mass(tried),
         *_preferences(tried),
         claims.not_confirmed(tried),

@@ -17,7 +17,7 @@ from pytest_maxrandom.verdict import Claim
 NUMBERS = {
     "choices", "complementary_prompts", "colliding_ids", "repeated_examples", "other_examples",
     "cut_text", "constant_scores", "tied_scores", "never_right", "unsteady_prompts",
-    "identical_models",
+    "identical_models", "near_identical_prompts",
 }  # fmt: skip
 
 
