@@ -35,11 +35,12 @@ from pytest_maxrandom.record.label_bias import (
     LabelRow,
 )
 from pytest_maxrandom.record.red_flags import RedFlag, RedFlagKind, Severity
-from pytest_maxrandom.record.run import SCHEMA_VERSION, RunRecord
+from pytest_maxrandom.record.run import SCHEMA_VERSION, UNREADABLE, RunRecord
 from pytest_maxrandom.record.words import Adjustment, Outcome, Standing
 
 __all__ = [
     "SCHEMA_VERSION",
+    "UNREADABLE",
     "Adjustment",
     "BaseRate",
     "BestPrompt",

@@ -68,7 +68,8 @@ TASK_KEYS = (
             "unknown key `assert.red_flags.majorty`; did you mean `majority`? (keys here: choices, "
             "complementary_prompts, colliding_ids, repeated_examples, other_examples, cut_text, "
             "constant_scores, tied_scores, never_right, unsteady_prompts, identical_models, "
-            "near_identical_prompts, label_mass, constant_answers, majority, max_t, repeated_prompts, unpassable)",
+            "near_identical_prompts, label_mass, constant_answers, majority, max_t, "
+            "repeated_prompts, unpassable)",
         ),
         (
             "assert: {red_flags: {majority: off}}",
