@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,11 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.label_bias import LabelBiasSpec
 
 
+_PERMUTATIONS = 9_999
+_PER_LEVEL = 100
+"""Permutations for each level: a tenth of it, which a preference asks for, is told from less."""
+
+
 @dataclass(frozen=True)
 class InteractionResult:
     """One way of asking, reduced to its numbers, with what they say."""
@@ -54,6 +60,8 @@ def reduce(
     interaction: Interaction,
     spec: LabelBiasSpec,
     t: int,
+    *,
+    claim_holds: bool = True,
 ) -> InteractionResult:
     """Compute the score of the best prompt beside that of the best of t guessers.
 
@@ -61,6 +69,8 @@ def reduce(
     ----------
     t : int
         All prompts that count; those that are not at hand are like these.
+    claim_holds : bool
+        Whether the claim holds whose labels these are.
     """
     m, total = len(asked.names), len(asked.prompts)
     by_label = (
@@ -95,10 +105,11 @@ def reduce(
         preference_p=preference_p_value(
             asked.answers[best], asked.gold, asked.choices, seed=spec.seed
         ),
-        permutation_p=_permuted(asked, spec.seed, t) if spec.check == "recall" else None,
+        permutation_p=_permuted(asked, spec, t) if spec.check == "recall" else None,
     )
     p_values = [p for p in (bias.p_value, bias.permutation_p) if p is not None]
-    return InteractionResult(bias, finding(p_values, bias.preference_p, spec.level), best)
+    kind = finding(p_values, bias.preference_p, spec.level, claim_holds=claim_holds)
+    return InteractionResult(bias, kind, best)
 
 
 def _rows(asked: LabelAnswers, prompt: int, recall: NDArray[np.float64]) -> list[LabelRow]:
@@ -116,10 +127,15 @@ def _rows(asked: LabelAnswers, prompt: int, recall: NDArray[np.float64]) -> list
     ]
 
 
-def _permuted(asked: LabelAnswers, seed: int, t: int) -> float:
+def _permuted(asked: LabelAnswers, spec: LabelBiasSpec, t: int) -> float:
     """Return the p-value of t prompts with shuffled right answers."""
     p = permutation_p_value(
-        asked.answers, asked.gold, asked.choices, stop_after=STOP_AFTER, seed=seed
+        asked.answers,
+        asked.gold,
+        asked.choices,
+        permutations=max(_PERMUTATIONS, math.ceil(_PER_LEVEL / spec.level)),
+        stop_after=STOP_AFTER,
+        seed=spec.seed,
     )
     return p_of_all(p, len(asked.prompts), t)
 
@@ -144,7 +160,8 @@ def conclude(
     """Write down what all ways of asking say together.
 
     What is asserted must hold in each of them. The finding is knowledge where all say so, a label
-    preference where one does, and else cannot be told.
+    preference where one does, and else cannot be told. The record says already whether the claim
+    holds.
     """
     record.interactions = [each.bias for each in found]
     kinds = {each.finding for each in found}
@@ -152,7 +169,8 @@ def conclude(
         record.finding = "knowledge"
     else:
         record.finding = "label preference" if "label preference" in kinds else "cannot tell"
-    said = [sentence(each.bias, each.finding, spec.level) for each in found]
+    holds = record.claim_holds is not False
+    said = [sentence(each.bias, each.finding, spec.level, claim_holds=holds) for each in found]
     if len(found) > 1:
         said = [
             f"{each.bias.interaction.capitalize()}: {one}"
@@ -162,7 +180,9 @@ def conclude(
     failed = [each for each in found if record.asserted and each.finding != "knowledge"]
     record.passed = not failed
     if failed:
-        record.message = "; ".join(failure(each.bias, each.finding, spec.level) for each in failed)
+        record.message = "; ".join(
+            failure(each.bias, each.finding, spec.level, claim_holds=holds) for each in failed
+        )
 
 
 def _hardest(
