@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Real
 from typing import TYPE_CHECKING
 
@@ -108,9 +109,10 @@ def _claim(p_max: object, beats: object) -> Claim:
         raise ValueError(f"beats must be 'max_random' or 'standard', found {beats!r}")
     if p_max is None:
         return Claim.of(None) if beats is None else Claim(beats=beats)
-    if not isinstance(p_max, Real) or not 0 < p_max < 1:
+    bound = float(p_max) if isinstance(p_max, float | Real) else math.nan
+    if not 0 < bound < 1:
         raise ValueError(f"p_max must be a number above 0 and below 1, found {p_max!r}")
-    return Claim(float(p_max), beats)
+    return Claim(bound, beats)
 
 
 def _guessers(n: object, chance: Chance, t: object) -> Guessers:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -65,9 +65,10 @@ def _compared(one: Seen, other: Seen) -> Flag | None:
     if scored_alike := _scored_alike(one, other, sides, both):
         return scored_alike
     right = one.correct[sides[0]], other.correct[sides[1]]
-    what, said = "right or wrong alike", right
+    what, labelled = "right or wrong alike", False
+    said: tuple[NDArray[Any], NDArray[Any]] = right
     if one.answers is not None and other.answers is not None:
-        what = "the same"
+        what, labelled = "the same", True
         said = one.answers[sides[0]], _renamed(other, one.labels)[sides[1]]
         both &= ~(_nearly_one(said[0], both) | _nearly_one(said[1], both))[:, np.newaxis]
     equal = said[0] == said[1]
@@ -75,7 +76,7 @@ def _compared(one: Seen, other: Seen) -> Flag | None:
     if len(rows) > 1:
         # With one prompt each example is seen once, and would explain itself.
         most = max(most, _expected(right[0].T, right[1].T, both.T))
-    if said is not right:
+    if labelled:
         golds = None if one.gold is None else [one.gold[place] for place in columns[:, 0]]
         few = golds is not None and len(set(golds)) <= _MOST_LABELS
         chance = _expected(*said, both, golds if few else None)
@@ -84,7 +85,7 @@ def _compared(one: Seen, other: Seen) -> Flag | None:
     same = int((equal & both).sum())
     if not _are_one(cells, same, most):
         return None
-    unknown = round(1 / one.chance) if said is right else 0
+    unknown = 0 if labelled or not one.chance else round(1 / one.chance)
     left = _unexplained(*said, both, unknown)
     if left < _DIFFERENCES or cells - same > _LESS * left:
         return None
@@ -96,13 +97,16 @@ def _compared(one: Seen, other: Seen) -> Flag | None:
     )
 
 
-def _nearly_one(said: NDArray[np.int64], both: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _nearly_one(said: NDArray[Any], both: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Tell which prompts say nearly always one label, shape (rows,): two models may agree there."""
-    most = [
-        np.unique(row[there], return_counts=True)[1].max(initial=0)
-        for row, there in zip(said, both, strict=True)
-    ]
-    return np.array(most) >= _CONSTANT * both.sum(axis=1)
+    most = np.array(
+        [
+            np.unique(row[there], return_counts=True)[1].max(initial=0)
+            for row, there in zip(said, both, strict=True)
+        ]
+    )
+    constant: NDArray[np.bool_] = most >= _CONSTANT * both.sum(axis=1)
+    return constant
 
 
 def _unexplained(
