@@ -140,7 +140,11 @@ class Evaluation:
         SweepError
             If a prompt cannot be scored.
         """
-        self._judge(self.sweep(progress), record, progress, thrifty=True)
+        self.judge(self.sweep(progress), record, progress)
+
+    def judge(self, sweep: Sweep, record: ClaimRecord, progress: Progress) -> None:
+        """Judge the best prompt of what was swept, without a look at the claim."""
+        self._judge(sweep, record, progress, thrifty=True)
 
     def sweep(self, progress: Progress) -> Sweep:
         """Run the prompts; each is counted in the ledger, and nothing is judged.

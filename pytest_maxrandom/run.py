@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pytest
 
 from pytest_maxrandom.record import (
+    UNREADABLE,
     ClaimRecord,
     ComparisonRecord,
     ContaminationRecord,
@@ -82,8 +83,12 @@ class Run:
 
         order = {node_id: place for place, node_id in enumerate(self._selected)}
         told = set().union(*self._found.values())
+        broken = [*self.broken]
         content: dict[str, Any] = {
-            name: sorted(found.values(), key=lambda record: order.get(record["id"], len(order)))
+            name: sorted(
+                _sound(_LISTS[name], found.values(), broken),
+                key=lambda record: order.get(record.id, len(order)),
+            )
             for name, found in self._found.items()
         }
         run = TypeAdapter(RunRecord).validate_python(
@@ -93,7 +98,7 @@ class Run:
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
                 "versions": _versions(),
                 "interrupted": self.interrupted,
-                "broken": self.broken,
+                "broken": broken,
                 "not_run": len(self._selected.keys() - told),
             }
         )
@@ -105,6 +110,27 @@ class Run:
             adjust_over_tasks(run.comparisons)
             run.over_tasks = over_tasks(run.comparisons)
         return run
+
+
+def _sound(
+    kind: type[ItemRecord], found: Iterable[dict[str, Any]], broken: list[str]
+) -> list[ItemRecord]:
+    """Return the records that are what they should be; of others, say what is wrong."""
+    from pydantic import TypeAdapter, ValidationError
+
+    adapter: TypeAdapter[ItemRecord] = TypeAdapter(kind)
+    sound = []
+    for record in found:
+        try:
+            sound.append(adapter.validate_python(record))
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            broken.append(
+                f"{record.get('suite')}:{record.get('line')}: {record['id']}: {UNREADABLE} "
+                f"({where}: {first['msg']}), so its numbers are left out"
+            )
+    return sound
 
 
 def _outcome(report: pytest.TestReport, record: dict[str, Any]) -> Outcome:

@@ -271,8 +271,8 @@ def judge(
     standing: Standing = "between baselines"
     if null.against("max_random", result) > 0:
         standing = "above maximum"
-    elif null.against("standard", result) < 0:
-        standing = "below standard"
+    elif (beside_chance := null.against("standard", result)) <= 0:
+        standing = "at chance" if beside_chance == 0 else "below standard"
     critical = claim.critical(null)
     counted = isinstance(null, Guessers)
     errors, known = null.errors(result), not null.only_permuted

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record.arithmetic import Arithmetic
 
 SCHEMA_VERSION = 1
+UNREADABLE = "its record cannot be read"
+"""What `broken` says of an item whose record is not what it should be."""
 
 
 @dataclass(slots=True)
@@ -36,7 +38,8 @@ class RunRecord:
     """How p-values are adjusted for the number of claims: Holm's method, or that of Benjamini
     and Hochberg."""
     broken: list[str] = field(default_factory=list)
-    """Mistakes of suites that could not be collected, one sentence each, with file and line."""
+    """Mistakes of suites that could not be collected, and records that could not be read, one
+    sentence each, with file and line."""
     not_run: int = 0
     """Tests that were selected and have no result, because the run ended before."""
     replicates: list[ReplicatesRecord] = field(default_factory=list)

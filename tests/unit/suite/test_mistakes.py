@@ -70,7 +70,8 @@ TASK_KEYS = (
             "unknown key `assert.red_flags.majorty`; did you mean `majority`? (keys here: choices, "
             "complementary_prompts, colliding_ids, repeated_examples, clustered_answers, "
             "shared_text, other_examples, cut_text, constant_scores, tied_scores, never_right, "
-            "unsteady_prompts, identical_models, label_mass, constant_answers, "
+            "unsteady_prompts, identical_models, near_identical_prompts, label_mass, "
+            "constant_answers, "
             "majority, max_t, heuristic, choices_only, near_heuristic, near_choices_only, "
             "repeated_prompts, unpassable)",
         ),
