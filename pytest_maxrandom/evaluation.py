@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.assessment import assess
 from pytest_maxrandom.errors import SweepError
 from pytest_maxrandom.ledger import FOLDER, SetLedger
+from pytest_maxrandom.ledger.base import left_behind
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.others import other_models
 from pytest_maxrandom.record import HeldOut, Tries
@@ -94,6 +95,9 @@ class Evaluation:
         siblings = planned.design.siblings(planned.replicate) if planned.design else None
         self._ledger = SetLedger(
             planned.base / FOLDER, means.run, cell.task.name, cell.prompt_set.validation, siblings
+        )
+        self._left_behind = left_behind(
+            planned.base / FOLDER, cell.prompt_set.validation, self._subject
         )
         self._run = [other for other in run if not are_siblings(other, planned)]
         self._check_budget()
@@ -194,7 +198,7 @@ class Evaluation:
     @property
     def warnings(self) -> list[str]:
         """What happened to the ledger and the store, one sentence each."""
-        return [*self._ledger.problems, *self._means.store.messages]
+        return [*self._left_behind, *self._ledger.problems, *self._means.store.messages]
 
     def _judge(
         self, sweep: Sweep, record: ClaimRecord, *, thrifty: bool = False

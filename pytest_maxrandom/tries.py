@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.ledger import Subject
+from pytest_maxrandom.ledger.base import COUNTED, Use
+from pytest_maxrandom.ledger.digests import example_digest
 from pytest_maxrandom.models.digest import model_digest
 from pytest_maxrandom.models.registry import located
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import PurePosixPath
 
     from pytest_maxrandom.ledger import SetLedger, Try
+    from pytest_maxrandom.ledger.lines import Row
     from pytest_maxrandom.plan import PlannedClaim
 
 
@@ -89,3 +95,30 @@ def own_tries(planned: PlannedClaim, subject: Subject) -> set[Try]:
     """Return what a claim tries by itself."""
     prompts = planned.cell.prompt_set.prompts
     return {subject.tried(prompt.digest) for prompt in prompts}
+
+
+def use_of(planned: PlannedClaim, folder: PurePosixPath, suite: str) -> Use:
+    """Return what a claim is tested on, and what of a ledger counts for it.
+
+    A model on the hub is known by its name, one in a folder by its content, too: a suite that is
+    moved may name the folder otherwise. The folder is read only where a row is of another name.
+    """
+    examples = tuple(map(example_digest, planned.cell.prompt_set.validation))
+
+    @functools.cache
+    def digest() -> str | None:
+        try:
+            is_local = Path(located(planned.model, planned.base)[0]).is_dir()
+            return subject_of(planned).model_digest if is_local else None
+        except ModelError:
+            return None
+
+    def counts(row: Row) -> bool:
+        if row["kind"] not in COUNTED:
+            return False
+        if planned.counted == "task":
+            return True
+        named = row["model"] == planned.model.name
+        return row["shots"] == planned.cell.shots and (named or row["model_digest"] == digest())
+
+    return Use(folder, f"{suite}::{planned.name}", examples, counts)

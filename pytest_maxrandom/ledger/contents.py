@@ -142,7 +142,7 @@ def _unchanged(path: Path, size: int, changed: int, number: int) -> Contents:
 def _read_sets(path: Path) -> Contents:
     data = read_bytes(path)
     contents = Contents()
-    for line, raw in _lines(data):
+    for line, raw in lines_of_sets(data):
         if raw.endswith(b"\n"):
             rows = list(parse(raw, path, line))
         else:
@@ -163,7 +163,7 @@ def _read_sets(path: Path) -> Contents:
     return contents
 
 
-def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
+def lines_of_sets(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield number and text of the lines of sets and openings, each once."""
     done = counted = 0
     line = 1

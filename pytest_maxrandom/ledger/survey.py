@@ -11,7 +11,7 @@ from pytest_maxrandom.errors import LedgerError
 from pytest_maxrandom.ledger.contents import Contents
 from pytest_maxrandom.ledger.digests import set_digest
 from pytest_maxrandom.ledger.files import read_bytes, whole_row
-from pytest_maxrandom.ledger.lines import Claim, line_of, parse, read_line
+from pytest_maxrandom.ledger.lines import Claim, fact, line_of, parse, read_line
 from pytest_maxrandom.ledger.sets import FOLDER
 
 if TYPE_CHECKING:
@@ -181,24 +181,13 @@ def merged(lines: Iterable[Row]) -> list[Row]:
     chosen: dict[tuple[object, ...], tuple[str, bytes, Row]] = {}
     for row in lines:
         entry = (row.get("when", ""), line_of(row), row)
-        name = _fact(row)
+        name = fact(row)
         if name not in chosen or entry[:2] < chosen[name][:2]:
             chosen[name] = entry
-    if len(sets := [name for kind, name, *_ in chosen if kind == "set"]) > 1:
+    if len(sets := [kind for kind, *_ in chosen if kind == "set"]) > 1:
         raise LedgerError(
             f"these files are about {len(sets)} different validation sets; expected one, because "
             "each set has a file of its own: keep both side by side"
         )
     ordered = sorted(chosen.values(), key=lambda entry: entry[:2])
     return [row for _, _, row in ordered]
-
-
-def _fact(row: Row) -> tuple[object, ...]:
-    """Return what a row says, whoever wrote it and when."""
-    kind = row["kind"]
-    if kind in ("set", "test", "look"):
-        return (kind, row[kind])
-    tried = (row["model_digest"], row["prompt"], row["scoring"])
-    if kind == "opening":
-        return (kind, row["test"], *tried)
-    return (kind, row["task_digest"], row["model"], row["shots"], *tried)

@@ -77,7 +77,7 @@ def test_verify_lists_every_mistake_with_its_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = begin(tmp_path, {MINE: [11, 14]})
-    assert out(capsys, "verify", path) == "1 file, every line as it should be\n"
+    assert out(capsys, "verify", path).startswith("1 file, every line as it should be; --base REF")
     lines = path.read_text().splitlines()
     rows: list[dict[str, Any]] = [json.loads(line) for line in lines]
     rows[0]["examples"][0] = "0" * 16
@@ -115,6 +115,15 @@ def test_verify_tells_a_suite_whose_examples_were_edited(
     (line,) = out(capsys, "verify", suite, status=1).splitlines()
     assert "the 20 validation examples of quiz are no set of the ledger" in line
     assert "the nearest shares 19" in line
+
+
+def test_merging_keeps_both_where_machines_counted_differently(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [begin(tmp_path / name, {MINE: [correct]}) for name, correct in (("a", 11), ("b", 12))]
+    rows = [json.loads(line) for line in out(capsys, "merge", *paths).splitlines()]
+    assert sorted(row["correct"] for row in rows if row["kind"] == "prompt") == [11, 12]
+    assert sum(row["kind"] == "set" for row in rows) == 1
 
 
 def test_merging_is_the_union_whatever_the_order(
