@@ -96,6 +96,18 @@ def _shown(summary: FileSummary) -> Iterator[str]:
     for row in table:
         first, *rest = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
         yield "  " + "  ".join([first.strip().ljust(widths[0]), *rest])
+    examples = f"{len(summary.chances):,}"
+    for path, common in summary.related.items():
+        yield f"  t also counts {path.name}, which shares {common:,} of {examples} examples"
+    for claim in summary.claims:
+        name = f"{claim.claim.model} {claim.claim.shots}-shot"
+        if claim.t != claim.own:
+            yield f"  {name}: {claim.own:,} of the {claim.t:,} prompts stand in this file under it"
+        if claim.looked_at > claim.t:
+            yield (
+                f"  {name}: a look counted t = {claim.looked_at:,}, a budget or the prompts of "
+                f"other claims too; {claim.t:,} were evaluated"
+            )
     for test, openings in summary.openings.items():
         times = "once" if openings == 1 else f"{openings} times"
         yield f"  test set {test[:12]}: opened {times}"
@@ -115,7 +127,9 @@ def _numbers(summary: FileSummary) -> dict[str, Any]:
                 "model": one.claim.model,
                 "shots": one.claim.shots,
                 "t": one.t,
+                "t_in_this_file": one.own,
                 "looks": one.looks,
+                "t_looked_at": one.looked_at,
                 "n": one.best[2],
                 "best_correct": one.best[1],
                 "best_accuracy": one.best[0],
@@ -123,6 +137,7 @@ def _numbers(summary: FileSummary) -> dict[str, Any]:
             }
             for one in summary.claims
         ],
+        "related": {str(path): common for path, common in summary.related.items()},
         "openings": summary.openings,
     }
 
