@@ -281,7 +281,8 @@ def use_of(planned: PlannedClaim, folder: PurePosixPath, suite: str) -> Use:
             return False
         if planned.counted == "task":
             return True
-        named = row["model"] == planned.model.name
-        return row["shots"] == planned.cell.shots and (named or row["model_digest"] == digest())
+        if row["shots"] != planned.cell.shots:
+            return False
+        return bool(row["model"] == planned.model.name or row["model_digest"] == digest())
 
     return Use(folder, f"{suite}::{planned.name}", examples, counts)

@@ -274,6 +274,16 @@ def test_without_checkout_or_git_there_is_no_pass(
     assert "install it" in line
 
 
+def test_a_hook_of_another_repository_changes_nothing(
+    suite: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_DIR", str(begin_repository(tmp_path / "other") / ".git"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "index"))
+    verify(capsys, status=0)
+    the_file(suite).unlink()
+    verify(capsys)
+
+
 def test_a_run_is_told_of_a_ledger_beside_another_suite(
     suite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
