@@ -155,10 +155,9 @@ def explained(
 ) -> list[str]:
     """Say why t is not the number of prompts that are asked for, where the ledger does not."""
     notes = []
-    own = own_tries(planned, subject)
-    known = {*ledger.tries(subject), *own}
+    known = {*ledger.tries(subject), *own_tries(planned, subject)}
     for other, tries in _tries_of_others(planned, run, ledger, subject_of):
-        if new := tries - known:
+        if _claim_key(other) == _claim_key(planned) and (new := tries - known):
             common = ledger.shared_with(other.cell.prompt_set.validation)
             notes.append(
                 f"{count(len(new))} of the prompts that t counts are those of {other.name} in this "

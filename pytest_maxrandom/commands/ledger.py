@@ -102,7 +102,7 @@ def _shown(summary: FileSummary) -> Iterator[str]:
     for claim in summary.claims:
         name = f"{claim.claim.model} {claim.claim.shots}-shot"
         if claim.t != claim.own:
-            yield f"  {name}: {claim.own:,} of the {claim.t:,} prompts stand in this file under it"
+            yield f"  {name}: {claim.own:,} of its {claim.t:,} prompts stand here under that name"
         if claim.looked_at > claim.t:
             yield (
                 f"  {name}: a look counted t = {claim.looked_at:,}, a budget or the prompts of "

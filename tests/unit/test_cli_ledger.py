@@ -68,6 +68,28 @@ def test_show_tells_t_looks_best_and_the_baseline_after_more_prompts(
     assert baselines == pytest.approx({str(m): expected_best(4 + m) for m in (0, 10, 100, 1000)})
 
 
+def test_show_counts_what_was_tried_on_sets_that_overlap_as_a_run_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = begin(tmp_path, {MINE: [11, 14]})
+    part = SetLedger(tmp_path / FOLDER, "run", "part", EXAMPLES[:12])
+    for prompt in ("p1", "p7"):
+        part.evaluated(MINE, prompt, 12, 6)
+    part.look(MINE, ["p1", "p7"], t=50, n=12, best_correct=6)
+    unlike = SetLedger(tmp_path / FOLDER, "run", "unlike", EXAMPLES[:1])
+    unlike.evaluated(OTHER, "p9", 1, 1)
+    text = out(capsys, "show", path)
+    assert f"t also counts {part.path.name}, which shares 12 of 20 examples" in text
+    assert "mine 4-shot: 2 of its 3 prompts stand here" in text
+    assert "mine 4-shot: a look counted t = 50, a budget" in text
+    shown = {each["task"]: each for each in json.loads(out(capsys, "show", "--json", tmp_path))}
+    for task, own in (("quiz", EXAMPLES), ("part", EXAMPLES[:12])):
+        run = SetLedger(tmp_path / FOLDER, "run", task, own)
+        assert shown[task]["claims"][0]["t"] == len(run.tries(MINE)) == 3
+        assert shown[task]["t"] == len(run.tries())
+        assert shown[task]["claims"][0]["looks"] == len(run.looked_at(MINE)) == 2
+
+
 def test_a_place_without_ledger_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "no ledger below" in out(capsys, "show", tmp_path)
     assert "there is no such file or folder" in out(capsys, "show", tmp_path / "x", status=2)
