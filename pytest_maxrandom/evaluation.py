@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal
 from pytest_maxrandom.assessment import assess
 from pytest_maxrandom.errors import ModelError, SweepError
 from pytest_maxrandom.held_out import held_out, hold_to
-from pytest_maxrandom.ledger import FOLDER, SetLedger
+from pytest_maxrandom.ledger import FOLDER
+from pytest_maxrandom.ledger.base import left_behind
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.others import other_models
 from pytest_maxrandom.record import Tries
@@ -16,7 +17,14 @@ from pytest_maxrandom.shortcuts.blank import blanked, no_control_reason
 from pytest_maxrandom.stats.looks import spent
 from pytest_maxrandom.stats.permutation import p_of_all
 from pytest_maxrandom.sweep import is_stored, run_sweep
-from pytest_maxrandom.tries import are_siblings, count_tries, own_tries, subject_of
+from pytest_maxrandom.tries import (
+    claim_ledger,
+    count_tries,
+    explained,
+    own_tries,
+    subject_of,
+    without_siblings,
+)
 from pytest_maxrandom.verdict import DEFAULT_LEVEL
 
 if TYPE_CHECKING:
@@ -93,11 +101,11 @@ class Evaluation:
         self._means = means
         self._subject = subject_of(planned)
         cell = planned.cell
-        siblings = planned.design.siblings(planned.replicate) if planned.design else None
-        self._ledger = SetLedger(
-            planned.base / FOLDER, means.run, cell.task.name, cell.prompt_set.validation, siblings
+        self._ledger = claim_ledger(planned, means.run)
+        self._left_behind = left_behind(
+            planned.base / FOLDER, cell.prompt_set.validation, self._subject
         )
-        self._run = [other for other in run if not are_siblings(other, planned)]
+        self._run = without_siblings(planned, run)
         self._check_budget()
         self._work = cell.prompt_set.work
 
@@ -127,7 +135,9 @@ class Evaluation:
         sweep = self.sweep(progress)
         claim, task = self._judge(sweep, record, progress)
         record.tries = self._look(record, claim, task)
+        assert record.t is not None
         record.notes += self._ledger.notes(self._subject)
+        record.notes += explained(planned, self._run, self._ledger, self._subject, record.t)
         if record.passed and planned.cell.test:
             self._test(sweep, record, progress)
         return sweep.predictions
@@ -199,7 +209,7 @@ class Evaluation:
     @property
     def warnings(self) -> list[str]:
         """What happened to the ledger and the store, one sentence each."""
-        return [*self._ledger.problems, *self._means.store.messages]
+        return [*self._left_behind, *self._ledger.problems, *self._means.store.messages]
 
     def _judge(
         self, sweep: Sweep, record: ClaimRecord, progress: Progress, *, thrifty: bool = False
@@ -258,11 +268,13 @@ class Evaluation:
         claim, task = count_tries(self._planned, self._run, self._ledger, self._subject)
         t = claim if self._planned.counted == "claim" else task
         if t > budget and own_tries(self._planned, self._subject) - self._ledger.tries():
+            files = ", ".join(map(str, self._ledger.files))
+            listed = f" ({files} lists those of before)" if files else ""
             raise SweepError(
                 f"the budget of {count(budget)} prompts would be exceeded: with those of this "
-                f"suite, {count(t)} would have been evaluated on these examples (the ledger "
-                f"{self._ledger.path} lists them); test earlier prompts again, or use examples "
-                "that no prompt has seen"
+                f"suite, {count(t)} would have been evaluated on these examples{listed}; test "
+                "earlier prompts again, or use examples that no prompt has seen; a budget that is "
+                "raised now is told as one that was not declared in advance"
             )
 
     def _evaluated(self, prompt: PromptPredictions) -> None:

@@ -118,7 +118,7 @@ def counted_t(claim: ClaimRecord) -> str:
     how = {
         "claim": "t counts those of this claim",
         "task": "t counts all of them (count: task)",
-        "budget": "t is the budget declared in advance",
+        "budget": "t is the budget that the suite declares",
         "doubling": "t is that at the end of its doubling (1, 3, 7, ...): looks spend the level",
     }
     return f"{ever}; {how[tries.counted]}; {made}"

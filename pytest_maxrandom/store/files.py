@@ -6,6 +6,8 @@ import sqlite3
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from pytest_maxrandom.errors import GitError, StoreError
+from pytest_maxrandom.git import is_checkout, repository
 from pytest_maxrandom.store.rows import Damaged
 from pytest_maxrandom.store.schema import APPLICATION, VERSION, renew, version
 
@@ -55,6 +57,33 @@ def is_closed_to_writing(error: Exception) -> bool:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         return code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
     return isinstance(error, OSError)
+
+
+def refuse_tracked(path: Path) -> None:
+    """Refuse a file that git tracks: whoever commits to it can write any results.
+
+    Git is asked in a checkout only; where it cannot say, nothing is refused.
+
+    Raises
+    ------
+    StoreError
+        With the way out.
+    """
+    if not is_checkout(path.parent):
+        return
+    try:
+        tree = repository(path.parent)
+        place = path.resolve().relative_to(tree.root.resolve()).as_posix()
+        tracked = tree.tracked(*(f":(literal){place}{end}" for end in _COMPANIONS))
+    except (GitError, OSError, ValueError):
+        return
+    if tracked:
+        names = " ".join(each.relative_to(tree.root).as_posix() for each in tracked)
+        raise StoreError(
+            f"the results store {path} is under version control, so whoever may commit could write "
+            f"its results; take it out with `git rm --cached {names}` in {tree.root} and name it "
+            "in .gitignore, or name another file with --maxrandom-store"
+        )
 
 
 def connect(path: Path) -> tuple[sqlite3.Connection, bool]:

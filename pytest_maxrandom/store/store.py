@@ -1,4 +1,4 @@
-"""The results store as a sweep sees it: it answers or it does not, and it never raises."""
+"""The results store as a sweep sees it: once open it answers or it does not, and never raises."""
 
 from __future__ import annotations
 
@@ -21,12 +21,18 @@ if TYPE_CHECKING:
 
 
 def open_store(path: Path) -> Store:
-    """Open the store at `path`, or make it; whatever is there, nothing is raised.
+    """Open the store at `path`, or make it; but for one that git tracks nothing is raised.
 
     A file that is damaged or belongs to another program is moved aside; one that a newer version
     wrote is left alone; where nothing can be opened or written, the store stays empty.
     Results of an older version are dropped. ``Store.messages`` says so.
+
+    Raises
+    ------
+    StoreError
+        If git tracks the file.
     """
+    files.refuse_tracked(path.absolute())
     return Store(path)
 
 

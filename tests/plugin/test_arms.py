@@ -213,7 +213,7 @@ def test_collection_alone_shows_what_is_compared(suite: Suite) -> None:
     result = suite.pytester.runpytest("--collect-only")
     result.stdout.fnmatch_lines(
         [
-            "*<Claim unknown?k-0shot? t=* n=24>",
+            "*<Claim unknown?k-0shot? t=* n=24*>",
             "*known>*",
             "*<Comparison compare?nf4-none? t=1 n=24>",
             "*<Contamination contamination t=1 n=24>",
