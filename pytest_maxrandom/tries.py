@@ -237,8 +237,9 @@ def expected(planned: PlannedClaim, run: Iterable[PlannedClaim]) -> Expected:
         f"{count(asked)} asked for, {count(len(own))} possible" if len(own) < asked else "",
         f"{count(earlier)} evaluated before" if earlier else "",
         f"{count(others)} of other claims of this run" if others else "",
+        f"the end of the doubling of {count(t)}" if planned.claim.spend else "",
     )
-    return Expected(t, ", ".join(filter(None, whys)), bool(unsure))
+    return Expected(planned.claim.tried(t), ", ".join(filter(None, whys)), bool(unsure))
 
 
 def _by_place(planned: PlannedClaim) -> Subject:
