@@ -40,7 +40,7 @@ def near_identical(tried: Seen) -> Iterator[Flag]:
     answers are unbalanced it is above chance.
     """
     outcome = tried.outcome
-    if outcome is None or not outcome.passed or outcome.p_max > outcome.level:
+    if outcome is None or not outcome.passed or (outcome.p_max or 0) > outcome.level:
         return
     if tried.answers is not None and tried.gold is not None:
         return
