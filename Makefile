@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench demo-model clean
+.PHONY: demo test proof lint bench demo-model clean
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -17,8 +17,11 @@ demo: $(READY)  ## Sweep the demo model and write report.md
 	$(BIN)/python -m pytest eval_suites/demo \
 		--maxrandom-report report.md --maxrandom-json report.json
 
-test: $(READY)  ## Run the whole test suite
+test: $(READY)  ## Run the whole test suite, and a cut of each long proof
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+proof: $(READY)  ## Prove what a green run means: the long proofs whole, with their figures (some 30 minutes)
+	MAXRANDOM_PROOF=whole $(BIN)/python -m pytest tests/proof -n auto --dist loadfile
 
 lint: $(READY)  ## Check style and types
 	$(BIN)/ruff check

@@ -9,6 +9,7 @@ import numpy as np
 from pytest_maxrandom.flags import find, majority, preferences
 from pytest_maxrandom.flags.severity import hold_against
 from pytest_maxrandom.labels import preferable
+from pytest_maxrandom.new_questions import of_answers
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import BestPrompt
 from pytest_maxrandom.seen import seen_of_sweep
@@ -114,6 +115,14 @@ def assess(
     record.engine = sweep.engine
     if thrifty:
         return
+    record.new_questions = of_answers(
+        answers,
+        labels,
+        best,
+        planned.null.t,
+        metric=planned.suite.metric,
+        clusters=labels.groups,
+    )
     compared = beside_shortcuts(
         winner,
         None if without_inputs is None else without_inputs(winner),

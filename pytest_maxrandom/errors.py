@@ -9,6 +9,8 @@
     │   ├── PromptTooLong   a prompt does not fit the model's context
     │   └── ScoreError      the model returned scores that cannot be compared
     ├── LedgerError     a ledger cannot be read
+    ├── GitError        git cannot say what is asked of it
+    ├── StoreError      the results store must not be used
     ├── LockError       no lock between processes can be made
     ├── ReportError     a report cannot be written or read
     ├── RecordedError   recorded predictions cannot be read
@@ -76,6 +78,14 @@ class ScoreError(SweepError):
 
 class LedgerError(MaxRandomError):
     """A ledger cannot be read: a line of it is none, or contradicts itself."""
+
+
+class GitError(MaxRandomError):
+    """Git cannot say what is asked of it: it is not there, or the history is not."""
+
+
+class StoreError(MaxRandomError):
+    """The results store must not be used, because its results may be anybody's."""
 
 
 class LockError(MaxRandomError):

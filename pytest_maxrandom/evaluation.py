@@ -7,18 +7,24 @@ from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.assessment import assess
 from pytest_maxrandom.errors import ModelError, SweepError
-from pytest_maxrandom.ledger import FOLDER, SetLedger
+from pytest_maxrandom.held_out import held_out, hold_to
+from pytest_maxrandom.ledger import FOLDER
+from pytest_maxrandom.ledger.base import left_behind
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.others import other_models
-from pytest_maxrandom.record import HeldOut, Tries
+from pytest_maxrandom.record import Tries
 from pytest_maxrandom.shortcuts.blank import blanked, no_control_reason
-from pytest_maxrandom.stats.clusters import summary
-from pytest_maxrandom.stats.intervals import wilson
 from pytest_maxrandom.stats.looks import spent
-from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.permutation import p_of_all
 from pytest_maxrandom.sweep import is_stored, run_sweep
-from pytest_maxrandom.tries import are_siblings, count_tries, own_tries, subject_of
+from pytest_maxrandom.tries import (
+    claim_ledger,
+    count_tries,
+    explained,
+    own_tries,
+    subject_of,
+    without_siblings,
+)
 from pytest_maxrandom.verdict import DEFAULT_LEVEL
 
 if TYPE_CHECKING:
@@ -31,7 +37,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.plan import PlannedClaim
     from pytest_maxrandom.predictions import Predictions, PromptPredictions, Scoring
     from pytest_maxrandom.prompts.prompt import Prompt
-    from pytest_maxrandom.record import ClaimRecord
+    from pytest_maxrandom.record import Arithmetic, ClaimRecord, HeldOut
     from pytest_maxrandom.store import Store
     from pytest_maxrandom.sweep import Progress, Sweep
 
@@ -95,11 +101,11 @@ class Evaluation:
         self._means = means
         self._subject = subject_of(planned)
         cell = planned.cell
-        siblings = planned.design.siblings(planned.replicate) if planned.design else None
-        self._ledger = SetLedger(
-            planned.base / FOLDER, means.run, cell.task.name, cell.prompt_set.validation, siblings
+        self._ledger = claim_ledger(planned, means.run)
+        self._left_behind = left_behind(
+            planned.base / FOLDER, cell.prompt_set.validation, self._subject
         )
-        self._run = [other for other in run if not are_siblings(other, planned)]
+        self._run = without_siblings(planned, run)
         self._check_budget()
         self._work = cell.prompt_set.work
 
@@ -129,16 +135,11 @@ class Evaluation:
         sweep = self.sweep(progress)
         claim, task = self._judge(sweep, record, progress)
         record.tries = self._look(record, claim, task)
+        assert record.t is not None
         record.notes += self._ledger.notes(self._subject)
-        if record.passed and planned.cell.test and not self._means.settings.no_test:
-            assert record.best_prompt is not None
-            best = sweep.predictions.prompts[record.best_prompt.index].prompt
-            record.test = self._open(best, progress)
-            if record.test is None:
-                record.notes.append(
-                    "The test set was not opened, because the opening could not be written into "
-                    "the ledger."
-                )
+        record.notes += explained(planned, self._run, self._ledger, self._subject, record.t)
+        if record.passed and planned.cell.test:
+            self._test(sweep, record, progress)
         return sweep.predictions
 
     def replicate(self, record: ClaimRecord, progress: Progress) -> None:
@@ -149,7 +150,11 @@ class Evaluation:
         SweepError
             If a prompt cannot be scored.
         """
-        self._judge(self.sweep(progress), record, progress, thrifty=True)
+        self.judge(self.sweep(progress), record, progress)
+
+    def judge(self, sweep: Sweep, record: ClaimRecord, progress: Progress) -> None:
+        """Judge the best prompt of what was swept, without a look at the claim."""
+        self._judge(sweep, record, progress, thrifty=True)
 
     def sweep(self, progress: Progress) -> Sweep:
         """Run the prompts; each is counted in the ledger, and nothing is judged.
@@ -177,7 +182,12 @@ class Evaluation:
         """Tell whether no text of some work needs to be put through the model again."""
         means = self._means
         return not means.settings.fresh and is_stored(
-            work, scoring, means.store, self._subject.model_digest, means.settings.engine
+            work,
+            scoring,
+            means.store,
+            self._subject.model_digest,
+            means.settings.engine,
+            self._arithmetic,
         )
 
     def ask(self, work: Work, scoring: Scoring, progress: Progress) -> Sweep:
@@ -199,7 +209,7 @@ class Evaluation:
     @property
     def warnings(self) -> list[str]:
         """What happened to the ledger and the store, one sentence each."""
-        return [*self._ledger.problems, *self._means.store.messages]
+        return [*self._left_behind, *self._ledger.problems, *self._means.store.messages]
 
     def _judge(
         self, sweep: Sweep, record: ClaimRecord, progress: Progress, *, thrifty: bool = False
@@ -246,7 +256,9 @@ class Evaluation:
 
     def _others(self) -> list[tuple[PlannedClaim, Sweep]]:
         means = self._means
-        return other_models(self._planned, means.collected, means.store, means.settings.engine)
+        return other_models(
+            self._planned, means.collected, means.store, means.pool, means.settings.engine
+        )
 
     def _check_budget(self) -> None:
         """Refuse prompts beyond the budget; those that were evaluated before may be tested."""
@@ -256,11 +268,13 @@ class Evaluation:
         claim, task = count_tries(self._planned, self._run, self._ledger, self._subject)
         t = claim if self._planned.counted == "claim" else task
         if t > budget and own_tries(self._planned, self._subject) - self._ledger.tries():
+            files = ", ".join(map(str, self._ledger.files))
+            listed = f" ({files} lists those of before)" if files else ""
             raise SweepError(
                 f"the budget of {count(budget)} prompts would be exceeded: with those of this "
-                f"suite, {count(t)} would have been evaluated on these examples (the ledger "
-                f"{self._ledger.path} lists them); test earlier prompts again, or use examples "
-                "that no prompt has seen"
+                f"suite, {count(t)} would have been evaluated on these examples{listed}; test "
+                "earlier prompts again, or use examples that no prompt has seen; a budget that is "
+                "raised now is told as one that was not declared in advance"
             )
 
     def _evaluated(self, prompt: PromptPredictions) -> None:
@@ -294,6 +308,19 @@ class Evaluation:
             holds=holds,
         )
 
+    def _test(self, sweep: Sweep, record: ClaimRecord, progress: Progress) -> None:
+        """Open the test set for a claim that passed, and hold the claim to what it says of it."""
+        assert record.best_prompt is not None
+        closed = "--maxrandom-no-test keeps the test set closed"
+        if not self._means.settings.no_test:
+            best = sweep.predictions.prompts[record.best_prompt.index].prompt
+            record.test = self._open(best, progress)
+            closed = "the opening of the test set could not be written into the ledger"
+            if record.test is None:
+                record.notes.append(f"The test set was not opened, because {closed}.")
+        if self._planned.claim.test_p is not None:
+            hold_to(record, self._planned.claim.test_p, closed)
+
     def _open(self, prompt: Prompt, progress: Progress) -> HeldOut | None:
         """Score the best prompt on the test set, if that could be written down.
 
@@ -305,24 +332,12 @@ class Evaluation:
             return None
         fresh = self._means.settings.fresh
         sweep = self._sweep([(prompt, examples)], progress, lambda predictions: None, fresh=fresh)
-        (predictions,) = sweep.predictions.prompts
-        null = MaxRandomBaseline(
-            n=len(examples), chance=[example.chance for example in examples], t=1
-        )
-        clusters, effective_n = summary(example.cluster for example in examples)
-        low, high = wilson(predictions.correct, len(examples), effective_n=effective_n)
-        return HeldOut(
-            n=len(examples),
-            correct=predictions.correct,
-            accuracy=predictions.correct / len(examples),
-            low=low,
-            high=high,
-            standard_baseline=null.standard_baseline,
-            p_standard=null.p_value(predictions.correct),
+        return held_out(
+            sweep.predictions.prompts[0],
             openings=openings,
+            claims=sum(other.cell.test == examples for other in self._run),
             seen=self._ledger.seen(examples),
-            clusters=clusters,
-            effective_n=effective_n,
+            test_p=self._planned.claim.test_p,
         )
 
     def _sweep(
@@ -343,9 +358,14 @@ class Evaluation:
             store=means.store,
             fresh=fresh,
             model_digest=self._subject.model_digest,
+            arithmetic=self._arithmetic,
             forced_engine=means.settings.engine,
             finished=finished,
         )
+
+    @property
+    def _arithmetic(self) -> Arithmetic:
+        return self._means.pool.arithmetic(self._planned.model, self._planned.base)
 
     def load(self) -> Model:
         """Return the model, loaded.

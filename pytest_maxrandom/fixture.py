@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from numbers import Real
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ClaimFailed
 from pytest_maxrandom.nulls import Guessers
 from pytest_maxrandom.record import ClaimRecord
 from pytest_maxrandom.run import RECORDS
+from pytest_maxrandom.stats.chances import chance_groups, whole_number
 from pytest_maxrandom.verdict import Claim, judge
 
 if TYPE_CHECKING:
@@ -43,14 +46,17 @@ class HandWrittenClaims:
         Parameters
         ----------
         best_correct : int
-            Right answers of the best prompt, of `n`.
+            Right answers of the best prompt, of `n`; a number of them, not an accuracy.
         chance : float, Fraction, mapping or sequence
-            As :class:`pytest_maxrandom.MaxRandomBaseline` takes it.
+            As :class:`pytest_maxrandom.MaxRandomBaseline` takes it, but 0 and 1 are no chances of a
+            guess between choices.
         p_max : float, optional
             p_max is at most this; 0.05 if no claim is given.
         beats : str, optional
             "max_random" or "standard": the best accuracy is above that baseline.
-        task, model, shots
+        task, model : str, optional
+            For the reports.
+        shots : int, optional
             For the reports.
 
         Raises
@@ -58,36 +64,78 @@ class HandWrittenClaims:
         ClaimFailed
             In one line, if the claim does not hold.
         ValueError, TypeError
-            If a number is outside its domain.
+            In one line, if an argument is outside its domain; the reports say that the claim could
+            not be tested, and why.
         """
         __tracebackhide__ = True
+        record = self._record()
+        try:
+            record.task, record.model = _text("task", task) or record.task, _text("model", model)
+            record.shots = whole_number("shots", shots, 0)
+            claim = _claim(p_max, beats)
+            record.asserted = claim.asserted()
+            null = _guessers(n, chance, t)
+            verdict = judge(claim, null, _right("best_correct", best_correct, null.n))
+        except (TypeError, ValueError) as error:
+            record.message = str(error)
+            raise
+        verdict.write_into(record)
+        if verdict.message:
+            raise ClaimFailed(verdict.message)
+        return verdict
+
+    def _record(self) -> ClaimRecord:
+        """Add the record of a further claim."""
         place = len(self._records) + 1
-        claim = _claim(p_max, beats)
-        null = Guessers.alike(n, chance, t)
-        verdict = judge(claim, null, best_correct)
         path, line, _ = self._item.location
         record = ClaimRecord(
             id=self._item.nodeid if place == 1 else f"{self._item.nodeid}#{place}",
             suite=path,
             line=(line or 0) + 1,
-            task=task or self._item.name,
-            model=model,
+            task=self._item.name,
+            model="",
             quantization="",
-            shots=shots,
-            asserted=claim.asserted(),
+            shots=0,
+            asserted={},
             backend="numbers",
             scoring="",
         )
-        verdict.write_into(record)
         self._records.append(record)
-        if verdict.message:
-            raise ClaimFailed(verdict.message)
-        return verdict
+        return record
 
 
-def _claim(p_max: float | None, beats: str | None) -> Claim:
-    if p_max is not None and not 0 < p_max < 1:
-        raise ValueError(f"p_max must be a number above 0 and below 1, found {p_max!r}")
-    if beats not in (None, "max_random", "standard"):
+def _claim(p_max: object, beats: object) -> Claim:
+    if beats is not None and not (isinstance(beats, str) and beats in ("max_random", "standard")):
         raise ValueError(f"beats must be 'max_random' or 'standard', found {beats!r}")
-    return Claim(p_max, beats) if (p_max, beats) != (None, None) else Claim.of(None)
+    if p_max is None:
+        return Claim.of(None) if beats is None else Claim(beats=beats)
+    bound = float(p_max) if isinstance(p_max, float | Real) else math.nan
+    if not 0 < bound < 1:
+        raise ValueError(f"p_max must be a number above 0 and below 1, found {p_max!r}")
+    return Claim(bound, beats)
+
+
+def _guessers(n: object, chance: Chance, t: object) -> Guessers:
+    examples, prompts = whole_number("n", n, 1), whole_number("t", t, 1)
+    for value, _ in chance_groups(chance, examples):
+        if not 0 < value < 1:
+            raise ValueError(
+                f"chance must be above 0 and below 1, found {value}: of a single choice there is "
+                "nothing to guess, and of several a guess may be right"
+            )
+    return Guessers.alike(examples, chance, prompts)
+
+
+def _right(name: str, value: object, n: int) -> int:
+    if isinstance(value, float) and 0 < value < 1:
+        raise TypeError(
+            f"{name} must be a number of right answers, found {value!r}: of n = {n} examples, an "
+            f"accuracy of {value!r} is {name}={round(value * n)}"
+        )
+    return whole_number(name, value, 0, n)
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a text, found {value!r} ({type(value).__name__})")
+    return value

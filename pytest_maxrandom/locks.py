@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Literal
 from pytest_maxrandom.errors import LockError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-Kind = Literal["gpu", "ledger", "store", "sweep"]
+Kind = Literal["agreed", "gpu", "ledger", "store", "sweep"]
 
 _POLL = 0.05  # seconds
 
@@ -34,7 +34,7 @@ def held(kind: Kind, name: str, timeout: float = -1) -> Iterator[None]:
 
     Parameters
     ----------
-    kind : {"gpu", "ledger", "store", "sweep"}
+    kind : {"agreed", "gpu", "ledger", "store", "sweep"}
         What is locked.
     name : str
         Which of its kind; any text.
@@ -50,8 +50,7 @@ def held(kind: Kind, name: str, timeout: float = -1) -> Iterator[None]:
     """
     from filelock import FileLock  # .05 s, which a collection need not pay
 
-    digest = hashlib.sha256(name.encode(errors="surrogateescape")).hexdigest()[:32]
-    path = _folder() / f"{kind}-{digest}.lock"
+    path = _path(kind, name, "lock")
     # A lock that is only a file would outlive a killed process.
     lock = FileLock(path, timeout, poll_interval=_POLL, fallback_to_soft=False)
     try:
@@ -64,6 +63,31 @@ def held(kind: Kind, name: str, timeout: float = -1) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def agreed(name: str, find: Callable[[], str]) -> str:
+    """Return what was found by the first process that asked under that name.
+
+    Raises
+    ------
+    LockError
+        In one sentence, if nothing can be left for the others.
+    """
+    with held("agreed", name):
+        path = _path("agreed", name, "txt")
+        try:
+            if not path.is_file():
+                whole = path.with_suffix(".part")  # whoever is killed leaves no half of it
+                whole.write_text(find(), encoding="utf-8")
+                whole.replace(path)
+            return path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise LockError(_sentence(path, error.strerror or str(error))) from error
+
+
+def _path(kind: Kind, name: str, ending: str) -> Path:
+    digest = hashlib.sha256(name.encode(errors="surrogateescape")).hexdigest()[:32]
+    return _folder() / f"{kind}-{digest}.{ending}"
 
 
 def _folder() -> Path:

@@ -150,13 +150,14 @@ class Guessers:
         return self.best.union_p(int(result), self.n)
 
     def against(self, baseline: str, result: float) -> int:
-        """Compare exactly; an expected maximum that equals an accuracy but for rounding equals it.
+        """Compare; a baseline that equals an accuracy but for rounding equals it.
 
-        The best of one guesser at chance 1/3 expects 1/3, which no float equals.
+        The best of one guesser at chance 1/3 expects 1/3, which no float equals, and a chance that
+        was given as one is not above it.
         """
         expected = {"max_random": Fraction(self.max_random_baseline), "standard": self.chance}
         difference = Fraction(int(result), self.n) - expected[baseline]
-        if baseline == "max_random" and abs(difference) <= _ROUNDING:
+        if abs(difference) <= _ROUNDING:
             return 0
         return (difference > 0) - (difference < 0)
 

@@ -12,6 +12,7 @@ from pytest_maxrandom.sweep import stored_sweep
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pytest_maxrandom.models.registry import ModelPool
     from pytest_maxrandom.plan import PlannedClaim
     from pytest_maxrandom.prompts.sampling import PromptSet
     from pytest_maxrandom.store import Store
@@ -19,7 +20,11 @@ if TYPE_CHECKING:
 
 
 def other_models(
-    planned: PlannedClaim, collected: Iterable[PlannedClaim], store: Store, forced_engine: str
+    planned: PlannedClaim,
+    collected: Iterable[PlannedClaim],
+    store: Store,
+    pool: ModelPool,
+    forced_engine: str,
 ) -> list[tuple[PlannedClaim, Sweep]]:
     """Return the sweeps of other models with the same prompts and examples; none is computed.
 
@@ -31,6 +36,8 @@ def other_models(
     ----------
     collected : iterable of PlannedClaim
         The claims of all suites that were read, whether they are selected or not.
+    pool : ModelPool
+        Tells what computes each model here; what was computed otherwise is not compared.
     """
     found: dict[tuple[str, str], tuple[PlannedClaim, Sweep]] = {}
     for other in collected:
@@ -38,12 +45,13 @@ def other_models(
             continue
         try:
             digest = model_digest(other.model, *located(other.model, other.base))
+            arithmetic = pool.arithmetic(other.model, other.base)
         except ModelError:  # and so it has no results
             continue
         if (other.model.name, digest) in found:
             continue
         work = other.cell.prompt_set.work
-        sweep = stored_sweep(work, other.suite.scoring, store, digest, forced_engine)
+        sweep = stored_sweep(work, other.suite.scoring, store, digest, forced_engine, arithmetic)
         if sweep is not None:
             found[other.model.name, digest] = other, sweep
     return list(found.values())

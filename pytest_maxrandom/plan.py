@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.arms.derive import arms_of, dotted
 from pytest_maxrandom.errors import ModelError, Problem, SuiteError
+from pytest_maxrandom.held_out import unpassable
 from pytest_maxrandom.labels import label, preferable
 from pytest_maxrandom.models.registry import locate, locate_adapter
 from pytest_maxrandom.nulls import Guessers, NoMetric, guessers, score_guessers
@@ -187,6 +188,7 @@ def plan(suite: Suite) -> list[PlannedClaim]:
             except ModelError as error:
                 message = f"{dotted(place)}: {error}"
                 problems.append(Problem(suite.path, suite.line(*place), message))
+    problems += _untestable(suite)
     tasks = [_examples(suite, index, problems) for index in range(len(suite.spec.tasks))]
     cells: dict[str, list[list[Cell]]] = {}
     for arm in arms:
@@ -294,6 +296,21 @@ def _contradicting(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Pro
             )
 
 
+def _untestable(suite: Suite) -> Iterator[Problem]:
+    """Yield the tasks of whose test set something is claimed, and that have none."""
+    for index, task in enumerate(suite.spec.tasks):
+        assertion = claimed(task.assertion, suite.spec.assertion)
+        if task.test is None and isinstance(assertion, AssertSpec) and assertion.test_p is not None:
+            own = isinstance(task.assertion, AssertSpec) and task.assertion.test_p is not None
+            place = ("tasks", index, "assert", "test_p") if own else ("assert", "test_p")
+            yield Problem(
+                suite.path,
+                suite.line(*place),
+                f"tasks[{index}]: `test_p` claims something of a test set, and {task.name} has "
+                "none; add `test: {fraction: 0.25}` to the task, or remove `test_p`",
+            )
+
+
 def _unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem]:
     """Yield the claims that no result can pass; they would cost a sweep and tell nothing."""
     for claim in () if suite.spec.allow_unpassable else claims:
@@ -310,6 +327,13 @@ def _unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Proble
                 f"{' and '.join(failures)} with t = {null.t}; "
                 "use more examples or fewer prompts (the command `maxrandom plan` tells how "
                 "many), or write `allow_unpassable: true`",
+            )
+        test_p = claim.claim.test_p
+        if test_p is not None and (why := unpassable(claim.cell.test, test_p)):
+            yield Problem(
+                suite.path,
+                claim.line,
+                f"{claim.name} can never pass: {why}, or write `allow_unpassable: true`",
             )
 
 

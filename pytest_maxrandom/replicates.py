@@ -80,7 +80,7 @@ class PlannedReplicates:
     def record(self, node_id: str, suite: str) -> ReplicatesRecord:
         """Return what can be said of the replicates before they are tested."""
         claim = self.claim
-        asserted = claim.claim.asserted()
+        asserted = dataclasses.replace(claim.claim, test_p=None).asserted()  # they open no test set
         if self.in_replicates is not None:
             asserted["in_replicates"] = float(self.in_replicates)
         return ReplicatesRecord(

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pytest
 
 from pytest_maxrandom.record import (
+    UNREADABLE,
     ClaimRecord,
     ComparisonRecord,
     ContaminationRecord,
     LabelBiasRecord,
     ReplicatesRecord,
     RunRecord,
+    arithmetics,
 )
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ _LISTS: dict[str, type[ItemRecord]] = {
 }
 """Where a run keeps each kind of record."""
 
-_LIBRARIES = ("pytest-maxrandom", "numpy", "torch", "transformers", "bitsandbytes")
+_LIBRARIES = ("pytest-maxrandom", "numpy")
 
 
 def attach(item: pytest.Item, report: pytest.TestReport) -> None:
@@ -81,8 +83,12 @@ class Run:
 
         order = {node_id: place for place, node_id in enumerate(self._selected)}
         told = set().union(*self._found.values())
+        broken = [*self.broken]
         content: dict[str, Any] = {
-            name: sorted(found.values(), key=lambda record: order.get(record["id"], len(order)))
+            name: sorted(
+                _sound(_LISTS[name], found.values(), broken),
+                key=lambda record: order.get(record.id, len(order)),
+            )
             for name, found in self._found.items()
         }
         run = TypeAdapter(RunRecord).validate_python(
@@ -92,10 +98,11 @@ class Run:
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
                 "versions": _versions(),
                 "interrupted": self.interrupted,
-                "broken": self.broken,
+                "broken": broken,
                 "not_run": len(self._selected.keys() - told),
             }
         )
+        run.versions |= _computing(run)
         adjust(run.claims, self._adjustment)
         if run.comparisons:
             from pytest_maxrandom.arms.over_tasks import adjust_over_tasks, over_tasks
@@ -103,6 +110,27 @@ class Run:
             adjust_over_tasks(run.comparisons)
             run.over_tasks = over_tasks(run.comparisons)
         return run
+
+
+def _sound(
+    kind: type[ItemRecord], found: Iterable[dict[str, Any]], broken: list[str]
+) -> list[ItemRecord]:
+    """Return the records that are what they should be; of others, say what is wrong."""
+    from pydantic import TypeAdapter, ValidationError
+
+    adapter: TypeAdapter[ItemRecord] = TypeAdapter(kind)
+    sound = []
+    for record in found:
+        try:
+            sound.append(adapter.validate_python(record))
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            broken.append(
+                f"{record.get('suite')}:{record.get('line')}: {record['id']}: {UNREADABLE} "
+                f"({where}: {first['msg']}), so its numbers are left out"
+            )
+    return sound
 
 
 def _outcome(report: pytest.TestReport, record: dict[str, Any]) -> Outcome:
@@ -153,3 +181,12 @@ def _versions() -> dict[str, str]:
         except importlib.metadata.PackageNotFoundError:
             continue
     return found
+
+
+def _computing(run: RunRecord) -> dict[str, str]:
+    """Return the versions of what computed the numbers, in whatever process and run that was."""
+    found: dict[str, dict[str, None]] = {}
+    for arithmetic in arithmetics(run):
+        for name, number in arithmetic.versions.items():
+            found.setdefault(name, {})[number] = None
+    return {name: " and ".join(numbers) for name, numbers in found.items()}

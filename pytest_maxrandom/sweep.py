@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.predictions import PromptPredictions, Scoring
     from pytest_maxrandom.prompts.formats import Format
     from pytest_maxrandom.prompts.prompt import Prompt
-    from pytest_maxrandom.record import Engine
+    from pytest_maxrandom.record import Arithmetic, Engine
     from pytest_maxrandom.store import Cost, Store
     from pytest_maxrandom.tasks.task import Example
 
@@ -65,6 +65,7 @@ def run_sweep(
     store: Store | None = None,
     fresh: bool = False,
     model_digest: str = "",
+    arithmetic: Arithmetic | None = None,
     forced_engine: str = "auto",
     finished: Callable[[PromptPredictions], None] = lambda predictions: None,
 ) -> Sweep:
@@ -84,6 +85,10 @@ def run_sweep(
         Whether results are computed even if they are stored.
     model_digest : str
         What determines the model's numbers; needed with a store.
+    arithmetic : Arithmetic, optional
+        What will compute them, as far as that is known before; if the model that is loaded is
+        computed otherwise, only what was stored of that is read. Without it, results are not told
+        apart by it.
     forced_engine : str
         The engine that the user forced, or "auto".
     finished : callable
@@ -100,13 +105,16 @@ def run_sweep(
         If the scoring is "counterfactual" and a prompt's format is not, or the reverse.
     """
     _check_interaction(work, scoring)
-    keys = _keys(work, scoring, model_digest, forced_engine)
+    keys = _keys(work, scoring, model_digest, forced_engine, arithmetic)
     known = store.get(keys) if store and not fresh else {}
     complete = all(key in known for key in keys)
     tally = Tally()
     done: list[PromptPredictions] = []
     # Before the sweep is locked: loading waits for a GPU, and who has it may wait for the sweep.
     model = None if complete else load()
+    if model and arithmetic not in (None, model.arithmetic):
+        keys = _keys(work, scoring, model_digest, forced_engine, model.arithmetic)
+        known = store.get(keys) if store and not fresh else {}
     if model:
         missing = [number for number, key in enumerate(keys) if key not in known]
         check_lengths(work, missing, model, scoring)
@@ -139,18 +147,28 @@ def run_sweep(
 
 
 def is_stored(
-    work: Work, scoring: Scoring, store: Store, model_digest: str, forced_engine: str = "auto"
+    work: Work,
+    scoring: Scoring,
+    store: Store,
+    model_digest: str,
+    forced_engine: str = "auto",
+    arithmetic: Arithmetic | None = None,
 ) -> bool:
     """Tell whether a sweep needs no model, because the store has all of its results."""
-    keys = _keys(work, scoring, model_digest, forced_engine)
+    keys = _keys(work, scoring, model_digest, forced_engine, arithmetic)
     return store.get(keys).keys() >= set(keys)
 
 
 def stored_sweep(
-    work: Work, scoring: Scoring, store: Store, model_digest: str, forced_engine: str = "auto"
+    work: Work,
+    scoring: Scoring,
+    store: Store,
+    model_digest: str,
+    forced_engine: str = "auto",
+    arithmetic: Arithmetic | None = None,
 ) -> Sweep | None:
     """Read a sweep of which the store has all results; None where one is missing."""
-    keys = _keys(work, scoring, model_digest, forced_engine)
+    keys = _keys(work, scoring, model_digest, forced_engine, arithmetic)
     known = store.get(keys)
     if not known.keys() >= set(keys):
         return None
@@ -211,14 +229,17 @@ def scored_digest(form: Format, examples: Sequence[Example]) -> str:
     return digest(*parts)
 
 
-def _keys(work: Work, scoring: Scoring, model_digest: str, engine: str) -> list[Key]:
+def _keys(
+    work: Work, scoring: Scoring, model_digest: str, engine: str, arithmetic: Arithmetic | None
+) -> list[Key]:
+    computed = arithmetic.digest if arithmetic else ""
     digests: dict[tuple[Format, tuple[int, ...]], str] = {}  # most prompts share their examples
     keys = []
     for prompt, examples in work:
         same = prompt.format, tuple(map(id, examples))
         if same not in digests:
             digests[same] = scored_digest(prompt.format, examples)
-        keys.append(Key(model_digest, digests[same], prompt.digest, scoring, engine))
+        keys.append(Key(model_digest, digests[same], prompt.digest, scoring, engine, computed))
     return keys
 
 

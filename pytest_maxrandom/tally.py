@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import importlib.metadata
 import sys
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -15,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pytest_maxrandom.models.base import Model, Scored
-
-_LIBRARIES = ("pytest-maxrandom", "torch", "transformers", "tokenizers", "bitsandbytes")
 
 
 @dataclass(slots=True)
@@ -39,18 +35,16 @@ class Tally:
             tokens_forwarded=sum(one.tokens_forwarded for one in scored),
             trie_nodes=sum(one.trie_nodes for one in scored),
             seconds=seconds,
-            versions=_versions(),
+            arithmetic=model.arithmetic,
+            asked_dtype=model.asked_dtype,
             full_texts=full_texts,
         )
-        spent = Engine(
-            cost.device,
-            cost.dtype,
-            sum(len(one.scores) for one in scored),
-            cost.tokens_forwarded,
-            seconds,
-            cost.trie_nodes,
-            cost.engine,
-            cost.engine_reason,
+        spent = replace(
+            _spent(cost),
+            requests=sum(len(one.scores) for one in scored),
+            tokens_forwarded=cost.tokens_forwarded,
+            seconds=seconds,
+            trie_nodes=cost.trie_nodes,
         )
         self._costs.append(cost)
         self._engines.append(spent)
@@ -58,9 +52,8 @@ class Tally:
 
     def reuse(self, cost: Cost) -> None:
         """Add a prompt whose results were read."""
-        spent = Engine(cost.device, cost.dtype, 0, 0, 0.0, 0, cost.engine, cost.engine_reason)
         self._costs.append(cost)
-        self._engines.append(replace(spent, reused=1, reused_seconds=cost.seconds))
+        self._engines.append(replace(_spent(cost), reused=1, reused_seconds=cost.seconds))
 
     @property
     def revision(self) -> str | None:
@@ -95,6 +88,22 @@ class Tally:
         )
 
 
+def _spent(cost: Cost) -> Engine:
+    """Return where and with what a prompt was scored, and nothing that it took."""
+    return Engine(
+        device=cost.device,
+        dtype=cost.dtype,
+        requests=0,
+        tokens_forwarded=0,
+        seconds=0.0,
+        trie_nodes=0,
+        engine=cost.engine,
+        engine_reason=cost.engine_reason,
+        asked_dtype=cost.asked_dtype,
+        arithmetic=cost.arithmetic,
+    )
+
+
 def together(engines: Sequence[Engine]) -> Engine:
     """Return what several prompts or sweeps cost as one."""
     reasons = [each.engine_reason for each in engines if each.engine_reason]
@@ -112,11 +121,14 @@ def together(engines: Sequence[Engine]) -> Engine:
         reused=sum(each.reused for each in engines),
         reused_seconds=sum(each.reused_seconds for each in engines),
         closest=min((each.closest for each in engines if each.closest is not None), default=None),
+        asked_dtype=next((each.asked_dtype for each in engines if each.asked_dtype), None),
+        # The store keeps results of another arithmetic apart, so there is one.
+        arithmetic=next((each.arithmetic for each in engines if each.arithmetic), None),
     )
 
 
 def _all(names: Iterable[str]) -> str:
-    """Join what may differ, where a sweep was begun on one machine and finished on another."""
+    """Join what may differ, where a sweep was begun on one GPU and finished on another."""
     return ", ".join(dict.fromkeys(names))
 
 
@@ -131,14 +143,3 @@ def _peak_memory(model: Model | None) -> int | None:
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
-
-
-@functools.cache
-def _versions() -> dict[str, str]:
-    found = {}
-    for name in _LIBRARIES:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found

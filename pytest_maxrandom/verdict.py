@@ -47,6 +47,7 @@ class Claim:
     beats: str | None = None
     union_p: float | None = None
     permutation_p: float | None = None
+    test_p: float | None = None
     red_flags: RedFlags | None = None
     family: int | None = None
     spend: bool = False
@@ -72,6 +73,7 @@ class Claim:
             return cls(**usual)
         return cls(
             **(spec.bounds() or usual),
+            test_p=getattr(spec, "test_p", None),
             red_flags=spec.red_flags,
             family=1 if spec.family == "suite" else None,
             spend=getattr(spec, "looks", None) == "spend",
@@ -95,6 +97,8 @@ class Claim:
             bounds["family"] = "suite"
         if bounds and self.spend:
             bounds["looks"] = "spend"
+        if self.test_p is not None:
+            bounds["test_p"] = self.test_p
         return bounds
 
     def levels(self, t: int) -> dict[str, float]:
@@ -111,7 +115,7 @@ class Claim:
         return spent(DEFAULT_LEVEL, t)[1] if self.spend else t
 
     def failures(self, null: Null, result: float) -> list[str]:
-        """Return which parts do not hold of a result; permutation_p is not among them."""
+        """Return which parts do not hold of a result; permutation_p and test_p are elsewhere."""
         failures, levels = [], self.levels(null.t)
         for key, p in (("p_max", null.p_max), ("union_p", null.union_p)):
             if key in levels:
@@ -267,8 +271,8 @@ def judge(
     standing: Standing = "between baselines"
     if null.against("max_random", result) > 0:
         standing = "above maximum"
-    elif null.against("standard", result) < 0:
-        standing = "below standard"
+    elif (beside_chance := null.against("standard", result)) <= 0:
+        standing = "at chance" if beside_chance == 0 else "below standard"
     critical = claim.critical(null)
     counted = isinstance(null, Guessers)
     errors, known = null.errors(result), not null.only_permuted

@@ -10,7 +10,7 @@ from hypothesis import settings
 
 import tests.tiny as tiny
 
-pytest_plugins = "pytester"
+pytest_plugins = ["pytester", "tests.expected_skips"]
 
 # Workers share the cores: where each has as many threads as there are cores, threads wait for
 # others that do not run, and torch takes many times as long. Before it is imported.
@@ -42,3 +42,22 @@ def tiny_llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     del bitsandbytes, transformers
     return tiny.save_llama(tmp_path_factory.mktemp("models") / "tiny-llama")
+
+
+@pytest.fixture(params=["native", "generic"])
+def kernels(
+    request: pytest.FixtureRequest, tiny_llama: Path, monkeypatch: pytest.MonkeyPatch
+) -> str:
+    """Both ways in which bitsandbytes computes 4-bit layers, as far as this processor has them.
+
+    Each layer asks when it is made whether the processor has avx512_bf16. Where it has, one that
+    says no is the only way to test what most other processors do.
+    """
+    from bitsandbytes.nn import modules
+
+    path: str = request.param
+    if path == "generic":
+        monkeypatch.setattr(modules, "has_avx512bf16", lambda: False)
+    elif not modules.has_avx512bf16():
+        pytest.skip("this processor has no avx512_bf16: its own path is the generic one")
+    return path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 TEXT = [
@@ -16,7 +16,7 @@ TEXT = [
 ]
 
 
-def byte_level_tokenizer() -> Any:
+def byte_level_tokenizer(texts: Sequence[str] = TEXT * 20, *, size: int = 400) -> Any:
     """Byte-level BPE, as GPT-2's, that adds no token at either end."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
@@ -25,12 +25,12 @@ def byte_level_tokenizer() -> Any:
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=400,
+        vocab_size=size,
         special_tokens=["<|end|>"],
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    tokenizer.train_from_iterator(TEXT * 20, trainer)
+    tokenizer.train_from_iterator(texts, trainer)
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<|end|>")
 
 
@@ -56,17 +56,25 @@ def sentencepiece_tokenizer(*, begin: bool = True, end: bool = False) -> Any:
     )
 
 
-def save_llama(folder: Path, tokenizer: Any | None = None, *, positions: int = 512) -> Path:
+def save_llama(
+    folder: Path,
+    tokenizer: Any | None = None,
+    *,
+    positions: int = 512,
+    hidden: int = 64,
+    inner: int = 128,
+    seed: int = 0,
+) -> Path:
     """Save a random Llama of some 100,000 parameters."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
     tokenizer = tokenizer or byte_level_tokenizer()
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     config = LlamaConfig(
         vocab_size=len(tokenizer),
-        hidden_size=64,
-        intermediate_size=128,
+        hidden_size=hidden,
+        intermediate_size=inner,
         num_hidden_layers=2,
         num_attention_heads=4,
         num_key_value_heads=2,

@@ -33,12 +33,18 @@ class PairedAnswers:
         Shape (t, n): whether the answer to this prompt and example is right.
     evaluated : ndarray of bool
         Shape (t, n): whether there is an answer; in both arms, or in neither.
+    prompts : tuple of hashable, optional
+        What tells the prompts of all replicates apart, length t; by default their places.
+    clusters : tuple of hashable, optional
+        Which cluster each example belongs to, length n, None for one that stands alone.
     """
 
     examples: tuple[str, ...]
     first: NDArray[np.bool_]
     second: NDArray[np.bool_]
     evaluated: NDArray[np.bool_]
+    prompts: tuple[Hashable, ...] | None = None
+    clusters: tuple[Hashable | None, ...] | None = None
 
     def __post_init__(self) -> None:
         shapes = {self.first.shape, self.second.shape, self.evaluated.shape}
@@ -46,6 +52,18 @@ class PairedAnswers:
             raise ValueError(f"expected arrays of one shape (t, n), found {sorted(shapes)}")
         if not self.evaluated.any(axis=1).all():
             raise ValueError("each prompt must be evaluated on an example, and there must be one")
+        for axis, names in enumerate((self.prompts, self.clusters)):
+            if names is not None and len(names) != self.first.shape[axis]:
+                what = ("prompts", "clusters")[axis]
+                raise ValueError(
+                    f"expected {self.first.shape[axis]} {what}, one for each "
+                    f"{('prompt', 'example')[axis]}, found {len(names)}"
+                )
+
+    @property
+    def signed(self) -> NDArray[np.int64]:
+        """1 where only the first arm is right, -1 where only the second is, shape (t, n)."""
+        return (self.first.astype(np.int64) - self.second) * self.evaluated
 
     def swapped(self) -> PairedAnswers:
         """Return the same with the arms exchanged."""
@@ -79,6 +97,8 @@ class ArmAnswers:
     examples: tuple[str, ...]
     correct: NDArray[np.bool_]
     evaluated: NDArray[np.bool_]
+    prompts: tuple[str, ...]
+    clusters: tuple[str | None, ...] | None
 
     @classmethod
     def of(cls, prompt_set: PromptSet, predictions: Predictions) -> ArmAnswers:
@@ -92,11 +112,20 @@ class ArmAnswers:
             answers = zip(prompt.chosen, prompt.examples, strict=True)
             correct[row, columns] = [choice in example.right for choice, example in answers]
             evaluated[row, columns] = True
-        return cls(examples, correct, evaluated)
+        clusters = tuple(example.cluster for example in prompt_set.validation)
+        return cls(
+            examples,
+            correct,
+            evaluated,
+            tuple(prompt.prompt.digest for prompt in predictions.prompts),
+            clusters if any(own is not None for own in clusters) else None,
+        )
 
     def beside(self, other: ArmAnswers) -> PairedAnswers:
         """Put the answers of two arms side by side, of prompts that `check_prompts` has paired."""
-        return PairedAnswers(self.examples, self.correct, other.correct, self.evaluated)
+        return PairedAnswers(
+            self.examples, self.correct, other.correct, self.evaluated, self.prompts, self.clusters
+        )
 
 
 def paired_sweeps(first: RecordedSweep, second: RecordedSweep) -> PairedAnswers:
@@ -131,7 +160,31 @@ def paired_sweeps(first: RecordedSweep, second: RecordedSweep) -> PairedAnswers:
             f"prompt {first.prompt_ids[row]!r} was evaluated on example "
             f"{first.example_ids[column]!r} in {_where(only)} only"
         )
-    return PairedAnswers(first.example_ids, first.correct, second.correct[cells], evaluated)
+    return PairedAnswers(
+        first.example_ids,
+        first.correct,
+        second.correct[cells],
+        evaluated,
+        first.identities,
+        _clusters(first, second, columns),
+    )
+
+
+def _clusters(
+    first: RecordedSweep, second: RecordedSweep, columns: Sequence[int]
+) -> tuple[str, ...] | None:
+    """Return the clusters of the first sweep's examples, which either file may tell."""
+    others = None if second.clusters is None else tuple(second.clusters[k] for k in columns)
+    if first.clusters is None or others is None:
+        return first.clusters or others
+    pairs = list(zip(first.clusters, others, strict=True))
+    odd = next((place for place, (own, other) in enumerate(pairs) if own != other), None)
+    if odd is not None:
+        raise Unpaired(
+            f"example {first.example_ids[odd]!r} belongs to the cluster {pairs[odd][0]!r} in "
+            f"{_where(first)} and to {pairs[odd][1]!r} in {_where(second)}"
+        )
+    return first.clusters
 
 
 def _prompts(first: RecordedSweep, second: RecordedSweep) -> list[Sequence[Hashable]]:

@@ -20,6 +20,7 @@ def conclude(record: ComparisonRecord, found: Difference, claim: DifferenceSpec 
     record.difference = found.mean
     record.low, record.high = found.interval(record.confidence)
     record.p_value, record.units = found.p_value(), found.units
+    record.sampled = dict(found.counted.items())
     record.first_best, record.second_best = found.first_best, found.second_best
     record.best_difference = found.best_difference
     best = found.best_interval(record.confidence)
@@ -44,10 +45,10 @@ def notes(found: Difference) -> list[str]:
     """Say how the numbers came about, one sentence each."""
     if len(found.tests) == 1:
         return []
+    *most, last = (f"of the {units}" for units in found.counted)
     return [
-        "Signs were flipped of the examples (each with its mean difference) and of the "
-        f"replicates; p-values are the larger ones, here of the {found.units}, and the interval "
-        "holds both."
+        f"Signs were flipped {', '.join(most)} and {last} (each with its mean difference); "
+        f"p-values are the largest ones, here of the {found.units}, and the interval holds all."
     ]
 
 
@@ -57,6 +58,7 @@ def conclude_contamination(
     """Write down what three arms tell; a bias means nothing where tuning changes nothing."""
     record.boost, record.boost_p = boost.mean, boost.p_greater()
     record.bias, record.bias_p = bias.mean, bias.p_greater()
+    record.sampled = dict(bias.counted.items())
     record.notes += notes(bias)
     of_boost, of_bias = p_value(record.boost_p), p_value(record.bias_p)
     known = f"{record.extra} is {signed(record.boost)} above {record.base} (p {of_boost})"

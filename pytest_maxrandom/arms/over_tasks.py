@@ -30,7 +30,9 @@ def adjust_over_tasks(comparisons: Iterable[ComparisonRecord]) -> None:
 def over_tasks(comparisons: Iterable[ComparisonRecord]) -> list[OverTasks]:
     """Return each comparison that was made on at least two tasks, over all of them.
 
-    Tasks weigh the same. One that stands in several suites is one unit, with its mean.
+    Tasks weigh the same. One that stands in several suites is one unit, with its mean. Their
+    differences are taken for symmetric: tasks are too few to allow for one that is wholly lost, and
+    nothing is claimed of them.
     """
     found = []
     for group in _groups(comparisons):

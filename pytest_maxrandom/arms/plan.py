@@ -13,6 +13,7 @@ from pytest_maxrandom.arms.planned import (
     Sweeps,
 )
 from pytest_maxrandom.arms.reduction import smallest_p
+from pytest_maxrandom.arms.units import FEWEST
 from pytest_maxrandom.errors import Problem, SuiteError
 from pytest_maxrandom.notation import level as level_text
 from pytest_maxrandom.notation import p_value
@@ -233,14 +234,16 @@ class _Planner:
             return
         if isinstance(sides, Recorded) and sides.answers is None:
             return
-        least = smallest_p(sides.examples, sides.replicates)
+        least = smallest_p(sides.examples, sides.prompts, sides.replicates)
         if least > level:
-            replicates = f" and {sides.replicates} replicates" if sides.replicates > 1 else ""
+            others = [(sides.prompts, "prompts"), (sides.replicates, "replicates")]
+            units = [f"{sides.examples} examples"]
+            units += [f"{many} {kind}" for many, kind in others if many >= FEWEST]
             problem = Problem(
                 self._suite.path,
                 planned.line,
-                f"{planned.task}::{planned.name} can never pass: with {sides.examples} examples"
-                f"{replicates} no p-value is below {p_value(least)}, and the "
+                f"{planned.task}::{planned.name} can never pass: with "
+                f"{' and '.join(units)} no p-value is below {p_value(least)}, and the "
                 f"level is {level_text(level)}; use more of them, or a higher level",
             )
             self._problems[problem] = None

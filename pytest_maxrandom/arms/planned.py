@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pytest_maxrandom.arms.derive import joined
 from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
 
     from pytest_maxrandom.arms.answers import PairedAnswers
     from pytest_maxrandom.plan import PlannedClaim
@@ -40,8 +42,15 @@ class Sweeps:
 
     @property
     def examples(self) -> int:
-        """Examples in the first replicate, at least as many in all."""
-        return len(self.first[0].cell.prompt_set.validation)
+        """Examples, or clusters, in the first replicate, at least as many in all."""
+        validation = self.first[0].cell.prompt_set.validation
+        return _units([each.cluster for each in validation])
+
+    @property
+    def prompts(self) -> int:
+        """Distinct prompts of all replicates."""
+        sets = (claim.cell.prompt_set for claim in self.first)
+        return len({prompt.digest for each in sets for prompt in each.prompts})
 
 
 @dataclass(frozen=True)
@@ -78,11 +87,25 @@ class Recorded:
 
     @property
     def examples(self) -> int:
-        """Examples that some prompt met; 0 where results are missing."""
-        return 0 if self.answers is None else int(self.answers.evaluated.any(axis=0).sum())
+        """Examples, or clusters, that some prompt met; 0 where results are missing."""
+        if self.answers is None:
+            return 0
+        clusters = self.answers.clusters or (None,) * len(self.answers.examples)
+        return _units([clusters[k] for k in np.flatnonzero(self.answers.evaluated.any(axis=0))])
+
+    @property
+    def prompts(self) -> int:
+        """Prompts; 0 where results are missing."""
+        return self.t or 0
 
 
 Sides = Sweeps | Recorded
+
+
+def _units(clusters: Sequence[Hashable | None]) -> int:
+    """Count clusters, with examples that stand alone."""
+    known = [own for own in clusters if own is not None]
+    return len(set(known)) + len(clusters) - len(known)
 
 
 @dataclass(frozen=True)

@@ -1,26 +1,26 @@
 """From the answers of two arms to their difference: first minus second throughout.
 
-Prompts share their examples, and replicates share the task, so neither are independent. The signs
-are flipped of examples, each with its difference averaged over all prompts that met it; and, where
-there are enough replicates, of these. Either test alone would take part of what varies for fixed:
-examples that replicates share, or demonstrations that examples share. So what is claimed must hold
-by both, and an interval holds both.
+Prompts share their examples, and replicates share the task, so none are independent. The signs are
+flipped of examples (or of their clusters), each with its difference averaged over all prompts that
+met it; and, where there are enough of them, of prompts and of replicates. Any test alone would take
+part of what varies for fixed, and so would the larger p-value where both parts vary alike; the one
+whose units vary most stands for them all (`units.py`). What is claimed must hold by each, and an
+interval holds all of theirs.
 
-Signs are flipped about a margin as well, but where few examples change, what they do is not
-symmetric about it: that a loss was not seen in few examples says little. So margins below 0, and
-ends of an interval beyond 0, must be excluded by `TiltedTest` too, unless 0 itself is.
+Flipped signs take differences for symmetric about the margin. Means over several prompts are not:
+few whole losses may weigh as much as many small gains, and not be among the examples. So every
+margin must be excluded by `TiltedTest` too. Where each unit is a gain, a loss or neither, a margin
+of 0 needs no symmetry beyond what it says itself: the sign-flip is McNemar's exact test then.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-import numpy as np
-
+from pytest_maxrandom.arms.units import FEWEST, groupings, signed_answers, stretched
 from pytest_maxrandom.stats.multiplicity import holm
 from pytest_maxrandom.stats.paired import mcnemar
 from pytest_maxrandom.stats.signflip import MOST_EXACT, sign_flip
@@ -29,15 +29,13 @@ from pytest_maxrandom.stats.tilted import TiltedTest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from pytest_maxrandom.arms.answers import PairedAnswers
+    from pytest_maxrandom.arms.units import Units
     from pytest_maxrandom.stats.signflip import SignFlip
 
-Units = Literal["examples", "replicates"]
-
-FEWEST_REPLICATES = 6
-"""Fewer have no interval at .95: 2 / 2**5 is above .05."""
 DRAWS = 9_999
 """Choices of signs, where they are too many to count."""
 
@@ -84,19 +82,25 @@ class Difference:
         self.first_accuracy = _mean([_accuracy(each, each.first) for each in replicates])
         self.second_accuracy = _mean([_accuracy(each, each.second) for each in replicates])
         self.by_replicate = tuple(
-            float(_signed(each).sum() / each.evaluated.sum()) for each in replicates
+            float(each.signed.sum() / each.evaluated.sum()) for each in replicates
         )
         first = [_best(each, each.first) for each in replicates]
         second = [_best(each, each.second) for each in replicates]
         self.first_best, self.second_best = _mean(first), _mean(second)
         self._best_differences = [a - b for a, b in zip(first, second, strict=True)]
-        values = _by_example(replicates)
-        self.tests: dict[Units, SignFlip] = {"examples": sign_flip(values, draws=DRAWS, seed=seed)}
-        self._unseen_losses = TiltedTest(values, seed=seed)
-        self._unseen_gains = TiltedTest([-value for value in values], seed=seed)
+        found = groupings(replicates)
+        factors = stretched(found, signed_answers(replicates))
+        self.tests: dict[Units, SignFlip] = {}
+        for units, each in found.items():
+            values = self.mean + factors[units] * (each.values - self.mean)
+            self.tests[units] = sign_flip(values, weights=each.weights, draws=DRAWS, seed=seed)
+        of_examples = found[next(iter(found))]
+        self._whole = of_examples.whole
+        gains, weights = of_examples.values, of_examples.weights
+        self._unseen_losses = TiltedTest(gains, weights=weights)
+        self._unseen_gains = TiltedTest(-gains, weights=weights)
         self._of_best: SignFlip | None = None
-        if len(replicates) >= FEWEST_REPLICATES:
-            self.tests["replicates"] = sign_flip(self.by_replicate, draws=DRAWS, seed=seed)
+        if len(replicates) >= FEWEST:
             self._of_best = sign_flip(self._best_differences, draws=DRAWS, seed=seed)
 
     @property
@@ -114,25 +118,43 @@ class Difference:
         """What the signs are flipped of in the test that tells less: its p-value is larger."""
         return max(self.tests, key=lambda units: self.tests[units].p_value())
 
+    @property
+    def counted(self) -> dict[Units, int]:
+        """How many units of each kind there are of which signs are flipped."""
+        return {units: test.units for units, test in self.tests.items()}
+
     def p_value(self, margin: float = 0.0) -> float:
-        """P-value of "the difference is not the margin"; the largest of all tests."""
-        return max(test.p_value(margin) for test in self.tests.values())
+        """P-value of "the difference is not the margin": twice the smaller one-sided one."""
+        one_sided = self.p_greater if self.mean > margin else self.p_less
+        return min(1.0, 2 * one_sided(margin))
 
     def p_greater(self, margin: float = 0.0) -> float:
         """P-value of "the difference is above the margin" (one-sided); the largest of all tests."""
         p = max(test.p_greater(margin) for test in self.tests.values())
-        if margin >= 0 or self.mean <= margin:
+        if self.mean <= margin or (self._whole and margin == 0):
             return p
-        return max(p, min(self._unseen_losses.p_greater(margin), self.p_greater()))
+        unseen = self._unseen_losses.p_greater(margin)
+        return max(p, min(unseen, self.p_greater()) if self._whole and margin < 0 else unseen)
+
+    def p_less(self, margin: float = 0.0) -> float:
+        """P-value of "the difference is below the margin" (one-sided); the largest of all tests."""
+        p = max(test.p_less(margin) for test in self.tests.values())
+        if self.mean >= margin or (self._whole and margin == 0):
+            return p
+        unseen = self._unseen_gains.p_greater(-margin)
+        return max(p, min(unseen, self.p_less()) if self._whole and margin > 0 else unseen)
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """Return all margins that some test does not exclude; within -1 to 1."""
+        """Return all margins that some test does not exclude; within -1 to 1.
+
+        An end at 0 is none of them where each unit is a gain, a loss or neither.
+        """
         low, high = _hull([test.interval(confidence) for test in self.tests.values()])
         level = (1 - confidence) / 2
-        if low <= 0:
-            low = min(low, self._unseen_losses.lowest(level))
-        if high >= 0:
-            high = max(high, -self._unseen_gains.lowest(level))
+        unseen = self._unseen_losses.lowest(level)
+        low = max(0.0, min(low, unseen)) if self._whole and low > 0 else min(low, unseen)
+        unseen = -self._unseen_gains.lowest(level)
+        high = min(0.0, max(high, unseen)) if self._whole and high < 0 else max(high, unseen)
         return low, high
 
     def best_interval(self, confidence: float) -> tuple[float, float] | None:
@@ -172,27 +194,13 @@ def difference(replicates: Sequence[PairedAnswers], *, seed: int = 0) -> Differe
     return Difference(replicates, seed)
 
 
-def smallest_p(examples: int, replicates: int) -> float:
-    """Smallest one-sided p-value that so many examples and replicates can give."""
-    units = [examples, *([replicates] if replicates >= FEWEST_REPLICATES else [])]
+def smallest_p(examples: int, prompts: int, replicates: int) -> float:
+    """Smallest one-sided p-value that so many examples, or clusters, prompts and replicates give.
+
+    Where examples share clusters, these are meant.
+    """
+    units = [examples, *(each for each in (prompts, replicates) if each >= FEWEST)]
     return max(0.5**each if each <= MOST_EXACT else 1 / (1 + DRAWS) for each in units)
-
-
-def _signed(answers: PairedAnswers) -> NDArray[np.int64]:
-    """Return 1 where only the first arm is right, -1 where only the second is, shape (t, n)."""
-    return (answers.first.astype(np.int64) - answers.second) * answers.evaluated
-
-
-def _by_example(replicates: Sequence[PairedAnswers]) -> list[float]:
-    """Return a value for each distinct example; their mean is that of the replicates' means."""
-    parts: defaultdict[str, list[float]] = defaultdict(list)
-    for answers in replicates:
-        share = int(answers.evaluated.sum()) * len(replicates)
-        met = answers.evaluated.any(axis=0)
-        sums = _signed(answers).sum(axis=0)
-        for place in np.flatnonzero(met):
-            parts[answers.examples[place]].append(int(sums[place]) / share)
-    return [len(parts) * math.fsum(values) for values in parts.values()]
 
 
 def _accuracy(answers: PairedAnswers, correct: NDArray[np.bool_]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,8 +22,9 @@ json and junit."""
 _EPILOG = """\
 The exit code is pytest's: 0 all claims hold, 1 one fails, 2 interrupted or a suite is wrong,
 3 internal error, 4 wrong arguments, 5 nothing was tested, 128 + s if signal s ended it. A run
-that ends well without a claim ends with 5. A file beside the report that no gate wrote is not
-overwritten: then nothing is run, and the code is 2."""
+that ends well without a claim ends with 5, and one that ends well although the ledger lost lines
+since the base with 1. A file beside the report that no gate wrote is not overwritten, and a base
+that git cannot read is no pass: then nothing is run, and the code is 2."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -47,6 +49,13 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help=f"Markdown report; its folder is made ({_REPORT} if not given)",
     )
     parser.add_argument(
+        "--base-ref",
+        default="",
+        metavar="REF",
+        help="branch or commit whose ledger must still stand; if not given, that of the pull "
+        "request, where GitHub or GitLab tell it; `none` compares with nothing",
+    )
+    parser.add_argument(
         "--exit-zero",
         action="store_true",
         help="exit with 0 whatever pytest's exit code, which is in the output `code`",
@@ -64,7 +73,9 @@ def run(options: argparse.Namespace) -> str:
     OSError
         If the reports' folder or the step's outputs cannot be written.
     """
+    from pytest_maxrandom.errors import GitError
     from pytest_maxrandom.gate import actions
+    from pytest_maxrandom.gate.base import Watch, known_base, unread
     from pytest_maxrandom.gate.files import discard, report_files
     from pytest_maxrandom.gate.outcome import judge
     from pytest_maxrandom.gate.process import run_pytest
@@ -83,9 +94,20 @@ def run(options: argparse.Namespace) -> str:
     silence, end_of_silence = actions.silence()
     for line in silence:
         print(line, flush=True)
-    code, root = run_pytest([*arguments, *suites])
-    recorded, said = _read(files["json"])
-    outcome = judge(code, recorded, ", ".join(suites))
+    ref = known_base(options.base_ref, os.environ)
+    lost: list[str] = []
+    recorded: RunRecord | None = None
+    try:
+        watch = Watch(ref) if ref else None
+    except (GitError, OSError, ValueError) as error:
+        root, said, outcome = Path.cwd(), list[str](), unread(str(error))
+    else:
+        code, root = run_pytest([*arguments, *suites])
+        recorded, said = _read(files["json"])
+        outcome = judge(code, recorded, ", ".join(suites))
+        if watch is not None:
+            outcome, lost = watch.judge(outcome)
+            said += lost
     options.status = 0 if options.exit_zero else outcome.code
     try:
         actions.write_summary(_summary(files["report"], outcome))
@@ -107,7 +129,9 @@ def run(options: argparse.Namespace) -> str:
     )
     said.append(f"{outcome.word}: {outcome.sentence}")
     last = [f"maxrandom gate: {sentence}" for sentence in said]
-    return "\n".join([*last, *end_of_silence, *_commands(outcome, recorded, root)])
+    return "\n".join(
+        [*last, *end_of_silence, *_commands(outcome, recorded, root, first=bool(lost))]
+    )
 
 
 def _suites(paths: list[str]) -> list[str]:
@@ -147,14 +171,16 @@ def _summary(report: Path, outcome: Outcome) -> str:
     return f"**❌ {plain(outcome.notice)}**\n\n{text}" if outcome.notice else text
 
 
-def _commands(outcome: Outcome, recorded: RunRecord | None, root: Path) -> list[str]:
-    """Annotate what was recorded; if there is nothing to annotate, that it is an error."""
+def _commands(
+    outcome: Outcome, recorded: RunRecord | None, root: Path, *, first: bool
+) -> list[str]:
+    """Annotate what was recorded; if nothing is, or that is `first`, why the gate is red."""
     from pytest_maxrandom.gate import actions
     from pytest_maxrandom.reports.annotations import Annotation, annotate, workflow_commands
 
     if not actions.here():
         return []
     found = annotate(recorded, root, Path.cwd()) if recorded else []
-    if outcome.notice and not found:
-        found = [Annotation(outcome.title, outcome.reason)]
+    if outcome.notice and (first or not found):
+        found = [Annotation(outcome.title, outcome.reason), *found]
     return workflow_commands(found, actions.workspace())

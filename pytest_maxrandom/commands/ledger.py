@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from fractions import Fraction
 
+    from pytest_maxrandom.git import Repository
+    from pytest_maxrandom.ledger.base import Use
     from pytest_maxrandom.ledger.survey import FileSummary
 
 _MORE = (0, 10, 100, 1000)
@@ -28,8 +30,14 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     show.add_argument("--json", action="store_true", help="print JSON, unrounded")
     show.set_defaults(run=_show)
 
-    text = "check every line; with suites, also that their examples are those of a file"
+    text = "check every line, and that none is gone since a base; with suites, also their examples"
     verify = actions.add_parser("verify", help=text, description=text.capitalize())
+    verify.add_argument(
+        "--base",
+        metavar="REF",
+        help="branch, tag or commit to compare with, from where HEAD left it: what stood in the "
+        "ledger there must stand now; suites that were moved or copied are found by their examples",
+    )
     verify.set_defaults(run=_verify)
 
     text = "unite two files; the order of lines and files never matters"
@@ -88,6 +96,18 @@ def _shown(summary: FileSummary) -> Iterator[str]:
     for row in table:
         first, *rest = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
         yield "  " + "  ".join([first.strip().ljust(widths[0]), *rest])
+    examples = f"{len(summary.chances):,}"
+    for path, common in summary.related.items():
+        yield f"  t also counts {path.name}, which shares {common:,} of {examples} examples"
+    for claim in summary.claims:
+        name = f"{claim.claim.model} {claim.claim.shots}-shot"
+        if claim.t != claim.own:
+            yield f"  {name}: {claim.own:,} of its {claim.t:,} prompts stand here under that name"
+        if claim.looked_at > claim.t:
+            yield (
+                f"  {name}: a look counted t = {claim.looked_at:,}, a budget or the prompts of "
+                f"other claims too; {claim.t:,} were evaluated"
+            )
     for test, openings in summary.openings.items():
         times = "once" if openings == 1 else f"{openings} times"
         yield f"  test set {test[:12]}: opened {times}"
@@ -107,7 +127,9 @@ def _numbers(summary: FileSummary) -> dict[str, Any]:
                 "model": one.claim.model,
                 "shots": one.claim.shots,
                 "t": one.t,
+                "t_in_this_file": one.own,
                 "looks": one.looks,
+                "t_looked_at": one.looked_at,
                 "n": one.best[2],
                 "best_correct": one.best[1],
                 "best_accuracy": one.best[0],
@@ -115,6 +137,7 @@ def _numbers(summary: FileSummary) -> dict[str, Any]:
             }
             for one in summary.claims
         ],
+        "related": {str(path): common for path, common in summary.related.items()},
         "openings": summary.openings,
     }
 
@@ -135,13 +158,70 @@ def _baselines(chances: list[Fraction], n: int, t: int) -> dict[str, float]:
 def _verify(options: argparse.Namespace) -> str:
     from pytest_maxrandom.ledger.survey import mistakes
 
-    found = [mistake for path in _files(options.paths) for mistake in mistakes(path)]
-    found += [told for path in options.paths if _is_suite(path) for told in _unlike(path)]
+    lost = [] if options.base is None else _lost(options.base, options.paths)
+    paths = [path for path in options.paths if path.exists()] if lost else options.paths
+    found = [mistake for path in _files(paths) for mistake in mistakes(path)]
+    found += [told for path in paths if _is_suite(path) for told in _unlike(path)]
+    found += lost
     options.status = 1 if found else 0
     if found:
         return "\n".join(found)
     files = len(_files(options.paths))
-    return f"{files} {'file' if files == 1 else 'files'}, every line as it should be"
+    whole = f"{files} {'file' if files == 1 else 'files'}, every line as it should be"
+    if options.base is None:
+        return f"{whole}; --base REF also tells whether lines are gone"
+    return f"{whole}, and none is gone since {options.base}"
+
+
+def _lost(ref: str, paths: list[Path]) -> list[str]:
+    from pytest_maxrandom.git import repository
+    from pytest_maxrandom.ledger import FOLDER
+    from pytest_maxrandom.ledger.base import Base, Present, from_root, lost
+    from pytest_maxrandom.reports.text import visible
+    from pytest_maxrandom.suite.places import is_suite
+
+    tree = repository(paths[0] if paths[0].is_dir() else paths[0].parent)
+    below = [from_root(tree, path) for path in paths]
+    base, now = Base(tree, ref, tree.fork_point(ref)), Present(tree)
+    suites = [path for path in paths if _is_suite(path)]
+    suites += [
+        path
+        for path in tree.present("*.yaml", "*.yml")
+        if is_suite(path, tree.root)
+        and path.is_file()
+        and any(from_root(tree, path).is_relative_to(each) for each in below)
+    ]
+    uses, unread = list(now.uses()), []
+    for path in {path.resolve(): path for path in suites}.values() if base.folders else ():
+        told = _uses(tree, path)
+        if isinstance(told, str):
+            unread.append(told)
+        else:
+            uses += told
+    beside = [from_root(tree, path.parent / FOLDER) for path in paths if _is_suite(path)]
+    gone = lost(base, now, uses, [*map(str, below), *map(str, beside)])
+    return list(map(visible, [*unread, *gone]))
+
+
+def _uses(tree: Repository, path: Path) -> list[Use] | str:
+    """Return what the claims of a suite are tested on; a sentence if the suite cannot be read."""
+    from pytest_maxrandom.errors import SuiteError
+    from pytest_maxrandom.ledger import FOLDER
+    from pytest_maxrandom.ledger.base import from_root
+    from pytest_maxrandom.plan import plan
+    from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
+    from pytest_maxrandom.tries import use_of
+
+    try:
+        suite = load_any_suite(path)
+        claims = [] if isinstance(suite, RecordedSuite) else plan(suite)
+    except SuiteError as error:
+        problem = str(error.problems[0])
+        return f"{problem} (so what its claims are tested on cannot be compared with the base)"
+    return [
+        use_of(claim, from_root(tree, path.parent / FOLDER), from_root(tree, path).as_posix())
+        for claim in claims
+    ]
 
 
 def _unlike(path: Path) -> Iterator[str]:

@@ -54,11 +54,13 @@ def chance_of(choices: int | dict[int, int]) -> Any:
     """Return the chance that the statistics take."""
     from fractions import Fraction
 
-    if isinstance(choices, dict):
-        return choices
-    if choices < 1:
-        raise ValueError(f"--choices: found {choices}, expected at least 1")
-    return Fraction(1, choices)
+    for each in choices if isinstance(choices, dict) else (choices,):
+        if each < 2:
+            raise ValueError(
+                f"--choices: found {each}, expected at least 2: of one choice there is nothing to "
+                "guess"
+            )
+    return choices if isinstance(choices, dict) else Fraction(1, choices)
 
 
 def baseline_rows(summary: dict[str, Any]) -> Rows:

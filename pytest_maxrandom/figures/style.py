@@ -44,13 +44,15 @@ LINES: tuple[tuple[str, str | tuple[float, tuple[float, ...]]], ...] = (
 MARKS: dict[Standing, tuple[str, str, str]] = {
     "above maximum": ("o", BLACK, BLACK),
     "between baselines": ("D", "white", BLACK),
+    "at chance": ("s", "white", ORANGE),
     "below standard": ("X", ORANGE, BLACK),
 }
 """Mark, its face and its edge, by the verdict."""
 STANDINGS: dict[Standing, str] = {
     "above maximum": "above the maximum random baseline",
     "between baselines": "between the baselines",
-    "below standard": "not above the standard baseline",
+    "at chance": "at the standard baseline",
+    "below standard": "below the standard baseline",
 }
 
 

@@ -14,6 +14,7 @@
 ``labels``     answers that are always the same label
 ``models``     two models that are one
 ``shortcuts``  a best prompt that is no better than heuristics, or without the questions
+``alike``      prompts that all answer alike, where no labels are known
 ``claims``     what the verdict alone does not tell
 ``accident``   how likely guessers do what several prompts do
 =============  =====================================================================
@@ -24,6 +25,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.flags import (
+    alike,
     choices,
     claims,
     constant,
@@ -77,6 +79,7 @@ def _of_answers(read: Seen) -> Iterable[Iterable[Flag]]:
         scores.tied(tried),
         scores.never_right(tried),
         models.identical(tried),
+        alike.near_identical(tried),
         scores.label_mass(tried),
         *_preferences(tried),
         claims.not_confirmed(tried),

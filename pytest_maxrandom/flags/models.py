@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,52 +26,125 @@ _ALIKE = 0.03
 The nearest two of different models in the results of Yauney and Mimno (2024) differ in .054.
 """
 _MOST_LABELS = 26
+_CONSTANT = 0.9
+"""Share of a prompt's answers from which on they are nearly one label."""
+_LESS = 0.25
+"""Share of what the most similar other prompt differs in up to which it is the prompt that counts.
+
+Of two models that each say what a prompt suggests, the same prompt differs as much as that one.
+"""
+_PROMPTS = 200
+"""Prompts among which one that answers like another is looked for."""
+_FOLDS = 10
 
 
 def identical(tried: Seen) -> Iterator[Flag]:
-    """Find other models that give the same answers."""
+    """Find other models that give the same answers; each is told once, however often it stands."""
+    told: set[str] = {tried.model}
     for other in tried.others:
-        if other.model != tried.model:
-            yield from _compared(tried, other)
+        if other.model not in told and (flag := _compared(tried, other)):
+            told.add(other.model)
+            yield flag
 
 
-def _compared(one: Seen, other: Seen) -> Iterator[Flag]:
+def _compared(one: Seen, other: Seen) -> Flag | None:
     """Compare what two models say of the prompts and examples that they share.
 
     Chance gives the equal answers of two models that answer independently, each prompt with the
     labels that it prefers where this or that is right. As much as that may be explained by how
-    often prompts, or examples, are answered right. What remains is Cohen's kappa.
+    often prompts, or examples, are answered right; what remains is Cohen's kappa. Two models may
+    also say nearly always what each prompt suggests: then the same prompt agrees in both no better
+    than other prompts that suggest the same.
     """
     rows = _shared(one.identities, other.identities)
     columns = _shared(one.examples, other.examples)
     sides = [np.ix_(rows[:, side], columns[:, side]) for side in (0, 1)]
     both = one.evaluated[sides[0]] & other.evaluated[sides[1]]
     if not both.any():
-        return
+        return None
     if scored_alike := _scored_alike(one, other, sides, both):
-        yield scored_alike
-        return
+        return scored_alike
     right = one.correct[sides[0]], other.correct[sides[1]]
-    what, equal, chance = "right or wrong alike", right[0] == right[1], _expected(*right, both)
-    # With one prompt each example is seen once, and would explain itself.
-    by_example = _expected(right[0].T, right[1].T, both.T) if len(rows) > 1 else 0.0
-    most = max(chance, by_example)
+    what, labelled = "right or wrong alike", False
+    said: tuple[NDArray[Any], NDArray[Any]] = right
     if one.answers is not None and other.answers is not None:
+        what, labelled = "the same", True
         said = one.answers[sides[0]], _renamed(other, one.labels)[sides[1]]
-        what, equal = "the same", said[0] == said[1]
+        both &= ~(_nearly_one(said[0], both) | _nearly_one(said[1], both))[:, np.newaxis]
+    equal = said[0] == said[1]
+    most = chance = _expected(*right, both)
+    if len(rows) > 1:
+        # With one prompt each example is seen once, and would explain itself.
+        most = max(most, _expected(right[0].T, right[1].T, both.T))
+    if labelled:
         golds = None if one.gold is None else [one.gold[place] for place in columns[:, 0]]
         few = golds is not None and len(set(golds)) <= _MOST_LABELS
         chance = _expected(*said, both, golds if few else None)
         most = max(chance, most)
     cells = int(both.sum())
     same = int((equal & both).sum())
-    if _are_one(cells, same, most):
-        yield Flag(
-            "identical_models",
-            f"{count(same)} of {count(cells)} answers ({percent(same / cells)}) to the same "
-            f"prompts are {what} as those of {other.model} (by chance {percent(chance / cells)} "
-            "would be): look whether the two are one model.",
+    if not _are_one(cells, same, most):
+        return None
+    unknown = 0 if labelled or not one.chance else round(1 / one.chance)
+    left = _unexplained(*said, both, unknown)
+    if left < _DIFFERENCES or cells - same > _LESS * left:
+        return None
+    return Flag(
+        "identical_models",
+        f"{count(same)} of {count(cells)} answers ({percent(same / cells)}) to the same "
+        f"prompts are {what} as those of {other.model} (by chance {percent(chance / cells)} "
+        "would be): look whether the two are one model.",
+    )
+
+
+def _nearly_one(said: NDArray[Any], both: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Tell which prompts say nearly always one label, shape (rows,): two models may agree there."""
+    most = np.array(
+        [
+            np.unique(row[there], return_counts=True)[1].max(initial=0)
+            for row, there in zip(said, both, strict=True)
+        ]
+    )
+    constant: NDArray[np.bool_] = most >= _CONSTANT * both.sum(axis=1)
+    return constant
+
+
+def _unexplained(
+    one: NDArray[np.generic], other: NDArray[np.generic], both: NDArray[np.bool_], unknown: int
+) -> float:
+    """Return how many cells are not explained by another prompt that answers alike.
+
+    Of each prompt the one most like it is chosen on nine tenths of the examples, and what it
+    explains is counted on the last tenth, so that the choice among many explains nothing by itself.
+
+    Parameters
+    ----------
+    one, other, both : ndarray
+        Shape (rows, columns): what each says, and where both do.
+    unknown : int
+        Number of labels, where right and wrong are all that is known: as many prompts may each be
+        the only one that says its label, so those that are explained least do not count.
+    """
+    folds = np.eye(_FOLDS)[np.arange(both.shape[1]) % _FOLDS]
+    nearest = np.full((len(both), _FOLDS), -1.0)
+    explained = np.zeros_like(nearest)
+    rows = np.arange(len(both))
+    for place in np.unique(np.linspace(0, len(both) - 1, min(len(both), _PROMPTS)).astype(int)):
+        there = both & both[place]
+        cells = there @ folds
+        alike = (there & (one == other[place])) @ folds
+        rest = cells.sum(axis=1, keepdims=True) - cells
+        elsewhere = np.divide(
+            alike.sum(axis=1, keepdims=True) - alike,
+            rest,
+            where=rest > 0,
+            out=np.full_like(rest, -1.0),
         )
+        better = (elsewhere > nearest) & (rows != place)[:, np.newaxis]
+        share = np.divide(alike, cells, where=cells > 0, out=np.zeros_like(cells))
+        nearest[better], explained[better] = elsewhere[better], share[better]
+    left = np.sort(((1 - explained) * (both @ folds)).sum(axis=1))
+    return float(left[: max(0, len(left) - unknown)].sum())
 
 
 def _scored_alike(

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.arms.reduction import Difference
     from pytest_maxrandom.plan import PlannedClaim
     from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord
+    from pytest_maxrandom.sweep import Sweep
 
 
 class ArmsItem(SuiteItem):
@@ -103,8 +104,19 @@ class ArmsItem(SuiteItem):
             evaluation = Evaluation(claim, all_sweeps(self), means(self.config))
             with Progress(self.config, where) as progress:
                 sweep = evaluation.sweep(progress)
+            self._add_arithmetic(sweep)
         except MaxRandomError as error:
             message = f"the arm {claim.arm.name!r} has no results: {error}"
             raise SweepError(message) from error
         self.record.warnings = list(dict.fromkeys([*self.record.warnings, *evaluation.warnings]))
         return ArmAnswers.of(claim.cell.prompt_set, sweep.predictions)
+
+    def _add_arithmetic(self, sweep: Sweep) -> None:
+        """Refuse arms on different processors: their difference may be that of the arithmetic."""
+        self.record.add_arithmetic(sweep.engine)
+        if len(on := {each.processor for each in self.record.arithmetics}) > 1:
+            raise SweepError(
+                f"its numbers are of another processor ({' and '.join(sorted(on))}), so that a "
+                "difference may be that of their arithmetic; expected arms on one device (the key "
+                "`device` of models)"
+            )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.errors import ClaimFailed, RedFlagged
+from pytest_maxrandom.errors import ClaimFailed, MaxRandomError, RedFlagged
 from pytest_maxrandom.evaluation import Evaluation
 from pytest_maxrandom.items.base import SuiteItem, all_sweeps, collected
 from pytest_maxrandom.items.means import means
@@ -18,16 +18,15 @@ from pytest_maxrandom.recorded.claims import RecordedClaim
 from pytest_maxrandom.recorded.evaluation import assess_recorded
 from pytest_maxrandom.reports.predictions import append
 from pytest_maxrandom.reports.red_flags import explained
+from pytest_maxrandom.tries import expected
 
 if TYPE_CHECKING:
     from pytest_maxrandom.plan import PlannedClaim
 
-_KNOWN = (
-    "task", "model", "quantization", "shots", "n", "t", "standard_baseline", "max_random_baseline",
-)  # fmt: skip
+_KNOWN = ("task", "model", "quantization", "shots", "n", "standard_baseline")
 _FOUND = (
-    "best_correct", "best_accuracy", "p_standard", "p_max", "union_p", "permutation_p",
-    "majority_rate", "verdict", "passed",
+    "t", "max_random_baseline", "best_correct", "best_accuracy", "p_standard", "p_max", "union_p",
+    "permutation_p", "majority_rate", "verdict", "passed",
 )  # fmt: skip
 """What stands in a JUnit report: flat pairs of builtin types."""
 
@@ -81,6 +80,14 @@ class SweepItem(ClaimItem):
         self.planned = planned
         self.sweeps = [planned]
         self.model = model_key(planned.model, planned.base)
+
+    def __repr__(self) -> str:
+        try:
+            found = expected(self.planned, all_sweeps(self))
+        except (MaxRandomError, OSError):  # the run says it
+            return super().__repr__()
+        t, why = f"t{'>' * found.least}={found.t}", f" ({found.why})" if found.why else ""
+        return f"<Claim {self.name} {t} n={self.record.n}{why}>"
 
     def prepare(self) -> None:
         """Load the model, or take the one at hand, where its answers are missing."""

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_maxrandom.evaluation import Means
 from pytest_maxrandom.items.base import collected
+from pytest_maxrandom.models import hub
 from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.options import read_settings
 from pytest_maxrandom.plan import PlannedClaim
@@ -31,10 +32,12 @@ def means(config: pytest.Config) -> Means:
             engine=settings.engine,
             batch_tokens=settings.batch_tokens,
         )
+        run = worker.get("testrunuid") or uuid.uuid4().hex
+        hub.begin(run if worker else "")
         config.stash[_MEANS] = Means(
             pool=pool,
             store=open_store(settings.store),
-            run=worker.get("testrunuid") or uuid.uuid4().hex,
+            run=run,
             process=process,
             settings=settings,
             collected=[each for each in collected(config) if isinstance(each, PlannedClaim)],

@@ -70,11 +70,13 @@ class ReplicatesItem(SuiteItem):
     def _run(self, number: int) -> Replicate:
         if number not in self._evaluations:
             assert self._claim is not None
+            self.record.add_arithmetic(self._claim.engine)
             return replicate(self._claim)
         record = self.planned.claims[number].record(self.nodeid, self.suite)
         where = f"{self.planned.claim.name}, replicate {number + 1} of {self.record.count}"
         with Progress(self.config, where) as progress:
             self._evaluations[number].replicate(record, progress)
+        self.record.add_arithmetic(record.engine)
         return replicate(record)
 
     @property

@@ -25,7 +25,7 @@ from pytest_maxrandom.stats.labels.scores import (
     rstd,
     worst_redraw,
 )
-from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_test, p_of_all
+from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_test, p_of_all, permutations_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     from pytest_maxrandom.stats.labels.base_rate import BaseRates
     from pytest_maxrandom.stats.metrics import ScoreBaseline
     from pytest_maxrandom.suite.label_bias import LabelBiasSpec
+
+
+_SMALLEST = 0.1
+"""Share of the level that a p-value is compared with beside a preferred label."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,8 @@ def reduce(
     interaction: Interaction,
     spec: LabelBiasSpec,
     t: int,
+    *,
+    claim_holds: bool = True,
 ) -> InteractionResult:
     """Compute the score of the best prompt beside that of the best of t guessers.
 
@@ -61,6 +67,8 @@ def reduce(
     ----------
     t : int
         All prompts that count; those that are not at hand are like these.
+    claim_holds : bool
+        Whether the claim holds whose labels these are.
     """
     m, total = len(asked.names), len(asked.prompts)
     by_label = (
@@ -95,10 +103,11 @@ def reduce(
         preference_p=preference_p_value(
             asked.answers[best], asked.gold, asked.choices, seed=spec.seed
         ),
-        permutation_p=_permuted(asked, spec.seed, t) if spec.check == "recall" else None,
+        permutation_p=_permuted(asked, spec, t) if spec.check == "recall" else None,
     )
     p_values = [p for p in (bias.p_value, bias.permutation_p) if p is not None]
-    return InteractionResult(bias, finding(p_values, bias.preference_p, spec.level), best)
+    kind = finding(p_values, bias.preference_p, spec.level, claim_holds=claim_holds)
+    return InteractionResult(bias, kind, best)
 
 
 def _rows(asked: LabelAnswers, prompt: int, recall: NDArray[np.float64]) -> list[LabelRow]:
@@ -116,7 +125,7 @@ def _rows(asked: LabelAnswers, prompt: int, recall: NDArray[np.float64]) -> list
     ]
 
 
-def _permuted(asked: LabelAnswers, seed: int, t: int) -> float:
+def _permuted(asked: LabelAnswers, spec: LabelBiasSpec, t: int) -> float:
     """Return the p-value of t prompts with shuffled right answers."""
     test = max_t_test(
         asked.answers,
@@ -125,8 +134,9 @@ def _permuted(asked: LabelAnswers, seed: int, t: int) -> float:
         np.full(len(asked.gold), 1 + int(max(asked.answers.max(), max(asked.choices) - 1))),
         statistic=NEVER_X,
         strata=asked.choices,
+        permutations=permutations_for(_SMALLEST * spec.level),
         stop_after=STOP_AFTER,
-        seed=seed,
+        seed=spec.seed,
     )
     return p_of_all(test.p_value, len(asked.prompts), t)
 
@@ -151,7 +161,8 @@ def conclude(
     """Write down what all ways of asking say together.
 
     What is asserted must hold in each of them. The finding is knowledge where all say so, a label
-    preference where one does, and else cannot be told.
+    preference where one does, and else cannot be told. The record says already whether the claim
+    holds.
     """
     record.interactions = [each.bias for each in found]
     kinds = {each.finding for each in found}
@@ -159,7 +170,8 @@ def conclude(
         record.finding = "knowledge"
     else:
         record.finding = "label preference" if "label preference" in kinds else "cannot tell"
-    said = [sentence(each.bias, each.finding, spec.level) for each in found]
+    holds = record.claim_holds is not False
+    said = [sentence(each.bias, each.finding, spec.level, claim_holds=holds) for each in found]
     if len(found) > 1:
         said = [
             f"{each.bias.interaction.capitalize()}: {one}"
@@ -169,7 +181,9 @@ def conclude(
     failed = [each for each in found if record.asserted and each.finding != "knowledge"]
     record.passed = not failed
     if failed:
-        record.message = "; ".join(failure(each.bias, each.finding, spec.level) for each in failed)
+        record.message = "; ".join(
+            failure(each.bias, each.finding, spec.level, claim_holds=holds) for each in failed
+        )
 
 
 def _hardest(

@@ -12,6 +12,7 @@ from pytest_maxrandom import tally
 from pytest_maxrandom.label_bias import answers
 from pytest_maxrandom.label_bias.calibrate import contextual, pride
 from pytest_maxrandom.label_bias.conclude import add_base_rates, conclude, reduce
+from pytest_maxrandom.label_bias.of_claim import holds
 from pytest_maxrandom.predictions import Predictions, together
 from pytest_maxrandom.stats.labels.base_rate import NoPrior, base_rates
 
@@ -67,6 +68,10 @@ class LabelBiasEvaluation:
             If a prompt cannot be scored.
         """
         own = self._evaluation.sweep(progress)
+        record.add_arithmetic(own.engine)
+        spec, claim = self._planned.spec, self._planned.claim.record(record.claim, record.suite)
+        self._evaluation.judge(own, claim, progress)
+        record.claim_holds = holds(claim, spec.level)
         t, *_ = self._evaluation.counted()
         further: list[Sweep] = []
 
@@ -77,8 +82,9 @@ class LabelBiasEvaluation:
         found = []
         for plan in self._planned.interactions:
             natural = own.predictions if plan.own else ask(plan.natural, plan.scoring)
-            found.append(_of_interaction(_Asked(plan, natural, t, ask), record.notes))
-        conclude(record, found, self._planned.spec)
+            asked = _Asked(plan, natural, t, record.claim_holds, ask)
+            found.append(_of_interaction(asked, record.notes))
+        conclude(record, found, spec)
         if further:
             record.engine = tally.together([sweep.engine for sweep in further])
             tokens = sum(sweep.tokens for sweep in further)
@@ -95,6 +101,8 @@ class _Asked:
         The prompts' answers to the examples as they are.
     t : int
         All prompts that count.
+    claim_holds : bool
+        Whether the claim holds.
     ask : callable
         Puts further work through the model.
     """
@@ -102,6 +110,7 @@ class _Asked:
     plan: InteractionPlan
     natural: Predictions
     t: int
+    claim_holds: bool
     ask: Callable[[Work, Scoring], Predictions]
 
     @property
@@ -143,7 +152,7 @@ def _scored(asked: _Asked) -> InteractionResult:
         shown = answers.moved(plan.labels, plan.names, together(asked.natural, further))
     else:
         shown = answers.natural(plan.labels, plan.names, asked.natural)
-    return reduce(shown, plan.interaction, plan.spec, asked.t)
+    return reduce(shown, plan.interaction, plan.spec, asked.t, claim_holds=asked.claim_holds)
 
 
 def _base_rates(asked: _Asked, free: Predictions, best: int) -> BaseRates:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.stats.labels.finding import above
+
 if TYPE_CHECKING:
     from pytest_maxrandom.plan import PlannedClaim
+    from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.recorded.claims import RecordedClaim
 
 
@@ -33,3 +36,13 @@ class OfClaim:
     def xfail(self) -> None:
         """None: it may fail where the claim is expected to, and need not."""
         return None
+
+
+def holds(claim: ClaimRecord, level: float) -> bool:
+    """Tell whether a claim that was judged holds, red flags aside.
+
+    Of one that asserts nothing it is whether guessers hardly reach its best accuracy.
+    """
+    if claim.asserted:
+        return bool(claim.holds)
+    return claim.p_max is not None and not above(claim.p_max, level)

@@ -11,9 +11,10 @@ import numpy as np
 from pytest_maxrandom.errors import Problem, SuiteError
 from pytest_maxrandom.label_bias.answers import LabelAnswers
 from pytest_maxrandom.label_bias.conclude import conclude, reduce
-from pytest_maxrandom.label_bias.of_claim import OfClaim
+from pytest_maxrandom.label_bias.of_claim import OfClaim, holds
 from pytest_maxrandom.label_bias.plan import asserted, leaving_out
 from pytest_maxrandom.record import LabelBiasRecord
+from pytest_maxrandom.recorded.evaluation import assess_recorded
 from pytest_maxrandom.recorded.sweep import RecordedSweep
 from pytest_maxrandom.stats.chances import choices_of, is_share
 from pytest_maxrandom.stats.labels.scores import recalls
@@ -68,8 +69,17 @@ class PlannedRecordedLabelBias(OfClaim):
         """Fill the record."""
         assert self.answers is not None
         assert self.claim.evidence is not None
-        t = self.claim.evidence.null.t
-        conclude(record, [reduce(self.answers, "cloze", self.spec, t)], self.spec)
+        claim = self.claim.record(record.claim, record.suite)
+        assess_recorded(self.claim, claim)
+        record.claim_holds = holds(claim, self.spec.level)
+        found = reduce(
+            self.answers,
+            "cloze",
+            self.spec,
+            self.claim.evidence.null.t,
+            claim_holds=record.claim_holds,
+        )
+        conclude(record, [found], self.spec)
 
 
 def plan_recorded_label_bias(

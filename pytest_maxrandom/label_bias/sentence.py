@@ -5,24 +5,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import accuracy, equals, level, p_value
-from pytest_maxrandom.stats.labels.finding import above
+from pytest_maxrandom.stats.labels.finding import above, needed
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import InteractionBias, LabelFinding
 
 
-def sentence(bias: InteractionBias, finding: LabelFinding, bound: float) -> str:
+def sentence(
+    bias: InteractionBias, finding: LabelFinding, bound: float, *, claim_holds: bool = True
+) -> str:
     """Say what was found, with the numbers behind it.
 
     Parameters
     ----------
     bound : float
         The level that p-values were compared with.
+    claim_holds : bool
+        Whether the claim holds whose labels these are.
     """
+    least = bound if finding == "label preference" else needed(bias.preference_p, bound)
+    p_values = _p_values(bias, bound, least)
     numbers = (
         f"the Nvr-X score on {bias.n} examples is {accuracy(bias.score)}, that of "
         f"{_guessers(bias)} {accuracy(bias.score_baseline)} "
-        f"({', '.join(p for p, _ in _p_values(bias, bound))})"
+        f"({', '.join(p for p, _ in p_values)})"
     )
     uneven = not above(bias.preference_p, bound)
     explained = f"p {_p(bias.preference_p, bound)}"
@@ -39,16 +45,31 @@ def sentence(bias: InteractionBias, finding: LabelFinding, bound: float) -> str:
             f"Label preference: {numbers}, and {preferred}: they are spread over the labels more "
             f"unevenly than guessing and knowing explain ({explained}){_spread(bias)}."
         )
-    return (
-        f"Cannot tell: {numbers}, and the answers are spread over the labels as guesses may be "
-        f"({explained})."
-    )
+    spread = f"{preferred}, more than guessing and knowing explain ({explained})"
+    if not uneven:
+        spread = f"the answers are spread over the labels as guesses may be ({explained})"
+    if not uneven and any(over for _, over in p_values):
+        return f"Cannot tell: {numbers}, and {spread}."
+    against = [] if claim_holds else ["the claim itself does not hold"]
+    if uneven and any(over for _, over in p_values):
+        spread += f", beside which the last p shows knowledge from {level(least)} on"
+    if uneven:
+        against.append(spread)
+    return f"Cannot tell: {numbers}; but {', and '.join(against)}."
 
 
-def failure(bias: InteractionBias, finding: LabelFinding, bound: float) -> str:
+def failure(
+    bias: InteractionBias, finding: LabelFinding, bound: float, *, claim_holds: bool = True
+) -> str:
     """Say in one line why a way of asking is not above random guessing."""
     tried = f"the best of t = {bias.t} prompts" if bias.t > 1 else "the only prompt (t = 1)"
-    compared = (f"{p} is above {level(bound)}" if over else p for p, over in _p_values(bias, bound))
+    least = bound if finding == "label preference" else needed(bias.preference_p, bound)
+    compared = [
+        f"{shown} is above {level(over)}" if over is not None else shown
+        for shown, over in _p_values(bias, bound, least)
+    ]
+    if finding == "cannot tell" and not claim_holds:
+        compared.append("the claim itself does not hold")
     return (
         f"{bias.interaction}: Nvr-X score {accuracy(bias.score)} of {tried}, "
         f"n = {bias.n}; {_guessers(bias)} {accuracy(bias.score_baseline)}; "
@@ -63,13 +84,17 @@ def _guessers(bias: InteractionBias) -> str:
     return guessers
 
 
-def _p_values(bias: InteractionBias, bound: float) -> list[tuple[str, bool]]:
-    """Write the p-values of the score, each with whether it is above the level."""
+def _p_values(bias: InteractionBias, bound: float, least: float) -> list[tuple[str, float | None]]:
+    """Write the p-values of the score, each with the level that it is above, if it is.
+
+    The last one, which is valid whatever label is preferred, is compared with `least`.
+    """
     named = {"p": bias.p_value, "p with shuffled right answers": bias.permutation_p}
+    known = [(name, value) for name, value in named.items() if value is not None]
+    bounds = [bound] * (len(known) - 1) + [least]
     return [
-        (f"{name} {_p(value, bound)}", above(value, bound))
-        for name, value in named.items()
-        if value is not None
+        (f"{name} {_p(value, most)}", most if above(value, most) else None)
+        for (name, value), most in zip(known, bounds, strict=True)
     ]
 
 

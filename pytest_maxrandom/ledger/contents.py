@@ -50,7 +50,7 @@ class Contents:
     tries : dict
         Claim to its tries.
     looks : dict
-        Claim to the digests of its looks.
+        Claim to its looks: their digests, each with the t that it counted.
     tests : dict
         Digests of the examples of a test set by its digest.
     openings : dict
@@ -60,7 +60,7 @@ class Contents:
     def __init__(self) -> None:
         self.sets: dict[str, SetLine] = {}
         self.tries: dict[Claim, set[Try]] = {}
-        self.looks: dict[Claim, set[str]] = {}
+        self.looks: dict[Claim, dict[str, int]] = {}
         self.tests: dict[str, tuple[str, ...]] = {}
         self.openings: dict[str, set[Try]] = {}
 
@@ -75,7 +75,7 @@ class Contents:
             return
         key = (row["model"], row["shots"])
         if kind == "look":
-            self.looks.setdefault(Claim(*key), set()).add(row["look"])
+            self.looks.setdefault(Claim(*key), {})[row["look"]] = row["t"]
             return
         tried = _new(Try, (intern(row["model_digest"]), row["prompt"], intern(row["scoring"])))
         if kind == "opening":
@@ -116,6 +116,33 @@ class Contents:
         return set().union(*self.tries.values())
 
 
+def linked(
+    found: Iterable[tuple[Claim, set[Try]]], names: set[str], digests: set[str]
+) -> frozenset[Try]:
+    """Return the tries of one claim: of all models of a name, and of all names of these models.
+
+    Parameters
+    ----------
+    found : iterable of tuple
+        Claims of one number of shots, with their tries.
+    names, digests : set of str
+        The model's, as far as they are known.
+    """
+    left, tries = list(found), set[Try]()
+    names, digests = set(names), set(digests)
+    while same := [
+        (claim, of_claim)
+        for claim, of_claim in left
+        if claim.model in names or any(tried.model_digest in digests for tried in of_claim)
+    ]:
+        for claim, of_claim in same:
+            names.add(claim.model)
+            digests |= {tried.model_digest for tried in of_claim}
+            tries |= of_claim
+        left = [each for each in left if each not in same]
+    return frozenset(tries)
+
+
 def read_sets(path: Path) -> Contents:
     """Return the validation set and the openings of a file, without the many other lines.
 
@@ -142,7 +169,7 @@ def _unchanged(path: Path, size: int, changed: int, number: int) -> Contents:
 def _read_sets(path: Path) -> Contents:
     data = read_bytes(path)
     contents = Contents()
-    for line, raw in _lines(data):
+    for line, raw in lines_of_sets(data):
         if raw.endswith(b"\n"):
             rows = list(parse(raw, path, line))
         else:
@@ -163,7 +190,7 @@ def _read_sets(path: Path) -> Contents:
     return contents
 
 
-def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
+def lines_of_sets(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield number and text of the lines of sets and openings, each once."""
     done = counted = 0
     line = 1

@@ -110,6 +110,18 @@ def line_of(row: Row) -> bytes:
     return json.dumps(ordered, separators=(",", ":")).encode("ascii") + b"\n"
 
 
+def fact(row: Row) -> tuple[object, ...]:
+    """Return what a row says, whoever wrote it and when, and however the task was called."""
+    left_out = ("when", "run", "task")
+    return tuple(_hashable(row[name]) for name in FIELDS[row["kind"]] if name not in left_out)
+
+
+def _hashable(value: object) -> object:
+    if isinstance(value, list):
+        return tuple(sorted(value))
+    return tuple(sorted(value.items())) if isinstance(value, dict) else value
+
+
 def read_line(raw: bytes) -> Row:
     """Read one line.
 

@@ -8,12 +8,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LockError
-from pytest_maxrandom.ledger.contents import Contents, read_sets
+from pytest_maxrandom.ledger.contents import Contents, linked, read_sets
 from pytest_maxrandom.ledger.digests import (
     example_digest,
     examples_digest,
     look_digest,
     set_digest,
+    shared,
 )
 from pytest_maxrandom.ledger.files import LedgerFile
 from pytest_maxrandom.ledger.lines import line_of
@@ -85,6 +86,7 @@ class SetLedger:
         }
         self._own = Contents()
         self._before: list[tuple[Contents, int]] = []
+        self._paths_before: list[Path] = []
         self._elsewhere: list[Contents] = []
         self._waiting: list[Row] = []
         self._problems: dict[str, None] = {}
@@ -107,23 +109,22 @@ class SetLedger:
         ]
         if subject is None:
             return frozenset(tried for _, tries in left for tried in tries)
-        names, digests = {subject.model}, {subject.model_digest}
-        found: set[Try] = set()
-        while same := [
-            (claim, tries)
-            for claim, tries in left
-            if claim.model in names or any(tried.model_digest in digests for tried in tries)
-        ]:
-            for claim, tries in same:
-                names.add(claim.model)
-                digests |= {tried.model_digest for tried in tries}
-                found |= tries
-            left = [each for each in left if each not in same]
-        return frozenset(found)
+        return linked(left, {subject.model}, {subject.model_digest})
 
     def refresh(self) -> None:
         """Read what other processes have added."""
         self._file.read()
+
+    def shared_with(self, examples: Sequence[Example]) -> str:
+        """Say how many examples another set has in common with this one: ``29 of 40``."""
+        common = shared(map(example_digest, examples), self._examples)
+        return f"{count(common)} of {count(len(self._examples))}"
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that hold what was tried on these examples; those that are there."""
+        found = [self.path, *self._paths_before]
+        return [path for path in dict.fromkeys(found) if path.exists()]
 
     def is_about(self, examples: Sequence[Example]) -> bool:
         """Tell whether these examples are the same set, changed a little or not at all."""
@@ -142,12 +143,12 @@ class SetLedger:
     def notes(self, subject: Subject) -> list[str]:
         """Return from where tries of the subject's claim were carried over, a sentence each."""
         now = self._own.tries.get(subject.claim, set())
-        before = [(dict(self._tries(contents)), shared) for contents, shared in self._before]
+        before = [(dict(self._tries(contents)), common) for contents, common in self._before]
         return [
-            f"{count(len(tries))} of the prompts that t counts met an earlier form of the "
-            f"validation set, which shares {count(shared)} of {count(len(self._examples))} "
-            "examples with this one."
-            for counted, shared in before
+            f"{count(len(tries))} of the prompts that t counts met another validation set, an "
+            f"earlier form of this one or a part of it, which shares {count(common)} of "
+            f"{count(len(self._examples))} examples with this one."
+            for counted, common in before
             if (tries := counted.get(subject.claim, set()) - now)
         ]
 
@@ -173,8 +174,12 @@ class SetLedger:
         if name not in self._own.looks.get(subject.claim, ()):
             facts = {"look": name, "t": t, "n": n, "best_correct": best_correct}
             self._add(self._row("look", subject, facts))
-        looks = (contents.looks.get(subject.claim, set()) for contents in self._contents)
-        return len(set().union(*looks))
+        return len(self.looked_at(subject))
+
+    def looked_at(self, subject: Subject) -> dict[str, int]:
+        """Return the looks at a claim, each with the t that it counted."""
+        looks = (contents.looks.get(subject.claim, {}) for contents in self._contents)
+        return {look: t for of_file in looks for look, t in of_file.items()}
 
     def opened(self, subject: Subject, prompt: str, examples: Sequence[Example]) -> int | None:
         """Count an opening of a test set, and return how many there were, this one included.
@@ -243,8 +248,9 @@ class SetLedger:
                 break
             for digest in bare:  # it must not make sets the same that only it is like
                 del sets[digest]
-        for digest, shared in same.items():
-            self._before += [(contents, shared) for contents in read[digest]]
+        for digest, common in same.items():
+            self._before += [(contents, common) for contents in read[digest]]
+            self._paths_before += paths[digest]
 
     def _whole(self, path: Path) -> Contents:
         contents = Contents()

@@ -8,14 +8,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LedgerError
-from pytest_maxrandom.ledger.contents import Contents
+from pytest_maxrandom.ledger.contents import Contents, linked, read_sets
 from pytest_maxrandom.ledger.digests import set_digest
 from pytest_maxrandom.ledger.files import read_bytes, whole_row
-from pytest_maxrandom.ledger.lines import Claim, line_of, parse, read_line
+from pytest_maxrandom.ledger.lines import Claim, fact, line_of, parse, read_line
+from pytest_maxrandom.ledger.overlap import related
 from pytest_maxrandom.ledger.sets import FOLDER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.ledger.lines import Row
@@ -27,13 +28,21 @@ class ClaimSummary:
 
     Attributes
     ----------
+    t : int
+        Its tries on this set, and on those that are the same, changed a little.
+    own : int
+        Those on this set.
+    looked_at : int
+        The greatest t that a look at it counted; 0 without any. A budget is more than was tried.
     best : tuple of (float, int, int)
         Highest accuracy, with its number of right answers and of examples.
     """
 
     claim: Claim
     t: int
+    own: int
     looks: int
+    looked_at: int
     best: tuple[float, int, int]
 
 
@@ -45,8 +54,12 @@ class FileSummary:
     ----------
     chances : list of Fraction
         Of each example.
+    tries : int
+        Of any claim, on this set and on those that are the same.
     openings : dict
         Digest of a test set to the number of its openings.
+    related : dict
+        File of a set that is the same to the number of examples that it shares.
     """
 
     path: Path
@@ -55,6 +68,7 @@ class FileSummary:
     claims: list[ClaimSummary] = field(default_factory=list)
     tries: int = 0
     openings: dict[str, int] = field(default_factory=dict)
+    related: dict[Path, int] = field(default_factory=dict)
 
 
 def files(path: Path) -> list[Path]:
@@ -139,7 +153,7 @@ def _mismatch(row: Row, sets: dict[str, int]) -> str:
 
 
 def summary(path: Path) -> FileSummary:
-    """Summarize a file.
+    """Summarize a file, and what the others beside it count for the same claims.
 
     Raises
     ------
@@ -157,19 +171,54 @@ def summary(path: Path) -> FileSummary:
             claim = Claim(row["model"], row["shots"])
             found = (row["correct"] / row["n"], row["correct"], row["n"])
             best[claim] = max(best.get(claim, found), found)
+    beside = _related(path, contents)
+    files = [contents, *(other for other, _ in beside.values())]
     return FileSummary(
         path,
         task,
         sorted(Fraction(chance) for chance in chances.elements()),
-        [
-            ClaimSummary(
-                claim, len(contents.tries[claim]), len(contents.looks.get(claim, ())), best[claim]
-            )
-            for claim in sorted(best)
-        ],
-        len(contents.all_tries),
+        [_claim_summary(claim, best[claim], files) for claim in sorted(best)],
+        len(set().union(*(each.all_tries for each in files))),
         {test: len(tries) for test, tries in sorted(contents.openings.items())},
+        {other: common for other, (_, common) in beside.items()},
     )
+
+
+def _claim_summary(
+    claim: Claim, best: tuple[float, int, int], files: Sequence[Contents]
+) -> ClaimSummary:
+    of_shots = (
+        (other, tries)
+        for contents in files
+        for other, tries in contents.tries.items()
+        if other.shots == claim.shots
+    )
+    looks = {look: t for contents in files for look, t in contents.looks.get(claim, {}).items()}
+    t = len(linked(of_shots, {claim.model}, set()))
+    own = len(files[0].tries[claim])
+    return ClaimSummary(claim, t, own, len(looks), max(looks.values(), default=0), best)
+
+
+def _related(path: Path, own: Contents) -> dict[Path, tuple[Contents, int]]:
+    """Return the other files of the folder that are about the same set, changed a little."""
+    if not own.sets:
+        return {}
+    examples = next(iter(own.sets.values())).examples
+    paths: dict[str, Path] = {}
+    sets: dict[str, Sequence[str]] = {}
+    for other in sorted(path.parent.glob("*.jsonl")):
+        if other.name == path.name:
+            continue
+        for line in read_sets(other).sets.values():
+            name = f"{line.digest} {other.name}"
+            paths[name], sets[name] = other, line.examples
+    found = {}
+    for name, common in related(sets, examples).items():
+        contents = Contents()
+        for row in rows(paths[name]):
+            contents.take(row)
+        found[paths[name]] = contents, common
+    return found
 
 
 def merged(lines: Iterable[Row]) -> list[Row]:
@@ -181,24 +230,13 @@ def merged(lines: Iterable[Row]) -> list[Row]:
     chosen: dict[tuple[object, ...], tuple[str, bytes, Row]] = {}
     for row in lines:
         entry = (row.get("when", ""), line_of(row), row)
-        name = _fact(row)
+        name = fact(row)
         if name not in chosen or entry[:2] < chosen[name][:2]:
             chosen[name] = entry
-    if len(sets := [name for kind, name, *_ in chosen if kind == "set"]) > 1:
+    if len(sets := [kind for kind, *_ in chosen if kind == "set"]) > 1:
         raise LedgerError(
             f"these files are about {len(sets)} different validation sets; expected one, because "
             "each set has a file of its own: keep both side by side"
         )
     ordered = sorted(chosen.values(), key=lambda entry: entry[:2])
     return [row for _, _, row in ordered]
-
-
-def _fact(row: Row) -> tuple[object, ...]:
-    """Return what a row says, whoever wrote it and when."""
-    kind = row["kind"]
-    if kind in ("set", "test", "look"):
-        return (kind, row[kind])
-    tried = (row["model_digest"], row["prompt"], row["scoring"])
-    if kind == "opening":
-        return (kind, row["test"], *tried)
-    return (kind, row["task_digest"], row["model"], row["shots"], *tried)

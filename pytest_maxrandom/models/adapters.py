@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.models.hub import check_reachable
+from pytest_maxrandom.models.hub import pinned
 from pytest_maxrandom.models.refusals import brief
 
 if TYPE_CHECKING:
@@ -99,11 +99,13 @@ def _files(spec: ModelSpec, location: str) -> tuple[Path, Path]:
                 "adapter_model.bin can run code and are never loaded)"
             )
         return folder / _CONFIG, folder / _WEIGHTS
-    check_reachable(location, holds=_CONFIG)
+    commit = pinned(location, None, _CONFIG)
     from huggingface_hub import hf_hub_download
 
     try:
-        config, weights = (Path(hf_hub_download(location, name)) for name in (_CONFIG, _WEIGHTS))
+        config, weights = (
+            Path(hf_hub_download(location, name, revision=commit)) for name in (_CONFIG, _WEIGHTS)
+        )
     except Exception as error:  # the HTTP library's own errors have no base in common with ours
         raise ModelError(
             f"the adapter {spec.adapter} cannot be had from the hub: {brief(error)}; expected "

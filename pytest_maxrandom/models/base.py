@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_maxrandom.record import Arithmetic
     from pytest_maxrandom.scoring.requests import Question, Request, Span
 
 
@@ -54,6 +55,10 @@ class Model(Protocol):
     ----------
     device, dtype : str
         Where and in what precision it computes, for the report.
+    asked_dtype : str or None
+        The precision that was asked for, where it computes in another one.
+    arithmetic : Arithmetic
+        What computes its numbers.
     revision : str or None
         The commit that was loaded, where it is known.
     context_length : int or None
@@ -66,6 +71,8 @@ class Model(Protocol):
 
     device: str
     dtype: str
+    asked_dtype: str | None
+    arithmetic: Arithmetic
     revision: str | None
     context_length: int | None
     engine: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+from pytest_maxrandom.models import arithmetic
 from pytest_maxrandom.models.base import Score, Scored
 from pytest_maxrandom.scoring import trie
 from pytest_maxrandom.scoring.requests import encode
@@ -36,6 +37,12 @@ class CausalModel:
         The one in use: "packed", "rows" or "plain".
     engine_reason : str or None
         Why it is not the packed one.
+    dtype : str
+        The type that most of it is computed in.
+    asked_dtype : str or None
+        The type that was asked for, where that is another one.
+    arithmetic : Arithmetic
+        What computes it.
 
     Raises
     ------
@@ -56,7 +63,10 @@ class CausalModel:
         self._model = model
         self._tokenizer = tokenizer
         self.device = device
-        self.dtype = str(model.dtype).removeprefix("torch.")
+        self.arithmetic = arithmetic.found(model)
+        self.dtype = _name(arithmetic.computed(model))
+        asked = _name(model.dtype)
+        self.asked_dtype = None if asked == self.dtype else asked
         self.revision: str | None = getattr(model.config, "_commit_hash", None)
         self.context_length = _context_length(model.config, tokenizer)
         self._choice = choose(model, device, engine, batch_tokens, self.context_length)
@@ -127,6 +137,10 @@ class CausalModel:
         """What stands before a text that has nothing else in front of the answer."""
         known = (self._tokenizer.bos_token_id, self._tokenizer.eos_token_id)
         return next((token for token in known if token is not None), None)
+
+
+def _name(dtype: Any) -> str:
+    return str(dtype).removeprefix("torch.")
 
 
 def _context_length(config: Any, tokenizer: Any) -> int | None:

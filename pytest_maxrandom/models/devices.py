@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib.metadata
 import logging
 import sys
 import time
@@ -49,14 +50,21 @@ class Processors:
         Number of this process, from 0, among those that share the machine.
     gpus : sequence of str, optional
         What identifies each GPU that is visible to the process; torch is asked if not given.
+    kinds : sequence of str, optional
+        The kind of each; torch is asked if not given.
     """
 
     def __init__(
-        self, worker: int = 0, workers: int = 1, gpus: Sequence[str] | None = None
+        self,
+        worker: int = 0,
+        workers: int = 1,
+        gpus: Sequence[str] | None = None,
+        kinds: Sequence[str] | None = None,
     ) -> None:
         self.worker = worker
         self.workers = workers
         self._known = gpus
+        self._kinds = kinds
         self._locks = ExitStack()
         self._taken = False
 
@@ -96,10 +104,16 @@ class Processors:
         if not gpus:
             return "cpu" if kind == "auto" else device
         if not number:
-            return f"cuda:{gpus.index(self._lock_one(gpus, self.worker))}"
+            return f"cuda:{gpus.index(self._lock_one(self._alike(gpus), self.worker))}"
         if number.isdecimal() and int(number) < len(gpus):
             self._lock_one([gpus[int(number)]], 0)
         return device
+
+    def _alike(self, gpus: Sequence[str]) -> Sequence[str]:
+        """Return the GPUs of the first one's kind: another kind would give other numbers."""
+        kinds = visible_kinds() if self._kinds is None else self._kinds
+        others = {gpu for gpu, kind in zip(gpus, kinds, strict=False) if kind != kinds[0]}
+        return [gpu for gpu in gpus if gpu not in others]
 
     def _lock_one(self, gpus: Sequence[str], worker: int) -> str:
         """Wait until one of the GPUs is free, and return it locked."""
@@ -122,6 +136,33 @@ class Processors:
         if self._known is None:
             self._known = _visible_gpus()
         return self._known
+
+
+def kinds(spec: ModelSpec) -> list[str]:
+    """Return the kinds of GPUs that a model will be put on, without putting it there."""
+    kind, _, number = spec.device.partition(":")
+    if spec.device_map is None and kind not in ("auto", "cuda"):
+        return []
+    visible = visible_kinds()
+    if spec.device_map is not None:
+        return sorted(set(visible))
+    first = int(number) if number.isdecimal() else 0
+    return visible[first : first + 1]
+
+
+def visible_kinds() -> list[str]:
+    """Return the kind of each GPU, in the order in which torch numbers them."""
+    try:
+        if importlib.metadata.version("torch").endswith("+cpu"):
+            return []  # and it need not be imported to know that
+    except importlib.metadata.PackageNotFoundError:
+        return []
+    import torch
+
+    if not torch.cuda.is_available():
+        return []
+    properties = map(torch.cuda.get_device_properties, range(torch.cuda.device_count()))
+    return [f"{each.name} (compute capability {each.major}.{each.minor})" for each in properties]
 
 
 def check_placement(spec: ModelSpec, places: Sequence[str]) -> None:

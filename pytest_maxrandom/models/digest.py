@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.models.hub import check_reachable
+from pytest_maxrandom.models.hub import pinned
 from pytest_maxrandom.seeding import digest
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def model_digest(spec: ModelSpec, location: str, adapter: str | None = None) -> 
     if folder.is_dir():
         content = digest(*_contents(spec.name, folder, patterns))
     else:
-        content = _commit(spec.name, spec.revision, "config.json")
+        content = pinned(spec.name, spec.revision, "config.json")
     added = [] if adapter is None else [_adapter_digest(spec, adapter)]
     return digest(content, spec.quantization, spec.dtype, code, *added)
 
@@ -69,7 +69,7 @@ def _adapter_digest(spec: ModelSpec, location: str) -> str:
     name, folder = str(spec.adapter), Path(location)
     if folder.is_dir():
         return digest(*_contents(name, folder, _OF_ADAPTERS))
-    return _commit(name, None, "adapter_config.json")
+    return pinned(name, None, "adapter_config.json")
 
 
 def _contents(model: str, folder: Path, patterns: Iterable[str]) -> Iterator[str]:
@@ -93,19 +93,3 @@ def _file(path: Path, size: int, changed: int, number: int) -> str:
     """Return the SHA-256 (hex) of a file, once for what size, time and inode tell apart."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _commit(name: str, revision: str | None, file: str) -> str:
-    """Return the commit that the hub, or its cache where the hub is out of reach, would load."""
-    check_reachable(name, revision, file)
-    from huggingface_hub import hf_hub_download
-
-    try:
-        found = hf_hub_download(name, file, revision=revision)
-    except Exception as error:  # the HTTP library's own errors have no base in common with ours
-        reason = str(error).partition("\n")[0] or type(error).__name__
-        raise ModelError(
-            f"the {file} of {name} cannot be had from the hub ({reason}); expected what "
-            "save_pretrained writes"
-        ) from error
-    return Path(found).parent.name

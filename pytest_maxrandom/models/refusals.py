@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.models.hub import check_reachable
 
 if TYPE_CHECKING:
     from pytest_maxrandom.suite.spec import ModelSpec
@@ -18,7 +17,6 @@ def check_files(spec: ModelSpec, location: str) -> None:
     """Refuse what the loader would refuse late, or in words that do not help."""
     folder = Path(location)
     if not folder.is_dir():
-        check_reachable(spec.name, spec.revision)
         return
     if not any(folder.glob("*.safetensors")):
         raise ModelError(

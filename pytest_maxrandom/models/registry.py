@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ModelError
+from pytest_maxrandom.models.arithmetic import foretold
 from pytest_maxrandom.models.devices import Processors
 
 if TYPE_CHECKING:
     from pytest_maxrandom.models.base import Model
     from pytest_maxrandom.options import Engine
+    from pytest_maxrandom.record import Arithmetic
     from pytest_maxrandom.suite.spec import ModelSpec
 
 _BACKENDS = {"transformers": "pytest_maxrandom.models.transformers"}
@@ -123,6 +125,17 @@ class ModelPool:
         self._key: tuple[str, ...] | None = None
         self._model: Model | None = None
         self._refusal = ""
+        self._found: dict[tuple[str, ...], Arithmetic] = {}
+
+    def arithmetic(self, spec: ModelSpec, base: Path) -> Arithmetic:
+        """Return what computes a model: as it was found when it was loaded, else as is foretold.
+
+        Raises
+        ------
+        ModelError
+            If the model is nowhere.
+        """
+        return self._found.get(model_key(spec, base)) or foretold(spec)
 
     def get(self, spec: ModelSpec, base: Path) -> Model:
         """Return the model, loaded if it is not at hand.
@@ -141,6 +154,7 @@ class ModelPool:
             self.drop()
             try:
                 self._model = self._load(spec, base)
+                self._found[key] = self._model.arithmetic
             except ModelError as error:
                 self._refusal = str(error)
             except BaseException:

@@ -7,12 +7,15 @@ import logging
 import os
 import warnings
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models.adapters import attach, check_adapter
+from pytest_maxrandom.models.arithmetic import keep_generic
 from pytest_maxrandom.models.causal import CausalModel
 from pytest_maxrandom.models.devices import Processors, check_placement
+from pytest_maxrandom.models.hub import pinned
 from pytest_maxrandom.models.refusals import (
     brief,
     check_files,
@@ -84,9 +87,9 @@ def load(
     if not isinstance(device_map, str):
         _check_device(spec, device_map[""])
     source: dict[str, Any] = {"trust_remote_code": spec.trust_remote_code}
-    if spec.revision:
-        source["revision"] = spec.revision
     check_files(spec, location)
+    if not Path(location).is_dir():
+        source["revision"] = pinned(spec.name, spec.revision, "config.json")
     if adapter is not None:
         check_adapter(spec)
     with _quiet(transformers):
@@ -114,6 +117,7 @@ def load(
             raise ModelError(f"{spec.name} cannot be loaded: {reason}") from error
     check_weights(spec, report)
     check_quantized(spec, model)
+    keep_generic(model)  # before anything is put through it
     placed = _placed(model)
     check_placement(spec, placed)
     device = str(model.get_input_embeddings().weight.device)
@@ -123,6 +127,7 @@ def load(
     _check_causal(spec, model.eval(), device)
     loaded = CausalModel(model, tokenizer, device, batch_tokens=batch_tokens, engine=engine)
     loaded.device = ", ".join(placed)
+    loaded.revision = source.get("revision", loaded.revision)
     return loaded
 
 

@@ -4,11 +4,13 @@ A record is made where its item ran (perhaps in a worker process), travels as a 
 rendered by :mod:`pytest_maxrandom.reports`. A number that was not computed is None.
 """
 
+from pytest_maxrandom.record.arithmetic import Arithmetic
 from pytest_maxrandom.record.claim import (
     BestPrompt,
     ClaimRecord,
     Engine,
     HeldOut,
+    NewQuestions,
     PromptCount,
     Published,
     Recorded,
@@ -35,13 +37,15 @@ from pytest_maxrandom.record.label_bias import (
     LabelRow,
 )
 from pytest_maxrandom.record.red_flags import RedFlag, RedFlagKind, Severity
-from pytest_maxrandom.record.run import SCHEMA_VERSION, RunRecord
+from pytest_maxrandom.record.run import SCHEMA_VERSION, UNREADABLE, RunRecord, arithmetics
 from pytest_maxrandom.record.shortcuts import HeuristicName, ShortcutControl, Shortcuts
 from pytest_maxrandom.record.words import Adjustment, Outcome, Standing
 
 __all__ = [
     "SCHEMA_VERSION",
+    "UNREADABLE",
     "Adjustment",
+    "Arithmetic",
     "BaseRate",
     "BestPrompt",
     "Calibrated",
@@ -58,6 +62,7 @@ __all__ = [
     "LabelCheck",
     "LabelFinding",
     "LabelRow",
+    "NewQuestions",
     "Outcome",
     "OverTasks",
     "PromptCount",
@@ -75,4 +80,5 @@ __all__ = [
     "Standing",
     "Tries",
     "ValidationSet",
+    "arithmetics",
 ]

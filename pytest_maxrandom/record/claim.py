@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from pytest_maxrandom.record.arithmetic import Arithmetic
 from pytest_maxrandom.record.red_flags import RedFlag, RedFlagKind, Severity
 from pytest_maxrandom.record.shortcuts import Shortcuts
 from pytest_maxrandom.record.words import Outcome, Standing
@@ -57,15 +58,31 @@ class Tries:
     task: int
     """The same for any claim on these examples."""
     counted: Literal["claim", "task", "budget", "doubling"]
-    """Which of them is t; budget: the number declared in advance; doubling: the next power of two,
-    because the claim's levels are spent per doubling of t."""
+    """Which of them is t; budget: the number declared in advance; doubling: the number at the
+    end of its doubling (1, 3, 7, ...), because the claim's levels are spent per doubling."""
     look: int
     """Which look at this claim this is, from 1; the same prompts again are the same look."""
     level: float
-    """What a p-value of the best of the next power of two of prompts may be, so that all looks
-    together keep the claim's level: see `pytest_maxrandom.stats.looks`."""
+    """What a p-value of as many prompts as there are at the end of the doubling may be, so that all
+    looks together keep the claim's level: see `pytest_maxrandom.stats.looks`."""
     holds: bool
     """Whether the claim holds at that."""
+
+
+@dataclass(slots=True)
+class NewQuestions:
+    """What the best prompt is worth on questions like these that were not used to select it."""
+
+    low: float
+    """Its accuracy there is at least this, at 95 %: what it leaves possible as the best of t."""
+    estimate: float | None
+    """Its accuracy there, without the bias of the selection: selected on resampled examples, scored
+    on those that were not drawn. None where that leaves none."""
+    resamples: int
+    """How often the examples were drawn for the estimate."""
+    clusters: int | None = None
+    """Clusters of the best prompt's examples, which were drawn whole; None where each example
+    stands by itself."""
 
 
 @dataclass(slots=True)
@@ -89,6 +106,14 @@ class HeldOut:
     """Clusters that its examples belong to; None where none are stated."""
     effective_n: float | None = None
     """n^2 / sum of squared cluster sizes; the interval is that of so many examples."""
+    majority_rate: float | None = None
+    """Accuracy of the best constant answer there; None where no two examples share an answer."""
+    permutation_p: float | None = None
+    """P(the same answers have at least as many right) where right answers are shuffled."""
+    p: float | None = None
+    """The larger of both, times `tests`: what `test_p` is about."""
+    tests: int | None = None
+    """The openings, or the claims of the run that may open this test set where these are more."""
 
 
 @dataclass(slots=True)
@@ -167,6 +192,10 @@ class Engine:
     closest: float | None = None
     """Smallest difference between the best and the second-best score of an answer, in the unit of
     the score; ties, which a lot decides, do not count."""
+    asked_dtype: str | None = None
+    """The type that the suite asks for, where the kernels compute in another, `dtype`."""
+    arithmetic: Arithmetic | None = None
+    """What computed the numbers, whenever that was."""
 
 
 @dataclass(slots=True)
@@ -235,6 +264,8 @@ class ClaimRecord:
     red_flags: list[RedFlag] = field(default_factory=list)
     """What makes the result look better than it is; those that fail the claim first."""
     tries: Tries | None = None
+    new_questions: NewQuestions | None = None
+    """None where it is not known which prompt is right where."""
     test: HeldOut | None = None
     recorded: Recorded | None = None
     published: Published | None = None

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from pytest_maxrandom.record.arithmetic import Arithmetic
 from pytest_maxrandom.record.words import Outcome, Standing
+
+if TYPE_CHECKING:
+    from pytest_maxrandom.record.claim import Engine
 
 Indication = Literal["tuned on the text", "no sign of it", "inconclusive"]
 
@@ -23,6 +27,13 @@ class DesignRecord:
     message: str | None = None
     notes: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    arithmetics: list[Arithmetic] = field(default_factory=list)
+    """What computed the numbers of all the sweeps that it is about, each once."""
+
+    def add_arithmetic(self, engine: Engine | None) -> None:
+        """Note what computed a sweep, if that is known and new."""
+        if engine and engine.arithmetic and engine.arithmetic not in self.arithmetics:
+            self.arithmetics.append(engine.arithmetic)
 
 
 @dataclass(slots=True)
@@ -108,8 +119,10 @@ class ComparisonRecord(DesignRecord):
     """Two-sided, sign-flip."""
     assertion_p: float | None = None
     """One-sided, of what is asserted; None where nothing is."""
-    units: Literal["examples", "replicates"] | None = None
-    """What the signs are flipped of."""
+    units: Literal["examples", "clusters", "prompts", "replicates"] | None = None
+    """What the signs are flipped of, where that tells least."""
+    sampled: dict[str, int] = field(default_factory=dict)
+    """Units of each kind of which signs are flipped: what the result generalizes to."""
     first_best: float | None = None
     """Accuracy of the best of the t prompts, mean over replicates."""
     second_best: float | None = None
@@ -145,6 +158,8 @@ class ContaminationRecord(DesignRecord):
     bias_p: float | None = None
     """One-sided."""
     level: float = 0.05
+    sampled: dict[str, int] = field(default_factory=dict)
+    """Units of each kind of which signs are flipped: what the finding generalizes to."""
     finding: Indication | None = None
 
 

@@ -116,6 +116,9 @@ class LabelBiasRecord(DesignRecord):
     asserted: dict[str, Any]
     """{"above_random": 0.05}: the level of the p-values; empty where nothing is asserted."""
     interactions: list[InteractionBias] = field(default_factory=list)
+    claim_holds: bool | None = None
+    """Whether what the claim asserts holds, red flags aside; of one that asserts nothing, whether
+    its p_max is at most the level of the check."""
     finding: LabelFinding | None = None
     sentence: str | None = None
     """The finding, with the numbers behind it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pytest_maxrandom.record.claim import ClaimRecord
 from pytest_maxrandom.record.designs import (
@@ -14,7 +15,12 @@ from pytest_maxrandom.record.designs import (
 from pytest_maxrandom.record.label_bias import LabelBiasRecord
 from pytest_maxrandom.record.words import Adjustment
 
+if TYPE_CHECKING:
+    from pytest_maxrandom.record.arithmetic import Arithmetic
+
 SCHEMA_VERSION = 1
+UNREADABLE = "its record cannot be read"
+"""What `broken` says of an item whose record is not what it should be."""
 
 
 @dataclass(slots=True)
@@ -25,13 +31,15 @@ class RunRecord:
     created: str
     """UTC, ISO 8601."""
     versions: dict[str, str]
-    """Of pytest-maxrandom, Python and the libraries that produced the numbers."""
+    """Of pytest-maxrandom and Python in the process that gathered the results, and of the libraries
+    that computed them, whenever that was; several of one library are joined."""
     interrupted: bool = False
     adjustment: Adjustment = "holm"
     """How p-values are adjusted for the number of claims: Holm's method, or that of Benjamini
     and Hochberg."""
     broken: list[str] = field(default_factory=list)
-    """Mistakes of suites that could not be collected, one sentence each, with file and line."""
+    """Mistakes of suites that could not be collected, and records that could not be read, one
+    sentence each, with file and line."""
     not_run: int = 0
     """Tests that were selected and have no result, because the run ended before."""
     replicates: list[ReplicatesRecord] = field(default_factory=list)
@@ -41,3 +49,12 @@ class RunRecord:
     over_tasks: list[OverTasks] = field(default_factory=list)
     """Each comparison that was made on several tasks, over all of them."""
     schema_version: int = SCHEMA_VERSION
+
+
+def arithmetics(run: RunRecord) -> list[Arithmetic]:
+    """Return what computed the numbers of a run, each once."""
+    engines = [claim.engine for claim in run.claims if claim.engine]
+    found = [engine.arithmetic for engine in engines if engine.arithmetic]
+    for record in (*run.replicates, *run.label_bias, *run.comparisons, *run.contamination):
+        found += record.arithmetics
+    return list({each.digest: each for each in found}.values())

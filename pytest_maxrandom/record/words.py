@@ -6,4 +6,4 @@ from typing import Literal
 
 Outcome = Literal["passed", "failed", "xfailed", "xpassed", "skipped", "error"]
 Adjustment = Literal["holm", "bh", "none"]
-Standing = Literal["above maximum", "between baselines", "below standard"]
+Standing = Literal["above maximum", "between baselines", "at chance", "below standard"]

@@ -12,8 +12,8 @@ from pytest_maxrandom.record import ClaimRecord, Recorded
 from pytest_maxrandom.recorded.permutations import NoPermutations, strata
 from pytest_maxrandom.recorded.published import PublishedGuessers
 from pytest_maxrandom.recorded.tables.summary import RecordedMaximum
-from pytest_maxrandom.stats.permutation import arrangements
 from pytest_maxrandom.stats.clusters import summary
+from pytest_maxrandom.stats.permutation import arrangements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.assessment import permuted_p
 from pytest_maxrandom.flags import find, majority
 from pytest_maxrandom.flags.severity import hold_against
+from pytest_maxrandom.new_questions import of_right
 from pytest_maxrandom.recorded.permutations import NoPermutations
 from pytest_maxrandom.recorded.seen import seen_of_recorded
 from pytest_maxrandom.recorded.sweep import RecordedSweep
@@ -25,6 +26,13 @@ def assess_recorded(claim: RecordedClaim, record: ClaimRecord) -> None:
     counts, sweep = evidence.counts, evidence.results
     if isinstance(sweep, RecordedSweep):
         record.correct_counts = counts.correct.tolist()
+        record.new_questions = of_right(
+            sweep.correct,
+            sweep.evaluated,
+            counts.best,
+            evidence.null.t,
+            clusters=sweep.clusters,
+        )
     permutation_p = _permutation_p(claim, record)
     verdict = judge(
         claim.claim, evidence.null, counts.best_correct, counts.best, permutation_p=permutation_p

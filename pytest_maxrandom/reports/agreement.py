@@ -1,7 +1,8 @@
 """How many results stay above chance when t is counted: Table 1 of arXiv 2404.13020, for any run.
 
 A result counts as above standard where its best prompt reaches at least the standard baseline; it
-is flipped where it is above standard and not above the maximum random baseline.
+is flipped where it is above standard and not above the maximum random baseline. By this convention
+of the paper, one that is exactly at chance counts as between the two.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 STANDINGS: dict[Standing, tuple[str, str]] = {
     "above maximum": ("●", "above"),
     "between baselines": ("◐", "between"),
+    "at chance": ("◔", "at chance"),
     "below standard": ("○", "below"),
 }
 """A sign and a word for each verdict, which can be told apart without colour."""
@@ -42,6 +44,7 @@ class Counts:
     """model, shots or all."""
     above_maximum: int
     between: int
+    """Those exactly at chance among them, as in the paper."""
     below: int
 
     @property
@@ -158,7 +161,13 @@ def _margins(claims: list[ClaimRecord]) -> Iterable[Counts]:
 
 def _counts(of: str, kind: str, claims: list[ClaimRecord]) -> Counts:
     verdicts = Counter(claim.verdict for claim in claims)
-    return Counts(of, kind, *(verdicts[verdict] for verdict in STANDINGS))
+    return Counts(
+        of,
+        kind,
+        above_maximum=verdicts["above maximum"],
+        between=verdicts["between baselines"] + verdicts["at chance"],
+        below=verdicts["below standard"],
+    )
 
 
 def _number(shown: str) -> int:

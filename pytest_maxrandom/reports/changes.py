@@ -33,9 +33,9 @@ Kind = Literal["fell", "weakened", "rose", "t grew", "gone", "new", "unknown", "
 """In the order in which a reviewer wants to know of them.
 
 fell: held before and does not now, or fails the run, which it did not. weakened: asserts less than
-before, or fails the run no longer without holding. rose: holds, which it did not. unknown: the base
-is incomplete, and may have lacked it for that. other: a number or a state that is shown is another
-one.
+before, counts fewer tries, or fails the run no longer without holding. rose: holds, which it did
+not. unknown: the base is incomplete, and may have lacked it for that. other: a number or a state
+that is shown is another one.
 """
 
 _HOLDS: frozenset[Outcome | None] = frozenset({"passed"})
@@ -242,8 +242,13 @@ def _compared(now: Record, before: Record) -> Change:
 
 
 def _is_weaker(now: Record, before: Record) -> bool:
-    """Say whether a part of the claim is gone or bounds less, or a failure counts no longer."""
-    if _is_excused(now, before) or (
+    """Say whether a part of the claim is gone or bounds less, or a failure counts no longer.
+
+    Fewer tries are a lower bound for the best of them: what was tried once was tried.
+    """
+    if _is_excused(now, before) or _t_fell(now, before):
+        return True
+    if (
         isinstance(now, ClaimRecord)
         and isinstance(before, ClaimRecord)
         and excuses_flags(now, before)
@@ -277,6 +282,8 @@ def _weakened(now: Record, before: Record) -> str:
         return "is expected to fail now" if now.outcome == "xfailed" else _FALLEN["skipped"]
     if now.outcome in _HOLDS and not asserts(now):
         return "is only reported now"
+    if _t_fell(now, before):
+        return f"counts fewer tries, and {_ENDED.get(now.outcome, 'passes')}"
     if now.outcome in _HOLDS:
         return "asserts less" if before.outcome in _HOLDS else "passes, but asserts less"
     return f"asserts less, and {_ENDED[now.outcome]}"
@@ -293,6 +300,19 @@ def _shown(claim: Record) -> tuple[object, ...]:
 
 def _grew(now: ClaimRecord, before: ClaimRecord) -> bool:
     return now.t is not None and before.t is not None and now.t > before.t
+
+
+def _t_fell(now: Record, before: Record) -> bool:
+    """Say whether fewer tries are counted; until a claim is tested, none are."""
+    return (
+        isinstance(now, ClaimRecord)
+        and isinstance(before, ClaimRecord)
+        and now.best_correct is not None
+        and before.best_correct is not None
+        and now.t is not None
+        and before.t is not None
+        and now.t < before.t
+    )
 
 
 def _moved(name: str, now: int | None, before: int | None) -> list[str]:

@@ -26,6 +26,7 @@ from pytest_maxrandom.reports.phrases import (
     decisive_p,
     findings,
     metric_name,
+    new_at_least,
     shown_p,
 )
 from pytest_maxrandom.reports.red_flags import described, not_in_finding, raised
@@ -113,6 +114,7 @@ class Row:
     best: str
     best_by: str
     best_of: str
+    best_new: str
     standard: str
     maximum: str
     p: str
@@ -212,6 +214,7 @@ def _row(claim: ClaimRecord, before: ClaimRecord | None, file: str, variant: str
         best_of=""
         if claim.best_correct is None
         else (share(claim.best_correct, claim.n) if correct else metric_name(claim)),
+        best_new=new_at_least(claim),
         standard=accuracy(claim.standard_baseline),
         maximum=accuracy(claim.max_random_baseline),
         p=decisive_p(claim),

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 
 _LEVEL = 0.05
 _MARGINS = ("not_worse_than", "better")
+_NEW = {
+    "examples": "new examples",
+    "clusters": "new clusters of examples",
+    "prompts": "new prompts",
+    "replicates": "new replicates",
+}
 
 
 def compared(run: RunRecord) -> list[ComparisonRecord]:
@@ -108,13 +114,29 @@ def differing(record: ComparisonRecord) -> str:
 def units(record: ComparisonRecord) -> str:
     """Say what the signs are flipped of: ``60 examples``, ``20 replicates``.
 
-    Different replicates may have different examples, so these are not counted then.
+    Earlier records do not count them. Different replicates may have different examples, so these
+    are not counted then.
     """
     if record.units is None:
         return ""
+    if record.units in record.sampled:
+        return f"{count(record.sampled[record.units])} {record.units}"
     if record.units == "replicates":
         return f"{count(record.replicates)} replicates"
     return f"{shown_n(record)} examples" if record.replicates == 1 else "examples"
+
+
+def generalizes(record: ComparisonRecord | ContaminationRecord) -> str:
+    """Say what the result speaks for: ``new examples and new prompts``.
+
+    Fewer than six prompts are no sample of others.
+    """
+    kinds = [words for units, words in _NEW.items() if units in record.sampled]
+    if not kinds:
+        return ""
+    *most, last = kinds
+    new = f"{', '.join(most)} and {last}" if most else last
+    return new if "prompts" in record.sampled else f"{new}, for these prompts only"
 
 
 def difference_is(record: ComparisonRecord | OverTasks) -> str:

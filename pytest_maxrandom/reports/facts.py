@@ -24,6 +24,7 @@ def facts(claim: ClaimRecord, run: RunRecord) -> list[tuple[str, str]]:
         ("Red flags, by the suite", set_by_suite(claim)),
         ("Metric", phrases.scored(claim)),
         ("Probability that guessers do as well", phrases.guessing(claim)),
+        ("On new questions", phrases.new_questions(claim)),
         ("Adjusted for the number of claims", phrases.adjusted(claim, run)),
         ("Always the same answer", phrases.majority(claim)),
         ("Without the question", shortcuts(claim)),
@@ -38,6 +39,7 @@ def facts(claim: ClaimRecord, run: RunRecord) -> list[tuple[str, str]]:
         ("All prompts", origins.spread(claim)),
         ("Ties", origins.ties(claim)),
         ("Precision", origins.precision(claim)),
+        ("Computed", origins.computed(claim)),
         ("Cost", origins.cost(claim)),
     ]
     return [(title, phrase) for title, phrase in known if phrase]

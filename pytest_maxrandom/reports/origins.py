@@ -11,13 +11,14 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.notation import accuracy, count, equals, p_value
+from pytest_maxrandom.record import arithmetics
 from pytest_maxrandom.reports.suites import by_suite
 from pytest_maxrandom.reports.summary import model_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_maxrandom.record import ClaimRecord, Engine, HeldOut, LabelBiasRecord
+    from pytest_maxrandom.record import ClaimRecord, Engine, HeldOut, LabelBiasRecord, RunRecord
 
 _Number = TypeVar("_Number", int, float)
 
@@ -117,8 +118,8 @@ def counted_t(claim: ClaimRecord) -> str:
     how = {
         "claim": "t counts those of this claim",
         "task": "t counts all of them (count: task)",
-        "budget": "t is the budget declared in advance",
-        "doubling": "t is the next power of two, because levels are spent per doubling of t",
+        "budget": "t is the budget that the suite declares",
+        "doubling": "t is that at the end of its doubling (1, 3, 7, ...): looks spend the level",
     }
     return f"{ever}; {how[tries.counted]}; {made}"
 
@@ -148,19 +149,31 @@ def held_out(claim: ClaimRecord) -> str:
         if not aside or claim.best_correct is None:
             return ""
         why = "opening it was switched off"
-        if not claim.passed:
+        if claim.passed is False and claim.holds is not None:
             why = "a red flag fails the claim" if claim.holds else "the claim does not hold"
-        return f"{count(aside)} examples are still closed, because {why}"
+        untested = "; so test_p was not tested" if "test_p" in claim.asserted else ""
+        return f"{count(aside)} examples are still closed, because {why}{untested}"
     seen = f"; {count(test.seen)} of them were validation examples before" if test.seen else ""
     times = "opening" if test.openings == 1 else "openings"
-    worth = f" by the effective n ({in_clusters(test)})" if test.clusters is not None else ""
-    alone = " with every example by itself" if test.clusters is not None else ""
+    constant = shuffled = adjusted = worth = ""
+    if test.clusters is not None:
+        worth = f" by the effective n ({in_clusters(test)})"
+    if test.majority_rate is not None:
+        constant = f" and {accuracy(test.majority_rate)} for always the same answer"
+    if test.permutation_p is not None:
+        whole = " by whole clusters" if test.clusters is not None else ""
+        shuffled = (
+            f" of one guesser, {p_value(test.permutation_p)} with right answers shuffled{whole}"
+        )
+    if test.p is not None and test.tests is not None and test.tests > 1:
+        shown = p_value(test.p, level=claim.asserted.get("test_p"))
+        adjusted = f"; adjusted for {count(test.tests)}, p {equals(shown)}"
     return (
         f"{count(test.correct)} of {count(test.n)} correct ({accuracy(test.accuracy)}, 95 % "
         f"interval {accuracy(test.low)} to {accuracy(test.high)}{worth}), beside a standard "
-        f"baseline of {accuracy(test.standard_baseline)}: p {equals(p_value(test.p_standard))}"
-        f"{alone}; "
-        f"{count(test.openings)} {times} of this test set so far{seen}"
+        f"baseline of {accuracy(test.standard_baseline)}{constant}: p "
+        f"{equals(p_value(test.p_standard))}{shuffled}; {count(test.openings)} {times} of this "
+        f"test set so far{adjusted}{seen}"
     )
 
 
@@ -317,10 +330,28 @@ def precision(claim: ClaimRecord) -> str:
     exact = claim.quantization == "none" and e is not None and e.dtype in ("float32", "float64")
     if e is None or e.closest is None or exact:
         return ""
+    asked = f" (the suite asks for {e.asked_dtype})" if e.asked_dtype else ""
     return (
-        f"{e.dtype}: answers can change when texts are put together in other batches; the closest "
-        f"of all was decided by {e.closest:.2g} in score"
+        f"{e.dtype}{asked}: answers can change when texts are put together in other batches; the "
+        f"closest of all was decided by {e.closest:.2g} in score"
     )
+
+
+def computed(record: ClaimRecord | LabelBiasRecord) -> str:
+    """Say what computed the numbers: processor, kernels and versions."""
+    found = record.engine.arithmetic if record.engine else None
+    if found is None:
+        return ""
+    versions = ", ".join(f"{name} {number}" for name, number in found.versions.items())
+    return f"on {found.processor}, by {found.kernels} ({versions})"
+
+
+def processors(run: RunRecord) -> str:
+    """Say on which processors the models of a run were computed."""
+    names = list(dict.fromkeys(each.processor for each in arithmetics(run)))
+    if len(names) > 1:
+        return f"{listed(names)}; the details of each claim say on which"
+    return "".join(names)
 
 
 def _where(engine: Engine) -> str:

@@ -106,6 +106,8 @@ def claimed(claim: ClaimRecord) -> str:
     for key, value in claim.asserted.items():
         if key in levels:
             phrases.append(f"{p_name(claim, key)} is at most {level(levels[key])}")
+        elif key == "test_p" and isinstance(value, float):
+            phrases.append(f"p on the test set is at most {level(value)}")
         elif key == "beats":
             phrases.append(f"the best {metric_name(claim)} is above {_BEATEN.get(value, value)}")
         elif key not in _OF_LEVELS:
@@ -190,6 +192,28 @@ def guessing(claim: ClaimRecord) -> str:
     if claim.p_standard is not None:
         parts.append(f"p of one guesser = {p_value(claim.p_standard)} (leaves t out of account)")
     return "; ".join(parts)
+
+
+def new_questions(claim: ClaimRecord) -> str:
+    """Say what the best prompt is worth on new questions."""
+    found = claim.new_questions
+    if found is None:
+        return ""
+    estimated = ""
+    if found.estimate is not None:
+        estimated = f"; estimated {accuracy(found.estimate)}, without the bias of the selection"
+        if claim.best_accuracy is not None:
+            estimated += f" ({accuracy(claim.best_accuracy)} on these)"
+    clusters = f"; of {count(found.clusters)} clusters of examples" if found.clusters else ""
+    return f"an accuracy of at least {accuracy(found.low)} at 95 %{estimated}{clusters}"
+
+
+def new_at_least(claim: ClaimRecord) -> str:
+    """Write the least accuracy of the best prompt on new questions; empty where it is not known."""
+    if claim.new_questions is None:
+        return ""
+    what = "" if claim.metric == "accuracy" else "accuracy "
+    return f"{what}at least {accuracy(claim.new_questions.low)}"
 
 
 def adjusted(claim: ClaimRecord, run: RunRecord) -> str:

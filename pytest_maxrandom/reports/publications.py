@@ -119,6 +119,60 @@ BENJAMINI_HOCHBERG = Reference(
         ("doi", "10.1111/j.2517-6161.1995.tb02031.x"),
     ),
 )
+CLOPPER_PEARSON = Reference(
+    "clopper-pearson-1934",
+    "Clopper and Pearson",
+    1934,
+    "doi:10.1093/biomet/26.4.404",
+    "https://doi.org/10.1093/biomet/26.4.404",
+    "article",
+    (
+        ("author", "Clopper, C. J. and Pearson, E. S."),
+        (
+            "title",
+            "The Use of Confidence or Fiducial Limits Illustrated in the Case of the Binomial",
+        ),
+        ("journal", "Biometrika"),
+        ("volume", "26"),
+        ("number", "4"),
+        ("pages", "404--413"),
+        ("doi", "10.1093/biomet/26.4.404"),
+    ),
+)
+BENTKUS = Reference(
+    "bentkus-2004",
+    "Bentkus",
+    2004,
+    "doi:10.1214/009117904000000360",
+    "https://doi.org/10.1214/009117904000000360",
+    "article",
+    (
+        ("author", "Bentkus, Vidmantas"),
+        ("title", "On {Hoeffding}'s Inequalities"),
+        ("journal", "The Annals of Probability"),
+        ("volume", "32"),
+        ("number", "2"),
+        ("pages", "1650--1673"),
+        ("doi", "10.1214/009117904000000360"),
+    ),
+)
+EFRON_TIBSHIRANI = Reference(
+    "efron-tibshirani-1997",
+    "Efron and Tibshirani",
+    1997,
+    "doi:10.1080/01621459.1997.10474007",
+    "https://doi.org/10.1080/01621459.1997.10474007",
+    "article",
+    (
+        ("author", "Efron, Bradley and Tibshirani, Robert"),
+        ("title", "Improvements on Cross-Validation: The .632+ Bootstrap Method"),
+        ("journal", "Journal of the American Statistical Association"),
+        ("volume", "92"),
+        ("number", "438"),
+        ("pages", "548--560"),
+        ("doi", "10.1080/01621459.1997.10474007"),
+    ),
+)
 WILSON = Reference(
     "wilson-1927",
     "Wilson",

@@ -11,7 +11,10 @@ from pytest_maxrandom.reports.label_bias import label_checked, with_base_rates
 from pytest_maxrandom.reports.phrases import metric_name
 from pytest_maxrandom.reports.publications import (
     BENJAMINI_HOCHBERG,
+    BENTKUS,
     BESAG_CLIFFORD,
+    CLOPPER_PEARSON,
+    EFRON_TIBSHIRANI,
     FISHER,
     HOLM,
     KISH,
@@ -82,6 +85,31 @@ def _of_claims(run: RunRecord) -> list[Method]:
                 (WESTFALL_YOUNG, BESAG_CLIFFORD),
             )
         )
+    known = [claim.new_questions for claim in claims if claim.new_questions is not None]
+    if known:
+        found.append(
+            Method(
+                "The bound on new questions is the accuracy that the best of t prompts just does "
+                "not reject, at a t-th of 5 %, however the prompts depend on each other",
+                (CLOPPER_PEARSON,),
+            )
+        )
+    if any(one.clusters is not None for one in known):
+        found.append(
+            Method(
+                "Where examples stand in clusters, that bound is of as many examples as these are "
+                "worth, with the tail of the binomial times e",
+                (BENTKUS,),
+            )
+        )
+    if any(one.estimate is not None for one in known):
+        found.append(
+            Method(
+                "The accuracy that is estimated for them is of the prompts that are best on "
+                "resampled examples, on the examples that were not drawn",
+                (EFRON_TIBSHIRANI,),
+            )
+        )
     adjusted = sum(claim.adjusted_p is not None for claim in claims)
     if adjusted > 1 and run.adjustment in _ADJUSTMENTS:
         how, source = _ADJUSTMENTS[run.adjustment]
@@ -98,6 +126,14 @@ def _of_claims(run: RunRecord) -> list[Method]:
         )
     if any(claim.test is not None for claim in claims):
         found.append(Method("Intervals on the test set are Wilson's score intervals", (WILSON,)))
+    if any(claim.test is not None and claim.test.p is not None for claim in claims):
+        found.append(
+            Method(
+                "On the test set, where one prompt is tried, right answers are shuffled as well as "
+                "guessed; the larger p counts, and for a claim times the number of openings",
+                (FISHER,),
+            )
+        )
     used = {claim.quantization for claim in claims}
     for name, (words, source) in _QUANTIZATIONS.items():
         if name in used:
@@ -170,19 +206,22 @@ def _of_label_bias(run: RunRecord) -> list[Method]:
 def _of_designs(run: RunRecord) -> list[Method]:
     comparisons = compared(run)
     flipped: set[str] = {record.units for record in comparisons if record.units}
-    several = "; of examples and of replicates the larger p-value counts"
-    if checked(run) or any(record.replicates > 1 for record in comparisons):
-        flipped |= {"examples", "replicates"}
+    sampled = [each.sampled for each in comparisons] + [each.sampled for each in checked(run)]
+    for counts in sampled:
+        flipped |= set(counts) or {"examples"}
+    several = "; of several kinds of units in one comparison the largest p-value counts"
+    several = several if len(flipped) > 1 else ""
     if run.over_tasks:
         flipped.add("tasks")
     found = []
     if flipped:
-        units = " or ".join(unit for unit in ("examples", "replicates", "tasks") if unit in flipped)
+        kinds = ("examples", "clusters", "prompts", "replicates", "tasks")
+        units = " or ".join(unit for unit in kinds if unit in flipped)
         found.append(
             Method(
                 "Arms differ by the mean paired difference of accuracy, tested by flipping the "
-                f"signs of the differences of {units}{several if 'replicates' in flipped else ''}; "
-                "its interval holds all differences that this test does not reject",
+                f"signs of the differences of {units}{several}; a second test allows for losses "
+                "too rare to be seen; the interval holds all differences that they do not reject",
                 (FISHER,),
             )
         )

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_maxrandom.record import (
+    UNREADABLE,
     ClaimRecord,
     ComparisonRecord,
     ContaminationRecord,
@@ -216,11 +217,14 @@ def _not_run(number: int) -> list[str]:
 
 
 def unread(run: RunRecord) -> str:
-    """Say that suites could not be read, or nothing if all could."""
+    """Say that suites, or records of tests, could not be read, or nothing if all could."""
     mistakes = len(run.broken)
+    records = sum(UNREADABLE in mistake for mistake in run.broken)
+    kind = "record" if records == mistakes else "suite"
     if mistakes > 1:
-        return f"some suites could not be read ({mistakes} mistakes)"
-    return "1 suite could not be read" if mistakes else ""
+        several = f"{kind}s" if records in (0, mistakes) else "suites and records"
+        return f"some {several} could not be read ({mistakes} mistakes)"
+    return f"1 {kind} could not be read" if mistakes else ""
 
 
 def symbol(run: RunRecord) -> str:

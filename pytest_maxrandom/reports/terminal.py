@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import NONE, accuracy, count, p_value, signed
@@ -14,7 +15,7 @@ from pytest_maxrandom.reports.comparisons import (
     shown_n,
 )
 from pytest_maxrandom.reports.label_bias import bias_rows
-from pytest_maxrandom.reports.phrases import decisive_name, decisive_p
+from pytest_maxrandom.reports.phrases import decisive_name, decisive_p, new_at_least
 from pytest_maxrandom.reports.red_flags import (
     DOES,
     MOST_NAMES,
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
         RunRecord,
     )
 
-_CLAIMS = ("n", "t", "best", "chance", "max random", "p_max", "result", "claim")
+_CLAIMS = ("n", "t", "best", "chance", "max random", "p_max", "new questions", "result", "claim")
 _REPLICATES = ("best from", "median", "to", "p_max", "holds in", "opposite", "result", "replicates")
 _LABEL_BIAS = (
     *("n", "t", "Nvr-X", "guessers", "p", "RStd", "r", "interval", "check", "asked as"),
@@ -108,11 +109,13 @@ def rows(run: RunRecord) -> list[str]:
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Align rows below a header; nothing where there are none."""
+    """Align rows below a header, without columns that are empty; nothing where there are none."""
     cells = list(rows)
     if not cells:
         return []
-    table = [header, *cells]
+    filled = [any(column) for column in zip(*cells, strict=True)]
+    table = [list(compress(row, filled)) for row in (header, *cells)]
+    header = table[0]
     widths = [max(map(_columns, column)) for column in zip(*table, strict=True)]
     left = [name in _LEFT or name is header[-1] for name in header]
     return [_GAP.join(map(_padded, row, widths, left)).rstrip() for row in table]
@@ -126,6 +129,7 @@ def _cells(claim: ClaimRecord) -> tuple[str, ...]:
         accuracy(claim.standard_baseline),
         accuracy(claim.max_random_baseline),
         f"{decisive_p(claim)} {decisive_name(claim)}".rstrip(),
+        new_at_least(claim),
         WORDS[became(claim)],
     )
 

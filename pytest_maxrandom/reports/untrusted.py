@@ -57,6 +57,13 @@ _SHARES = (
     "majority_p",
 )
 _SCORES = ("best_score", "critical_score")
+_OF_PARTS = (
+    ("new_questions", ("low", "estimate"), 1),
+    ("new_questions", ("clusters",), _MOST),
+    ("test", ("n", "correct", "openings", "seen", "tests"), _MOST),
+    ("test", ("accuracy", "low", "high", "standard_baseline", "majority_rate"), 1),
+    ("test", ("p_standard", "permutation_p", "p"), 1),
+)
 _ELSEWHERE = "the full report says what"
 
 _Shares = tuple[tuple[str, ...], float, float]
@@ -164,6 +171,11 @@ def _check(path: Path, index: int, claim: ClaimRecord) -> None:
             value = getattr(claim, name)
             if value is not None and not low <= value <= high:
                 raise _impossible(path, f"claims[{index}].{name}", value)
+    for part, names, high in _OF_PARTS:
+        for name in names:
+            value = getattr(getattr(claim, part), name, None)
+            if value is not None and not 0 <= value <= high:
+                raise _impossible(path, f"claims[{index}].{part}.{name}", value)
     if claim.metric not in _METRICS:
         raise _impossible(path, f"claims[{index}].metric", claim.metric)
 
@@ -192,7 +204,7 @@ def _without_prose(claim: ClaimRecord) -> ClaimRecord:
     asserted = {
         key: value
         for key, value in claim.asserted.items()
-        if (key in _P_VALUES and isinstance(value, float) and 0 < value <= 1)
+        if (key in (*_P_VALUES, "test_p") and isinstance(value, float) and 0 < value <= 1)
         or (key == "beats" and value in ("max_random", "standard"))
         or (key, value) in (("family", "suite"), ("looks", "spend"))
     }

@@ -17,7 +17,9 @@ which asks for one number starts at once.
 ``permutation``        max-T permutation test
 ``majority``           constant answers
 ``multiplicity``       many claims at once
+``looks``              many looks at a claim whose t grows
 ``selection``          expected maximum of t of N prompts
+``winner``             what the best of t prompts is worth on new questions
 ``metrics``            balanced accuracy and macro-F1
 ``labels``             whether answers follow the question or the label
 ``sizes``              sample sizes, power, largest t

@@ -95,12 +95,14 @@ class Statistic:
 
 
 def _accuracy(tally: Tally) -> Floats:
-    return tally.hits.sum(axis=-1) / tally.said.sum(axis=-1)
+    scores: Floats = tally.hits.sum(axis=-1) / tally.said.sum(axis=-1)
+    return scores
 
 
 def _lift(tally: Tally) -> Floats:
     expected = tally.said * tally.seen / np.maximum(tally.scored, 1)
-    return (tally.hits - expected).sum(axis=-1) / tally.said.sum(axis=-1)
+    scores: Floats = (tally.hits - expected).sum(axis=-1) / tally.said.sum(axis=-1)
+    return scores
 
 
 def _balanced_accuracy(tally: Tally) -> Floats:
@@ -113,7 +115,8 @@ def _macro_f1(tally: Tally) -> Floats:
 
 def _mean_of_classes(values: Floats, seen: Floats) -> Floats:
     classes = seen > 0
-    return np.where(classes, values, 0.0).sum(axis=-1) / classes.sum(axis=-1)
+    scores: Floats = np.where(classes, values, 0.0).sum(axis=-1) / classes.sum(axis=-1)
+    return scores
 
 
 ACCURACY = Statistic(_accuracy)

@@ -10,6 +10,9 @@ Flipping the signs of a subset S moves the mean by as much as the sum over S doe
 P(mean of flipped >= mean) = share of the subsets, the empty one with them, whose sum of
 (difference - margin) is at most 0. The interval inverts the test: its ends are quantiles of the
 subset means (Hartigan, "Using subsample values as typical values", 1969).
+
+Units may weigh differently (clusters of unequal size): the mean is then the weighted one, and each
+unit's sum of (difference - margin), which is what its sign turns, is its weight times as large.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ _CELLS = 2**22  # signs drawn at a time: 4 MiB
 
 
 class _Subsets(NamedTuple):
-    """Sums and numbers of members of some subsets, shape (subsets,) each."""
+    """Weighted sums and weights of the members of some subsets, shape (subsets,) each."""
 
     sums: NDArray[np.float64]
     sizes: NDArray[np.float64]
@@ -67,6 +70,8 @@ class SignFlip:
     units: int
     draws: int | None
     _values: NDArray[np.float64]
+    _size: float
+    """Weighted sum of their absolute values."""
     _mirrored: bool
     _first: _Subsets
     _second: _Subsets
@@ -121,7 +126,7 @@ class SignFlip:
         return self._share(margin, 1.0)
 
     def _share(self, margin: float, sign: float) -> float:
-        tie = _TIE * float(np.abs(self._values).sum() + self.units * abs(margin))
+        tie = _TIE * (self._size + self.units * abs(margin))
         first = sign * self._first.shifted(margin)
         second = np.sort(sign * self._second.shifted(margin))
         reached = second.size - np.searchsorted(second, -tie - first, side="left")
@@ -132,7 +137,12 @@ class SignFlip:
 
 
 def sign_flip(
-    differences: ArrayLike, *, draws: int = 9999, seed: int = 0, most_exact: int = MOST_EXACT
+    differences: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    draws: int = 9999,
+    seed: int = 0,
+    most_exact: int = MOST_EXACT,
 ) -> SignFlip:
     """Prepare the sign-flip test of the mean of some differences.
 
@@ -143,6 +153,9 @@ def sign_flip(
     ----------
     differences
         One per independent unit (a task, or a replicate of one task), shape (units,).
+    weights
+        How much each counts, above 0, shape (units,); only their ratios matter. By default all
+        count the same.
     draws, seed
         Choices of signs to draw where the units are more than `most_exact`; p-values are then
         (1 + exceedances) / (1 + draws) (Phipson and Smyth 2010).
@@ -160,42 +173,73 @@ def sign_flip(
     >>> test.p_value(), [round(end, 3) for end in test.interval(0.95)]
     (0.03125, [0.01, 0.06])
     """
-    values = np.sort(np.asarray(differences, dtype=np.float64))
+    values = np.asarray(differences, dtype=np.float64)
     if values.ndim != 1 or not values.size:
         raise ValueError(f"differences must be a row of numbers, found shape {values.shape}")
     if not np.isfinite(values).all():
         raise ValueError("differences must be finite")
+    values, shares = _ordered(values, unit_weights(weights, values.size))
     drawn = whole_number("draws", draws, 1)
     exact = values.size <= whole_number("most_exact", most_exact, 0, 40)
-    mean = math.fsum(values) / values.size
+    mean = math.fsum(values * shares) / values.size
     # One of the two mirror images is drawn for, so that both give the same p-values.
-    mirrored = list(-values[::-1]) > list(values)
+    mirror = _ordered(-values, shares)
+    mirrored = list(zip(*mirror, strict=True)) > list(zip(values, shares, strict=True))
     if mirrored:
-        values = -values[::-1]
+        values, shares = mirror
+    sums = values * shares
     if exact:
         half = values.size // 2
-        first, second = _all_subsets(values[:half]), _all_subsets(values[half:])
+        first = _all_subsets(sums[:half], shares[:half])
+        second = _all_subsets(sums[half:], shares[half:])
     else:
-        first, second = _NONE, _random_subsets(values, drawn, seed)
-    return SignFlip(mean, values.size, None if exact else drawn, values, mirrored, first, second)
+        first, second = _NONE, _random_subsets(sums, shares, drawn, seed)
+    size = float(np.abs(sums).sum())
+    draws_used = None if exact else drawn
+    return SignFlip(mean, values.size, draws_used, values, size, mirrored, first, second)
 
 
-def _all_subsets(values: NDArray[np.float64]) -> _Subsets:
+def unit_weights(weights: ArrayLike | None, units: int) -> NDArray[np.float64]:
+    """Return weights whose mean is 1; all the same where none are given.
+
+    Raises
+    ------
+    ValueError
+        If they are not as many as the units, or one is not finite and above 0.
+    """
+    if weights is None:
+        return np.ones(units)
+    found = np.asarray(weights, dtype=np.float64)
+    if found.shape != (units,) or not (np.isfinite(found) & (found > 0)).all():
+        raise ValueError(f"weights must be {units} finite numbers above 0, found {weights!r}")
+    return np.asarray(found / (math.fsum(found) / units))
+
+
+def _ordered(
+    values: NDArray[np.float64], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    order = np.lexsort((weights, values))
+    return values[order], weights[order]
+
+
+def _all_subsets(values: NDArray[np.float64], weights: NDArray[np.float64]) -> _Subsets:
     sums, sizes = _NONE
-    for value in values:
+    for value, weight in zip(values, weights, strict=True):
         sums = np.concatenate((sums, sums + value))
-        sizes = np.concatenate((sizes, sizes + 1))
+        sizes = np.concatenate((sizes, sizes + weight))
     return _Subsets(sums, sizes)
 
 
-def _random_subsets(values: NDArray[np.float64], draws: int, seed: int) -> _Subsets:
+def _random_subsets(
+    values: NDArray[np.float64], weights: NDArray[np.float64], draws: int, seed: int
+) -> _Subsets:
     generator = np.random.default_rng(seed)
     sums, sizes = np.empty(draws), np.empty(draws)
     step = max(1, _CELLS // values.size)
     for start in range(0, draws, step):
         part = slice(start, min(start + step, draws))
         members = generator.integers(0, 2, (part.stop - start, values.size), dtype=np.int8)
-        sums[part], sizes[part] = members @ values, members.sum(axis=1)
+        sums[part], sizes[part] = members @ values, members @ weights
     return _Subsets(sums, sizes)
 
 

@@ -6,11 +6,12 @@ import sqlite3
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from pytest_maxrandom.errors import GitError, StoreError
+from pytest_maxrandom.git import is_checkout, repository
 from pytest_maxrandom.store.rows import Damaged
-from pytest_maxrandom.store.schema import APPLICATION, migrate, version
+from pytest_maxrandom.store.schema import APPLICATION, VERSION, renew, version
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
 _PATIENCE = 60.0  # seconds; a writer holds the file for milliseconds
@@ -58,8 +59,35 @@ def is_closed_to_writing(error: Exception) -> bool:
     return isinstance(error, OSError)
 
 
-def connect(path: Path, steps: Sequence[Sequence[str]]) -> sqlite3.Connection:
-    """Open the file, make it if it is not there, and bring it to the current schema.
+def refuse_tracked(path: Path) -> None:
+    """Refuse a file that git tracks: whoever commits to it can write any results.
+
+    Git is asked in a checkout only; where it cannot say, nothing is refused.
+
+    Raises
+    ------
+    StoreError
+        With the way out.
+    """
+    if not is_checkout(path.parent):
+        return
+    try:
+        tree = repository(path.parent)
+        place = path.resolve().relative_to(tree.root.resolve()).as_posix()
+        tracked = tree.tracked(*(f":(literal){place}{end}" for end in _COMPANIONS))
+    except (GitError, OSError, ValueError):
+        return
+    if tracked:
+        names = " ".join(each.relative_to(tree.root).as_posix() for each in tracked)
+        raise StoreError(
+            f"the results store {path} is under version control, so whoever may commit could write "
+            f"its results; take it out with `git rm --cached {names}` in {tree.root} and name it "
+            "in .gitignore, or name another file with --maxrandom-store"
+        )
+
+
+def connect(path: Path) -> tuple[sqlite3.Connection, bool]:
+    """Open the file, or make it; tell whether it had results of an older version.
 
     Raises
     ------
@@ -69,10 +97,10 @@ def connect(path: Path, steps: Sequence[Sequence[str]]) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
     if made:
         (path.parent / ".gitignore").write_text("# Made by pytest-maxrandom.\n*\n")
-    return _prepared(sqlite3.connect(path, _PATIENCE, isolation_level=None), path, steps)
+    return _prepared(sqlite3.connect(path, _PATIENCE, isolation_level=None))
 
 
-def connect_for_reading(path: Path, steps: Sequence[Sequence[str]]) -> sqlite3.Connection:
+def connect_for_reading(path: Path) -> sqlite3.Connection:
     """Open a file in a folder that cannot be written to, where SQLite can keep no shared memory.
 
     Raises
@@ -82,44 +110,32 @@ def connect_for_reading(path: Path, steps: Sequence[Sequence[str]]) -> sqlite3.C
     # What others write meanwhile may look damaged; the rows' checksums keep it from being used.
     address = f"file:{quote(str(path))}?immutable=1"
     connection = sqlite3.connect(address, _PATIENCE, isolation_level=None, uri=True)
-    return _prepared(connection, path, steps)
+    return _prepared(connection)[0]
 
 
-def _prepared(
-    connection: sqlite3.Connection, path: Path, steps: Sequence[Sequence[str]]
-) -> sqlite3.Connection:
+def _prepared(connection: sqlite3.Connection) -> tuple[sqlite3.Connection, bool]:
+    renewed = False
     try:
         owner = connection.execute("PRAGMA application_id").fetchone()[0]
         tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if owner != APPLICATION and (owner or tables):
             raise Foreign
-        if (found := version(connection)) > len(steps):
+        if (found := version(connection)) > VERSION:
             raise Unusable(
                 f"has the schema version {found}, which a newer pytest-maxrandom wrote, and this "
-                f"one knows versions up to {len(steps)}"
+                f"one knows versions up to {VERSION}"
             )
         if found < 0:
             raise Damaged(f"its schema version is {found}")
-        if found < len(steps):
+        if found < VERSION:
             connection.execute("PRAGMA journal_mode = WAL")
-            _migrate(connection, found, steps)
+            renewed = renew(connection)
         # A loss of power may undo the last prompts; it cannot damage the file.
         connection.execute("PRAGMA synchronous = NORMAL")
     except BaseException:
         connection.close()
         raise
-    return connection
-
-
-def _migrate(connection: sqlite3.Connection, found: int, steps: Sequence[Sequence[str]]) -> None:
-    try:
-        migrate(connection, steps)
-    except sqlite3.Error as error:
-        if not found or not is_damage(error):
-            raise
-        raise Unusable(
-            f"cannot be brought from schema version {found} to {len(steps)} ({error})"
-        ) from error
+    return connection, renewed
 
 
 def identity(path: Path) -> tuple[int, int] | None:

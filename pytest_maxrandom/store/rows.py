@@ -10,13 +10,14 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.store.schema import transaction
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator, Sequence
 
-_KEYS = "model, task, prompt, scoring, engine"
+_KEYS = "model, task, prompt, scoring, engine, arithmetic"
 _VALUES = "choices, log_likelihoods, tokens, chosen, cost, stored, checksum"
 _AT_ONCE = 100
 """Keys in one statement: older SQLite libraries take 999 parameters."""
@@ -37,6 +38,8 @@ class Key(NamedTuple):
         What of an answer is scored.
     engine : str
         The engine that the user forced, or "auto".
+    arithmetic : str
+        Digest of what computes the numbers.
     """
 
     model: str
@@ -44,6 +47,7 @@ class Key(NamedTuple):
     prompt: str
     scoring: str
     engine: str = "auto"
+    arithmetic: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +60,10 @@ class Cost:
         The engine that was used, and why it was no faster one.
     revision : str or None
         The commit of the model that was loaded, where it is known.
-    versions : dict
-        Of the libraries that produced the numbers.
+    arithmetic : Arithmetic
+        What computed the numbers.
+    asked_dtype : str or None
+        The precision that was asked for, where `dtype` is another one.
     full_texts : int
         Examples of which a text is exactly as long as the model's context.
     """
@@ -70,7 +76,8 @@ class Cost:
     tokens_forwarded: int
     trie_nodes: int
     seconds: float
-    versions: dict[str, str]
+    arithmetic: Arithmetic
+    asked_dtype: str | None = None
     full_texts: int = 0
 
 
@@ -105,13 +112,13 @@ def read(connection: sqlite3.Connection, keys: Sequence[Key]) -> dict[Key, Store
     found: dict[Key, Stored] = {}
     waiting = iter(keys)
     while some := list(islice(waiting, _AT_ONCE)):
-        places = ", ".join(["(?, ?, ?, ?, ?)"] * len(some))
+        places = ", ".join(["(?, ?, ?, ?, ?, ?)"] * len(some))
         rows = connection.execute(
             f"SELECT {_KEYS}, {_VALUES} FROM results WHERE ({_KEYS}) IN (VALUES {places})",
             [part for key in some for part in key],
         )
         for row in rows:
-            found[Key(*row[:5])] = _decoded(row)
+            found[Key(*row[:6])] = _decoded(row)
     return found
 
 
@@ -142,14 +149,18 @@ def _decoded(row: tuple[Any, ...]) -> Stored:
     # The checksum knows of types as well: past it, everything is as it was written.
     if row[-1] != _checksum(row[:-1]):
         raise Damaged("a row of the table `results` is not what was written")
-    choices, log_likelihoods, tokens, chosen, cost = row[5:10]
+    choices, log_likelihoods, tokens, chosen, cost = row[6:11]
     counts = _unpacked("I", choices)
     return Stored(
         _split(_unpacked("d", log_likelihoods), counts),
         _split(_unpacked("I", tokens), counts),
         _unpacked("I", chosen),
-        Cost(**json.loads(cost)),
+        _cost(json.loads(cost)),
     )
+
+
+def _cost(said: dict[str, Any]) -> Cost:
+    return Cost(**{**said, "arithmetic": Arithmetic(**said["arithmetic"])})
 
 
 def _checksum(row: Sequence[Any]) -> bytes:

@@ -1,4 +1,4 @@
-"""The tables of the results store, and how an older file becomes a current one."""
+"""The table of the results store, and its version."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 APPLICATION = 0x4D785264
 """``application_id`` of the file's header ("MxRd"), by which it is told from others' databases."""
@@ -19,19 +19,20 @@ CREATE TABLE results (
     prompt TEXT NOT NULL,           -- digest of the prompt
     scoring TEXT NOT NULL,
     engine TEXT NOT NULL,           -- the one that was forced, or auto
+    arithmetic TEXT NOT NULL,       -- digest of processor, kernels and versions
     choices BLOB NOT NULL,          -- per example: their number; uint32, as all counts here
     log_likelihoods BLOB NOT NULL,  -- per example and choice: float64, in nats
     tokens BLOB NOT NULL,           -- per example and choice
     chosen BLOB NOT NULL,           -- per example: index of the answer
-    cost TEXT NOT NULL,             -- JSON: device, dtype, engine used, tokens, seconds, versions
+    cost TEXT NOT NULL,             -- JSON: device, dtype, engine used, tokens, seconds, arithmetic
     stored TEXT NOT NULL,           -- UTC, ISO 8601
     checksum BLOB NOT NULL,         -- SHA-256 of all the columns before
-    PRIMARY KEY (model, task, prompt, scoring, engine)
+    PRIMARY KEY (model, task, prompt, scoring, engine, arithmetic)
 )
 """
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = ((_RESULTS,),)
-"""The statements that lead from version i to version i + 1; the file's version is their number."""
+VERSION = 2
+"""Raised with every change of the table: results of another version are computed again."""
 
 
 def version(connection: sqlite3.Connection) -> int:
@@ -39,23 +40,23 @@ def version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def migrate(connection: sqlite3.Connection, steps: Sequence[Sequence[str]] = MIGRATIONS) -> None:
-    """Bring the file to the current version, all the way or not at all.
+def renew(connection: sqlite3.Connection) -> bool:
+    """Bring the file to the current version, without what an older one holds; tell if it did.
 
     Raises
     ------
     sqlite3.Error
-        If a step fails; the file is then as it was.
+        If that cannot be; the file is then as it was.
     """
-    if version(connection) == len(steps):
-        return
     with transaction(connection):
-        # Another process may have done it meanwhile.
-        for step in steps[version(connection) :]:
-            for statement in step:
-                connection.execute(statement)
+        found = version(connection)
+        if found >= VERSION:  # another process has done it meanwhile
+            return False
+        connection.execute("DROP TABLE IF EXISTS results")
+        connection.execute(_RESULTS)
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
-        connection.execute(f"PRAGMA user_version = {len(steps)}")
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+    return found > 0
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The results store as a sweep sees it: it answers or it does not, and it never raises."""
+"""The results store as a sweep sees it: once open it answers or it does not, and never raises."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from pytest_maxrandom.locks import held
 from pytest_maxrandom.store import files, rows
 from pytest_maxrandom.store.files import Foreign, Unusable
 from pytest_maxrandom.store.rows import Damaged
-from pytest_maxrandom.store.schema import MIGRATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from pytest_maxrandom.store.rows import Key, Stored
@@ -21,19 +20,20 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-def open_store(path: Path, steps: Sequence[Sequence[str]] = MIGRATIONS) -> Store:
-    """Open the store at `path`, or make it; whatever is there, nothing is raised.
+def open_store(path: Path) -> Store:
+    """Open the store at `path`, or make it; but for one that git tracks nothing is raised.
 
     A file that is damaged or belongs to another program is moved aside; one that a newer version
     wrote is left alone; where nothing can be opened or written, the store stays empty.
-    ``Store.messages`` says so.
+    Results of an older version are dropped. ``Store.messages`` says so.
 
-    Parameters
-    ----------
-    steps : sequence of sequences of str
-        The migrations that the file is brought up to date with.
+    Raises
+    ------
+    StoreError
+        If git tracks the file.
     """
-    return Store(path, steps)
+    files.refuse_tracked(path.absolute())
+    return Store(path)
 
 
 class Store:
@@ -47,11 +47,10 @@ class Store:
         What the user must know, one sentence each.
     """
 
-    def __init__(self, path: Path, steps: Sequence[Sequence[str]] = MIGRATIONS) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path.absolute()
         self.messages: list[str] = []
         self._shown = path
-        self._steps = steps
         self._connection: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None
         self._writable = True
@@ -119,13 +118,20 @@ class Store:
             with held("store", str(self.path)):
                 if damage is not None and files.identity(self.path) == seen:
                     self._replace(damage)
+                renewed = False
                 try:
-                    self._connection = files.connect(self.path, self._steps)
+                    self._connection, renewed = files.connect(self.path)
                 except (Foreign, *files.FAILURES) as error:
                     if not isinstance(error, Foreign) and not files.is_damage(error):
                         raise
                     self._replace(error)
-                    self._connection = files.connect(self.path, self._steps)
+                    self._connection, _ = files.connect(self.path)
+                if renewed:
+                    self._tell(
+                        "was written by an older pytest-maxrandom, which did not note on which "
+                        "processor numbers were computed and with which versions; its results are "
+                        "not used, and are computed again"
+                    )
                 self._file = files.identity(self.path)
         except Unusable as error:
             self._tell(f"{error}; it is left as it is, and results are not stored")
@@ -139,7 +145,7 @@ class Store:
         try:
             if not files.is_closed_to_writing(error):
                 raise error
-            self._connection = files.connect_for_reading(self.path, self._steps)
+            self._connection = files.connect_for_reading(self.path)
             self._file = files.identity(self.path)
             self._tell(f"cannot be written to ({error}); it is only read")
         except (Foreign, Unusable, OSError, *files.FAILURES):

@@ -37,6 +37,9 @@ class RedFlagsSpec(Spec):
     """Prompts that are the same and answer otherwise."""
     identical_models: Severity = DEFAULTS["identical_models"]
     """Two models that give nearly the same answers."""
+    near_identical_prompts: Severity = DEFAULTS["near_identical_prompts"]
+    """Prompts that are all right on the same examples, where no labels tell that from constant
+    answers."""
     label_mass: Severity = DEFAULTS["label_mass"]
     """Hardly any probability on the labels."""
     constant_answers: Severity = DEFAULTS["constant_answers"]

@@ -50,9 +50,11 @@ class ModelSpec(Spec):
     dtype: Dtype = "auto"
     """Weights that are not quantized, and arithmetic with those of 4 bits: auto is bfloat16 beside
     4 bits, float16 beside int8, else as stored. On a processor without bfloat16 instructions
-    float32 is several times faster."""
+    float32 is several times faster; on one with avx512_bf16, 4-bit layers are computed in bfloat16
+    whatever is said here, and the report says so."""
     device: Text = "auto"
-    """auto (a GPU if there is one), cpu, cuda (a GPU that is free), cuda:1, ..."""
+    """auto (a GPU if there is one), cpu, cuda (a GPU of the first one's kind that is free), cuda:1,
+    ..."""
     device_map: Literal["auto", "balanced", "sequential"] | None = None
     """How a model that needs several GPUs is spread over all of them, in place of `device`."""
     trust_remote_code: bool = False
@@ -167,6 +169,11 @@ class AssertSpec(BoundsSpec):
     looks: Literal["spend"] | None = None
     """spend: the levels are spent per doubling of t, so that the claim may be tested any number of
     times while t grows."""
+    test_p: Annotated[float, Field(ge=0.0001, lt=1)] | None = None
+    """On the task's test set (`test`): the probability that one guesser does as well as the best
+    prompt, or its own answers on shuffled right answers (the larger counts), times the number of
+    openings, is at most this. It is tested where the rest of the claim holds, and alone it stands
+    beside the default claim."""
     in_replicates: Annotated[float, Field(gt=0, le=1)] | None = None
     """Share of the suite's `replicates` of which all the rest must hold."""
 

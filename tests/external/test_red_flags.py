@@ -173,11 +173,30 @@ def test_the_prompt_with_other_examples_is_found(counted: dict[Key, list[Flag]])
     )
 
 
+def test_prompts_that_are_one_answer_pattern_are_found(
+    as_published: dict[Key, list[Flag]],
+    counted: dict[Key, list[Flag]],
+    experiments: dict[Key, dict[str, str]],
+) -> None:
+    """Fault 5, without labels: a constant answer scores .675 on play_dialog, .550 on winowhy."""
+    told = flagged(counted, "near_identical_prompts")
+    assert told.keys() == of_tasks("play_dialog_same_or_different", shots=[1])
+    assert all("its accuracy is .675: one label for" in text for text in told.values())
+    assert {float(experiments[key]["best_accuracy"]) for key in told} == {0.675}
+    # With five choices declared, constant answers to two are far above guessers.
+    assert flagged(as_published, "near_identical_prompts").keys() == {
+        *told,
+        Key("Llama-2-7b", "winowhy", 1),
+        Key("OLMo-7B", "winowhy", 1),
+        Key("falcon-7b", "winowhy", 2),
+    }
+
+
 def test_nothing_else_is_found(
     as_published: dict[Key, list[Flag]], counted: dict[Key, list[Flag]]
 ) -> None:
     known = {"colliding_ids", "other_examples", "unsteady_prompts", "never_right"}
-    known |= {"repeated_prompts"}
+    known |= {"repeated_prompts", "near_identical_prompts"}
     assert {flag.kind for all_ in counted.values() for flag in all_} == known
     assert {flag.kind for all_ in as_published.values() for flag in all_} == {
         *known,

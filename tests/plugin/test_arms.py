@@ -160,7 +160,7 @@ def test_a_claim_of_a_difference_fails_with_one_line(suite: Suite) -> None:
     result = suite.run("--deselect=eval_suites/suite.yaml::unknown")
     result.assert_outcomes(passed=2, failed=1, xfailed=1, deselected=4)
     result.stdout.fnmatch_lines(
-        ["same - none = .000, 90 % interval -.118 to +.118, n = 24, t = 1 prompt (*): better 0 has "
+        ["same - none = .000, 90 % interval -.117 to +.117, n = 24, t = 1 prompt (*): better 0 has "
          "p > .999, which is above .05; the difference itself is not above that"]
     )  # fmt: skip
     result.stdout.no_fnmatch_line("*Traceback*")
@@ -213,7 +213,7 @@ def test_collection_alone_shows_what_is_compared(suite: Suite) -> None:
     result = suite.pytester.runpytest("--collect-only")
     result.stdout.fnmatch_lines(
         [
-            "*<Claim unknown?k-0shot? t=* n=24>",
+            "*<Claim unknown?k-0shot? t=* n=24*>",
             "*known>*",
             "*<Comparison compare?nf4-none? t=1 n=24>",
             "*<Contamination contamination t=1 n=24>",

@@ -17,8 +17,8 @@ def test_claims_are_shown_with_their_t_and_n(pytester: pytest.Pytester, suites: 
     result.stdout.fnmatch_lines(
         [
             "*<SuiteFile suite.yaml>",
-            "*<Claim known[[]tiny-none-0shot] t=1 n=24>",
-            "*<Claim unknown[[]tiny-none-0shot] t=1 n=24>",
+            "*<Claim known[[]tiny-none-0shot] t=1 n=24 (200 asked for, 1 possible)>",
+            "*<Claim unknown[[]tiny-none-0shot] t=1 n=24 (200 asked for, 1 possible)>",
         ]
     )
     result.stdout.no_fnmatch_line("*= maxrandom =*")

@@ -95,25 +95,25 @@ def test_other_prompts_of_another_run_count_and_are_another_look(suite: Suite) -
     assert (later["t"], later["tries"]["run"], later["tries"]["claim"]) == (3, 2, 3)
     assert later["p_max"] == pytest.approx(p_max(later["best_correct"], 3), rel=1e-9)
     assert later["tries"]["look"] == 2
-    # What `looks: spend` would have asked for: the best of 4, in the doubling from 3 to 4.
-    level = 0.05 / (3 * 4)
+    # What `looks: spend` would have asked for: the best of 3, at the end of the second doubling.
+    level = 0.05 / (2 * 3)
     assert later["tries"]["level"] == pytest.approx(level)
-    p_values = p_max(later["best_correct"], 4), later["permutation_p"] * 4 / 3
+    p_values = p_max(later["best_correct"], 3), later["permutation_p"]
     assert later["tries"]["holds"] == (max(p_values) <= level)
 
 
-def test_a_claim_that_spends_its_level_is_tested_as_the_best_of_the_next_power_of_two(
+def test_a_claim_that_spends_its_level_is_tested_as_the_best_of_its_doubling(
     suite: Suite,
 ) -> None:
     task = "assert: {looks: spend}\n"
-    first = suite.run("", "x", "y", task=task)
-    assert (first["t"], first["tries"]["counted"], first["tries"]["claim"]) == (4, "doubling", 3)
-    assert first["levels"] == {key: 0.05 / 12 for key in ("p_max", "permutation_p")}
-    assert first["p_max"] == pytest.approx(p_max(first["best_correct"], 4), rel=1e-9)
+    first = suite.run("", "x", "y", "w", task=task)
+    assert (first["t"], first["tries"]["counted"], first["tries"]["claim"]) == (7, "doubling", 4)
+    assert first["levels"] == dict.fromkeys(("p_max", "permutation_p"), 0.05 / 12)
+    assert first["p_max"] == pytest.approx(p_max(first["best_correct"], 7), rel=1e-9)
     within = suite.run("", "z", task=task)
-    assert (within["t"], within["levels"]) == (4, first["levels"])
-    beyond = suite.run("Say:\n", task=task)
-    assert (beyond["t"], beyond["tries"]["claim"]) == (8, 5)
+    assert (within["t"], within["tries"]["claim"], within["levels"]) == (7, 5, first["levels"])
+    beyond = suite.run("Say:\n", "a", "b", task=task)
+    assert (beyond["t"], beyond["tries"]["claim"]) == (15, 8)
     assert beyond["levels"]["p_max"] == 0.05 / 20
 
 
@@ -277,3 +277,31 @@ def test_predictions_go_to_a_file_of_their_own(suite: Suite) -> None:
     assert len(rows) == 2
     assert list(suite.pytester.path.glob("*.part")) == []
     assert {row["claim"] for row in rows} == {claim["id"]}
+
+
+def test_a_claim_of_the_test_set_is_tested_there(suite: Suite) -> None:
+    claimed = "    test: {fraction: 0.5}\n    assert: {test_p: 0.1}\n"
+    held = suite.run("", task=claimed)
+    assert (held["outcome"], held["holds"]) == ("passed", True)
+    assert held["test"]["p"] <= 0.1
+    assert held["assert"]["test_p"] == 0.1
+    again = suite.run("", task=claimed, arguments=("--maxrandom-no-test",))
+    assert (again["outcome"], again["holds"], again["test"]) == ("failed", None, None)
+    assert "--maxrandom-no-test keeps the test set closed" in again["message"]
+
+
+def test_a_claim_fails_that_its_test_set_does_not_confirm(suite: Suite) -> None:
+    # The same answers are wrong in the other task: its file is a test set without one right answer.
+    rows = (suite.folder / "data" / "unknown.jsonl").read_text().splitlines()
+    others = [json.loads(row) for row in rows]
+    text = "".join(json.dumps({**row, "input": f"{row['input']}!"}) + "\n" for row in others)
+    (suite.folder / "data" / "test.jsonl").write_text(text)
+    test = "    test: {path: data/test.jsonl}\n"
+    told = suite.run("", task=test)
+    assert (told["outcome"], told["test"]["n"]) == ("passed", N)
+    failed = suite.run("", task=f"{test}    assert: {{test_p: 0.05}}\n")
+    assert (failed["outcome"], failed["holds"], failed["passed"]) == ("failed", False, False)
+    assert failed["p_max"] <= 0.05
+    assert failed["test"]["p"] > 0.05
+    assert failed["message"].startswith(f"{failed['test']['correct']} of {N} correct on the test")
+    suite.result.stdout.fnmatch_lines(["*correct on the test set*is above .05*"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fnmatch import fnmatch
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -251,20 +252,101 @@ def test_hand_written_claims_stand_in_the_same_reports(pytester: pytest.Pytester
     [
         ("beats='maxrandom'", "beats must be 'max_random' or 'standard', found 'maxrandom'"),
         ("p_max=5", "p_max must be a number above 0 and below 1, found 5"),
-        ("best_correct=101", "correct must be at most 100, found 101"),
+        ("p_max='low'", "p_max must be a number above 0 and below 1, found 'low'"),
+        ("best_correct=101", "best_correct must be at most 100, found 101"),
+        ("best_correct=-1", "best_correct must be at least 0, found -1"),
+        ("best_correct=True", "best_correct must be an integer, found True (bool)"),
+        ("best_correct='71'", "best_correct must be an integer, found '71' (str)"),
+        (
+            "best_correct=0.71",
+            "best_correct must be a number of right answers, found 0.71: of n = 100 examples, an "
+            "accuracy of 0.71 is best_correct=71",
+        ),
+        ("n=0", "n must be at least 1, found 0"),
+        ("t=0", "t must be at least 1, found 0"),
+        ("t=2.5", "t must be an integer, found 2.5 (float)"),
         ("chance=2.0", "chance must be a probability from 0 to 1, found 2.0"),
+        ("chance=0", "chance must be above 0 and below 1, found 0: of a single choice *"),
+        ("chance={1: 100}", "chance must be above 0 and below 1, found 1: of a single choice *"),
+        ("chance=None", "chance must be a number, found None (NoneType)"),
+        ("task=3", "task must be a text, found 3 (int)"),
+        ("model=None", "model must be a text, found None (NoneType)"),
+        ("shots='four'", "shots must be an integer, found 'four' (str)"),
     ],
 )
-def test_a_hand_written_claim_outside_its_domain_is_an_error(
+def test_a_wrong_argument_of_a_hand_written_claim_is_one_sentence_and_costs_no_other_claim(
     pytester: pytest.Pytester, arguments: str, message: str
 ) -> None:
     given = {"best_correct": "90", "n": "100", "t": "9", "chance": "0.5"}
-    given |= dict([arguments.split("=")])
-    listed = ", ".join(f"{name}={value}" for name, value in given.items())
-    pytester.makepyfile(f"def test_it(maxrandom): maxrandom.check({listed})")
+    right, wrong = (
+        ", ".join(f"{name}={value}" for name, value in each.items())
+        for each in (given, given | dict([arguments.split("=")]))
+    )
+    pytester.makepyfile(
+        f"def test_it(maxrandom): maxrandom.check({wrong})\n"
+        f"def test_other(maxrandom): maxrandom.check({right})\n"
+    )
+    result = pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-report=r.md")
+    result.assert_outcomes(failed=1, passed=1)
+    told = message.replace("[", "[[]")
+    result.stdout.fnmatch_lines([f"E  *Error: {told}"])
+    claims = _claims(pytester.path / "r.json")
+    assert (claims["test_other"]["outcome"], claims["test_other"]["best_correct"]) == ("passed", 90)
+    assert claims["test_it"]["outcome"] == "error"
+    assert fnmatch(claims["test_it"]["message"], told)
+    assert "could not be tested" in (pytester.path / "r.md").read_text()
+
+
+@pytest.mark.parametrize("chance", ["1/3", "Fraction(1, 3)", "{3: 60}", "[1/3] * 60"])
+@pytest.mark.parametrize("beats", ["standard", "max_random"])
+def test_a_hand_written_claim_that_equals_chance_is_not_above_it(
+    pytester: pytest.Pytester, chance: str, beats: str
+) -> None:
+    pytester.makepyfile(
+        f"""
+        from fractions import Fraction
+
+        def test_equal(maxrandom):
+            maxrandom.check(best_correct=20, n=60, t=1, chance={chance}, beats="{beats}")
+
+        def test_above(maxrandom):
+            maxrandom.check(best_correct=21, n=60, t=1, chance={chance}, beats="{beats}")
+        """
+    )
     result = pytester.runpytest()
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines([f"*Error: {message}"])
+    result.assert_outcomes(failed=1, passed=1)
+    result.stdout.fnmatch_lines(["*ClaimFailed: 20/60 = .333 *the result is not above *"])
+
+
+def test_a_record_that_cannot_be_read_costs_no_other_and_is_told(
+    pytester: pytest.Pytester,
+) -> None:
+    """Whoever writes records: here a test that reaches into its own."""
+    pytester.makepyfile(
+        """
+        from pytest_maxrandom.run import RECORDS
+
+        def test_broken(maxrandom, request):
+            maxrandom.check(best_correct=71, n=100, t=9, chance=0.5)
+            request.node.stash[RECORDS][0].best_correct = 0.71
+
+        def test_other(maxrandom):
+            maxrandom.check(best_correct=90, n=100, t=9, chance=0.5)
+        """
+    )
+    result = pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-report=r.md")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*1 record could not be read*"])
+    report = json.loads((pytester.path / "r.json").read_text())
+    assert [claim["task"] for claim in report["claims"]] == ["test_other"]
+    (told,) = report["broken"]
+    assert told.startswith(
+        "test_a_record_that_cannot_be_read_costs_no_other_and_is_told.py:3: "
+        "test_a_record_that_cannot_be_read_costs_no_other_and_is_told.py::test_broken: its record "
+        "cannot be read (best_correct: "
+    )
+    assert told.endswith("), so its numbers are left out")
+    assert "1 record could not be read" in (pytester.path / "r.md").read_text().splitlines()[0]
 
 
 @pytest.mark.parametrize("arguments", [[], ["--continue-on-collection-errors"], ["-n2"]])

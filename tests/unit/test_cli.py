@@ -79,7 +79,10 @@ def test_plan_answers_all_that_is_asked(capsys: pytest.CaptureFixture[str]) -> N
     [
         ("plan --choices 2", "maxrandom plan: plan needs n (examples) or t (prompts)"),
         ("baseline --n 0 --choices 2 --t 1", "maxrandom baseline: n must be at least 1, found 0"),
-        ("baseline --n 9 --choices 0 --t 1", "--choices: found 0, expected at least 1"),
+        ("baseline --n 9 --choices 0 --t 1", "--choices: found 0, expected at least 2"),
+        ("baseline --n 9 --choices 1 --t 1", "2: of one choice there is nothing to guess"),
+        ("baseline --choices 1:5,2:5 --t 1", "--choices: found 1, expected at least 2: of one"),
+        ("plan --n 9 --choices 1", "maxrandom plan: --choices: found 1, expected at least 2"),
         ("baseline --choices 2 --t 1", "--n is needed where --choices is one number"),
         ("baseline --n 9 --choices 2:5 --t 1", "chance names 5 examples, but n is 9"),
         ("baseline --n 9 --choices 2 --t 1 --correct 10", "correct must be at most 9, found 10"),

@@ -68,6 +68,28 @@ def test_show_tells_t_looks_best_and_the_baseline_after_more_prompts(
     assert baselines == pytest.approx({str(m): expected_best(4 + m) for m in (0, 10, 100, 1000)})
 
 
+def test_show_counts_what_was_tried_on_sets_that_overlap_as_a_run_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = begin(tmp_path, {MINE: [11, 14]})
+    part = SetLedger(tmp_path / FOLDER, "run", "part", EXAMPLES[:12])
+    for prompt in ("p1", "p7"):
+        part.evaluated(MINE, prompt, 12, 6)
+    part.look(MINE, ["p1", "p7"], t=50, n=12, best_correct=6)
+    unlike = SetLedger(tmp_path / FOLDER, "run", "unlike", EXAMPLES[:1])
+    unlike.evaluated(OTHER, "p9", 1, 1)
+    text = out(capsys, "show", path)
+    assert f"t also counts {part.path.name}, which shares 12 of 20 examples" in text
+    assert "mine 4-shot: 2 of its 3 prompts stand here" in text
+    assert "mine 4-shot: a look counted t = 50, a budget" in text
+    shown = {each["task"]: each for each in json.loads(out(capsys, "show", "--json", tmp_path))}
+    for task, own in (("quiz", EXAMPLES), ("part", EXAMPLES[:12])):
+        run = SetLedger(tmp_path / FOLDER, "run", task, own)
+        assert shown[task]["claims"][0]["t"] == len(run.tries(MINE)) == 3
+        assert shown[task]["t"] == len(run.tries())
+        assert shown[task]["claims"][0]["looks"] == len(run.looked_at(MINE)) == 2
+
+
 def test_a_place_without_ledger_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "no ledger below" in out(capsys, "show", tmp_path)
     assert "there is no such file or folder" in out(capsys, "show", tmp_path / "x", status=2)
@@ -77,7 +99,7 @@ def test_verify_lists_every_mistake_with_its_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = begin(tmp_path, {MINE: [11, 14]})
-    assert out(capsys, "verify", path) == "1 file, every line as it should be\n"
+    assert out(capsys, "verify", path).startswith("1 file, every line as it should be; --base REF")
     lines = path.read_text().splitlines()
     rows: list[dict[str, Any]] = [json.loads(line) for line in lines]
     rows[0]["examples"][0] = "0" * 16
@@ -115,6 +137,15 @@ def test_verify_tells_a_suite_whose_examples_were_edited(
     (line,) = out(capsys, "verify", suite, status=1).splitlines()
     assert "the 20 validation examples of quiz are no set of the ledger" in line
     assert "the nearest shares 19" in line
+
+
+def test_merging_keeps_both_where_machines_counted_differently(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [begin(tmp_path / name, {MINE: [correct]}) for name, correct in (("a", 11), ("b", 12))]
+    rows = [json.loads(line) for line in out(capsys, "merge", *paths).splitlines()]
+    assert sorted(row["correct"] for row in rows if row["kind"] == "prompt") == [11, 12]
+    assert sum(row["kind"] == "set" for row in rows) == 1
 
 
 def test_merging_is_the_union_whatever_the_order(

@@ -250,8 +250,8 @@ def test_levels_are_spent_per_doubling_of_t(suites: Suites) -> None:
         f"{MODELS}assert: {{looks: spend}}\ntasks: [{FRUIT}]\nprompts: {{shots: 1}}\n"
     )
     assert claim.claim.asserted() == {"p_max": 0.05, "permutation_p": 0.05, "looks": "spend"}
-    assert claim.claim.tried(9) == 16
-    assert claim.claim.levels(9) == dict.fromkeys(("p_max", "permutation_p"), 0.05 / 30)
+    assert claim.claim.tried(9) == 15
+    assert claim.claim.levels(9) == dict.fromkeys(("p_max", "permutation_p"), 0.05 / 20)
 
 
 def test_macro_f1_is_judged_by_shuffled_answers_only(suites: Suites) -> None:

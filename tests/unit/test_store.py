@@ -17,14 +17,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.store import Cost, Key, Store, Stored, open_store
-from pytest_maxrandom.store.schema import MIGRATIONS
+from pytest_maxrandom.store.schema import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-COST = Cost("cpu", "float32", "packed", None, "abc", 120, 100, 1.5, {"torch": "2"})
+COST = Cost(
+    *("cpu", "float32", "packed", None, "abc", 120, 100, 1.5),
+    Arithmetic("a processor", "torch", {"torch": "2"}),
+)
 ROWS = st.lists(st.lists(st.floats(allow_nan=False), min_size=2, max_size=4), max_size=5)
 
 
@@ -185,47 +189,45 @@ def test_another_programs_database_is_moved_aside_whole(path: Path) -> None:
     works(path)
 
 
-NEWER = (*MIGRATIONS, ("ALTER TABLE results ADD COLUMN mood TEXT DEFAULT 'good'",))
-
-
-def test_an_older_file_is_migrated_and_keeps_its_results(path: Path) -> None:
-    filled(path, 3)
-    with closing(open_store(path, NEWER)) as store:
-        assert store.get([key(2)]) == {key(2): result(2)}
-        assert store.messages == []
+def _with_version(path: Path, version: int) -> None:
     with closing(sqlite3.connect(path)) as file:
-        assert file.execute("PRAGMA user_version").fetchone() == (2,)
-        assert file.execute("SELECT mood FROM results").fetchall() == [("good",)] * 3
+        file.execute(f"PRAGMA user_version = {version}")
+
+
+def test_results_of_an_older_version_are_not_used_and_that_is_said_once(path: Path) -> None:
+    filled(path, 3)
+    with closing(sqlite3.connect(path)) as file:  # as it was before results told their arithmetic
+        file.execute("ALTER TABLE results RENAME TO former")
+        file.execute("CREATE TABLE results AS SELECT model, task, prompt FROM former")
+        file.execute("DROP TABLE former")
+        file.commit()
+    _with_version(path, VERSION - 1)
+    with closing(open_store(path)) as store:
+        assert store.get([key(2)]) == {}
+        store.put(key(2), result(2))
+        assert store.messages == [
+            f"the results store {path} was written by an older pytest-maxrandom, which did not "
+            "note on which processor numbers were computed and with which versions; its results "
+            "are not used, and are computed again"
+        ]
+    works(path)
+    assert held(path)[0].keys() == {key(2), key(7)}
 
 
 def test_a_newer_file_is_left_where_it_is_and_not_used(path: Path) -> None:
     filled(path, 3)
-    open_store(path, NEWER).close()
+    _with_version(path, VERSION + 1)
     content = path.read_bytes()
     with closing(open_store(path)) as store:
         store.put(key(9), result(9))
         assert store.get([key(1), key(9)]) == {}
         assert not store.writable
         assert store.messages == [
-            f"the results store {path} has the schema version 2, which a newer pytest-maxrandom "
-            "wrote, and this one knows versions up to 1; it is left as it is, and results are not "
-            "stored"
+            f"the results store {path} has the schema version {VERSION + 1}, which a newer "
+            f"pytest-maxrandom wrote, and this one knows versions up to {VERSION}; it is left as "
+            "it is, and results are not stored"
         ]
     assert path.read_bytes() == content
-
-
-def test_a_migration_that_fails_halfway_leaves_the_file_as_it_was(path: Path) -> None:
-    filled(path, 3)
-    failing = (*MIGRATIONS, (*NEWER[-1], "DELETE FROM results", "INSERT INTO nowhere VALUES (1)"))
-    with closing(open_store(path, failing)) as store:
-        assert store.get([key(1)]) == {}
-        (message,) = store.messages
-        assert "cannot be brought from schema version 1 to 2 (no such table: nowhere)" in message
-    with closing(sqlite3.connect(path)) as file:
-        assert file.execute("PRAGMA user_version").fetchone() == (1,)
-    found, messages = held(path)
-    assert len(found) == 3
-    assert messages == []
 
 
 def _run(code: str, *arguments: object) -> str:

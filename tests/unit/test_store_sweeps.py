@@ -7,12 +7,14 @@ import os
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_maxrandom.store import open_store
-from pytest_maxrandom.sweep import Sweep, run_sweep, scored_digest
+from pytest_maxrandom.record import Arithmetic
+from pytest_maxrandom.store import Key, open_store
+from pytest_maxrandom.sweep import Sweep, is_stored, run_sweep, scored_digest, stored_sweep
 from pytest_maxrandom.tasks.task import Example
 from tests.unit import killed_sweep
 from tests.unit.killed_sweep import WORK, made
@@ -20,6 +22,7 @@ from tests.unit.killed_sweep import WORK, made
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_maxrandom.asking import Work
     from pytest_maxrandom.models.base import Model
     from pytest_maxrandom.predictions import PromptPredictions
     from pytest_maxrandom.store import Store
@@ -31,7 +34,7 @@ def _never() -> Model:
     raise AssertionError("the model was loaded")
 
 
-def _run(store: Store, log: Path, work: list[tuple[object, ...]] = FEW, **said: object) -> Sweep:  # type: ignore[assignment]
+def _run(store: Store, log: Path, work: Work = FEW, **said: object) -> Sweep:
     arguments = {"store": store, "model_digest": "llama", **said}
     return run_sweep(work, lambda: made(log), "mean_logprob", lambda *call: None, **arguments)  # type: ignore[arg-type]
 
@@ -68,6 +71,44 @@ def test_nothing_is_reused_for_another_model_engine_or_prompt(
     with closing(open_store(tmp_path / "results.db")) as store:
         _run(store, tmp_path / "log")
         assert _run(store, tmp_path / "log", **other).engine.reused == 0  # type: ignore[arg-type]
+
+
+ELSEWHERE = Arithmetic("another processor", "torch", {"torch": "1"})
+
+
+def test_results_of_another_arithmetic_are_never_mixed_into_a_sweep(tmp_path: Path) -> None:
+    found = made(tmp_path / "log").arithmetic
+    with closing(open_store(tmp_path / "results.db")) as store:
+        begun = _run(store, tmp_path / "log", FEW[:2], arithmetic=found)
+        assert begun.engine.arithmetic == found
+        # As if two prompts had been computed elsewhere, and the other two are to be computed here.
+        for key, stored in store.get(_keys_of(FEW, found)).items():
+            cost = replace(stored.cost, arithmetic=ELSEWHERE)
+            store.put(key._replace(arithmetic=ELSEWHERE.digest), replace(stored, cost=cost))
+        elsewhere = stored_sweep(FEW[:2], "mean_logprob", store, "llama", "auto", ELSEWHERE)
+        assert elsewhere is not None
+        assert elsewhere.engine.arithmetic == ELSEWHERE
+        store_of = {key: store.get([key]) for key in _keys_of(FEW, found)}
+        assert [len(each) for each in store_of.values()] == [1, 1, 0, 0]
+        # What was foretold is wrong: only what the loaded model's arithmetic gave is read.
+        whole = _run(store, tmp_path / "log", FEW, arithmetic=ELSEWHERE)
+        assert whole.engine.reused == 2
+        assert whole.engine.arithmetic == found
+        assert is_stored(FEW, "mean_logprob", store, "llama", "auto", found)
+        assert not is_stored(FEW, "mean_logprob", store, "llama", "auto", ELSEWHERE)
+
+
+def _keys_of(work: Work, arithmetic: Arithmetic) -> list[Key]:
+    return [
+        Key(
+            "llama",
+            scored_digest(prompt.format, examples),
+            prompt.digest,
+            "mean_logprob",
+            arithmetic=arithmetic.digest,
+        )
+        for prompt, examples in work
+    ]
 
 
 def test_the_digest_of_what_is_scored_is_of_content_and_order_not_ids() -> None:

@@ -193,7 +193,7 @@ def _differs(
     except ScoreError:
         return "the plain way gives no finite numbers to compare a probe with"
     noise = _distance(expected, alone)
-    floor = _FLOOR.get(network.dtype, _FLOOR_ELSEWHERE)
+    floor = _FLOOR.get(network.computed, _FLOOR_ELSEWHERE)
     try:
         found = engine.score(requests).values
     except Exception as error:  # whatever a model's own code raises at an unusual mask or cache

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from pytest_maxrandom.errors import ScoreError
+from pytest_maxrandom.models.arithmetic import computed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,6 +67,7 @@ class Network:
         self.model = model
         self.device = device
         self.dtype: torch.dtype = model.dtype
+        self.computed = computed(model)
 
     def fill(self, ids: torch.Tensor, mask: Any, positions: torch.Tensor, cache: Any) -> None:
         """Forward tokens for what they leave in the cache."""

@@ -6,15 +6,22 @@ knowledge
     The best Nvr-X score is above that of the best of t random guessers (p <= level): of those who
     guess every presentation anew and, where examples are shown in several orders, of those who keep
     to one choice of each example. Where they are shown as they are, it is also above that of the
-    same answers with shuffled right answers.
+    same answers with shuffled right answers. And the claim whose labels these are holds; and where
+    a label preference is established, as below, the p of shuffled right answers (of guessers, where
+    examples are shown in several orders) is at most level / 10.
 label preference
-    It is not, and the answers of the most accurate prompt are spread over the labels more unevenly
-    than guessing, and knowing as much as its accuracy shows, explain (p <= level).
+    The score is not above these, and the answers of the most accurate prompt are spread over the
+    labels more unevenly than guessing, and knowing as much as its accuracy shows, explain
+    (p <= level).
 cannot tell
     Neither.
 
 A model without knowledge or preference is thus called one of the first two in at most about
-2 x level of all cases, and a model that is too weak for its n is called neither.
+2 x level of all cases, and a model that is too weak for its n is called neither. A model without
+knowledge that prefers a label, as nearly all with random weights do, is said to know in at most
+level / 10 of them: with so much against it, one score in twenty that luck lifts proves little. It
+is the shuffled right answers that must tell, because a preference pulls the score below that of
+guessers, whatever else is known (Mistral-7B on MMLU: .256 beside .247, p .02; shuffled 1e-4).
 """
 
 from __future__ import annotations
@@ -36,6 +43,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.stats.gold import Gold
 
 _NEAR = 1e-12
+_PREFERRING = 10
+"""How much more a score must show where a label preference is established."""
 
 
 def preference_p_value(
@@ -153,21 +162,32 @@ class _Cells:
         return distance
 
 
-def finding(p_values: Sequence[float], preference_p: float, level: float) -> LabelFinding:
+def finding(
+    p_values: Sequence[float], preference_p: float, level: float, *, claim_holds: bool = True
+) -> LabelFinding:
     """Decide by the rule above.
 
     Parameters
     ----------
     p_values
-        Of the best Nvr-X score, by each test that it must pass.
+        Of the best Nvr-X score, by each test that it must pass; the one that is valid whatever
+        label is preferred is the last.
     preference_p
         From `preference_p_value`, of the most accurate prompt.
     level
         What they are compared with.
+    claim_holds
+        Whether the claim whose labels these are holds.
     """
-    if not above(max(p_values), level):
-        return "knowledge"
-    return "cannot tell" if above(preference_p, level) else "label preference"
+    if above(max(p_values), level):
+        return "cannot tell" if above(preference_p, level) else "label preference"
+    knows = claim_holds and not above(p_values[-1], needed(preference_p, level))
+    return "knowledge" if knows else "cannot tell"
+
+
+def needed(preference_p: float, level: float) -> float:
+    """Return what the last p-value of a score may be at most where it shows knowledge."""
+    return level if above(preference_p, level) else level / _PREFERRING
 
 
 def above(p: float, level: float) -> bool:

@@ -108,3 +108,24 @@ def test_an_answer_that_only_one_has_is_told() -> None:
     other = dataclasses.replace(sweep("b"), evaluated=known, correct=sweep("b").correct & known)
     with pytest.raises(Unpaired, match=r"'p1' was evaluated on example 'e2' in a.npz .* only"):
         paired_sweeps(sweep("a"), other)
+
+
+def test_clusters_may_stand_in_either_file_and_follow_their_examples() -> None:
+    clusters = ("x", "x", "y", "y", "z")
+    one, other = sweep("a"), sweep("b")
+    assert paired_sweeps(one, other).clusters is None
+    told = dataclasses.replace(one, clusters=clusters)
+    assert paired_sweeps(told, other).clusters == clusters
+    order = [4, 2, 0, 1, 3]
+    turned = dataclasses.replace(
+        reordered(other, [0, 1, 2], order), clusters=tuple(clusters[k] for k in order)
+    )
+    assert paired_sweeps(one, turned).clusters == clusters
+    assert paired_sweeps(told, turned).clusters == clusters
+
+
+def test_files_that_cluster_an_example_differently_cannot_be_paired() -> None:
+    one = sweep("a", clusters=("x", "x", "y", "y", "z"))
+    other = sweep("b", clusters=("x", "x", "x", "y", "z"))
+    with pytest.raises(Unpaired, match=r"'e2' belongs to the cluster 'y' in a.npz .* and to 'x'"):
+        paired_sweeps(one, other)

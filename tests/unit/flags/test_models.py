@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -72,6 +74,80 @@ def test_models_that_always_say_one_label_are_two() -> None:
 def test_models_that_say_the_label_that_each_prompt_favours_are_two() -> None:
     favoured = np.tile(np.arange(T)[:, np.newaxis] % M, (1, N))
     assert beside(favoured, favoured.copy()) == []
+
+
+def suggested(
+    seed: int, labels: str, *, t: int = 40, deviating: float = 0.01
+) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Return answers of two models that know nothing, and what is right, 70 to 30.
+
+    Each prompt suggests one label, which both say but now and then, each at examples of its own.
+    """
+    rng = np.random.default_rng(seed)
+    golds: list[int] = rng.permutation(np.repeat([0, 1], [140, 60])).tolist()
+    favoured = {"one": np.zeros(t, int), "mixed": rng.integers(2, size=t), "lone": np.eye(t)[0]}
+    said = [
+        np.where(rng.random((t, 200)) < deviating, rng.integers(2, size=(t, 200)), each)
+        for each in 2 * [favoured[labels].astype(int)[:, np.newaxis]]
+    ]
+    return said[0], said[1], golds
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("labels", ["one", "mixed", "lone"])
+@pytest.mark.parametrize("t", [1, 2, 40])
+def test_models_that_nearly_always_say_what_a_prompt_suggests_are_two(
+    seed: int, labels: str, t: int
+) -> None:
+    """Also where only right and wrong are known, which rows and columns alone do not explain."""
+    one, other, golds = suggested(seed, labels, t=t)
+    pairs = {
+        "answers": [answered(each, golds, m=2, model=name) for name, each in
+                    (("a", one), ("b", other))],
+        "right and wrong": [seen(each == golds, model=name, chance=Fraction(1, 2)) for name, each in
+                            (("a", one), ("b", other))],
+    }  # fmt: skip
+    for known, (first, second) in pairs.items():
+        kinds = [flag.kind for flag in find(replace(first, others=(second,)))]
+        assert "identical_models" not in kinds, known
+
+
+def test_models_that_deviate_at_the_same_examples_are_two() -> None:
+    """What is odd of an example shows in all prompts, not in the same prompt only."""
+    rng = np.random.default_rng(1)
+    golds = rng.integers(2, size=200).tolist()
+    odd = rng.random(200) < 0.06
+    one = np.where(odd, 1 - np.arange(T)[:, np.newaxis] % 2, np.arange(T)[:, np.newaxis] % 2)
+    other = np.where(rng.random(one.shape) < 0.0005, 1 - one, one)
+    for first, second in (
+        (answered(one, golds, m=2), answered(other, golds, m=2, model="b")),
+        (seen(one == golds), seen(other == golds, model="b")),
+    ):
+        kinds = [flag.kind for flag in find(replace(first, others=(second,)))]
+        assert "identical_models" not in kinds
+
+
+def test_right_and_wrong_of_one_model_are_told_though_some_prompts_suggest_labels() -> None:
+    """Half of the prompts tell nothing; .2 % of the cells differ, as in a published pair."""
+    one = suggested(0, "mixed")[0]
+    golds = np.array(suggested(0, "mixed")[2])
+    rng = np.random.default_rng(2)
+    one[::2] = np.where(rng.random((20, 200)) < 0.7, golds, 1 - golds)
+    other = np.where(rng.random(one.shape) < 0.002, 1 - one, one)
+    half = Fraction(1, 2)
+    second = seen(other == golds, model="b", chance=half)
+    (flag,) = find(seen(one == golds, others=(second,), chance=half))
+    assert flag.kind == "identical_models"
+
+
+def test_another_model_is_told_once_however_often_its_results_are_read() -> None:
+    one = answers(0)
+    twice = tuple(answered(one, gold(), model="b", t=t) for t in (T, T + 60))
+    part = answered(one[:, :90], gold()[:90], model="b", examples=tuple(f"e{i}" for i in range(90)))
+    third = answered(one, gold(), model="c")
+    found = find(answered(one, gold(), others=(*twice, part, third)))
+    named = [f.text.split("those of ")[1].split(" (")[0] for f in found]
+    assert named == ["b", "c"]
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -271,3 +271,47 @@ def test_a_sentence_has_the_numbers_that_the_finding_comes_from() -> None:
     assert "(p = .010)" in said
     said = sentence(of_moved(0.31, preference_p=0.4), "cannot tell", 0.05)
     assert said.endswith("spread over the labels as guesses may be (p = .400).")
+
+
+def leaning(hits: int) -> NDArray[np.int64]:
+    """Answers of one prompt that says A most often, and each other label `hits` times rightly."""
+    gold, answers = np.arange(N) % M, np.zeros(N, dtype=np.int64)
+    for label in range(M):
+        own = np.flatnonzero(gold == label)
+        answers[own[: hits + 2]] = ([label] * hits + [x for x in (1, 2, 3) if x != label])[
+            : hits + 2
+        ]
+    return answers[None]
+
+
+def test_a_score_above_guessers_is_no_knowledge_where_the_claim_fails() -> None:
+    """A label is preferred (p 5e-5), and the score was enough to be called knowledge."""
+    found = reduce(asked(leaning(5)), "cloze", spec(), 1, claim_holds=False)
+    assert found.bias.preference_p < 1e-4
+    assert found.bias.permutation_p is not None
+    assert max(found.bias.p_value, found.bias.permutation_p) < 0.05
+    told = record()
+    told.claim_holds = False
+    conclude(told, [found], spec())
+    assert (told.finding, told.passed) == ("cannot tell", False)
+    assert told.sentence is not None
+    assert "; but the claim itself does not hold, and " in told.sentence
+    assert told.message is not None
+    assert told.message.endswith(", the claim itself does not hold: cannot tell")
+    assert reduce(asked(leaning(5)), "cloze", spec(), 1).finding == "knowledge"
+
+
+def test_what_knowledge_must_show_beside_a_preference_is_said() -> None:
+    baseline = move_baseline([4] * 100, 10, by_content=True)
+    scores = [score / 100 for score in range(30, 60)]
+    score = next(each for each in scores if 0.005 < baseline.p_value(each) <= 0.05)
+    bias = of_moved(score, preference_p=5e-5)
+    said = sentence(bias, "cannot tell", 0.05)
+    assert said.startswith("Cannot tell: ")
+    assert said.endswith(
+        "; but 40 % of the answers of the most accurate prompt are 'A', more than guessing and "
+        "knowing explain (p = 5.0e-05), beside which the last p shows knowledge from .005 on."
+    )
+    told = record()
+    conclude(told, [InteractionResult(bias, "cannot tell", 0)], spec())
+    assert re.search(r"; p = \.0\d+ is above \.005: cannot tell$", str(told.message))

@@ -127,6 +127,21 @@ def test_a_constant_answer_is_caught_where_it_is_often_right(tmp_path: Path) -> 
     assert reported.finding == "label preference"
 
 
+def test_nothing_is_known_where_the_claim_fails_or_would(tmp_path: Path) -> None:
+    """Answers that score above guessers; t counts more prompts than are at hand."""
+    gold = [0, 1, 2, 3] * 10
+    answers = [right if place < 18 else (right + 1) % 4 for place, right in enumerate(gold)]
+    archive(tmp_path / "m.npz", [answers], gold)
+    known = judged(tmp_path)
+    assert (known.finding, known.claim_holds, known.passed) == ("knowledge", True, True)
+    for claimed in ("assert: {p_max: 0.001}\n", "assert: report\n"):
+        level = "" if "0.001" in claimed else ", level: 0.001"
+        unknown = judged(tmp_path, f"{claimed}label_bias: {{check: recall{level}}}")
+        assert unknown.claim_holds is False
+        assert unknown.finding == "cannot tell"
+        assert str(unknown.message).endswith("the claim itself does not hold: cannot tell")
+
+
 def test_t_is_the_claims(tmp_path: Path) -> None:
     archive(tmp_path / "m.npz", [GOLD], GOLD)
     claim, check = planned(tmp_path)

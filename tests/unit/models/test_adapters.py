@@ -12,6 +12,8 @@ import pytest
 
 import tests.tiny as tiny
 from pytest_maxrandom.errors import ModelError, SuiteError
+from pytest_maxrandom.models import hub
+from pytest_maxrandom.models.arithmetic import foretold
 from pytest_maxrandom.models.digest import model_digest
 from pytest_maxrandom.models.registry import ModelPool, located, model_key
 from pytest_maxrandom.plan import plan
@@ -182,6 +184,14 @@ def test_a_quantized_model_stays_quantized_and_follows_the_plain_one_with_the_ad
     assert np.corrcoef(_sums(adapted), plain)[0, 1] > 0.8
     assert _most(_sums(adapted), plain) > 1e-3
     assert _most(_sums(adapted), _sums(_get(models, quantization=quantization))) > 0.1
+
+
+@pytest.mark.parametrize("quantization", ["none", "nf4", "int8"])
+def test_what_computes_an_adapted_model_is_foretold(models: Path, quantization: str) -> None:
+    found = _get(models, adapter="./lora", quantization=quantization).arithmetic
+    spec = {"name": "./base", "adapter": "./lora", "quantization": quantization, "device": "cpu"}
+    assert found == foretold(ModelSpec.model_validate(spec))
+    assert "peft" in found.versions
 
 
 def test_what_the_adapter_says_of_its_base_does_not_matter(spoilt: Path) -> None:
@@ -417,5 +427,7 @@ def test_an_adapter_on_the_hub_is_loaded_from_its_cache_and_is_its_commit(
     assert _sums(_get(models, adapter="org/lora")) == expected
     second = _digest(models, adapter="org/lora")
     (repo / "refs" / "main").write_text("1" * 40)
+    assert _digest(models, adapter="org/lora") == second  # within the session
+    hub.begin()
     assert len({second, _digest(models, adapter="org/lora"), _digest(models)}) == 3
     assert _refusal(models, adapter="org/absent").startswith("there is no folder org/absent")

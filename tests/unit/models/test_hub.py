@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
 import threading
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -10,7 +14,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import tests.tiny as tiny
 from pytest_maxrandom.errors import ModelError
+from pytest_maxrandom.models import hub as commits
+from pytest_maxrandom.models.causal import CausalModel
+from pytest_maxrandom.models.digest import model_digest
 from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.suite.spec import ModelSpec
 
@@ -101,3 +109,101 @@ def test_a_refused_model_is_not_asked_for_again_by_the_next_item(
     pool.drop()
     _refusal(pool, "org/model", tmp_path)
     assert len(hub) == 2 * asked
+
+
+class _Branch:
+    """The branch `main` of a model in the hub's cache; hidden sizes tell its commits apart."""
+
+    def __init__(self, folder: Path) -> None:
+        self._repo = folder / "models--org--model"
+        for commit, hidden in (("1" * 40, 64), ("2" * 40, 32)):
+            saved = tiny.save_llama(folder / "saved" / commit, hidden=hidden)
+            shutil.copytree(saved, self._repo / "snapshots" / commit)
+        (self._repo / "refs").mkdir()
+        self.move("1")
+
+    def move(self, digit: str) -> None:
+        (self._repo / "refs" / "main").write_text(digit * 40)
+
+
+@pytest.fixture
+def branch(tiny_llama: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> _Branch:
+    """Return a branch, at its first commit."""
+    import huggingface_hub.constants
+
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    return _Branch(tmp_path / "hub")
+
+
+SPEC = ModelSpec(name="org/model", quantization="none", device="cpu")
+
+
+def _loaded(base: Path) -> tuple[str | None, int]:
+    model = ModelPool().get(SPEC, base)
+    assert isinstance(model, CausalModel)
+    return model.revision, model._model.config.hidden_size
+
+
+def test_a_branch_that_moves_within_a_session_is_the_commit_that_it_was(
+    branch: _Branch, tmp_path: Path
+) -> None:
+    first = model_digest(SPEC, "org/model")
+    branch.move("2")
+    assert model_digest(SPEC, "org/model") == first
+    assert _loaded(tmp_path) == ("1" * 40, 64)
+    commits.begin()
+    assert model_digest(SPEC, "org/model") != first
+    assert _loaded(tmp_path) == ("2" * 40, 32)
+
+
+def test_a_model_that_was_loaded_is_the_one_of_the_digest(branch: _Branch, tmp_path: Path) -> None:
+    assert _loaded(tmp_path) == ("1" * 40, 64)
+    before = model_digest(SPEC.model_copy(update={"revision": "1" * 40}), "org/model")
+    branch.move("2")
+    assert model_digest(SPEC, "org/model") == before
+
+
+def test_the_hub_is_asked_once_for_a_commit(
+    branch: _Branch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    real = commits.check_reachable
+
+    def check(name: str, revision: str | None, holds: str) -> None:
+        asked.append((name, revision, holds))
+        real(name, revision, holds)
+
+    monkeypatch.setattr(commits, "check_reachable", check)
+    for _ in range(3):
+        model_digest(SPEC, "org/model")
+        _loaded(tmp_path)
+    assert asked == [("org/model", None, "config.json")]
+
+
+PINNED = """
+import sys
+from pytest_maxrandom.models import hub
+hub.begin(sys.argv[1])
+print(hub.pinned("org/model", None, "config.json"))
+"""
+
+
+def test_the_processes_of_one_session_mean_one_commit(branch: _Branch, tmp_path: Path) -> None:
+    environment = {
+        **os.environ,
+        "HF_HUB_CACHE": str(tmp_path / "hub"),
+        "HF_HUB_OFFLINE": "1",
+        "TMPDIR": str(tmp_path),
+    }
+
+    def commit(session: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", PINNED, session],
+            capture_output=True, text=True, check=True, env=environment,
+        )  # fmt: skip
+        return done.stdout.strip()
+
+    assert commit("one") == "1" * 40
+    branch.move("2")
+    assert [commit("one"), commit("two")] == ["1" * 40, "2" * 40]

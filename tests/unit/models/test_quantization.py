@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import logging
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import tests.tiny as tiny
 from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.models.transformers import load
+from pytest_maxrandom.models.transformers import _precision, load
 from pytest_maxrandom.scoring.requests import Question
 from pytest_maxrandom.suite.spec import ModelSpec
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pytest_maxrandom.models.causal import CausalModel
 
 QUESTION = Question("Which of these is a fruit? A:", (" apple", " stone", " river", " dog", " 12"))
@@ -41,7 +40,7 @@ def _plain(folder: Path) -> tuple[float, ...]:
     [("nf4", "Linear4bit"), ("fp4", "Linear4bit"), ("int8", "Linear8bitLt")],
 )
 def test_quantized_layers_give_other_numbers_that_follow_the_plain_ones(
-    tiny_llama: Path, quantization: str, layer: str
+    tiny_llama: Path, quantization: str, layer: str, kernels: str
 ) -> None:
     import numpy as np
 
@@ -55,7 +54,7 @@ def test_quantized_layers_give_other_numbers_that_follow_the_plain_ones(
 
 @pytest.mark.parametrize("kind", ["nf4", "fp4"])
 def test_four_bits_are_doubly_quantized_and_computed_in_bfloat16(
-    tiny_llama: Path, kind: str
+    tiny_llama: Path, kind: str, kernels: str
 ) -> None:
     import torch
 
@@ -63,9 +62,72 @@ def test_four_bits_are_doubly_quantized_and_computed_in_bfloat16(
     layer = model._model.model.layers[0].mlp.up_proj
     assert layer.compute_dtype is torch.bfloat16
     assert layer.weight.quant_type == kind
-    assert layer.weight.quant_state.nested
     assert layer.weight.dtype is torch.uint8
-    assert model.dtype == "bfloat16"
+    assert (model.dtype, model.asked_dtype) == ("bfloat16", None)
+    # What is packed for the processor is no longer nested, and says that it was.
+    state = layer.weight.quant_state
+    packed = getattr(state, "packing_format_for_cpu", False)
+    assert packed == (kernels == "native")
+    assert state.original_nested if packed else state.nested
+
+
+@pytest.mark.parametrize("kind", ["nf4", "fp4"])
+def test_float32_is_computed_and_recorded_as_what_the_kernels_make_of_it(
+    tiny_llama: Path, kind: str, kernels: str
+) -> None:
+    model = _load(tiny_llama, quantization=kind, dtype="float32")
+    said = (model.dtype, model.asked_dtype)
+    assert said == (("bfloat16", "float32") if kernels == "native" else ("float32", None))
+    # In bfloat16 the ways to put texts together differ by more than float32 would allow.
+    assert (model.engine, model.engine_reason) == ("packed", None)
+
+
+def test_the_demo_model_is_packed_in_float32_as_well(kernels: str) -> None:
+    demo = Path(__file__).parents[3] / "eval_suites" / "demo" / "demo-llama"
+    model = _load(demo, quantization="nf4", dtype="float32")
+    assert (model.engine, model.engine_reason) == ("packed", None)
+
+
+@pytest.mark.parametrize("dtype", ["auto", "float32"])
+@pytest.mark.parametrize("kind", ["nf4", "fp4"])
+def test_the_first_forward_gives_the_numbers_of_later_ones(
+    tiny_llama: Path, kind: str, dtype: str, kernels: str
+) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    spec = {"name": "m", "quantization": kind, "dtype": dtype}
+    said = _precision(ModelSpec.model_validate(spec), None)
+    model = AutoModelForCausalLM.from_pretrained(tiny_llama, **said).eval()
+    ids = torch.arange(3, 60)[None]
+    with torch.inference_mode():
+        first, second, third = (model(input_ids=ids).logits for _ in range(3))
+    assert torch.equal(first, second)
+    assert torch.equal(first, third)
+
+
+@pytest.mark.parametrize(("hidden", "inner"), [(96, 144), (64, 80), (80, 128)])
+@pytest.mark.parametrize("kind", ["nf4", "fp4"])
+def test_layers_that_cannot_be_packed_are_computed_all_the_same(
+    tmp_path: Path, kind: str, hidden: int, inner: int, kernels: str
+) -> None:
+    import numpy as np
+
+    folder = tiny.save_llama(tmp_path / "odd", hidden=hidden, inner=inner)
+    model = _load(folder, quantization=kind)
+    layers = [each for each in model._model.modules() if type(each).__name__ == "Linear4bit"]
+    shapes = {
+        tuple(layer.weight.quant_state.shape): getattr(
+            layer.weight.quant_state, "packing_format_for_cpu", False
+        )
+        for layer in layers
+    }
+    assert shapes == {
+        shape: kernels == "native" and not shape[0] % 32 and not shape[1] % 64 for shape in shapes
+    }
+    assert (model.engine, model.engine_reason) == ("packed", None)
+    plain = _sums(_load(folder, quantization="none"))
+    assert np.corrcoef(_sums(model), plain)[0, 1] > 0.8
 
 
 def test_eight_bits_are_closer_to_the_plain_numbers_than_four(tiny_llama: Path) -> None:
@@ -83,7 +145,8 @@ def test_eight_bits_keep_the_log_quiet_at_every_dtype(
     with caplog.at_level(logging.INFO):
         model = _load(tiny_llama, quantization="int8", dtype=dtype)
         _sums(model)
-    assert model.dtype == ("float16" if dtype == "auto" else dtype)
+    assert model.dtype == "float16"  # whatever its layers are given
+    assert model.asked_dtype == (None if dtype == "auto" else dtype)
     assert [record for record in caplog.records if "bitsandbytes" in record.name] == []
 
 
@@ -117,7 +180,7 @@ def test_a_model_without_a_layer_that_can_be_quantized_is_refused(tmp_path: Path
 
 
 def test_an_architecture_that_cannot_compute_with_quantized_layers_is_refused(
-    tmp_path: Path,
+    tmp_path: Path, kernels: str
 ) -> None:
     folder = tiny.save(tmp_path / "mamba", "mamba")
     with pytest.raises(ModelError) as caught:
@@ -133,10 +196,14 @@ def test_an_architecture_that_cannot_compute_with_quantized_layers_is_refused(
 @pytest.fixture(scope="module")
 def stored_in_fp4(tmp_path_factory: pytest.TempPathFactory, tiny_llama: Path) -> Path:
     """A folder with weights that are quantized already."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
     folder = tmp_path_factory.mktemp("models") / "stored"
-    model = _load(tiny_llama, quantization="fp4")
-    model._model.save_pretrained(folder)
-    model._tokenizer.save_pretrained(folder)
+    # Saved before anything is put through it: what was packed for a processor is unpacked by
+    # quantizing its scales anew, which changes them.
+    said = _precision(ModelSpec(name="m", quantization="fp4"), None)
+    AutoModelForCausalLM.from_pretrained(tiny_llama, **said).save_pretrained(folder)
+    AutoTokenizer.from_pretrained(tiny_llama).save_pretrained(folder)
     return folder
 
 
@@ -153,7 +220,7 @@ def test_files_that_are_quantized_otherwise_are_refused(
 
 
 def test_files_that_are_quantized_as_the_suite_says_give_the_same_numbers(
-    stored_in_fp4: Path, tiny_llama: Path
+    stored_in_fp4: Path, tiny_llama: Path, kernels: str
 ) -> None:
     stored = _sums(_load(stored_in_fp4, quantization="fp4"))
     assert stored == pytest.approx(_sums(_load(tiny_llama, quantization="fp4")), abs=1e-2)

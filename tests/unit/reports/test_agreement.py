@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_maxrandom.record import words
 from pytest_maxrandom.reports.agreement import MOST_COLUMNS, MOST_ROWS, Counts, agreement
 from pytest_maxrandom.reports.html import html
 from pytest_maxrandom.reports.latex import latex
@@ -20,7 +21,7 @@ from tests.unit.reports.samples import claim, recorded, run, several, untested
 if TYPE_CHECKING:
     from pytest_maxrandom.record import ClaimRecord, Standing
 
-VERDICTS: tuple[Standing, ...] = ("above maximum", "between baselines", "below standard")
+VERDICTS: tuple[Standing, ...] = get_args(words.Standing)
 
 some_claims = st.lists(
     st.builds(
@@ -67,9 +68,12 @@ def test_every_verdict_is_counted_and_stands_in_the_grid_once(claims: list[Claim
         for row in found_all.counts:
             if row.kind == kind:
                 of = Counter(c.verdict for c in judged if str(getattr(c, attribute)) == row.of)
-                assert (row.above_maximum, row.between, row.below) == tuple(
-                    of[verdict] for verdict in VERDICTS
+                assert (row.above_maximum, row.between, row.below) == (
+                    of["above maximum"],
+                    of["between baselines"] + of["at chance"],
+                    of["below standard"],
                 )
+                assert row.total == sum(of[verdict] for verdict in VERDICTS)
     shown = {row.of for row in found_all.counts if row.kind == "model"}
     assert shown == {claim.model for claim in judged}
     by_shots = {row.of for row in found_all.counts if row.kind == "shots"}
@@ -107,23 +111,22 @@ def test_the_share_of_flipped_results_is_the_papers(
 
 
 def test_the_report_shows_the_counts_and_the_grid_with_signs_and_words() -> None:
-    verdicts = (*VERDICTS, "above maximum")
     claims = [
         recorded(task=task, model=model, id=f"a::{task}{model}", verdict=verdict)
         for (task, model), verdict in zip(
-            [("x", "a"), ("x", "b"), ("y", "a"), ("y", "b")], verdicts, strict=True
+            [("x", "a"), ("x", "b"), ("y", "a"), ("y", "b")], VERDICTS, strict=True
         )
     ]
     counts, grid = read(markdown(run(*claims))).tables[:2]
     assert counts[1:] == [
-        ["a", "1", "1", "0", "0.0 %", "1", "2"],
-        ["b", "2", "1", "1", "50.0 %", "0", "2"],
-        ["all", "3", "2", "1", "33.3 %", "1", "4"],
+        ["a", "2", "1", "1", "50.0 %", "0", "2"],
+        ["b", "1", "0", "1", "100.0 %", "1", "2"],
+        ["all", "3", "1", "2", "66.7 %", "1", "4"],
     ]
     assert grid == [
         ["task", "a4 shots", "b4 shots"],
         ["x", "● above", "◐ between"],
-        ["y", "○ below", "● above"],
+        ["y", "◔ at chance", "○ below"],
     ]
 
 
@@ -149,7 +152,7 @@ def of_suite(suite: str, verdicts: tuple[Standing, ...]) -> list[ClaimRecord]:
 
 
 def test_suites_about_the_same_things_are_counted_each_by_itself() -> None:
-    first = of_suite("suites/one.yaml", (*VERDICTS, "above maximum"))
+    first = of_suite("suites/one.yaml", VERDICTS)
     second = of_suite("suites/two.yaml", ("below standard",) * 4)
     record = run(*first, *second)
     found = agreement(record)
@@ -171,7 +174,7 @@ def test_suites_about_the_same_things_are_counted_each_by_itself() -> None:
 
 
 def test_suites_about_different_things_are_counted_together() -> None:
-    first = of_suite("one.yaml", VERDICTS + VERDICTS[:1])
+    first = of_suite("one.yaml", VERDICTS)
     second = [replace(each, model="c", id=f"two.yaml::{each.id}") for each in first[::2]]
     found = agreement(run(*first, *second))
     assert [(each.suite, each.counts[-1].total) for each in found] == [("", 6)]

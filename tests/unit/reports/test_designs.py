@@ -23,6 +23,7 @@ from pytest_maxrandom.reports.comparisons import (
     bias_is,
     difference_interval,
     differing,
+    generalizes,
     indicated,
     required,
     shown_n,
@@ -372,9 +373,34 @@ def test_a_comparison_in_words() -> None:
     assert difference_interval(comparison(low=None, high=None)) == ""
     assert (shown_n(record), shown_n(comparison(n=None))) == ("60", "-")
     assert units(record) == "20 replicates"
-    assert units(comparison(units="examples")) == "examples"
-    assert units(comparison(units="examples", replicates=1)) == "60 examples"
+    assert units(comparison(units="examples", sampled={})) == "examples"
+    assert units(comparison(units="examples", sampled={}, replicates=1)) == "60 examples"
+    assert units(comparison(units="clusters", sampled={"clusters": 12})) == "12 clusters"
     assert (differing(record), differing(comparison(prompts=[]))) == ("1 of 2", "-")
+
+
+@pytest.mark.parametrize(
+    ("sampled", "told"),
+    [
+        ({"examples": 60}, "new examples, for these prompts only"),
+        ({"clusters": 12, "prompts": 6}, "new clusters of examples and new prompts"),
+        (
+            {"examples": 60, "prompts": 20, "replicates": 8},
+            "new examples, new prompts and new replicates",
+        ),
+    ],
+)
+def test_every_report_says_what_a_difference_generalizes_to(
+    sampled: dict[str, int], told: str
+) -> None:
+    found = run(
+        comparisons=[comparison(sampled=sampled)], contamination=[contamination(sampled=sampled)]
+    )
+    assert page.read(markdown(found)).text.count(f"eneralizes to {told}") >= 2
+    assert html(found).count(f"eneralizes to {told}") >= 2
+    assert " ".join(latex(found).split()).count(f"eneralizes to {told}") == 2
+    # A record of an earlier version does not know.
+    assert generalizes(comparison(sampled={})) == ""
 
 
 def test_a_bias_is_interpreted_only_where_there_is_a_boost() -> None:

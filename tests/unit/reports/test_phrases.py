@@ -164,7 +164,7 @@ def test_the_permutation_p_is_of_whatever_metric_is_judged() -> None:
         "permutation p = .412 (right answers shuffled)"
     )
     assert phrases.decided_by(record) == "permutation p = .412"
-    assert phrases.claimed(record) == "permutation p of the accuracy is at most .05"
+    assert phrases.claimed(record) == "permutation p is at most .05"
 
 
 @pytest.mark.parametrize("error", [0.0, 9.9e-7, None])

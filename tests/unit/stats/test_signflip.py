@@ -35,6 +35,27 @@ def test_p_values_are_shares_of_all_choices_of_signs(values: list[int], margin: 
     assert test.p_value(float(margin)) == min(1, 2 * min(greater, less))
 
 
+@given(st.lists(st.tuples(st.integers(-9, 9), st.integers(1, 5)), min_size=1, max_size=8), MARGINS)
+def test_weights_are_what_a_sign_turns(pairs: list[tuple[int, int]], margin: Fraction) -> None:
+    values, weights = zip(*pairs, strict=True)
+    test = sign_flip(values, weights=weights)
+    assert test.mean == pytest.approx(np.average(values, weights=weights))
+    centred = [weight * (value - margin) for value, weight in pairs]
+    reached = [
+        sum(sign * each for sign, each in zip(signs, centred, strict=True)) >= sum(centred)
+        for signs in itertools.product((1, -1), repeat=len(pairs))
+    ]
+    assert test.p_greater(float(margin)) == pytest.approx(sum(reached) / len(reached))
+    mirror = sign_flip([-value for value in values], weights=weights)
+    assert mirror.p_less(float(-margin)) == test.p_greater(float(margin))
+
+
+@pytest.mark.parametrize("weights", [[1.0], [1.0, 0.0], [1.0, math.inf]])
+def test_what_is_no_weight_is_refused(weights: list[float]) -> None:
+    with pytest.raises(ValueError, match="weights must be 2 finite numbers above 0"):
+        sign_flip([1.0, 2.0], weights=weights)
+
+
 @settings(max_examples=50)
 @given(WHOLE, st.sampled_from([0.5, 0.89, 0.95]))
 def test_the_interval_holds_the_margins_that_are_not_rejected(

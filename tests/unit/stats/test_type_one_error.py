@@ -13,7 +13,7 @@ from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.permutation import max_t_test
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -39,9 +39,9 @@ def nearly_constant(generator: np.random.Generator) -> NDArray[np.int64]:
     return np.where(generator.random((T, N)) < 0.9, favourite, 1 - favourite)
 
 
-def critical(t: int, level: float = LEVEL) -> int:
+def critical(t: int) -> int:
     """Fewest correct that pass, or one more than there are examples."""
-    count = MaxRandomBaseline(N, 0.5, t).critical_count(level)
+    count = MaxRandomBaseline(N, 0.5, t).critical_count(LEVEL)
     return N + 1 if count is None else count
 
 
@@ -82,22 +82,6 @@ def test_p_max_alone_passes_most_constant_answers_on_unbalanced_labels() -> None
     assert false_alarms(nearly_constant, 0.7)[0] > 0.75
 
 
-def share_of_runs_that_pass(counts: NDArray[np.int64], levels: Sequence[float]) -> float:
-    """Share of rows whose best so far passes at least once, tested after each prompt."""
-    needed = [critical(t, level) for t, level in enumerate(levels, start=1)]
-    return float((np.maximum.accumulate(counts, axis=1) >= needed).any(axis=1).mean())
-
-
-def test_looking_after_every_prompt_needs_a_declared_budget_or_a_spent_level() -> None:
-    runs = 20_000
-    counts = np.random.default_rng(0).binomial(N, 0.5, (runs, T))
-    highest = LEVEL + 3 * math.sqrt(LEVEL * (1 - LEVEL) / runs)
-    assert 0.18 < share_of_runs_that_pass(counts, [LEVEL] * T) < 0.27
-    spent = [LEVEL / (look * (look + 1)) for look in range(1, T + 1)]
-    assert share_of_runs_that_pass(counts, spent) <= highest
-    assert float((counts >= critical(T)).any(axis=1).mean()) <= highest
-
-
 def test_no_count_of_prompts_makes_up_for_editing_them_by_their_scores() -> None:
     generator = np.random.default_rng(0)
     best = generator.binomial(N, 0.5, 2000)
@@ -108,14 +92,3 @@ def test_no_count_of_prompts_makes_up_for_editing_them_by_their_scores() -> None
         spoiled = generator.hypergeometric(best, N - best, 5)
         best = np.maximum(best, best + 5 - 2 * spoiled)
     assert passed.mean() > 0.9
-
-
-def test_looking_after_each_prompt_is_no_test_at_that_level() -> None:
-    """The page on what the baseline can tell: 10 in 100 by the tenth, 19 by the two hundredth."""
-    runs, chance = 4000, 0.5
-    generator = np.random.default_rng(0)
-    best = np.maximum.accumulate(generator.binomial(N, chance, (runs, T)), axis=1)
-    critical = [MaxRandomBaseline(N, chance, t).critical_count(LEVEL) for t in range(1, T + 1)]
-    passed = np.logical_or.accumulate(best >= np.array(critical), axis=1).mean(axis=0)
-    assert passed[9] == pytest.approx(0.10, abs=0.015)
-    assert passed[T - 1] == pytest.approx(0.19, abs=0.02)

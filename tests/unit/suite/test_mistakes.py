@@ -38,11 +38,12 @@ TASK_KEYS = (
         (
             "assert: {p_mx: 0.05}",
             "unknown key `assert.p_mx`; did you mean `p_max`? (keys here: p_max, "
-            "union_p, permutation_p, beats, family, red_flags, count, looks, in_replicates)",
+            "union_p, permutation_p, beats, family, red_flags, count, looks, test_p, "
+            "in_replicates)",
         ),
         ("assert: {zzz: 1}",
             "unknown key `assert.zzz` (keys here: p_max, union_p, permutation_p, beats, "
-            "red_flags, count, looks, in_replicates)",
+            "family, red_flags, count, looks, test_p, in_replicates)",
         ),
         (
             "prompts: {formats: [{label: letter}]}",
@@ -69,7 +70,8 @@ TASK_KEYS = (
             "unknown key `assert.red_flags.majorty`; did you mean `majority`? (keys here: choices, "
             "complementary_prompts, colliding_ids, repeated_examples, clustered_answers, "
             "shared_text, other_examples, cut_text, constant_scores, tied_scores, never_right, "
-            "unsteady_prompts, identical_models, label_mass, constant_answers, "
+            "unsteady_prompts, identical_models, near_identical_prompts, label_mass, "
+            "constant_answers, "
             "majority, max_t, heuristic, choices_only, near_heuristic, near_choices_only, "
             "repeated_prompts, unpassable)",
         ),
@@ -86,7 +88,8 @@ TASK_KEYS = (
         (
             "assert: 0.05",
             "`assert`: found 0.05, expected keys with values or 'report' (keys here: p_max, "
-            "union_p, permutation_p, beats, family, red_flags, count, looks, in_replicates)",
+            "union_p, permutation_p, beats, family, red_flags, count, looks, test_p, "
+            "in_replicates)",
         ),
         (
             "prompts:",

@@ -10,6 +10,8 @@ import pytest
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.plan import plan
 from pytest_maxrandom.suite.loader import load_suite
+from pytest_maxrandom.suite.spec import AssertSpec
+from pytest_maxrandom.verdict import Claim
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,3 +108,56 @@ def test_a_wrong_test_set_is_a_mistake_in_the_suite(tmp_path: Path) -> None:
     assert empty.startswith("s.yaml:7: t has 40 examples, of which the test set leaves 40")
     (all_of_it,) = problems(tmp_path, examples, "{path: task.jsonl}")
     assert all_of_it.startswith("s.yaml:7: t has 40 examples, of which the test set leaves 0")
+
+
+SUITE = """\
+models: [{{name: some/model}}]
+tasks:
+- name: t
+  format: jsonl
+  path: task.jsonl
+{task}prompts: {{shots: 0}}
+{assertion}"""
+
+
+def mistakes(folder: Path, n: int, task: str, assertion: str) -> list[str]:
+    """Return what is wrong with a suite of one task of n examples."""
+    (folder / "task.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows(range(n))))
+    path = folder / "s.yaml"
+    path.write_text(SUITE.format(task=task, assertion=assertion))
+    try:
+        plan(load_suite(path))
+    except SuiteError as error:
+        return [str(problem).removeprefix(f"{folder}/") for problem in error.problems]
+    return []
+
+
+@pytest.mark.parametrize(
+    ("task", "assertion", "line"),
+    [("", "assert: {test_p: 0.05}\n", 7), ("  assert: {test_p: 0.05}\n", "", 6)],
+)
+def test_a_claim_of_a_test_set_needs_one(
+    tmp_path: Path, task: str, assertion: str, line: int
+) -> None:
+    assert mistakes(tmp_path, 40, task, assertion) == [
+        f"s.yaml:{line}: tasks[0]: `test_p` claims something of a test set, and t has none; add "
+        "`test: {fraction: 0.25}` to the task, or remove `test_p`"
+    ]
+    assert mistakes(tmp_path, 40, f"  test: {{fraction: 0.5}}\n{task}", assertion) == []
+
+
+def test_a_test_set_that_can_never_confirm_is_told(tmp_path: Path) -> None:
+    task, assertion = "  test: {fraction: 0.1}\n", "assert: {test_p: 0.05}\n"
+    (small,) = mistakes(tmp_path, 40, task, assertion)
+    assert small.startswith(
+        "s.yaml:3: t[model-nf4-0shot] can never pass: even if all 4 answers on the test set are "
+        "right, p is at least "
+    )
+    assert mistakes(tmp_path, 40, task, f"{assertion}allow_unpassable: true\n") == []
+    assert mistakes(tmp_path, 400, task, assertion) == []
+
+
+def test_alone_it_stands_beside_the_default_claim() -> None:
+    alone, with_others = AssertSpec(test_p=0.01), AssertSpec(test_p=0.01, beats="standard")
+    assert Claim.of(alone).asserted() == {**Claim.of(None).asserted(), "test_p": 0.01}
+    assert Claim.of(with_others).asserted() == {"beats": "standard", "test_p": 0.01}

@@ -171,11 +171,25 @@ def test_answers_that_were_not_given_or_are_no_label_count_for_nothing() -> None
 
 def test_every_test_of_the_score_decides_and_then_the_shares_of_the_labels() -> None:
     assert finding([0.05], 1.0, 0.05) == "knowledge"
-    assert finding([0.05, 0.02], 0.01, 0.05) == "knowledge"
+    assert finding([0.05, 0.02], 0.06, 0.05) == "knowledge"
     assert finding([0.02, 0.051], 0.4, 0.05) == "cannot tell"
     assert finding([0.051, 0.02], 0.05, 0.05) == "label preference"
-    assert finding([0.051, 0.02], 0.051, 0.06) == "knowledge"
+    assert finding([0.051, 0.02], 0.061, 0.06) == "knowledge"
     assert finding([0.9], 0.06, 0.05) == "cannot tell"
+
+
+def test_where_a_label_is_preferred_the_last_test_must_show_ten_times_as_much() -> None:
+    assert finding([0.05, 0.005], 0.01, 0.05) == "knowledge"
+    assert finding([0.001, 0.0051], 5e-5, 0.05) == "cannot tell"
+    assert finding([0.001, 0.0051], 0.051, 0.05) == "knowledge"
+    assert finding([0.0051], 0.05, 0.05) == "cannot tell"
+    assert finding([0.051, 0.0001], 0.05, 0.05) == "label preference"
+
+
+def test_nobody_knows_whose_claim_fails() -> None:
+    assert finding([1e-6, 1e-4], 1.0, 0.05, claim_holds=False) == "cannot tell"
+    assert finding([1e-6, 1e-4], 5e-5, 0.05, claim_holds=False) == "cannot tell"
+    assert finding([0.9, 0.9], 5e-5, 0.05, claim_holds=False) == "label preference"
 
 
 def test_a_p_value_that_is_the_level_but_for_rounding_is_not_above_it() -> None:

@@ -1,0 +1,204 @@
+"""What git knows of a folder, asked through its command; nothing here changes a repository."""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.errors import GitError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+FETCH_ALL = "`fetch-depth: 0` of actions/checkout, `GIT_DEPTH: 0` in GitLab"
+_OF_HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR")
+"""What git tells its hooks of another folder's repository."""
+_REGULAR = ("100644", "100755")
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A work tree.
+
+    Attributes
+    ----------
+    root : Path
+        Its top folder.
+    """
+
+    root: Path
+
+    def commit(self, ref: str) -> str:
+        """Return the commit that a reference names.
+
+        Raises
+        ------
+        GitError
+            With the way out, if there is none, or a shallow clone lacks it.
+        """
+        if ref.startswith("-") or not ref.isprintable() or not ref.strip():
+            raise GitError(f"found {ref!r}, expected a branch, a tag or a commit")
+        code, found, _ = _git(self.root, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
+        if code:
+            name = ref.removeprefix("refs/remotes/").removeprefix("origin/")
+            shallow = ", which is a shallow clone" if self.is_shallow() else ""
+            raise GitError(
+                f"git knows no commit {ref} in {self.root}{shallow}; fetch the whole history "
+                f"({FETCH_ALL}), or that commit alone (`git fetch origin {name} --depth=1`)"
+            )
+        return _text(found).strip()
+
+    def fork_point(self, ref: str) -> str:
+        """Return the commit where HEAD's history left that of a reference.
+
+        Where git cannot tell, as in a shallow clone, it is the reference itself.
+
+        Raises
+        ------
+        GitError
+            If there is no such reference.
+        """
+        commit = self.commit(ref)
+        code, found, _ = _git(self.root, "merge-base", commit, "HEAD")
+        return commit if code else _text(found).strip()
+
+    def is_shallow(self) -> bool:
+        """Tell whether commits are missing that the server has."""
+        _, found, _ = _git(self.root, "rev-parse", "--is-shallow-repository")
+        return found.strip() == b"true"
+
+    def files_at(self, commit: str) -> Mapping[str, str]:
+        """Return the regular files of a commit: path from the root to the object's name.
+
+        Raises
+        ------
+        GitError
+            If the commit is not there.
+        """
+        return _files_at(self.root, commit)
+
+    def contents(self, objects: Iterable[str]) -> dict[str, bytes]:
+        """Return the contents of objects by their names.
+
+        Raises
+        ------
+        GitError
+            If one is not there.
+        """
+        wanted = list(dict.fromkeys(objects))
+        if not wanted:
+            return {}
+        asked = "".join(f"{name}\n" for name in wanted).encode("ascii")
+        data = self._asked("cat-file", "--batch", stdin=asked)
+        found: dict[str, bytes] = {}
+        place = 0
+        for name in wanted:
+            head, _, _ = data[place:].partition(b"\n")
+            words = head.split()
+            if len(words) != 3:
+                raise GitError(f"{self.root}: git lacks the object {name}; fetch it ({FETCH_ALL})")
+            place += len(head) + 1
+            found[name] = data[place : place + int(words[2])]
+            place += int(words[2]) + 1
+        return found
+
+    def present(self, *patterns: str) -> list[Path]:
+        """Return the files of the work tree that are tracked, or could be, and match a pattern.
+
+        What git is told to ignore is not among them, unless it is tracked.
+
+        Raises
+        ------
+        GitError
+            If git fails.
+        """
+        return self._listed("--cached", "--others", "--exclude-standard", patterns=patterns)
+
+    def tracked(self, *patterns: str) -> list[Path]:
+        """Return the files that are tracked and match a pattern.
+
+        Raises
+        ------
+        GitError
+            If git fails.
+        """
+        return self._listed("--cached", patterns=patterns)
+
+    def _listed(self, *options: str, patterns: Sequence[str]) -> list[Path]:
+        found = self._asked("ls-files", "-z", *options, "--", *patterns)
+        return [self.root / name for name in dict.fromkeys(_names(found))]
+
+    def _asked(self, *arguments: str, stdin: bytes = b"") -> bytes:
+        code, found, said = _git(self.root, *arguments, stdin=stdin)
+        if code:
+            raise GitError(f"{self.root}: git {arguments[0]} failed: {said}")
+        return found
+
+
+def repository(folder: Path) -> Repository:
+    """Return the work tree that a folder, which need not exist, is in.
+
+    Raises
+    ------
+    GitError
+        If it is in none, or git is not installed.
+    """
+    there = next(each for each in (folder, *folder.absolute().parents) if each.is_dir())
+    code, found, said = _git(there, "rev-parse", "--show-toplevel")
+    if code:
+        raise GitError(f"{there} is in no git checkout that can be read ({said})")
+    return Repository(Path(os.fsdecode(found.rstrip(b"\r\n"))))
+
+
+def is_checkout(folder: Path) -> bool:
+    """Tell, without git, whether a folder seems to be in a work tree."""
+    return any((each / ".git").exists() for each in (folder, *folder.absolute().parents))
+
+
+@functools.lru_cache(maxsize=16)
+def _files_at(root: Path, commit: str) -> Mapping[str, str]:
+    code, found, said = _git(root, "ls-tree", "-r", "-z", "--full-tree", commit)
+    if code:
+        raise GitError(f"{root}: the files of {commit} cannot be listed: {said}")
+    entries = (entry.split("\t", 1) for entry in _names(found))
+    parts = ((head.split(), path) for head, path in entries)
+    return {path: name for (mode, _, name), path in parts if mode in _REGULAR}
+
+
+def _names(found: bytes) -> Iterator[str]:
+    return (os.fsdecode(name) for name in found.split(b"\0") if name)
+
+
+def _text(found: bytes) -> str:
+    return found.decode("utf-8", "replace")
+
+
+def _git(folder: Path, *arguments: str, stdin: bytes = b"") -> tuple[int, bytes, str]:
+    """Run git, and return its code, what it found, and the last line of what it said.
+
+    Raises
+    ------
+    GitError
+        If it is not installed.
+    """
+    environment = {name: value for name, value in os.environ.items() if name not in _OF_HOOKS}
+    environment |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments],
+            input=stdin,
+            capture_output=True,
+            env=environment,
+            check=False,
+        )
+    except OSError as error:
+        raise GitError(
+            f"git cannot be run ({error.strerror or error}); install it, for only it knows what "
+            "was committed"
+        ) from error
+    said = _text(done.stderr).strip().splitlines()
+    return done.returncode, done.stdout, said[-1] if said else f"code {done.returncode}"

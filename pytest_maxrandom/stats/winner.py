@@ -1,0 +1,212 @@
+"""What the best of t prompts is worth on new questions.
+
+The best of t is biased upward: it was picked for what it got right here. Two numbers say what is
+left of it elsewhere. `out_of_bag` selects again and again on resampled examples and scores the
+winner on those that were not drawn (Efron and Tibshirani, "Improvements on cross-validation: the
+.632+ bootstrap method", 1997, section 2, with the selection inside). `lower_bound` is the least
+accuracy that the best of t does not reject: Clopper and Pearson's bound ("The use of confidence or
+fiducial limits", 1934) at a t-th of the level.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_maxrandom.seeding import digest
+from pytest_maxrandom.stats.chances import proportion, whole_number
+from pytest_maxrandom.stats.counts import GuesserCount
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+    from typing import TypeAlias
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Weights: TypeAlias = NDArray[np.float32]
+    Select: TypeAlias = Callable[[Weights], NDArray[np.float64]]
+
+RESAMPLES = 500
+"""They leave a Monte Carlo error of about .004 at n = 100."""
+
+_CELLS = 2**22  # entries of one batch of scores: 32 MiB
+_HALVINGS = 60
+
+
+def out_of_bag(
+    correct: ArrayLike,
+    evaluated: ArrayLike | None = None,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    select: Select | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> float | None:
+    """Estimate the accuracy of the best prompt on new questions.
+
+    The best is selected on as many examples as there are, drawn with replacement, and scored on
+    those that were not drawn; prompts that are equally good count equally. The mean over the
+    resamples is no longer biased by the selection. It is of a prompt that was picked on the .632 n
+    different examples of a resample, so where one prompt is clearly the best it is a little low.
+
+    Parameters
+    ----------
+    correct, evaluated
+        Whether each prompt answered each example rightly, and was scored on it at all: booleans,
+        shape (t, n). None: every prompt was scored on every example.
+    clusters
+        Per example what it has in common with others, such as its passage; whole clusters are
+        drawn. None: each example stands by itself.
+    select
+        Returns the scores of all prompts, shape (r, t), the best of which is selected, from how
+        often each example was drawn, shape (r, n). None: accuracy.
+    resamples
+        How many times examples are drawn.
+    seed
+        Starts the draws, which are the same under every version of NumPy.
+
+    Returns
+    -------
+    float or None
+        None where no resample leaves the best prompt an example, as with one example or cluster.
+
+    Raises
+    ------
+    ValueError
+        If the shapes disagree.
+    """
+    right, scored = _grid(correct, evaluated)
+    n = right.shape[1]
+    groups = _numbered(range(n) if clusters is None else clusters)
+    if len(groups) != n:
+        raise ValueError(f"clusters names {len(groups)} examples, correct has {n}")
+    drawn = _draws(int(groups.max()) + 1, whole_number("resamples", resamples, 1), seed)
+    choose = select or (lambda weights: _rates(weights, right, scored))
+    batch = max(1, _CELLS // len(right))
+    values = [
+        _of_winners(choose(weights), _rates((weights == 0).astype(np.float32), right, scored))
+        for start in range(0, len(drawn), batch)
+        for weights in [drawn[start : start + batch][:, groups]]
+    ]
+    found = np.concatenate(values)
+    known = found[~np.isnan(found)]
+    return float(known.mean()) if len(known) else None
+
+
+def lower_bound(
+    correct: int,
+    n: int,
+    t: int = 1,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    confidence: float = 0.95,
+) -> float:
+    """Return the least accuracy on new questions that the best of t prompts leaves possible.
+
+    It is below the true accuracy of the best prompt with probability `confidence` at least,
+    however prompts depend on each other and whatever they are selected by, because the t bounds
+    hold all at once. The examples must be independent draws, and no prompt may have been made
+    with a look at their answers.
+
+    With clusters, these must be independent draws. An accuracy that varies from cluster to cluster
+    is then a mean of values between 0 and 1, whose tail is at most e times that of the binomial
+    (Bentkus, "On Hoeffding's inequalities", 2004), n being the number of clusters; where their
+    sizes differ, n is Kish's effective number, which is an approximation.
+
+    Parameters
+    ----------
+    correct, n
+        Right answers of the best prompt, of n >= 1.
+    t
+        Prompts of which it is the best.
+    clusters
+        Per example of the n what it has in common with others. None: each stands by itself.
+    confidence
+        Between 0 and 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a number is none, or lies outside its range.
+
+    Examples
+    --------
+    >>> round(lower_bound(71, 100, 200), 2), round(lower_bound(71, 100), 2)
+    (0.53, 0.63)
+    """
+    n = whole_number("n", n, 1)
+    correct = whole_number("correct", correct, 0, n)
+    level = (1 - proportion("confidence", confidence)) / whole_number("t", t, 1)
+    if clusters is not None and len(sizes := Counter(clusters)) < n:
+        if sizes.total() != n:
+            raise ValueError(f"clusters names {sizes.total()} examples, n is {n}")
+        worth = n * n // sum(size * size for size in sizes.values())
+        correct, n, level = correct * worth // n, worth, level / math.e
+    if not correct or level <= 0:
+        return 0.0
+    low, high = 0.0, correct / n
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if not low < middle < high:
+            break
+        if GuesserCount(((Fraction(middle), n),)).p_at_least(correct) <= level:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _grid(
+    correct: ArrayLike, evaluated: ArrayLike | None
+) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
+    """Return both as numbers; the second is None where every prompt was scored on all examples."""
+    right = np.asarray(correct, dtype=np.bool_)
+    scored = None if evaluated is None else np.asarray(evaluated, dtype=np.bool_)
+    if right.ndim != 2 or 0 in right.shape or (scored is not None and scored.shape != right.shape):
+        shapes = f"{right.shape}{'' if scored is None else f' and {scored.shape}'}"
+        raise ValueError(f"correct and evaluated must have one shape (t, n), found {shapes}")
+    if scored is None or scored.all():
+        return right.astype(np.float32), None
+    return (right & scored).astype(np.float32), scored.astype(np.float32)
+
+
+def _numbered(clusters: Sequence[Hashable] | range) -> NDArray[np.int64]:
+    places: dict[Hashable, int] = {}
+    return np.array([places.setdefault(each, len(places)) for each in clusters])
+
+
+def _draws(units: int, resamples: int, seed: int) -> Weights:
+    """Return how often each unit is drawn in each resample, shape (resamples, units)."""
+    # Hashed, so that answers simulated from the same seed have nothing in common with the draws.
+    hashed = int(digest("winner", whole_number("seed", seed, 0)), 16)
+    raw = np.random.PCG64(hashed).random_raw(resamples * units).reshape(resamples, units)
+    # The upper bits: a remainder of so large a number is as good as uniform.
+    places = (raw >> np.uint64(11)) % np.uint64(units)
+    places += np.arange(resamples, dtype=np.uint64)[:, None] * np.uint64(units)
+    counts = np.bincount(places.ravel().astype(np.int64), minlength=resamples * units)
+    return counts.reshape(resamples, units).astype(np.float32)
+
+
+def _rates(
+    weights: Weights, right: NDArray[np.float32], scored: NDArray[np.float32] | None
+) -> NDArray[np.float64]:
+    """Return each prompt's accuracy on weighted examples, shape (r, t); NaN where it has none."""
+    # Counts below 2**24 are exact, and their quotients are equal where the fractions are.
+    hits = (weights @ right.T).astype(np.float64)
+    seen = weights.sum(axis=1, keepdims=True) if scored is None else weights @ scored.T
+    with np.errstate(invalid="ignore"):
+        rates: NDArray[np.float64] = hits / seen
+    return rates
+
+
+def _of_winners(scores: NDArray[np.float64], elsewhere: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what the best of each row reach elsewhere, on average, shape (r,)."""
+    known = np.nan_to_num(scores, nan=-1.0)
+    best = (scores == known.max(axis=1, keepdims=True)) & ~np.isnan(elsewhere)
+    with np.errstate(invalid="ignore"):
+        means: NDArray[np.float64] = np.where(best, elsewhere, 0).sum(axis=1) / best.sum(axis=1)
+    return means

@@ -1,0 +1,177 @@
+"""`maxrandom gate` where the ledger was tampered with: red with the reason, and never a pass."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_maxrandom.ledger import FOLDER
+from tests.integration.jobs import HOLDS, run_gate, write_claims
+from tests.repositories import begin_repository, commit, git
+from tests.unit.ledger.common import OWN, ledger
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SUITE = """\
+models: [{{name: {model}, label: tiny, quantization: none}}]
+tasks: [{{name: words, format: jsonl, path: words.jsonl, append_choices: false}}]
+prompts: {{shots: 0, count: 2, instructions: ["", "Say:\\n"]}}
+assert: report
+"""
+
+
+@pytest.fixture
+def repository(workspace: Path) -> Path:
+    """A clone, on a branch of its own, of a repository with a claim that holds and a ledger."""
+    origin = workspace.parent / "origin"
+    shutil.copytree(workspace, origin)
+    write_claims(origin, strong=HOLDS)
+    made = ledger(origin / "models" / FOLDER)
+    for number in range(20):
+        made.evaluated(OWN, f"p{number}", 10, number % 10)
+    begin_repository(origin)
+    shutil.rmtree(workspace)
+    git(workspace.parent, "clone", "--quiet", origin, workspace)
+    git(workspace, "switch", "--quiet", "--create", "work")
+    return workspace
+
+
+def gate(
+    folder: Path, *arguments: str, path: str | None = None, **environment: str
+) -> tuple[int, str]:
+    """Run the gate with what a forge tells; return its code and what it says."""
+    known = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("GITHUB_", "CI_MERGE_REQUEST_"))
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest_maxrandom.cli", "gate", "models", *arguments],
+        cwd=folder,
+        env=known | environment | ({} if path is None else {"PATH": path}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def the_file(folder: Path) -> Path:
+    (path,) = (folder / "models" / FOLDER).glob("*.jsonl")
+    return path
+
+
+def drop_lines(folder: Path) -> None:
+    path = the_file(folder)
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:5]))
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        {"GITHUB_BASE_REF": "main"},
+        {"CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main"},
+        {"CI_MERGE_REQUEST_DIFF_BASE_SHA": "HEAD~1"},
+    ],
+    ids=["GitHub", "GitLab", "GitLab's commit"],
+)
+def test_a_ledger_that_shrank_is_red_with_the_reason(
+    repository: Path, known: dict[str, str]
+) -> None:
+    commit(repository)
+    code, said = gate(repository, **known)
+    assert code == 0, said
+    drop_lines(repository)
+    commit(repository)
+    code, said = gate(repository, **known)
+    assert code == 1
+    last = said.splitlines()[-1]
+    assert last.startswith("maxrandom gate: failed: 1 of 1 claim holds; the ledger lost what stood")
+    assert "and 13 more" in last
+    assert sum(" is gone " in line for line in said.splitlines()[:-1]) == 16
+    report = json.loads((repository / "maxrandom-report" / "report.json").read_text())
+    assert [claim["outcome"] for claim in report["claims"]] == ["passed"]
+
+
+def test_a_base_may_be_given_or_declined(repository: Path) -> None:
+    drop_lines(repository)
+    commit(repository)
+    assert gate(repository)[0] == 0
+    assert gate(repository, "--base-ref=origin/main")[0] == 1
+    assert gate(repository, "--base-ref=none", GITHUB_BASE_REF="main")[0] == 0
+
+
+def test_without_history_checkout_or_git_nothing_runs_and_nothing_passes(
+    repository: Path, tmp_path: Path
+) -> None:
+    clone = tmp_path / "shallow"
+    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{repository.parent / 'origin'}", clone)
+    bare = tmp_path / "bare"
+    shutil.copytree(repository / "models", bare / "models")
+    for folder, base, path, reason in (
+        (clone, "release", None, "fetch-depth: 0"),
+        (bare, "main", None, "is in no git checkout"),
+        (repository, "main", str(tmp_path), "git cannot be run"),
+    ):
+        code, said = gate(folder, path=path, GITHUB_BASE_REF=base)
+        assert code == 2, said
+        assert reason in said
+        assert said.startswith("maxrandom gate: error: the ledger cannot be compared")
+        assert not (folder / "maxrandom-report" / "report.json").exists()
+
+
+def test_the_action_tells_the_reason_wherever_it_is_looked_for(repository: Path) -> None:
+    shutil.rmtree(repository / "models" / FOLDER)
+    commit(repository)
+    base = {"GITHUB_BASE_REF": "main"}
+    result = run_gate(repository, environment=base)
+    assert (result.code, result.outputs["outcome"]) == (1, "failed")
+    assert result.summary.startswith("**❌ The gate failed: the ledger lost what stood at")
+    assert "20 prompts of tiny 4-shot" in result.summary
+    assert "::error title=The gate failed" in result.log
+    result = run_gate(repository, environment={"GITHUB_BASE_REF": "nowhere"})
+    assert (result.code, result.outputs["outcome"]) == (2, "error")
+    assert "fetch-depth: 0" in result.log
+    assert "cannot be compared with its base" in result.summary
+    assert run_gate(repository, environment=base, base_ref="none").code == 0
+
+
+@pytest.mark.parametrize("left", [True, False], ids=["left behind", "deleted"])
+def test_a_suite_that_moved_is_found_by_the_examples_that_it_tested(
+    repository: Path, tiny_llama: Path, left: bool
+) -> None:
+    for path in (repository / "models").rglob("*"):
+        if path.is_file() and path.name != "pytest.ini":
+            path.unlink()
+    (repository / "models" / "words.maxrandom.yaml").write_text(SUITE.format(model=tiny_llama))
+    rows = [{"input": f"word {i}", "choices": ["Yes", "No"], "answer": i % 2} for i in range(12)]
+    (repository / "models" / "words.jsonl").write_text(
+        "".join(f"{json.dumps(row)}\n" for row in rows)
+    )
+    (repository / ".gitignore").write_text(".maxrandom\nmaxrandom-report\n__pycache__\n")
+    assert gate(repository)[0] == 0
+    before = the_file(repository)
+    name = before.name
+    commit(repository)
+    (repository / "models" / "deeper").mkdir()
+    for path in (repository / "models").glob("words*"):
+        path.rename(path.parent / "deeper" / path.name)
+    suite = repository / "models" / "deeper" / "words.maxrandom.yaml"
+    suite.write_text(suite.read_text().replace('"Say:', '"Tell:'))
+    if not left:
+        shutil.rmtree(repository / "models" / FOLDER)
+    code, said = gate(repository, "--base-ref=HEAD")
+    assert code == 1
+    assert f"models/{FOLDER}/{name}" in said
+    # One of the two prompts is tried again beside the suite, and stands there.
+    assert f"{'1 prompt' if left else '2 prompts'} and 1 look of" in said
+    # The run is told, too, while HEAD has the ledger.
+    (claim,) = json.loads((repository / "maxrandom-report" / "report.json").read_text())["claims"]
+    assert any("counts 2 prompts of" in line for line in claim["warnings"])

@@ -1,0 +1,35 @@
+"""What proofs measure, printed as the tables of docs/what-a-green-run-means.md."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Measured = Callable[..., None]
+
+
+@pytest.fixture
+def measured(record_property: Callable[[str, object], None]) -> Measured:
+    """Keep a row of a table with the test's report: the table's name, what it is of, shares."""
+
+    def keep(table: str, name: str, *shares: float) -> None:
+        cells = [f"{share:.3f}".removeprefix("0") for share in shares]
+        record_property("measured", [table, " | ".join([name, *cells])])
+
+    return keep
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    tables: dict[str, list[str]] = {}
+    reports = terminalreporter.getreports("passed") + terminalreporter.getreports("failed")
+    for name, value in (each for report in reports for each in report.user_properties):
+        if name == "measured":
+            tables.setdefault(value[0], []).append(value[1])
+    for table, rows in sorted(tables.items()):
+        terminalreporter.section(table)
+        for row in rows:
+            terminalreporter.line(f"| {row} |")

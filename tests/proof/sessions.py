@@ -1,0 +1,84 @@
+"""Sweeps as recorded results, judged by pytest in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tests.proof.scale import LEVEL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tests.proof.guessers import Sweep
+
+
+def run_pytest(folder: Path, *arguments: str) -> tuple[int, list[dict[str, Any]]]:
+    """Run pytest in a folder with suites; return its exit code and the claims of its report."""
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    report = folder / "report.json"
+    report.unlink(missing_ok=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "--tb=no", "--no-summary", "-p", "no:cacheprovider",
+         f"--maxrandom-json={report}", *arguments],
+        cwd=folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert report.is_file(), done.stdout + done.stderr
+    claims: list[dict[str, Any]] = json.loads(report.read_text())["claims"]
+    return done.returncode, claims
+
+
+def shares(claims: Sequence[dict[str, Any]]) -> tuple[float, float, float]:
+    """Return which share of claims has p_max, permutation_p within the level, and which passed."""
+    p_max, permuted = (
+        np.mean([(1 if claim[name] is None else claim[name]) <= LEVEL for claim in claims])
+        for name in ("p_max", "permutation_p")
+    )
+    passed = np.mean([claim["outcome"] == "passed" for claim in claims])
+    return float(p_max), float(permuted), float(passed)
+
+
+def judge(
+    folder: Path, sweeps: Sequence[Sweep], rest: str = ""
+) -> tuple[int, list[dict[str, Any]]]:
+    """Judge each sweep by a claim of its own, all of them in one session.
+
+    Parameters
+    ----------
+    rest : str
+        What else the suite says; nothing, and the claims are those that a suite makes by default.
+
+    Returns
+    -------
+    Exit code, and the claims in the order of the sweeps.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    arrays: dict[str, Any] = {}
+    for number, sweep in enumerate(sweeps):
+        t, n = sweep.answers.shape
+        arrays |= {
+            f"run{number}__0__{name}": values
+            for name, values in (
+                ("prompt_ids", np.arange(t)),
+                ("example_ids", np.arange(n)),
+                ("answers", sweep.answers),
+                ("gold", sweep.gold),
+                ("choices", np.full(n, 2)),
+                ("clusters", sweep.clusters),
+            )
+            if values is not None
+        }
+    np.savez(folder / "m.npz", **arrays)
+    tasks = "".join(f"- {{name: run{number}}}\n" for number in range(len(sweeps)))
+    (folder / "s.maxrandom.yaml").write_text(
+        "models:\n- {name: m, backend: recorded, results: {path: m.npz, format: npz}}\n"
+        f"tasks:\n{tasks}{rest}"
+    )
+    code, claims = run_pytest(folder)
+    by_task = {claim["task"]: claim for claim in claims}
+    return code, [by_task[f"run{number}"] for number in range(len(sweeps))]

@@ -1,0 +1,77 @@
+"""Guessers that are looked at after each new prompt: how many of them turn green at some look."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from pytest_maxrandom.stats.looks import spent
+from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+from pytest_maxrandom.stats.permutation import max_t_test, p_of_all
+from tests.proof.guessers import GUESSERS, N, Sweep
+from tests.proof.scale import LEVEL, most, scaled
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tests.proof.conftest import Measured
+
+pytestmark = pytest.mark.proof
+
+LOOKS = 200
+RUNS = scaled(300, 20)
+PERMUTATIONS = 9_999
+T = np.arange(1, LOOKS + 1)
+SPENT = [spent(LEVEL, t) for t in T.tolist()]
+
+
+def permutation_p(sweep: Sweep, seed: int) -> NDArray[np.float64]:
+    """Return the max-T p-value of the first t prompts, for each t at once."""
+    generator = np.random.default_rng(seed)
+    ones = generator.permuted(np.tile(sweep.gold, (PERMUTATIONS, 1)), axis=1).astype(np.float32)
+    answers = sweep.answers.astype(np.float32)
+    # Both say 1, or both say 0.
+    right = N - ones.sum(axis=1)[:, np.newaxis] - answers.sum(axis=1) + 2 * ones @ answers.T
+    best = np.maximum.accumulate((sweep.answers == sweep.gold).sum(axis=1))
+    reached = np.maximum.accumulate(np.rint(right), axis=1) >= best
+    p: NDArray[np.float64] = (1 + reached.sum(axis=0)) / (PERMUTATIONS + 1)
+    return p
+
+
+def p_max(sweep: Sweep, tries: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the p_max of the best of the first prompts, beside that many guessers."""
+    best = np.maximum.accumulate((sweep.answers == sweep.gold).sum(axis=1))
+    one = np.array([MaxRandomBaseline(N, 0.5, 1).p_value(count) for count in range(N + 1)])
+    p: NDArray[np.float64] = -np.expm1(tries * np.log1p(-np.minimum(one[best], 1 - 1e-16)))
+    return p
+
+
+def test_all_looks_at_once_are_what_single_looks_are() -> None:
+    sweep = GUESSERS["say the label frequencies, 70/30"](np.random.default_rng(0), LOOKS)
+    together, beside = permutation_p(sweep, 1), p_max(sweep, T)
+    best = np.maximum.accumulate((sweep.answers == sweep.gold).sum(axis=1))
+    for t in (1, 20, 200):
+        alone = max_t_test(sweep.answers[:t], sweep.gold, permutations=PERMUTATIONS)
+        assert together[t - 1] == pytest.approx(alone.p_value, abs=0.02)
+        exact = MaxRandomBaseline(N, 0.5, t).p_value(int(best[t - 1]))
+        assert beside[t - 1] == pytest.approx(exact, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", GUESSERS)
+def test_a_spent_level_passes_guessers_in_five_of_a_hundred_runs_whenever_one_looks(
+    name: str, measured: Measured
+) -> None:
+    generator = np.random.default_rng(16)
+    levels = np.array([look.level for look in SPENT])
+    ends = np.array([look.t for look in SPENT])
+    spending = naive = 0
+    for run in range(RUNS):
+        sweep = GUESSERS[name](generator, LOOKS)
+        shuffled = permutation_p(sweep, run)
+        of_all = np.array(list(map(p_of_all, shuffled.tolist(), T.tolist(), ends.tolist())))
+        spending += bool(((p_max(sweep, ends) <= levels) & (of_all <= levels)).any())
+        naive += bool(((p_max(sweep, T) <= LEVEL) & (shuffled <= LEVEL)).any())
+    measured(f"{LOOKS} looks ({RUNS} runs)", name, naive / RUNS, spending / RUNS)
+    assert spending <= most(RUNS)

@@ -1,0 +1,139 @@
+"""What computes a number is foretold without loading, and is what the loaded model says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_maxrandom.models import arithmetic, devices
+from pytest_maxrandom.models.arithmetic import foretold, processor
+from pytest_maxrandom.models.devices import Processors
+from pytest_maxrandom.models.registry import ModelPool
+from pytest_maxrandom.models.transformers import load
+from pytest_maxrandom.record import Arithmetic
+from pytest_maxrandom.suite.spec import ModelSpec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+H100, A100 = "NVIDIA H100 (compute capability 9.0)", "NVIDIA A100 (compute capability 8.0)"
+
+
+def _spec(**said: Any) -> ModelSpec:
+    return ModelSpec.model_validate({"name": "m", "device": "cpu", **said})
+
+
+@pytest.mark.parametrize("quantization", ["none", "nf4", "fp4", "int8"])
+def test_what_is_foretold_is_what_is_found(
+    tiny_llama: Path, quantization: str, kernels: str
+) -> None:
+    spec = _spec(quantization=quantization)
+    found = load(spec, str(tiny_llama)).arithmetic
+    assert found == foretold(spec)
+    assert ("avx512_bf16" in found.kernels) == (
+        kernels == "native" and quantization in ("nf4", "fp4")
+    )
+    assert found.versions["torch"] == version("torch")
+    assert ("bitsandbytes" in found.versions) == (quantization != "none")
+
+
+def test_before_bitsandbytes_is_imported_the_processor_tells(tiny_llama: Path) -> None:
+    from bitsandbytes.nn import modules
+
+    code = (
+        "import sys\n"
+        "from pytest_maxrandom.models.arithmetic import foretold\n"
+        "from pytest_maxrandom.suite.spec import ModelSpec\n"
+        "print('avx512_bf16' in foretold(ModelSpec(name='m', device='cpu')).kernels)\n"
+        "print({'torch', 'transformers', 'bitsandbytes'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert done == [str(bool(modules.has_avx512bf16())), "set()"]
+
+
+def test_batches_threads_and_the_engine_are_no_part_of_it(tiny_llama: Path) -> None:
+    import torch
+
+    spec = _spec(quantization="none")
+    found = {load(spec, str(tiny_llama), engine="plain", batch_tokens=64).arithmetic.digest}
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(before + 1)
+        found.add(load(spec, str(tiny_llama)).arithmetic.digest)
+    finally:
+        torch.set_num_threads(before)
+    assert found == {foretold(spec).digest}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"processor": "other"},
+        {"kernels": "other"},
+        {"versions": {"torch": "2"}},
+        {"versions": {"torch": "1", "peft": "1"}},
+    ],
+)
+def test_processor_kernels_and_each_version_are_told_apart(changed: dict[str, Any]) -> None:
+    said: dict[str, Any] = {"processor": "p", "kernels": "k", "versions": {"torch": "1"}}
+    assert Arithmetic(**said).digest != Arithmetic(**{**said, **changed}).digest
+
+
+def test_libraries_that_are_kept_from_kernels_compute_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = processor()
+    monkeypatch.setenv("ATEN_CPU_CAPABILITY", "default")
+    assert processor() == f"{before}, ATEN_CPU_CAPABILITY=default"
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ({"device": "auto"}, H100),
+        ({"device": "cuda"}, H100),
+        ({"device": "cuda:1"}, A100),
+        ({"device_map": "auto", "device": "auto"}, f"{A100} and {H100}"),
+        ({"device": "cpu"}, None),
+    ],
+)
+def test_a_gpu_is_known_by_its_kind(
+    said: dict[str, str], expected: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(devices, "visible_kinds", lambda: [H100, A100, H100])
+    found = foretold(_spec(**said))
+    assert found.processor == (expected or processor())
+    assert expected is None or found.kernels == arithmetic.GENERIC
+
+
+def test_without_a_device_a_model_goes_to_gpus_of_one_kind_only() -> None:
+    """Else the same suite would be computed otherwise whenever another GPU happens to be free."""
+    names = ["arithmetic A", "arithmetic B", "arithmetic C"]
+    processors = [Processors(1, 3, names, [H100, A100, H100]) for _ in range(2)]
+    try:
+        taken = [each.take(_spec(device="auto")) for each in processors]
+        assert sorted(place[""] for place in taken if isinstance(place, dict)) == [
+            "cuda:0",
+            "cuda:2",
+        ]
+    finally:
+        for each in processors:
+            each.release()
+
+
+def test_the_pool_tells_what_was_found_of_a_model_that_was_loaded(
+    tiny_llama: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = Arithmetic("elsewhere", "none", {})
+    monkeypatch.setattr("pytest_maxrandom.models.registry.foretold", lambda spec: wrong)
+    spec = ModelSpec(name=tiny_llama.name, quantization="none", device="cpu")
+    pool = ModelPool()
+    assert pool.arithmetic(spec, tiny_llama.parent) == wrong
+    pool.get(spec, tiny_llama.parent)
+    assert pool.arithmetic(spec, tiny_llama.parent) == foretold(spec)

@@ -1,0 +1,105 @@
+"""What the winner is worth on new questions, in every report."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_maxrandom.errors import ReportError
+from pytest_maxrandom.record import NewQuestions
+from pytest_maxrandom.reports.comment import comment
+from pytest_maxrandom.reports.csv import csv as as_csv
+from pytest_maxrandom.reports.html import html
+from pytest_maxrandom.reports.latex import latex
+from pytest_maxrandom.reports.markdown import markdown
+from pytest_maxrandom.reports.references import bibtex
+from pytest_maxrandom.reports.results import dump
+from pytest_maxrandom.reports.terminal import rows
+from pytest_maxrandom.reports.untrusted import load_untrusted
+from tests.unit.reports.samples import claim, run, scored
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_maxrandom.record import ClaimRecord
+
+FOUND = NewQuestions(low=0.53432, estimate=0.60212, resamples=500)
+
+
+def known(**changed: object) -> ClaimRecord:
+    return claim(best=45, new_questions=replace(FOUND, **changed))  # type: ignore[arg-type]
+
+
+def test_the_summary_shows_the_bound() -> None:
+    header, row = rows(run(known()))
+    assert "  new questions  " in header
+    assert "  at least .534  passed  " in row
+
+
+def test_the_summary_has_no_column_for_what_no_claim_has() -> None:
+    assert "new questions" not in rows(run(claim(best=45)))[0]
+    header, with_it, without = rows(run(known(), claim(best=44)))
+    start = header.index("new questions")
+    assert with_it[start:].startswith("at least .534")
+    assert without[start - 2 : start + 15].isspace()
+
+
+def test_the_tables_and_the_line_that_can_be_quoted_show_it() -> None:
+    for text in (markdown(run(known())), comment(run(known()), report="https://ci.test/1")):
+        assert "On new questions it reaches at least .534, at 95 %." in text
+        assert "45/60<br>new: at least .534" in text
+        assert "*New*: what the best prompt reaches on new questions" in text
+    assert "<small>new: at least .534</small>" in html(run(known()))
+    assert "{best} & {new} & {standard}" in latex(run(known()))
+    assert "& 45 & 0.750 & 0.534 & 0.500 &" in latex(run(known()))
+
+
+@pytest.mark.parametrize("report", [markdown, html, latex])
+def test_nothing_is_said_of_new_questions_where_predictions_are_not_known(report: object) -> None:
+    assert callable(report)
+    assert "new" not in report(run(claim(best=45))).casefold().replace("newdimen", "")
+
+
+def test_the_details_say_what_was_estimated() -> None:
+    said = "an accuracy of at least .534 at 95 %; estimated .602, without the bias of the selection"
+    assert f"**On new questions:** {said} (.750 on these)" in markdown(run(known()))
+    assert f"{said} (.750 on these)" in html(run(known()))
+    nothing = markdown(run(known(estimate=None)))
+    assert "**On new questions:** an accuracy of at least .534 at 95 %\n" in nothing
+
+
+def test_another_metric_is_not_taken_for_the_accuracy() -> None:
+    text = markdown(run(scored(new_questions=FOUND)))
+    assert "macro-F1<br>new: accuracy at least .534" in text
+
+
+def test_the_disclosure_says_it_with_its_sources() -> None:
+    text = latex(run(known(clusters=12)))
+    assert "On new questions: an accuracy of at least .534" in text
+    assert "of 12 clusters of examples" in text
+    for key in ("clopper-pearson-1934", "efron-tibshirani-1997", "bentkus-2004"):
+        assert f"\\cite{{{key}}}" in text
+        assert f"{{{key}," in bibtex(run(known(clusters=12)))
+    assert "bentkus" not in latex(run(known()))
+    assert "efron" not in latex(run(known(estimate=None)))
+
+
+def test_the_table_of_numbers_has_all_digits() -> None:
+    (row,) = csv.DictReader(io.StringIO(as_csv(run(known()))))
+    assert (row["new_questions_low"], row["new_questions_estimate"]) == ("0.53432", "0.60212")
+
+
+@pytest.mark.parametrize(("name", "value"), [("low", 1.2), ("estimate", -0.1), ("clusters", -1)])
+def test_a_report_of_anybody_holds_no_number_that_no_run_has(
+    tmp_path: Path, name: str, value: float
+) -> None:
+    path = tmp_path / "r.json"
+    path.write_text(dump(run(known())))
+    assert load_untrusted(path).claims[0].new_questions == FOUND
+    path.write_text(dump(run(known(**{name: value}))))
+    with pytest.raises(ReportError, match=rf"claims\[0\]\.new_questions\.{name}"):
+        load_untrusted(path)
