@@ -20,7 +20,7 @@ demo: $(READY)  ## Sweep the demo model and write report.md
 test: $(READY)  ## Run the whole test suite, and a cut of each long proof
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-proof: $(READY)  ## Prove what a green run means: the long proofs whole, with their figures (some 30 minutes)
+proof: $(READY)  ## Prove what a green run means: the long proofs whole, with their figures (some 20 minutes on 2 cores)
 	MAXRANDOM_PROOF=whole $(BIN)/python -m pytest tests/proof -n auto --dist loadfile
 
 lint: $(READY)  ## Check style and types

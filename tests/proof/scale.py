@@ -18,10 +18,10 @@ def scaled(whole: int, cut: int) -> int:
 def most(runs: int) -> int:
     """Return how many of them may pass where at most 5 in 100 should.
 
-    Whole: 60 of 1,000, as the documentation promises. In a cut: what a true level of .05 exceeds
-    in one of a thousand simulations.
+    Of 1,000 at most 60, as the documentation promises; of fewer what a true level of .05 exceeds in
+    one of a thousand simulations.
     """
-    return 6 * runs // 100 if WHOLE else int(stats.binom.isf(1e-3, runs, LEVEL))
+    return 6 * runs // 100 if runs >= 1000 else int(stats.binom.isf(1e-3, runs, LEVEL))
 
 
 def least(runs: int, power: float) -> int:
