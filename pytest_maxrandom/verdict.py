@@ -331,7 +331,9 @@ def _way_out(claim: Claim, null: Null, counted: bool) -> str:
     least = f"{critical:.0f}/{null.n}" if counted else f"a score of {critical:.4f}"
     if claim.permutation_p is None:
         return f"{least} would have passed"
-    return f"{least} is needed for the rest, {depends}"
+    names = [P_VALUES.get(key, _BASELINES.get(str(bound))) for key, bound in claim.bounds().items()]
+    rest = " and ".join(str(name) for name in names if name != P_VALUES["permutation_p"])
+    return f"{least} is needed for {rest}, {depends}"
 
 
 def _above(name: str, p: float, bound: float) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LETTERS = "ABCD"
-RIGHT, WRONG = "yes", ("No", "no", "False", "True")
+RIGHT, WRONG = "yes", ("No", "no", "False", "True", "NO", "Nay", "Nope")
+_THREE_WRONG = [*itertools.combinations(WRONG, len(LETTERS) - 1)]
 INSTRUCTIONS = [f"Test {number}.\n" for number in range(10)]
 """As many prompts without demonstrations."""
 
@@ -36,8 +38,8 @@ def rows(places: Sequence[int]) -> list[dict[str, Any]]:
     for number, place in enumerate(places):
         name = f"q{number}"
         order = shown_order(Example(name, "", ("",) * len(LETTERS), (0,)))
-        # Another one is missing each time, so that labels are places and no shared texts.
-        wrong = [text for other, text in enumerate(WRONG) if other != number % len(WRONG)]
+        # So many different ones that none of the texts could be preferred among the same choices.
+        wrong = list(_THREE_WRONG[number % len(_THREE_WRONG)])
         choices = [RIGHT if index == order[place] else wrong.pop() for index in range(len(LETTERS))]
         found.append({"id": name, "input": f"{number:03}", "choices": choices, "answer": RIGHT})
     return found

@@ -280,7 +280,7 @@ def test_predictions_go_to_a_file_of_their_own(suite: Suite) -> None:
 
 
 def test_a_claim_of_the_test_set_is_tested_there(suite: Suite) -> None:
-    claimed = "    test: {fraction: 0.5}\n    assert: {test_p: 0.1}\n"
+    claimed = "    test: {fraction: 0.5}\n    assert: {p_max: 0.05, test_p: 0.1, red_flags: warn}\n"
     held = suite.run("", task=claimed)
     assert (held["outcome"], held["holds"]) == ("passed", True)
     assert held["test"]["p"] <= 0.1

@@ -26,7 +26,8 @@ def test_a_constant_label_beats_the_baseline_where_it_is_often_right_and_is_caug
     suite: LabelSuite, preferring: Path
 ) -> None:
     for check in CHECKS:
-        suite.write(preferring, MAJORITY, f"label_bias: {{check: {check}}}")
+        claimed = "assert: {p_max: 0.05}"
+        suite.write(preferring, MAJORITY, f"{claimed}\nlabel_bias: {{check: {check}}}")
         found = suite.run()
         claim, bias = found[CLAIM], found[BIAS]
         assert claim["best_correct"] == 45

@@ -61,8 +61,9 @@ def test_a_failing_claim_is_one_line_with_all_its_numbers(
     result.stdout.fnmatch_lines(
         [
             f"0/{N} = .000 with the only prompt (t = 1), n = {N}; chance .500, best of 1 random "
-            f"guessers .500, p_max > .999: p_max > .999 is above .05; {critical}/{N} would have "
-            "passed",
+            "guessers .500, p_max > .999: p_max > .999 is above .05 and permutation p > .999 is "
+            f"above .05; {critical}/{N} is needed for p_max, the permutation p depends on the "
+            "answers, not on their number",
             f"FAILED *::unknown* - 0/{N} = .000 *",
         ]
     )

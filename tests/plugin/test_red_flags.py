@@ -18,6 +18,7 @@ from tests.unit.recorded.suites import rows, save
 if TYPE_CHECKING:
     from pathlib import Path
 
+DEFAULT = {"p_max": 0.05, "permutation_p": 0.05}
 KNOWN, UNKNOWN = "known[tiny-none-0shot]", "unknown[tiny-none-0shot]"
 EXAMPLES = 40
 
@@ -62,7 +63,7 @@ def test_a_fatal_red_flag_fails_a_claim_and_is_told_with_what_was_found(
     )
     result.assert_outcomes(failed=1, deselected=1)
     claim = claims(pytester.path / "r.json")[KNOWN]
-    assert claim["assert"] == {"p_max": 0.05}
+    assert claim["assert"] == DEFAULT
     assert claim["severities"] == {"label_mass": "fail"}
     assert (claim["best_correct"], claim["p_max"]) == (N, pytest.approx(0.5**N))
     assert (claim["holds"], claim["passed"], claim["outcome"]) == (True, False, "failed")
@@ -94,7 +95,8 @@ def test_a_red_flag_stands_beside_the_numbers_that_fail_a_claim_too(
     assert severities(claim) == {"never_right": "fail", "label_mass": "warn"}
     assert (claim["holds"], claim["passed"], claim["severities"]) == (False, False, {})
     assert re.fullmatch(
-        r"0/24 = .000 with .* is above .05; \d+/24 would have passed; red flag: never_right",
+        r"0/24 = .000 with .* is above .05; \d+/24 is needed for p_max, the permutation p "
+        r"depends on the answers, not on their number; red flag: never_right",
         claim["message"],
     )
     result.stdout.fnmatch_lines(
@@ -127,7 +129,7 @@ def test_a_suite_sets_what_red_flags_do(
     assert severities(claim) == found
     assert "red flag" not in (claim["message"] or "")
     reported = assertion == "report"
-    assert claim["assert"] == ({} if reported else {"p_max": 0.05})
+    assert claim["assert"] == ({} if reported else DEFAULT)
     assert claim["outcome"] == ("passed" if reported else "failed")
 
 

@@ -212,7 +212,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
 def test_replicates_never_open_the_test_set(suite: Suite) -> None:
     suite.head = suite.head.replace("{max_examples: 12}", "{max_examples: 10}")
     suite.head += "    test: {fraction: 0.25}\n"
-    suite.write("replicates: 4\nassert: {p_max: 0.5}")
+    suite.write("replicates: 4\nassert: {p_max: 0.5, red_flags: warn}")
     found = suite.run()
     assert found[CLAIM]["passed"]
     assert any(run["passed"] for run in found[replicates_of(count=4)]["runs"][1:])
@@ -288,7 +288,7 @@ def test_each_replicate_has_the_budget_for_itself(suite: Suite) -> None:
 
 
 def test_a_terminal_shows_which_replicate_is_tested(suite: Suite) -> None:
-    suite.write(f"replicates: {COUNT}")
+    suite.write(f"replicates: {COUNT}\nassert: {{p_max: 0.1, permutation_p: 0.1}}")
     suite.run()  # what is stored is shown as what is computed
     text = in_a_terminal(suite.pytester.path)
     for number in range(2, COUNT + 1):

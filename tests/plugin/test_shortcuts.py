@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PLACES = [number % 4 for number in range(20)]
 CONTROL = "shortcuts: choices_only"
 RIGHT = label_models.RIGHT
-WRONG = (*label_models.WRONG, "NO", "TRUE")
+WRONG = (*label_models.WRONG[:4], "NO", "TRUE")
 """Of these each example has three of its own."""
 
 

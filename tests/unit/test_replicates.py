@@ -50,10 +50,10 @@ def suite(
     count: int = 5,
     task: str = "",
 ) -> Path:
-    """A suite of one task, whose right answer is always "yes"."""
+    """A suite of one task, whose right answer is "yes" and "no" in turn."""
     rows = [
         {"id": f"q{number}", "input": f"question {number}", "choices": ["yes", "no"],
-         "answer": "yes"}
+         "answer": ["yes", "no"][number % 2]}
         for number in range(examples)
     ]  # fmt: skip
     (folder / "many.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
@@ -193,9 +193,10 @@ def test_a_claim_that_is_expected_to_fail_fails_in_replicates_only_if_that_is_as
         suite(tmp_path, "replicates: 3\nxfail: guesses\nassert: {in_replicates: .5}")
     )[0]
     assert (reported.xfail, asserted.xfail) == (None, "guesses")
-    assert reported.record("i", "s").asserted == {"p_max": 0.05}
-    assert asserted.record("i", "s").asserted == {"p_max": 0.05, "in_replicates": 0.5}
-    assert asserted.claim.claim.asserted() == {"p_max": 0.05}
+    default = {"p_max": 0.05, "permutation_p": 0.05}
+    assert reported.record("i", "s").asserted == default
+    assert asserted.record("i", "s").asserted == {**default, "in_replicates": 0.5}
+    assert asserted.claim.claim.asserted() == default
 
 
 def run(passed: bool, verdict: Standing = "above maximum", best: int = 60) -> Replicate:

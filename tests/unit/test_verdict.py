@@ -262,7 +262,7 @@ def test_a_permutation_p_depends_on_the_answers_and_has_no_critical_count() -> N
     )
     mixed = judge(Claim(0.05, permutation_p=0.05), null, 13, permutation_p=0.2)
     assert mixed.message is not None
-    assert "16/20 is needed for the rest, the permutation p depends" in mixed.message
+    assert "16/20 is needed for p_max, the permutation p depends" in mixed.message
     unknown = judge(Claim(permutation_p=0.05), null, 20)
     assert unknown.passed is False
 

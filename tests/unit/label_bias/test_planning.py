@@ -174,8 +174,9 @@ def test_choices_that_are_neither_shared_nor_listed_have_no_labels(suite: Suite)
 
 
 def test_one_right_label_tells_nothing(suite: Suite) -> None:
-    (told,) = suite.mistakes([{**row, "answer": 0} for row in YES], "label_bias: {}")
-    assert told.startswith("4: label_bias: t: a prompt is scored on examples whose right answers")
+    block = "allow_unpassable: true\nlabel_bias: {}"
+    (told,) = suite.mistakes([{**row, "answer": 0} for row in YES], block)
+    assert told.startswith("5: label_bias: t: a prompt is scored on examples whose right answers")
 
 
 def test_too_few_examples_to_hold_some_back(suite: Suite) -> None:
