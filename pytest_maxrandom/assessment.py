@@ -17,14 +17,13 @@ from pytest_maxrandom.shortcuts.compare import beside_shortcuts
 from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.stats.metrics import SCORES
 from pytest_maxrandom.stats.permutation import (
-    LIFT,
     NOT_EVALUATED,
-    STATISTICS,
     STOP_AFTER,
     max_t_test,
     p_of_all,
     permutations_for,
 )
+from pytest_maxrandom.stats.statistic import LIFT, STATISTICS
 from pytest_maxrandom.verdict import DEFAULT_LEVEL, judge
 
 if TYPE_CHECKING:

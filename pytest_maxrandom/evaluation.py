@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pytest_maxrandom.assessment import assess
 from pytest_maxrandom.errors import ModelError, SweepError
@@ -12,20 +12,17 @@ from pytest_maxrandom.ledger import FOLDER
 from pytest_maxrandom.ledger.base import left_behind
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.others import other_models
-from pytest_maxrandom.record import Tries
 from pytest_maxrandom.shortcuts.blank import blanked, no_control_reason
-from pytest_maxrandom.stats.looks import spent
-from pytest_maxrandom.stats.permutation import p_of_all
 from pytest_maxrandom.sweep import is_stored, run_sweep
 from pytest_maxrandom.tries import (
     claim_ledger,
     count_tries,
     explained,
+    look_of,
     own_tries,
     subject_of,
     without_siblings,
 )
-from pytest_maxrandom.verdict import DEFAULT_LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,7 +34,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.plan import PlannedClaim
     from pytest_maxrandom.predictions import Predictions, PromptPredictions, Scoring
     from pytest_maxrandom.prompts.prompt import Prompt
-    from pytest_maxrandom.record import Arithmetic, ClaimRecord, HeldOut
+    from pytest_maxrandom.record import Arithmetic, ClaimRecord, HeldOut, Tries
     from pytest_maxrandom.store import Store
     from pytest_maxrandom.sweep import Progress, Sweep
 
@@ -288,25 +285,11 @@ class Evaluation:
         planned, prompt_set = self._planned, self._planned.cell.prompt_set
         assert record.t is not None
         assert record.best_correct is not None
-        level, holds = _spent(planned, record)
         digests = [prompt.digest for prompt in prompt_set.prompts]
         look = self._ledger.look(
             self._subject, digests, t=record.t, n=prompt_set.n, best_correct=record.best_correct
         )
-        counted: Literal["claim", "task", "budget", "doubling"] = planned.counted
-        if planned.claim.spend:
-            counted = "doubling"
-        elif planned.suite.prompts.budget == record.t:
-            counted = "budget"
-        return Tries(
-            run=len(digests),
-            claim=claim,
-            task=task,
-            counted=counted,
-            look=look,
-            level=level,
-            holds=holds,
-        )
+        return look_of(planned, record, look, claim, task)
 
     def _test(self, sweep: Sweep, record: ClaimRecord, progress: Progress) -> None:
         """Open the test set for a claim that passed, and hold the claim to what it says of it."""
@@ -376,18 +359,3 @@ class Evaluation:
             If it cannot be loaded.
         """
         return self._means.pool.get(self._planned.model, self._planned.base)
-
-
-def _spent(planned: PlannedClaim, record: ClaimRecord) -> tuple[float, bool]:
-    """Return the level of a look whose claim spends it, and whether the claim holds at that."""
-    assert record.t is not None
-    spending = replace(planned.claim, spend=True)
-    t = spending.tried(record.t)
-    levels = spending.levels(t)
-    result = record.best_correct if record.metric == "accuracy" else record.best_score
-    assert result is not None
-    holds = not spending.failures(planned.with_t(t).null, result)
-    if "permutation_p" in levels:
-        p = record.permutation_p
-        holds &= p is not None and p_of_all(p, record.t, t) <= levels["permutation_p"]
-    return min(levels.values(), default=spent(DEFAULT_LEVEL, t)[0]), holds

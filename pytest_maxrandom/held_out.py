@@ -84,7 +84,7 @@ def held_out(
     )
 
 
-def unpassable(examples: Sequence[Example], test_p: float) -> str:
+def out_of_reach(examples: Sequence[Example], test_p: float) -> str:
     """Say why no answers to a test set can have so small a p; empty where some can."""
     null = MaxRandomBaseline(len(examples), [example.chance for example in examples], t=1)
     least = max(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.arms.derive import arms_of, dotted
 from pytest_maxrandom.errors import ModelError, Problem, SuiteError
-from pytest_maxrandom.held_out import unpassable
-from pytest_maxrandom.labels import label, preferable
+from pytest_maxrandom.impossible import contradicting, unpassable, untestable
+from pytest_maxrandom.labels import label
 from pytest_maxrandom.models.registry import locate, locate_adapter
 from pytest_maxrandom.nulls import Guessers, NoMetric, guessers, score_guessers
 from pytest_maxrandom.prompts.formats import Counterfactual
@@ -23,7 +23,7 @@ from pytest_maxrandom.tasks.load import load_task
 from pytest_maxrandom.verdict import Claim, share_levels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pytest_maxrandom.arms.derive import Arm
@@ -188,7 +188,7 @@ def plan(suite: Suite) -> list[PlannedClaim]:
             except ModelError as error:
                 message = f"{dotted(place)}: {error}"
                 problems.append(Problem(suite.path, suite.line(*place), message))
-    problems += _untestable(suite)
+    problems += untestable(suite)
     tasks = [_examples(suite, index, problems) for index in range(len(suite.spec.tasks))]
     cells: dict[str, list[list[Cell]]] = {}
     for arm in arms:
@@ -203,7 +203,7 @@ def plan(suite: Suite) -> list[PlannedClaim]:
         for cell in of_task
     ]
     claims = share_levels(claims)
-    if problems := [*_contradicting(suite, claims), *_unpassable(suite, claims)]:
+    if problems := [*contradicting(suite, claims), *unpassable(suite, claims)]:
         raise SuiteError(dict.fromkeys(problems))
     return claims
 
@@ -273,68 +273,6 @@ def _score_null(metric: Metric, prompt_set: PromptSet, t: int | None) -> ScoreGu
     if metric == "accuracy":
         return None
     return score_guessers(metric, prompt_set, label(prompt_set.validation), t)
-
-
-def _contradicting(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem]:
-    """Yield claims that contradict the suite's metric or budget."""
-    for claim in claims:
-        if claim.claim.spend and claim.suite.prompts.budget:
-            yield Problem(
-                suite.path,
-                suite.line("prompts", "budget"),
-                "prompts.budget: beside `looks: spend`; either makes any number of looks valid: "
-                "remove one of them",
-            )
-        parts = [f"`{key}`" for key in claim.claim.bounds() if key != "permutation_p"]
-        if parts and claim.null.only_permuted:
-            yield Problem(
-                suite.path,
-                suite.line("metric"),
-                f"{' and '.join(parts)} with `metric: {claim.suite.metric}`: who says one label "
-                "scores higher than who guesses, so guessers judge nothing; claim `permutation_p`, "
-                "or use `metric: balanced_accuracy`",
-            )
-
-
-def _untestable(suite: Suite) -> Iterator[Problem]:
-    """Yield the tasks of whose test set something is claimed, and that have none."""
-    for index, task in enumerate(suite.spec.tasks):
-        assertion = claimed(task.assertion, suite.spec.assertion)
-        if task.test is None and isinstance(assertion, AssertSpec) and assertion.test_p is not None:
-            own = isinstance(task.assertion, AssertSpec) and task.assertion.test_p is not None
-            place = ("tasks", index, "assert", "test_p") if own else ("assert", "test_p")
-            yield Problem(
-                suite.path,
-                suite.line(*place),
-                f"tasks[{index}]: `test_p` claims something of a test set, and {task.name} has "
-                "none; add `test: {fraction: 0.25}` to the task, or remove `test_p`",
-            )
-
-
-def _unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem]:
-    """Yield the claims that no result can pass; they would cost a sweep and tell nothing."""
-    for claim in () if suite.spec.allow_unpassable else claims:
-        null, ways = claim.null, None
-        if claim.claim.spend:
-            null = claim.with_t(claim.claim.tried(null.t)).null
-        if claim.claim.permutation_p is not None:
-            ways = min(each.arrangements for each in preferable(claim.cell.prompt_set))
-        if failures := claim.claim.impossible(null, ways):
-            yield Problem(
-                suite.path,
-                claim.line,
-                f"{claim.name} can never pass: even if all of n = {null.n} answers are right, "
-                f"{' and '.join(failures)} with t = {null.t}; "
-                "use more examples or fewer prompts (the command `maxrandom plan` tells how "
-                "many), or write `allow_unpassable: true`",
-            )
-        test_p = claim.claim.test_p
-        if test_p is not None and (why := unpassable(claim.cell.test, test_p)):
-            yield Problem(
-                suite.path,
-                claim.line,
-                f"{claim.name} can never pass: {why}, or write `allow_unpassable: true`",
-            )
 
 
 def _claim(suite: Suite, arm: Arm, index: int, cell: Cell) -> PlannedClaim:

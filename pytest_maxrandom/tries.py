@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.ledger import FOLDER, SetLedger, Subject
@@ -15,6 +15,10 @@ from pytest_maxrandom.ledger.digests import example_digest
 from pytest_maxrandom.models.digest import model_digest
 from pytest_maxrandom.models.registry import located, model_key
 from pytest_maxrandom.notation import count
+from pytest_maxrandom.record import Tries
+from pytest_maxrandom.stats.looks import spent
+from pytest_maxrandom.stats.permutation import p_of_all
+from pytest_maxrandom.verdict import DEFAULT_LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.ledger import Try
     from pytest_maxrandom.ledger.lines import Row
     from pytest_maxrandom.plan import PlannedClaim
+    from pytest_maxrandom.record import ClaimRecord
 
 _QUICKLY_READ = 1 << 30
 """Bytes of a model's files that are read to tell t before a run."""
@@ -179,6 +184,48 @@ def explained(
             f"at this claim counted t = {count(max(before))}, and the budget is more since then."
         )
     return notes
+
+
+def look_of(planned: PlannedClaim, record: ClaimRecord, look: int, claim: int, task: int) -> Tries:
+    """Return what a look at a claim that has been judged counts.
+
+    Parameters
+    ----------
+    look : int
+        Its number, from 1.
+    claim, task : int
+        Tries of this claim, and of any, on its examples.
+    """
+    counted: Literal["claim", "task", "budget", "doubling"] = planned.counted
+    if planned.claim.spend:
+        counted = "doubling"
+    elif planned.suite.prompts.budget == record.t:
+        counted = "budget"
+    level, holds = _spent(planned, record)
+    return Tries(
+        run=len(planned.cell.prompt_set.prompts),
+        claim=claim,
+        task=task,
+        counted=counted,
+        look=look,
+        level=level,
+        holds=holds,
+    )
+
+
+def _spent(planned: PlannedClaim, record: ClaimRecord) -> tuple[float, bool]:
+    """Return the level of a look whose claim spends it, and whether the claim holds at that."""
+    assert record.t is not None
+    spending = replace(planned.claim, spend=True)
+    t = spending.tried(record.t)
+    levels = spending.levels(t)
+    result = record.best_correct if record.metric == "accuracy" else record.best_score
+    assert result is not None
+    holds = not spending.failures(planned.with_t(t).null, result)
+    if "permutation_p" in levels:
+        p = record.permutation_p
+        holds &= p is not None and p_of_all(p, record.t, t) <= levels["permutation_p"]
+    return min(levels.values(), default=spent(DEFAULT_LEVEL, t)[0]), holds
 
 
 @dataclass(frozen=True, slots=True)

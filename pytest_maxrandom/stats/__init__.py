@@ -15,6 +15,7 @@ which asks for one number starts at once.
 ``gold``               right answers, one or several
 ``hits``               which answers are right
 ``permutation``        max-T permutation test
+``statistic``          what it takes the best of: accuracy, balanced accuracy, macro-F1, lift
 ``majority``           constant answers
 ``multiplicity``       many claims at once
 ``looks``              many looks at a claim whose t grows

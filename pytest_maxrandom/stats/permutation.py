@@ -16,12 +16,13 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_maxrandom.stats.chances import whole_number
 from pytest_maxrandom.stats.gold import membership, right_labels
+from pytest_maxrandom.stats.statistic import ACCURACY, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from pytest_maxrandom.stats.gold import Gold
-
-    Floats: TypeAlias = NDArray[np.float64]
+    from pytest_maxrandom.stats.statistic import Floats, Statistic
 
 NOT_EVALUATED = -1
 """The prediction of a prompt for an example that it was not scored on."""
@@ -54,82 +54,6 @@ def permutations_for(level: float) -> int:
     (9999, 199999)
     """
     return max(_FEWEST, math.ceil(_AT_THE_LEVEL / level) - 1)
-
-
-@dataclass(frozen=True, eq=False)
-class Tally:
-    """What the scores of t prompts are made of, by label; counts as floats, shape (..., t, m).
-
-    Attributes
-    ----------
-    hits
-        Right answers with the label.
-    seen
-        Scored examples for which the label is right.
-    said
-        Answers with the label, shape (t, m).
-    scored
-        Scored examples of the label's stratum, or all of them, shape (t, m).
-    """
-
-    hits: Floats
-    seen: Floats
-    said: Floats
-    scored: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Statistic:
-    """What a max-T test takes the best of.
-
-    Attributes
-    ----------
-    of
-        The scores of a tally, shape (..., t); NaN where a prompt has none.
-    by_stratum
-        Whether the labels of different strata are different labels.
-    """
-
-    of: Callable[[Tally], Floats]
-    by_stratum: bool = False
-
-
-def _accuracy(tally: Tally) -> Floats:
-    scores: Floats = tally.hits.sum(axis=-1) / tally.said.sum(axis=-1)
-    return scores
-
-
-def _lift(tally: Tally) -> Floats:
-    expected = tally.said * tally.seen / np.maximum(tally.scored, 1)
-    scores: Floats = (tally.hits - expected).sum(axis=-1) / tally.said.sum(axis=-1)
-    return scores
-
-
-def _balanced_accuracy(tally: Tally) -> Floats:
-    return _mean_of_classes(tally.hits / np.maximum(tally.seen, 1), tally.seen)
-
-
-def _macro_f1(tally: Tally) -> Floats:
-    return _mean_of_classes(2 * tally.hits / np.maximum(tally.seen + tally.said, 1), tally.seen)
-
-
-def _mean_of_classes(values: Floats, seen: Floats) -> Floats:
-    classes = seen > 0
-    scores: Floats = np.where(classes, values, 0.0).sum(axis=-1) / classes.sum(axis=-1)
-    return scores
-
-
-ACCURACY = Statistic(_accuracy)
-LIFT = Statistic(_lift, by_stratum=True)
-"""Accuracy above what the same answers are expected to reach, dealt at random to the examples that
-the prompt was scored on. For prompts that leave out their own demonstrations: which right answers
-are missing is known to the model, and whoever answers against them would seem to know."""
-STATISTICS = {
-    "accuracy": ACCURACY,
-    "balanced_accuracy": Statistic(_balanced_accuracy),
-    "macro_f1": Statistic(_macro_f1),
-}
-"""By the names that metrics have in a suite."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,8 @@ from pytest_maxrandom.prompts.prompt import Prompt
 from pytest_maxrandom.prompts.sampling import PromptSet
 from pytest_maxrandom.record import ClaimRecord, Engine
 from pytest_maxrandom.run import adjust
-from pytest_maxrandom.stats.permutation import STATISTICS, STOP_AFTER, max_t_test
+from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_test
+from pytest_maxrandom.stats.statistic import STATISTICS
 from pytest_maxrandom.suite.spec import AssertSpec, ModelSpec, SuiteSpec, TaskSpec
 from pytest_maxrandom.sweep import Sweep
 from pytest_maxrandom.tasks.task import Example, Layout, Task

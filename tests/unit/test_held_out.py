@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest, hypergeom
 
-from pytest_maxrandom.held_out import held_out, hold_to, unpassable
+from pytest_maxrandom.held_out import held_out, hold_to, out_of_reach
 from pytest_maxrandom.models.base import Score
 from pytest_maxrandom.predictions import predict
 from pytest_maxrandom.prompts.formats import Format, shown_order
@@ -179,13 +179,13 @@ def test_a_test_set_that_is_too_small_or_too_uniform_cannot_confirm(
     golds: str, least: float
 ) -> None:
     examples = questions(golds)
-    assert f"even if all {len(golds)} answers" in unpassable(examples, least * 0.99)
+    assert f"even if all {len(golds)} answers" in out_of_reach(examples, least * 0.99)
     reached = opened(examples, knowing).p
     assert reached is not None
     assert reached > least * 0.8
-    assert unpassable(examples, reached * 1.25) == ""
+    assert out_of_reach(examples, reached * 1.25) == ""
     if reached < 1:
-        assert unpassable(examples, reached * 0.8)
+        assert out_of_reach(examples, reached * 0.8)
 
 
 def test_a_claim_fails_with_the_numbers_of_its_test_set() -> None:
