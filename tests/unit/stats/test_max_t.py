@@ -117,31 +117,6 @@ def test_guessers_whose_answers_follow_the_passage_are_found_out_with_groups_onl
     assert alone / RUNS > 0.2
 
 
-def against_demonstrations(generator: np.random.Generator, n: int, k: int) -> Any:
-    """Answer with the labels that a prompt's demonstrations have more seldom."""
-    gold = (np.arange(n) >= 0.7 * n).astype(np.int64)
-    answers = np.empty((50, n), dtype=np.int64)
-    for row in answers:
-        shown = generator.choice(n, k, replace=False)
-        row[:] = generator.random(n) < 1 - gold[shown].mean()
-        row[shown] = -1
-    return answers, gold
-
-
-@pytest.mark.slow
-def test_answers_against_the_demonstrations_that_are_left_out_are_no_lift() -> None:
-    generator = np.random.default_rng(1)
-    lifted = accurate = 0
-    for run in range(RUNS):
-        answers, gold = against_demonstrations(generator, 100, 4)
-        given: Any = {"permutations": 199, "stop_after": 30, "seed": run}
-        lifted += max_t_test(answers, gold, statistic=LIFT, **given).p_value <= LEVEL
-        accurate += max_t_test(answers, gold, **given).p_value <= LEVEL
-    # The mean is taken out; what demonstrations do to the variance is left.
-    assert lifted / RUNS <= LEVEL + 0.02 + NOISE
-    assert accurate / RUNS > 0.25
-
-
 def test_lift_is_accuracy_beyond_what_the_same_answers_are_expected_to_reach() -> None:
     answers = np.array([[0, 0, 1, 1, -1, 2, 0]])
     gold = [0, 1, 1, 0, 1, 2, 2]
