@@ -18,10 +18,7 @@ from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.stats.metrics import SCORES
 from pytest_maxrandom.stats.permutation import (
     NOT_EVALUATED,
-    STOP_AFTER,
-    max_t_test,
-    p_of_all,
-    permutations_for,
+    max_t_of_all,
 )
 from pytest_maxrandom.stats.statistic import LIFT, STATISTICS
 from pytest_maxrandom.verdict import DEFAULT_LEVEL, judge
@@ -180,29 +177,29 @@ def permuted_p(
     """
     said = np.asarray(answers)
     left_out = metric == "accuracy" and bool((said == NOT_EVALUATED).any())
-    test = max_t_test(
+    p, test = max_t_of_all(
         said,
         gold,
         choices,
+        t,
+        level=level,
         statistic=LIFT if left_out else STATISTICS[metric],
         strata=strata,
         groups=groups,
-        permutations=permutations_for(level),
-        stop_after=STOP_AFTER,
     )
-    notes, held = [], len(said)
+    notes, others = [], t - len(said)
     if test.fixed:
         alone = "cluster with as many examples" if groups else "example with the same choices"
         notes.append(
             f"Of {count(said.shape[1])} right answers {count(test.fixed)} stay where they are when "
             f"right answers are shuffled, because there is no other {alone}."
         )
-    if t > held:
+    if others > 0:
         notes.append(
-            f"The permutation p was computed of this run's {count(held)} prompts and multiplied by "
-            f"{t / held:.3g}, because t is larger, and other answers are not at hand."
+            f"t counts {count(others)} more {'prompt' if others == 1 else 'prompts'} than this run "
+            "has answers of; each adds the best prompt's own permutation p."
         )
-    return p_of_all(test.p_value, held, t), notes
+    return p, notes
 
 
 def _scores(planned: PlannedClaim, labels: Labels, answers: list[list[int]]) -> list[float] | None:

@@ -17,7 +17,6 @@ from pytest_maxrandom.models.registry import located, model_key
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Tries
 from pytest_maxrandom.stats.looks import spent
-from pytest_maxrandom.stats.permutation import p_of_all
 from pytest_maxrandom.verdict import DEFAULT_LEVEL
 
 if TYPE_CHECKING:
@@ -224,7 +223,7 @@ def _spent(planned: PlannedClaim, record: ClaimRecord) -> tuple[float, bool]:
     holds = not spending.failures(planned.with_t(t).null, result)
     if "permutation_p" in levels:
         p = record.permutation_p
-        holds &= p is not None and p_of_all(p, record.t, t) <= levels["permutation_p"]
+        holds &= p is not None and p * t / record.t <= levels["permutation_p"]
     return min(levels.values(), default=spent(DEFAULT_LEVEL, t)[0]), holds
 
 

@@ -25,7 +25,7 @@ from pytest_maxrandom.stats.labels.scores import (
     rstd,
     worst_redraw,
 )
-from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_test, p_of_all, permutations_for
+from pytest_maxrandom.stats.permutation import max_t_of_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,18 +127,18 @@ def _rows(asked: LabelAnswers, prompt: int, recall: NDArray[np.float64]) -> list
 
 def _permuted(asked: LabelAnswers, spec: LabelBiasSpec, t: int) -> float:
     """Return the p-value of t prompts with shuffled right answers."""
-    test = max_t_test(
+    p, _ = max_t_of_all(
         asked.answers,
         asked.gold,
         # Answers that are no choice have codes beyond those of the labels.
         np.full(len(asked.gold), 1 + int(max(asked.answers.max(), max(asked.choices) - 1))),
+        t,
+        level=_SMALLEST * spec.level,
         statistic=NEVER_X,
         strata=asked.choices,
-        permutations=permutations_for(_SMALLEST * spec.level),
-        stop_after=STOP_AFTER,
         seed=spec.seed,
     )
-    return p_of_all(test.p_value, len(asked.prompts), t)
+    return p
 
 
 def add_base_rates(bias: InteractionBias, found: BaseRates) -> None:

@@ -16,7 +16,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -42,6 +42,8 @@ _CELLS = 2**21  # entries of one batch of permuted right answers: 8 MiB
 _MOST_AT_ONCE = 1024  # permutations of one batch
 _NEAR = 1e-12  # two scores closer than this are the same score, computed differently
 _FEWEST = 9_999
+MOST = 1_999_999
+"""Permutations of one prompt at most."""
 _AT_THE_LEVEL = 20  # exceedances of a p-value that is just at its level
 
 
@@ -85,14 +87,6 @@ class PermutationTest:
     best: float
     best_prompt: int
     fixed: int
-
-
-def p_of_all(p_value: float, held: int, t: int) -> float:
-    """Return the p-value of t prompts where ``held`` of them were tested, by Bonferroni.
-
-    The others are taken to reach as much with permuted right answers as those that are at hand.
-    """
-    return min(1.0, p_value * t / held) if t > held else p_value
 
 
 def arrangements(gold: Gold, strata: ArrayLike, groups: Sequence[Hashable] | None = None) -> int:
@@ -195,6 +189,55 @@ def max_t_test(
         best_prompt=best_prompt,
         fixed=sum(members.size for members in blocks if len(members) == 1),
     )
+
+
+def max_t_of_all(
+    predictions: ArrayLike,
+    gold: Gold,
+    choices: ArrayLike | None,
+    t: int,
+    *,
+    level: float,
+    statistic: Statistic = ACCURACY,
+    strata: ArrayLike | None = None,
+    groups: Sequence[Hashable] | None = None,
+    seed: int = 0,
+) -> tuple[float, PermutationTest]:
+    """Test the best of t prompts, of which some are at hand.
+
+    Each of the others is taken to reach the best score with permuted right answers as often as the
+    best prompt by itself does (Bonferroni). To multiply the p-value of those at hand would take too
+    few for many where these are much alike.
+
+    Parameters
+    ----------
+    predictions, gold, choices, statistic, strata, groups, seed
+        As of `max_t_test`; of the prompts at hand.
+    t
+        All prompts.
+    level
+        What the p-value is compared with: so many permutations are drawn as that needs.
+
+    Returns
+    -------
+    p_value
+        Of the best of all t.
+    test
+        Of the prompts at hand.
+    """
+    given: dict[str, Any] = {
+        "statistic": statistic, "strata": strata, "groups": groups,
+        "stop_after": STOP_AFTER, "seed": seed,
+    }  # fmt: skip
+    answers = np.asarray(predictions)
+    test = max_t_test(answers, gold, choices, permutations=permutations_for(level), **given)
+    others = t - len(answers)
+    if others <= 0:
+        return test.p_value, test
+    best = answers[test.best_prompt : test.best_prompt + 1]
+    enough = min(MOST, permutations_for(level / others))
+    alone = max_t_test(best, gold, choices, permutations=enough, **given)
+    return min(1.0, test.p_value + others * alone.p_value), test
 
 
 def _of_accuracy(

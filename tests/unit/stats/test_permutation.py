@@ -10,7 +10,7 @@ import pytest
 from pytest_maxrandom.stats.labels.scores import NEVER_X
 from pytest_maxrandom.stats.majority import constant_answers, majority_answer
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
-from pytest_maxrandom.stats.permutation import max_t_test, p_of_all
+from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_of_all, max_t_test
 
 
 def every_permutation(
@@ -122,14 +122,33 @@ def test_scores_by_label_are_permuted_until_they_are_decided_too() -> None:
     assert p_value(gold[None], 999, 1) == 0.001
 
 
-def test_prompts_that_are_not_at_hand_multiply_the_p_value() -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("copies", [1, 20])
+def test_who_runs_the_best_of_earlier_prompts_again_with_copies_gains_nothing(copies: int) -> None:
     generator = np.random.default_rng(8)
-    # Of 5 statistics, 2 are at hand: whatever they share, Bonferroni's bound holds.
-    null = generator.normal(size=(100_000, 5)) + generator.normal(size=(100_000, 1))
-    for bound in (1.0, 2.0, 3.0):
-        held = float((null[:, :2].max(axis=1) >= bound).mean())
-        assert (null.max(axis=1) >= bound).mean() <= p_of_all(held, 2, 5) == min(1, held * 5 / 2)
-        assert p_of_all(held, 5, 5) == p_of_all(held, 5, 2) == held
+    gold, runs, passed = np.repeat([1, 0], [70, 30]), 150, 0
+    for seed in range(runs):
+        earlier = (generator.random((200, 100)) < 0.9).astype(np.int64)
+        best = earlier[np.argmax((earlier == gold).sum(axis=1))]
+        changed = generator.random((copies, 100)) < 0.02
+        again = np.where(changed, generator.random((copies, 100)) < 0.9, best)
+        again[0] = best
+        p, _ = max_t_of_all(again, gold, None, 199 + copies, level=0.05, seed=seed)
+        passed += p <= 0.05
+    assert passed / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def test_prompts_that_are_not_at_hand_add_the_p_value_of_the_best_one() -> None:
+    generator = np.random.default_rng(8)
+    gold = generator.integers(0, 2, 60)
+    answers = np.where(generator.random((5, 60)) < 0.3, gold, generator.integers(0, 2, (5, 60)))
+    p, test = max_t_of_all(answers, gold, None, 5, level=0.05)
+    assert p == test.p_value == max_t_test(answers, gold, stop_after=STOP_AFTER).p_value
+    more, _ = max_t_of_all(answers, gold, None, 9, level=0.05)
+    alone = max_t_test(answers[test.best_prompt][None], gold, stop_after=STOP_AFTER).p_value
+    assert more == pytest.approx(p + 4 * alone, rel=0.1)
+    known, _ = max_t_of_all(gold[None], gold, None, 1000, level=0.05)
+    assert known <= 0.01  # a perfect result passes among many
 
 
 def test_the_same_seed_gives_the_same_result_and_gold_may_be_labels_or_sets() -> None:
