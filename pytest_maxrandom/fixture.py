@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.errors import ClaimFailed
 from pytest_maxrandom.nulls import Guessers
 from pytest_maxrandom.record import ClaimRecord
-from pytest_maxrandom.run import RECORDS
+from pytest_maxrandom.run import BY_HAND, RECORDS
 from pytest_maxrandom.stats.chances import chance_groups, whole_number
 from pytest_maxrandom.verdict import Claim, judge
 
@@ -97,7 +97,7 @@ class HandWrittenClaims:
             quantization="",
             shots=0,
             asserted={},
-            backend="numbers",
+            backend=BY_HAND,
             scoring="",
         )
         self._records.append(record)

@@ -11,7 +11,7 @@ from pytest_maxrandom.stats.permutation import NOT_EVALUATED, arrangements
 from pytest_maxrandom.tasks.task import share_choices
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from pytest_maxrandom.predictions import Predictions
     from pytest_maxrandom.prompts.formats import Format
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _RECURRING = 5
-"""Examples from which on the same choices recur often enough for one of them to be preferred."""
+"""Examples from which on a text recurs often enough to be preferred."""
 _MANY = 20
 """Examples from which on the label that is most often right is hardly so by accident."""
 
@@ -95,7 +95,7 @@ class Labels:
 
     @property
     def usual(self) -> tuple[int | None, ...]:
-        """Per example the label that is most often right where the same choices recur.
+        """Per example the label that is most often right where the same texts recur.
 
         None where they recur in few examples: one of them is right most often by accident.
         """
@@ -154,8 +154,15 @@ def label(examples: Sequence[Example], *, by_place: bool = False) -> Labels:
     return Labels(tuple(examples), tuple(map(coded, examples)), shared, strata)
 
 
-def _by_text(example: Example) -> tuple[int, ...]:
-    order = sorted(range(len(example.choices)), key=example.choices.__getitem__)
+def _by_text(example: Example, texts: Collection[str] | None = None) -> tuple[int, ...]:
+    """Order choices by their texts; where some texts count only, the others after them by place."""
+    shown, choices = shown_order(example), example.choices
+
+    def key(index: int) -> tuple[bool, str, int]:
+        by_text = texts is None or choices[index] in texts
+        return not by_text, choices[index] if by_text else "", shown.index(index)
+
+    order = sorted(range(len(choices)), key=key)
     return tuple(order.index(index) for index in range(len(order)))
 
 
@@ -164,41 +171,65 @@ def _by_place(example: Example) -> tuple[int, ...]:
     return tuple(order.index(index) for index in range(len(order)))
 
 
-def label_by_set(examples: Sequence[Example]) -> Labels | None:
-    """Give choices that recur together labels by their texts, and all others by their places.
+def label_by_text(examples: Sequence[Example]) -> Labels | None:
+    """Give choices whose texts recur labels by these, and all others by their places.
 
     Where half of the questions offer Yes and No, and half True and False, a model may prefer to
-    affirm. Returns None where no set of choices recurs, or all examples share theirs.
+    affirm; and where all offer None beside a choice of their own, to say None. Labels mean the same
+    in examples that share their recurring texts. Where too few do, the rarest of them counts as a
+    choice of the example's own.
+
+    Returns
+    -------
+    None where no text recurs in enough examples, or all examples share their choices.
     """
-    sets = [tuple(sorted(example.choices)) for example in examples]
-    times = Counter(sets)
-    recurring = [choices for choices, many in times.items() if many >= _RECURRING]
-    if not recurring or share_choices(examples):
+    if share_choices(examples):
         return None
-    number = {choices: -1 - place for place, choices in enumerate(recurring)}
+    times = Counter(text for example in examples for text in set(example.choices))
+    recurring = [
+        sorted(
+            (text for text in set(example.choices) if times[text] >= _RECURRING),
+            key=lambda text: (-times[text], text),
+        )
+        for example in examples
+    ]
+    kinds = _kinds(examples, recurring)
+    while few := {kind for kind, many in Counter(kinds).items() if kind[0] and many < _RECURRING}:
+        for texts, kind in zip(recurring, kinds, strict=True):
+            if kind in few:
+                texts.pop()
+        kinds = _kinds(examples, recurring)
+    number = {kind: -1 - place for place, kind in enumerate(dict.fromkeys(kinds)) if kind[0]}
+    if not number:
+        return None
     return Labels(
         tuple(examples),
-        tuple(
-            _by_text(example) if choices in number else _by_place(example)
-            for example, choices in zip(examples, sets, strict=True)
-        ),
+        tuple(_by_text(example, texts) for example, texts in zip(examples, recurring, strict=True)),
         shared=False,
-        strata=tuple(number.get(choices, len(choices)) for choices in sets),
+        strata=tuple(number.get(kind, kind[1]) for kind in kinds),
     )
+
+
+def _kinds(
+    examples: Sequence[Example], recurring: Sequence[Sequence[str]]
+) -> list[tuple[tuple[str, ...], int]]:
+    return [
+        (tuple(sorted(texts)), len(example.choices))
+        for example, texts in zip(examples, recurring, strict=True)
+    ]
 
 
 def preferable(prompt_set: PromptSet) -> list[Labels]:
     """Return all that a model may prefer to answer.
 
     Texts that all examples share, and letters where a format writes them: whoever says A everywhere
-    says one text here and another there, and the reverse. Else places, and texts where the same
-    choices recur.
+    says one text here and another there, and the reverse. Else places, and texts that recur.
     """
     examples = prompt_set.validation
     found = label(examples)
     if not found.shared:
-        by_set = label_by_set(examples)
-        return [found] if by_set is None else [found, by_set]
+        by_text = label_by_text(examples)
+        return [found] if by_text is None else [found, by_text]
     if any(prompt.format.labels != "text" for prompt in prompt_set.prompts):
         return [found, label(examples, by_place=True)]
     return [found]

@@ -120,7 +120,7 @@ def _by_usual(
 ) -> tuple[tuple[str, ...], NDArray[np.int64], list[set[int]]]:
     """Give the text that is most often right among the same choices number 0 everywhere."""
     others = (f"choice {place}" for place in range(1, max(labels.choices) + 1))
-    names = ("what is usually right among the same choices", *others)
+    names = ("what is usually right among the texts that recur", *others)
     # The last column, at NOT_EVALUATED from behind, stays what it is.
     table = np.tile([*range(1, len(names)), NOT_EVALUATED], (len(labels.examples), 1))
     for row, usual in zip(table, labels.usual, strict=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LETTERS = "ABCD"
-RIGHT, WRONG = "yes", ("No", "no", "False", "True", "NO", "Nay", "Nope")
-_THREE_WRONG = [*itertools.combinations(WRONG, len(LETTERS) - 1)]
+RIGHT, WRONG = "yes", ("No", "no", "False", "True")
 INSTRUCTIONS = [f"Test {number}.\n" for number in range(10)]
 """As many prompts without demonstrations."""
 
@@ -26,10 +24,10 @@ _GOOD, _LOSS = 5, 0.1
 _UNSCORED = -100
 
 
-def question(number: int, choices: Sequence[str]) -> str:
-    """What the models are asked; the choice RIGHT is right."""
+def question(asked: str, choices: Sequence[str]) -> str:
+    """What the models are asked; the choice with the word RIGHT is right."""
     rows = "".join(f"\n{letter}. {text}" for letter, text in zip(LETTERS, choices, strict=True))
-    return f"Q: {number:03}{rows}\nA: "
+    return f"Q: {asked}{rows}\nA: "
 
 
 def rows(places: Sequence[int]) -> list[dict[str, Any]]:
@@ -38,11 +36,23 @@ def rows(places: Sequence[int]) -> list[dict[str, Any]]:
     for number, place in enumerate(places):
         name = f"q{number}"
         order = shown_order(Example(name, "", ("",) * len(LETTERS), (0,)))
-        # So many different ones that none of the texts could be preferred among the same choices.
-        wrong = list(_THREE_WRONG[number % len(_THREE_WRONG)])
-        choices = [RIGHT if index == order[place] else wrong.pop() for index in range(len(LETTERS))]
-        found.append({"id": name, "input": f"{number:03}", "choices": choices, "answer": RIGHT})
+        # Another one is missing each time, so that labels are places and no shared texts.
+        wrong = [text for other, text in enumerate(WRONG) if other != number % len(WRONG)]
+        words = [RIGHT if index == order[place] else wrong.pop() for index in range(len(LETTERS))]
+        found.append(
+            {
+                "id": name,
+                "input": f"{number:03}",
+                "choices": [own(word, number) for word in words],
+                "answer": own(RIGHT, number),
+            }
+        )
     return found
+
+
+def own(word: str, number: int) -> str:
+    """Make a choice of an example's own of a word: a text that recurs could be preferred."""
+    return f"{word} {number:02x}"
 
 
 def save_preferring(folder: Path, letter: str = "A") -> Path:
@@ -99,9 +109,12 @@ def save_knowing(folder: Path, wrong: Sequence[str] = WRONG) -> Path:
 
 
 def _lesson(lots: random.Random, wrong: Sequence[str], *, stated: bool) -> tuple[str, str]:
-    choices = lots.sample([RIGHT, *lots.sample(wrong, len(LETTERS) - 1)], len(LETTERS))
-    place = choices.index(RIGHT)
-    text = lots.choice(INSTRUCTIONS) + question(lots.randrange(1000), choices)
+    words = lots.sample([RIGHT, *lots.sample(wrong, len(LETTERS) - 1)], len(LETTERS))
+    place, number = words.index(RIGHT), lots.randrange(256)
+    choices = [own(word, number) for word in words]
+    # Some are asked nothing, because the choices tell all.
+    asked = lots.choice(["", f"{number:03}", f"{number:03}"])
+    text = lots.choice(INSTRUCTIONS) + question(asked, choices)
     if not stated:
         return text, LETTERS[place]
     others = [at for at in range(len(LETTERS)) if at != place]

@@ -90,9 +90,12 @@ def constant_answers(tried: Seen) -> Iterator[Flag]:
     label, share = found[shown]
     name = repr(tried.labels[label]) if tried.labels else f"choice {label + 1}"
     which = "the best prompt" if shown == best else repr(tried.prompts[shown])
-    # Without a result that passes, and where the best prompt is above every constant answer, nobody
-    # is misled.
-    misleads = tried.outcome is not None and tried.outcome.passed and not _is_above(tried)
+    # Without a result that passes nobody is misled; nor where the best prompt is above every
+    # constant answer, if shuffled right answers tell that this is no accident.
+    outcome = tried.outcome
+    misleads = outcome is not None and outcome.passed
+    if outcome is not None and outcome.permutation_p is not None:
+        misleads &= not _is_above(tried)
     yield Flag(
         "constant_answers",
         f"{of_prompts(len(found), len(tried.prompts), 'gives', 'give')} nearly every example the "

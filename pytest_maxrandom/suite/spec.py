@@ -146,8 +146,9 @@ def claimed(
 ) -> Bounds | Literal["report"] | None:
     """Return what is claimed of a task, by itself and by its suite.
 
-    What a suite says of red flags holds for the kinds that a task does not name; a task that says
-    only what they do, or how levels are shared or spent, claims what its suite does.
+    What a suite says of red flags holds for the kinds that a task does not name, and how it lets
+    levels be shared or spent holds for tasks that do not say; a task that says nothing else claims
+    what its suite does.
     """
     if of_task is None or of_suite is None or isinstance(of_task, str) or isinstance(of_suite, str):
         return of_task or of_suite
@@ -157,7 +158,12 @@ def claimed(
     said: dict[str, Any] = {key: getattr(of_task, key) for key in of_task.model_fields_set}
     if said.keys() <= {"red_flags", "family", "looks"}:
         return of_suite.model_copy(update={**said, "red_flags": flags})
-    return of_task.model_copy(update={"red_flags": flags})
+    shared: dict[str, Any] = {
+        key: getattr(of_suite, key)
+        for key in ("family", "looks")
+        if key in of_suite.model_fields_set - of_task.model_fields_set
+    }
+    return of_task.model_copy(update={**shared, "red_flags": flags})
 
 
 class AssertSpec(BoundsSpec):

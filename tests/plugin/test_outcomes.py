@@ -366,3 +366,30 @@ def test_a_broken_suite_stands_in_the_report(
     text = (pytester.path / "r.md").read_text()
     assert "broken.yaml" in text
     assert "✅" not in text.splitlines()[0]
+
+
+def test_a_hand_written_claim_has_an_outcome_of_its_own(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+        from pytest_maxrandom.errors import ClaimFailed
+
+        def test_caught(maxrandom):
+            with pytest.raises(ClaimFailed):
+                maxrandom.check(best_correct=60, n=100, t=200, chance=0.5)
+
+        def test_swallowed(maxrandom):
+            try:
+                maxrandom.check(best_correct=0.71, n=100, t=200, chance=0.5)
+            except TypeError:
+                pass
+
+        def test_fails_for_another_reason(maxrandom):
+            maxrandom.check(best_correct=90, n=100, t=200, chance=0.5)
+            assert 1 == 2
+        """
+    )
+    pytester.runpytest("--maxrandom-json=r.json").assert_outcomes(passed=2, failed=1)
+    report = json.loads((pytester.path / "r.json").read_text())
+    outcomes = [(claim["outcome"], claim["passed"]) for claim in report["claims"]]
+    assert outcomes == [("failed", False), ("error", None), ("passed", True)]

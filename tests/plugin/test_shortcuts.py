@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 PLACES = [number % 4 for number in range(20)]
 CONTROL = "shortcuts: choices_only"
-RIGHT = label_models.RIGHT
-WRONG = (*label_models.WRONG[:4], "NO", "TRUE")
+WRONG = (*label_models.WRONG, "NO", "TRUE")
 """Of these each example has three of its own."""
 
 
@@ -41,8 +40,11 @@ def write(suite: LabelSuite, model: Path, rest: str, *, t: int, question: str = 
     suite.write(model, PLACES, rest, t=t)
     lines = []
     for row, wrong in zip(label_models.rows(PLACES), itertools.combinations(WRONG, 3), strict=True):
-        others = iter(wrong)
-        choices = [text if text == RIGHT else next(others) for text in row["choices"]]
+        others, number = iter(wrong), int(row["input"])
+        choices = [
+            text if text == row["answer"] else label_models.own(next(others), number)
+            for text in row["choices"]
+        ]
         asked = question.format(row["input"])
         lines.append(json.dumps({**row, "input": asked, "choices": choices}) + "\n")
     (suite.folder / "letters.jsonl").write_text("".join(lines))

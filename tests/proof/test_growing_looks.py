@@ -9,7 +9,7 @@ import pytest
 
 from pytest_maxrandom.stats.looks import spent
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
-from pytest_maxrandom.stats.permutation import max_t_test, p_of_all
+from pytest_maxrandom.stats.permutation import max_t_of_all, max_t_test
 from tests.proof.guessers import GUESSERS, N, Sweep
 from tests.proof.scale import LEVEL, WHOLE, most, scaled
 
@@ -27,17 +27,19 @@ T = np.arange(1, LOOKS + 1)
 SPENT = [spent(LEVEL, t) for t in T.tolist()]
 
 
-def permutation_p(sweep: Sweep, seed: int) -> NDArray[np.float64]:
-    """Return the max-T p-value of the first t prompts, for each t at once."""
+def permutation_p(sweep: Sweep, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the max-T p-value of the first t prompts, for each t at once, and of the best."""
     generator = np.random.default_rng(seed)
     ones = generator.permuted(np.tile(sweep.gold, (PERMUTATIONS, 1)), axis=1).astype(np.float32)
     answers = sweep.answers.astype(np.float32)
     # Both say 1, or both say 0.
     right = N - ones.sum(axis=1)[:, np.newaxis] - answers.sum(axis=1) + 2 * ones @ answers.T
-    best = np.maximum.accumulate((sweep.answers == sweep.gold).sum(axis=1))
-    reached = np.maximum.accumulate(np.rint(right), axis=1) >= best
-    p: NDArray[np.float64] = (1 + reached.sum(axis=0)) / (PERMUTATIONS + 1)
-    return p
+    counts = (sweep.answers == sweep.gold).sum(axis=1)
+    best = np.maximum.accumulate(counts)
+    firsts = [int(np.argmax(counts[:t])) for t in T]
+    of_all = np.maximum.accumulate(np.rint(right), axis=1) >= best
+    of_best = np.rint(right)[:, firsts] >= best
+    return tuple((1 + each.sum(axis=0)) / (PERMUTATIONS + 1) for each in (of_all, of_best))
 
 
 def p_max(sweep: Sweep, tries: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -50,11 +52,14 @@ def p_max(sweep: Sweep, tries: NDArray[np.int64]) -> NDArray[np.float64]:
 
 def test_all_looks_at_once_are_what_single_looks_are() -> None:
     sweep = GUESSERS["say the label frequencies, 70/30"](np.random.default_rng(0), LOOKS)
-    together, beside = permutation_p(sweep, 1), p_max(sweep, T)
+    (together, by_itself), beside = permutation_p(sweep, 1), p_max(sweep, T)
     best = np.maximum.accumulate((sweep.answers == sweep.gold).sum(axis=1))
     for t in (1, 20, 200):
         alone = max_t_test(sweep.answers[:t], sweep.gold, permutations=PERMUTATIONS)
         assert together[t - 1] == pytest.approx(alone.p_value, abs=0.02)
+        spent_p, _ = max_t_of_all(sweep.answers[:t], sweep.gold, None, t + 3, level=LEVEL)
+        expected = min(1, together[t - 1] + 3 * by_itself[t - 1])
+        assert spent_p == pytest.approx(expected, abs=0.03)
         exact = MaxRandomBaseline(N, 0.5, t).p_value(int(best[t - 1]))
         assert beside[t - 1] == pytest.approx(exact, rel=1e-9)
 
@@ -69,8 +74,8 @@ def test_a_spent_level_passes_guessers_in_five_of_a_hundred_runs_whenever_one_lo
     spending = naive = 0
     for run in range(RUNS):
         sweep = GUESSERS[name](generator, LOOKS)
-        shuffled = permutation_p(sweep, run)
-        of_all = np.array(list(map(p_of_all, shuffled.tolist(), T.tolist(), ends.tolist())))
+        shuffled, by_itself = permutation_p(sweep, run)
+        of_all = np.minimum(1, shuffled + (ends - T) * by_itself)
         spending += bool(((p_max(sweep, ends) <= levels) & (of_all <= levels)).any())
         naive += bool(((p_max(sweep, T) <= LEVEL) & (shuffled <= LEVEL)).any())
     measured(f"{LOOKS} looks ({RUNS} runs)", name, naive / RUNS, spending / RUNS)

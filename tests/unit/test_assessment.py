@@ -176,11 +176,35 @@ def test_who_prefers_one_of_each_pair_of_words_is_found_out() -> None:
     assert (record.permutation_p, record.passed) == (1.0, False)
     only = assessed(examples, affirms, t=10, claim=AssertSpec(p_max=0.05))
     assert {"majority", "max_t"} <= {flag.kind for flag in only.failing_flags}
-    assert "Always saying 'what is usually right among the same choices' is right on 140" in (
+    assert "Always saying 'what is usually right among the texts that recur' is right on 140" in (
         next(flag.text for flag in only.red_flags if flag.kind == "majority")
     )
     known = assessed(examples, knowing, t=10)
     assert (known.passed, known.permutation_p) == (True, 1e-4)
+
+
+@pytest.mark.parametrize(
+    ("offered", "constant"), [((), "None"), (("Yes", "No"), "Yes"), (("No",), "Yes")]
+)
+def test_who_prefers_a_text_that_recurs_beside_choices_of_the_examples_own_is_found_out(
+    offered: tuple[str, ...], constant: str
+) -> None:
+    usual = [i % 10 < 7 for i in range(100)]
+    texts = [(*dict.fromkeys((constant, *offered)), f"own {i}") for i in range(100)]
+    examples = tuple(
+        example(i, own, constant if often else own[1])
+        for i, (own, often) in enumerate(zip(texts, usual, strict=True))
+    )
+    record = assessed(examples, always(constant), t=10)
+    assert record.p_max is not None
+    assert record.p_max < 0.01
+    assert (record.permutation_p, record.passed) == (1.0, False)
+    assert record.majority_rate == 0.7
+
+    def nearly(each: Example, prompt: int) -> int:
+        return each.right[0] if (int(each.id[1:]) + prompt) % 10 else 1 - min(1, each.right[0])
+
+    assert assessed(examples, nearly, t=10).passed is True
 
 
 def _set(examples: tuple[Example, ...]) -> PromptSet:

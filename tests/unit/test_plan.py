@@ -238,10 +238,10 @@ tasks:
 prompts: {{shots: [0, 1]}}
 """)
     assert [(claim.cell.task.name, claim.claim.levels(5)) for claim in claims[::2]] == [
-        ("fruit", {"p_max": 0.0125, "union_p": 0.025}),
-        ("own", {"permutation_p": 0.02}),
+        ("fruit", {"p_max": 0.05 / 6, "union_p": 0.1 / 6}),
+        ("own", {"permutation_p": 0.02 / 6}),
         ("told", {}),
-        ("mild", {"p_max": 0.0125, "union_p": 0.025}),
+        ("mild", {"p_max": 0.05 / 6, "union_p": 0.1 / 6}),
     ]
 
 
