@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_RECURRING = 5
+RECURRING = 5
 """Examples from which on the same choices recur often enough for one of them to be preferred."""
 _MANY = 20
 """Examples from which on the label that is most often right is hardly so by accident."""
@@ -172,7 +172,7 @@ def label_by_set(examples: Sequence[Example]) -> Labels | None:
     """
     sets = [tuple(sorted(example.choices)) for example in examples]
     times = Counter(sets)
-    recurring = [choices for choices, many in times.items() if many >= _RECURRING]
+    recurring = [choices for choices, many in times.items() if many >= RECURRING]
     if not recurring or share_choices(examples):
         return None
     number = {choices: -1 - place for place, choices in enumerate(recurring)}
