@@ -190,9 +190,10 @@ def permuted_p(
     notes, others = [], t - len(said)
     if test.fixed:
         alone = "cluster with as many examples" if groups else "example with the same choices"
+        needed = "; clusters of equal size are needed" if groups else ""
         notes.append(
             f"Of {count(said.shape[1])} right answers {count(test.fixed)} stay where they are when "
-            f"right answers are shuffled, because there is no other {alone}."
+            f"right answers are shuffled, because there is no other {alone}{needed}."
         )
     if others > 0:
         notes.append(

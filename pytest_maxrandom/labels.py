@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_RECURRING = 5
+RECURRING = 5
 """Examples from which on a text recurs often enough to be preferred."""
 _MANY = 20
 """Examples from which on the label that is most often right is hardly so by accident."""
@@ -188,13 +188,13 @@ def label_by_text(examples: Sequence[Example]) -> Labels | None:
     times = Counter(text for example in examples for text in set(example.choices))
     recurring = [
         sorted(
-            (text for text in set(example.choices) if times[text] >= _RECURRING),
+            (text for text in set(example.choices) if times[text] >= RECURRING),
             key=lambda text: (-times[text], text),
         )
         for example in examples
     ]
     kinds = _kinds(examples, recurring)
-    while few := {kind for kind, many in Counter(kinds).items() if kind[0] and many < _RECURRING}:
+    while few := {kind for kind, many in Counter(kinds).items() if kind[0] and many < RECURRING}:
         for texts, kind in zip(recurring, kinds, strict=True):
             if kind in few:
                 texts.pop()

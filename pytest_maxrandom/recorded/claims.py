@@ -68,8 +68,11 @@ class Evidence:
     notes: tuple[str, ...]
 
     @cached_property
-    def strata(self) -> NDArray[np.int64] | NoPermutations:
-        """Which right answers can be shuffled among which examples, or why that is not known."""
+    def strata(self) -> list[NDArray[np.int64]] | NoPermutations:
+        """Which right answers can be shuffled among which examples, or why that is not known.
+
+        Where there are several views, the largest p-value counts.
+        """
         try:
             return strata(self.results, self.chances)
         except NoPermutations as reason:
@@ -82,11 +85,25 @@ class Evidence:
 
     @cached_property
     def arrangements(self) -> int | None:
-        """In how many ways right answers can be shuffled; None where that is not known."""
+        """In how many ways right answers can be shuffled at least; None where that is not known."""
         if isinstance(self.strata, NoPermutations) or isinstance(self.results, RecordedMaximum):
             return None
         assert self.results.gold is not None
-        return arrangements(self.results.gold, self.strata, self.results.clusters)
+        gold, clusters = self.results.gold, self.results.clusters
+        return min(arrangements(gold, view, clusters) for view in self.strata)
+
+    @property
+    def unchanged(self) -> str | None:
+        """Why right answers stay the same however they are shuffled; None where they do not."""
+        if self.arrangements != 1 or isinstance(self.results, RecordedMaximum):
+            return None
+        same = "all right answers that could be shuffled are the same"
+        if self.results.clusters is None:
+            return same
+        return (
+            f"{same}, and clusters are shuffled whole among those with as many examples: clusters "
+            "of equal size are needed"
+        )
 
     @property
     def n(self) -> int:

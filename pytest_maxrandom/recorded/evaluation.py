@@ -50,8 +50,8 @@ def assess_recorded(claim: RecordedClaim, record: ClaimRecord) -> None:
 def _permutation_p(claim: RecordedClaim, record: ClaimRecord) -> float | None:
     evidence = claim.evidence
     assert evidence is not None
-    sweep, apart = evidence.results, evidence.strata
-    if isinstance(sweep, RecordedMaximum) or isinstance(apart, NoPermutations):
+    sweep, views = evidence.results, evidence.strata
+    if isinstance(sweep, RecordedMaximum) or isinstance(views, NoPermutations):
         record.notes.append(
             f"There is no permutation p, because in the results {evidence.untestable}. So a "
             "preferred label cannot be told from knowledge."
@@ -60,14 +60,25 @@ def _permutation_p(claim: RecordedClaim, record: ClaimRecord) -> float | None:
     assert sweep.answers is not None
     assert sweep.gold is not None
     t = evidence.null.t
-    p, notes = permuted_p(
-        sweep.answers,
-        sweep.gold,
-        None,
-        t,
-        level=min(claim.claim.levels(t).values(), default=DEFAULT_LEVEL),
-        strata=apart,
-        groups=sweep.clusters,
-    )
+    level = min(claim.claim.levels(t).values(), default=DEFAULT_LEVEL)
+    tests = [
+        permuted_p(
+            sweep.answers,
+            sweep.gold,
+            None,
+            t,
+            level=level,
+            strata=view,
+            groups=sweep.clusters,
+        )
+        for view in views
+    ]
+    p, notes = max(tests, key=lambda test: test[0])
     record.notes += notes
+    if p > level >= tests[0][0]:
+        record.notes.append(
+            "Right answers were shuffled among examples whose right answers are given in place of "
+            "each other, because it is not told which choices an example has; a table can list "
+            "them in the column choices."
+        )
     return p

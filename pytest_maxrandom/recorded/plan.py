@@ -162,9 +162,7 @@ class _Planner:
             keys = ".".join(("", *mistake.keys))
             self._problem(("tasks", place, *mistake.keys), f"tasks[{place}]{keys}: {mistake}")
             return None
-        reason = judged.untestable
-        if reason is None and judged.arrangements == 1:
-            reason = "all right answers that could be shuffled are the same"
+        reason = judged.untestable or judged.unchanged
         if reason is not None and self._asserted(task, None).permutation_p is not None:
             self._problem(
                 ("tasks", place) if task.assertion else ("assert", "permutation_p"),

@@ -55,6 +55,9 @@ class RecordedSweep:
         What a reader must know of the file, one sentence each.
     clusters : tuple of str or None
         Per example what it shares with others, such as its passage; None where none are stated.
+    offered : tuple of int or None
+        Per example a number that it shares with those that have the same choices; None where the
+        file does not list them.
 
     Raises
     ------
@@ -82,6 +85,7 @@ class RecordedSweep:
     log_likelihoods: NDArray[np.float64] | None = None
     notes: tuple[str, ...] = ()
     clusters: tuple[str, ...] | None = None
+    offered: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         shape = (len(self.prompt_ids), len(self.example_ids))

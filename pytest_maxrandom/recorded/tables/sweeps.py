@@ -49,6 +49,7 @@ class Table:
         self._prediction = self._optional("prediction", _as_prediction)
         self._gold = self._optional("gold", _as_labels)
         self._choices = self._optional("choices", _as_choices)
+        self._listed = self._optional("choices", _as_listed)
         self._counted = self._optional("choices", _is_number)
         self._cluster = self._optional("cluster", str)
 
@@ -72,10 +73,14 @@ class Table:
         """
         grid = Grid(self._rows, owner, members, self._prompt, self._example)
         least, most = grid.sizes(ragged=ragged)
-        gold = None if self._gold is None else grid.of_examples(self._gold)
         texts, answer_of_row = (
             ([], None) if self._prediction is None else grid.of_rows(self._prediction)
         )
+        gold: Sequence[frozenset[str]] | None
+        if self._gold is not None:
+            gold = grid.of_examples(self._gold)
+        else:
+            gold = self._follows(grid, texts, answer_of_row)
         if gold is not None and self._correct is None:
             _refuse_strangers(grid, texts, frozenset().union(*gold))
         labels = sorted({*texts}.union(*(gold or ())), key=_natural)
@@ -109,7 +114,33 @@ class Table:
             labels=tuple(labels),
             notes=_notes(least, most),
             clusters=self._clusters(grid),
+            offered=self._offered(grid, gold),
         )
+
+    def _follows(
+        self, grid: Grid, texts: Sequence[str], answer_of_row: NDArray[np.int64] | None
+    ) -> Sequence[frozenset[str]] | None:
+        """Return the right answers that follow from rows that say which of two answers is right."""
+        if answer_of_row is None or self._choices is None or len(texts) != 2:
+            return None
+        if set(grid.of_examples(self._choices)) != {2}:
+            return None
+        right = np.where(self._right(grid, None, None, ()), answer_of_row, 1 - answer_of_row)
+        gold = np.zeros(len(grid.examples), dtype=np.int64)
+        gold[grid.example] = right
+        if (gold[grid.example] != right).any():
+            return None
+        return [frozenset({texts[each]}) for each in gold]
+
+    def _offered(self, grid: Grid, gold: Sequence[frozenset[str]] | None) -> tuple[int, ...] | None:
+        """Return numbers of the lists of choices; None where they do not hold what is right."""
+        if self._listed is None or gold is None:
+            return None
+        sets = grid.of_examples(self._listed)
+        if not all(own and right <= own for right, own in zip(gold, sets, strict=True)):
+            return None
+        number = {own: place for place, own in enumerate(dict.fromkeys(sets))}
+        return tuple(number[own] for own in sets)
 
     def _right(
         self,
@@ -208,6 +239,11 @@ def _as_choices(text: str) -> int:
     """Read a number of choices, or count a list of them in JSON."""
     listed = as_list(text)
     return as_number(text if listed is None else str(len(listed)), 2)
+
+
+def _as_listed(text: str) -> frozenset[str] | None:
+    choices = as_list(text)
+    return None if choices is None else frozenset(choices)
 
 
 def _is_number(text: str) -> bool:

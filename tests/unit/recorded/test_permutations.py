@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,9 +53,74 @@ def sweep(choices: Sequence[Sequence[int]], seed: int, *, named: bool = True) ->
 def p_value(guessers: RecordedSweep, seed: int) -> float:
     assert guessers.answers is not None
     assert guessers.gold is not None
-    groups = strata(guessers, guessers.chances)
-    test = max_t_test(guessers.answers, guessers.gold, strata=groups, permutations=199, seed=seed)
-    return test.p_value
+    return max(
+        max_t_test(
+            guessers.answers, guessers.gold, strata=view, permutations=199, seed=seed
+        ).p_value
+        for view in strata(guessers, guessers.chances)
+    )
+
+
+RING = [(0, 1), (1, 2), (2, 3), (3, 0)] * (N // 4)
+APART = [(0, 1), (2, 3)] * (N // 2)
+OVERLAPPING = [(0, 1, 2, 3), (4, 5, 2, 3)] * (N // 2)
+"""Such as Yes, No, Perhaps and Unknown beside True, False, Perhaps and Unknown."""
+
+
+def answering(
+    choices: Sequence[Sequence[int]],
+    seed: int,
+    *,
+    affirmed: float,
+    affirms: float = 0.0,
+    knows: float = 0.0,
+    t: int = T,
+    rights: int = 2,
+) -> RecordedSweep:
+    """Return a model that often says the first label or what is right, and else any of its own.
+
+    One of the first labels is right, the very first in a share of the examples.
+    """
+    random = np.random.default_rng(seed)
+    gold = [
+        own[0] if random.random() < affirmed else own[random.integers(1, rights)] for own in choices
+    ]
+    wish = random.random((t, len(gold)))
+    answers = [
+        [
+            right
+            if at < knows
+            else own[0]
+            if at < knows + affirms
+            else own[random.integers(len(own))]
+            for right, own, at in zip(gold, choices, row, strict=True)
+        ]
+        for row in wish
+    ]
+    return with_answers(sweep(choices, seed), answers, gold)
+
+
+def with_answers(
+    found: RecordedSweep, answers: Sequence[Sequence[int]], gold: Sequence[int]
+) -> RecordedSweep:
+    rows = np.array(answers)
+    ids = tuple(map(str, range(len(rows))))
+    return replace(
+        found,
+        prompt_ids=ids,
+        identities=ids,
+        demonstration_ids=((),) * len(rows),
+        correct=rows == np.array(gold),
+        evaluated=np.ones(rows.shape, dtype=np.bool_),
+        answers=rows,
+        gold=tuple(frozenset({each}) for each in gold),
+    )
+
+
+def listing(found: RecordedSweep, choices: Sequence[Sequence[int]]) -> RecordedSweep:
+    """Return a sweep whose file lists the choices of each example."""
+    sets = [frozenset(own) for own in choices]
+    return replace(found, offered=tuple([*dict.fromkeys(sets)].index(each) for each in sets))
 
 
 @pytest.mark.parametrize(
@@ -63,6 +130,9 @@ def p_value(guessers: RecordedSweep, seed: int) -> float:
         pytest.param([(0, 1), (2, 3)] * (N // 2), id="two kinds with as many choices"),
         pytest.param([(0, 1, 2, 3), (2, 3)] * (N // 2), id="one kind is part of the other"),
         pytest.param([(0, 1, 2, 3), (4, 5), (6, 7)] * (N // 3), id="three kinds"),
+        pytest.param(OVERLAPPING, id="kinds with as many choices, of which they share some"),
+        pytest.param(RING, id="a ring of kinds"),
+        pytest.param([tuple(range(20))] * N, id="many labels, each seldom given for another"),
     ],
 )
 def test_guessers_are_found_out_as_often_as_the_level_says(
@@ -78,7 +148,8 @@ def test_guessers_are_found_out_as_often_as_the_level_says(
 def test_examples_whose_choices_are_called_otherwise_are_never_shuffled() -> None:
     own = sweep([(2 * example, 2 * example + 1) for example in range(20)], 0)
     assert own.gold is not None
-    assert arrangements(own.gold, strata(own, own.chances)) == 1
+    with pytest.raises(NoPermutations, match="list the choices of each example"):
+        strata(own, own.chances)
     chained = [(example, example + 1) for example in range(20)]
     with pytest.raises(NoPermutations, match="call them alike"):
         strata(*(lambda found: (found, found.chances))(sweep(chained, 0)))
@@ -86,7 +157,7 @@ def test_examples_whose_choices_are_called_otherwise_are_never_shuffled() -> Non
 
 def test_places_are_choices_of_every_example_with_as_many() -> None:
     found = sweep([(0, 1), (0, 1, 2)] * 10, 0, named=False)
-    assert strata(found, found.chances).tolist() == [1, 2] * 10
+    assert [view.tolist() for view in strata(found, found.chances)] == [[1, 2] * 10]
 
 
 def test_a_model_that_always_knows_is_not_taken_for_many_kinds() -> None:
@@ -94,10 +165,105 @@ def test_a_model_that_always_knows_is_not_taken_for_many_kinds() -> None:
     assert found.gold is not None
     assert found.answers is not None
     found.answers[:] = [next(iter(right)) for right in found.gold]
-    assert strata(found, found.chances).tolist() == [1] * 12
+    assert [view.tolist() for view in strata(found, found.chances)] == [[1] * 12]
 
 
 def test_what_is_not_known_is_said() -> None:
     found = sweep([(0, 1)] * 6, 0)
     with pytest.raises(NoPermutations, match="how many choices"):
         strata(found, None)
+
+
+@pytest.mark.parametrize("affirmed", [0.7, 0.95])
+@pytest.mark.parametrize("choices", [APART, OVERLAPPING, RING], ids=["apart", "overlap", "ring"])
+def test_who_always_affirms_is_found_out_as_often_as_the_level_says(
+    choices: list[tuple[int, ...]], affirmed: float
+) -> None:
+    values = []
+    for seed in range(100):
+        # Where one label only is right to questions of a kind, the results may not tell the kinds.
+        with contextlib.suppress(NoPermutations):
+            values.append(p_value(answering(choices, seed, affirmed=affirmed, affirms=0.7), seed))
+    assert len(values) >= 80
+    # Binomial: 5 expected, 15 is reached with probability .0001.
+    assert (np.array(values) <= 0.05).sum() < 15
+
+
+@pytest.mark.parametrize("t", [1, 50])
+def test_what_is_right_once_does_not_hide_who_affirms(t: int) -> None:
+    gold = [0, 2] * (N // 2)
+    gold[0], gold[1] = 1, 3
+    found = with_answers(sweep(APART, 0), [[0, 2] * (N // 2)] * t, gold)
+    assert p_value(found, 0) > 0.5
+
+
+def straying(found: RecordedSweep, share: float) -> RecordedSweep:
+    """Return a model that gives the first answer to the other questions now and then."""
+    assert found.answers is not None
+    assert found.gold is not None
+    stray = np.random.default_rng(2).random(found.answers.shape) < share
+    stray[0, 0] = True
+    rows = np.where(stray, np.where(found.answers > 1, 0, 2), found.answers)
+    return with_answers(found, rows.tolist(), [min(right) for right in found.gold])
+
+
+@pytest.mark.parametrize("share", [0, 0.1], ids=["one", "a tenth"])
+def test_answers_that_an_example_does_not_offer_hide_nobody_who_affirms(share: float) -> None:
+    """Texts that a model writes freely may be choices of other questions."""
+    assert p_value(straying(answering(APART, 1, affirmed=0.7, affirms=0.94), share), 0) > 0.05
+
+
+def test_a_stray_answer_does_not_keep_knowledge_from_being_shown() -> None:
+    assert p_value(straying(answering(APART, 1, affirmed=0.7, knows=0.8), 0), 0) <= 0.01
+
+
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize("knows", [0.6, 0.8])
+@pytest.mark.parametrize(
+    "choices",
+    [
+        pytest.param([(0, 1)] * N, id="alike"),
+        pytest.param(APART, id="apart"),
+        pytest.param(OVERLAPPING, id="overlap"),
+    ],
+)
+def test_who_knows_passes(choices: list[tuple[int, ...]], knows: float, listed: bool) -> None:
+    found = answering(choices, 0, affirmed=0.5, knows=knows)
+    assert p_value(listing(found, choices) if listed else found, 0) <= 0.01
+
+
+@pytest.mark.parametrize("knows", [0.97, 1.0])
+def test_who_is_hardly_ever_wrong_passes_where_choices_are_told(knows: float) -> None:
+    found = answering(APART, 0, affirmed=0.5, knows=knows)
+    assert p_value(listing(found, APART), 0) <= 0.01
+    four = answering(OVERLAPPING, 0, affirmed=0.5, knows=knows)
+    assert p_value(four, 0) <= 0.01
+    with pytest.raises(NoPermutations, match="list the choices"):
+        strata(found, found.chances)
+
+
+def test_listed_choices_tell_what_belongs_together() -> None:
+    """Labels that are never confused might be those of different questions."""
+    gold = [0, 1] * (N // 2 - 1) + [0, 2]
+    found = with_answers(sweep([(0, 1, 2)] * N, 0), [[*gold[:-1], 0]] * T, gold)
+    assert p_value(found, 0) == 1
+    assert p_value(listing(found, [(0, 1, 2)] * N), 0) <= 0.01
+
+
+def test_listed_choices_that_do_not_recur_stay_where_they_are() -> None:
+    own = [(4 * place, 4 * place + 1, 4 * place + 2, 4 * place + 3) for place in range(20)]
+    found = listing(answering(own, 0, affirmed=0.5, knows=0.8), own)
+    with pytest.raises(NoPermutations, match="fewer than 5 have the same"):
+        strata(found, found.chances)
+    some = [(0, 1, 2, 3)] * 10 + own[1:11]
+    found = listing(answering(some, 0, affirmed=0.5, knows=0.8), some)
+    (view,) = strata(found, found.chances)
+    assert set(view[:10]) == {1}
+    assert len(set(view)) == 11
+
+
+def test_a_constant_answer_to_listed_choices_is_not_knowledge() -> None:
+    found = answering(APART, 0, affirmed=1.0, knows=1.0)
+    assert found.gold is not None
+    views = strata(listing(found, APART), found.chances)
+    assert [arrangements(found.gold, view) for view in views] == [1]
