@@ -89,7 +89,7 @@ class _Alike:
     def of(
         cls, sizes: Sequence[int], gold: Sequence[frozenset[int]], groups: Sequence[Hashable]
     ) -> _Alike:
-        members = [np.flatnonzero(np.equal(sizes, size)) for size in sorted(set(sizes))]
+        members = [np.flatnonzero(np.equal(sizes, size)).tolist() for size in sorted(set(sizes))]
         return cls([([gold[at] for at in each], [groups[at] for at in each]) for each in members])
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.recorded.sources import Results
+
+
+_NEARLY = 0.9
+"""Share of examples from which on their right answers stand at one place on purpose."""
 
 
 class NoPermutations(ValueError):
@@ -50,6 +55,11 @@ def strata(results: Results, chances: Sequence[Fraction] | None) -> NDArray[np.i
         raise NoPermutations("it is not told which answers were given and which are right")
     if chances is None:
         raise NoPermutations("it is not told how many choices each example has")
+    if results.unshown and _nearly_one(results.gold):
+        raise NoPermutations(
+            "nearly all right answers stand at one place of the task's file, and it is not told "
+            "what that is called or where prompts show it: run the suite that wrote the file again"
+        )
     choices = [len(right) / chance for right, chance in zip(results.gold, chances, strict=True)]
     found = np.zeros(len(choices), dtype=np.int64)
     stratum = 0
@@ -69,6 +79,11 @@ def strata(results: Results, chances: Sequence[Fraction] | None) -> NDArray[np.i
             stratum += 1
             found[[place for place in members if results.gold[place] <= labels]] = stratum
     return found
+
+
+def _nearly_one(gold: Sequence[frozenset[int]]) -> bool:
+    times = Counter(label for right in gold for label in right)
+    return max(times.values(), default=0) >= _NEARLY * len(gold)
 
 
 def _seen(results: RecordedSweep, place: int, known: frozenset[int]) -> frozenset[int]:
