@@ -8,7 +8,7 @@ import numpy as np
 
 from pytest_maxrandom.flags import find, majority, preferences
 from pytest_maxrandom.flags.severity import hold_against
-from pytest_maxrandom.labels import preferable
+from pytest_maxrandom.labels import shuffled
 from pytest_maxrandom.new_questions import of_answers
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import BestPrompt
@@ -59,7 +59,7 @@ def assess(
         Asks the best prompt again with blank inputs, where the suite wants that.
     """
     cell, predictions = planned.cell, sweep.predictions
-    views = [(labels, labels.answers(predictions)) for labels in preferable(cell.prompt_set)]
+    views = [(labels, labels.answers(predictions)) for labels in shuffled(cell.prompt_set)]
     labels, answers = views[0]
     counts = predictions.correct_counts
     scores = _scores(planned, labels, answers)

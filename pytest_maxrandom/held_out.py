@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.labels import label, label_by_text
+from pytest_maxrandom.labels import label, label_by_cluster, label_by_text
 from pytest_maxrandom.notation import count, equals, level, p_value
 from pytest_maxrandom.prompts.formats import shown_order
 from pytest_maxrandom.record import HeldOut
@@ -130,8 +130,7 @@ def _views(examples: Sequence[Example]) -> Iterator[Labels]:
     """Yield labels as places as they are shown; and as texts, where choices recur."""
     yield label(examples, by_place=True)
     texts = label(examples) if share_choices(examples) else label_by_text(examples)
-    if texts is not None:
-        yield texts
+    yield from (each for each in (texts, label_by_cluster(examples)) if each is not None)
 
 
 def _permuted(labels: Labels, chosen: Sequence[int], permutations: int) -> float:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import Problem
 from pytest_maxrandom.held_out import out_of_reach
-from pytest_maxrandom.labels import preferable
+from pytest_maxrandom.labels import shuffled
 from pytest_maxrandom.suite.spec import AssertSpec, claimed
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem
         if claim.claim.spend:
             null = claim.with_t(claim.claim.tried(null.t)).null
         if claim.claim.permutation_p is not None:
-            ways = min(each.arrangements for each in preferable(claim.cell.prompt_set))
+            ways = min(each.arrangements for each in shuffled(claim.cell.prompt_set))
         if failures := claim.claim.impossible(null, ways):
             yield Problem(
                 suite.path,

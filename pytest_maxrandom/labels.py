@@ -219,6 +219,32 @@ def _kinds(
     ]
 
 
+def label_by_cluster(examples: Sequence[Example]) -> Labels | None:
+    """Give the same choices of one cluster the same labels: their places in its first example.
+
+    Who prefers some of them answers the cluster alike, wherever each example shows them. So must
+    the right answers that a cluster has after a shuffle. Returns None where no cluster has examples
+    with the same choices, or all examples share theirs.
+    """
+    if share_choices(examples):
+        return None
+    first: dict[tuple[str, tuple[str, ...]], dict[int, int]] = {}
+    codes = []
+    for example in examples:
+        ranks, places = _by_text(example), _by_place(example)
+        if example.cluster is not None:
+            known = first.setdefault(
+                (example.cluster, tuple(sorted(example.choices))),
+                dict(zip(ranks, places, strict=True)),
+            )
+            places = tuple(known[rank] for rank in ranks)
+        codes.append(places)
+    if len(first) == sum(example.cluster is not None for example in examples):
+        return None
+    strata = tuple(len(example.choices) for example in examples)
+    return Labels(tuple(examples), tuple(codes), shared=False, strata=strata)
+
+
 def preferable(prompt_set: PromptSet) -> list[Labels]:
     """Return all that a model may prefer to answer.
 
@@ -233,6 +259,12 @@ def preferable(prompt_set: PromptSet) -> list[Labels]:
     if any(prompt.format.labels != "text" for prompt in prompt_set.prompts):
         return [found, label(examples, by_place=True)]
     return [found]
+
+
+def shuffled(prompt_set: PromptSet) -> list[Labels]:
+    """Return all labels whose right answers are shuffled, first those of the reports."""
+    by_cluster = label_by_cluster(prompt_set.validation)
+    return preferable(prompt_set) + ([] if by_cluster is None else [by_cluster])
 
 
 def label_words(form: Format, labels: Labels, m: int) -> tuple[str, ...] | None:

@@ -90,6 +90,7 @@ def seen_of_sweep(
         inputs=tuple(example.input for example in labels.examples),
         copies=_copies(labels.examples),
         alphabetical=tuple(map(_alphabetical, labels.examples)),
+        offered=tuple(tuple(sorted(example.choices)) for example in labels.examples),
         clusters=_clusters(labels.examples),
         full_texts=sweep.full_texts,
         asked=_asked(planned),

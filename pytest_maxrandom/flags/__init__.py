@@ -10,7 +10,7 @@
 ``knowledge``  whether such scores show knowledge all the same
 ``scores``     scores that are tied, or of texts that no model would write; no right answer
 ``texts``      texts that were cut
-``shared``     long texts that several examples share
+``shared``     long texts, and choices, that several examples share
 ``labels``     answers that are always the same label
 ``models``     two models that are one
 ``shortcuts``  a best prompt that is no better than heuristics, or without the questions
@@ -70,7 +70,7 @@ def _of_answers(read: Seen) -> Iterable[Iterable[Flag]]:
         choices.complementary(tried),
         prompts.colliding_ids(tried),
         prompts.repeated_examples(tried),
-        shared.shared_text(tried),
+        shared.clustered(tried),
         prompts.other_examples(tried),
         prompts.unsteady(read),
         texts.cut(tried),

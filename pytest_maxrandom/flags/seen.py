@@ -115,6 +115,8 @@ class Seen:
     alphabetical : tuple of frozenset of int or None
         Per example the places of its right choices among all its choices in alphabetical order:
         the same for the same answer wherever choices are the same, and by chance elsewhere.
+    offered : tuple of tuple of str or None
+        Per example its choices in alphabetical order.
     clusters : tuple of str or None
         Per example the stated cluster; None where none is stated of any.
     full_texts : int
@@ -151,6 +153,7 @@ class Seen:
     inputs: tuple[str, ...] | None = None
     copies: tuple[int, ...] | None = None
     alphabetical: tuple[frozenset[int], ...] | None = None
+    offered: tuple[tuple[str, ...], ...] | None = None
     clusters: tuple[str | None, ...] | None = None
     full_texts: int = 0
     asked: int | None = None

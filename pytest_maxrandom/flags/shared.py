@@ -1,18 +1,20 @@
-"""Long texts that several examples share."""
+"""Long texts, and sets of choices, that several examples share."""
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_maxrandom.flags.flag import Flag
+from pytest_maxrandom.labels import RECURRING
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.stats.clusters import design_effect, effective_n, follows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Hashable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -30,6 +32,98 @@ _FEW = 200
 _NOTHING = np.zeros(0, dtype=np.uint64)
 _BASE = 0x9E3779B97F4A7C15
 """Odd, so that its powers can be divided by modulo 2^64."""
+
+
+def clustered(tried: Seen) -> Iterator[Flag]:
+    """Find examples that belong together without a stated cluster, and tell them once."""
+    found = [*shared_text(tried)]
+    yield from found
+    if all(flag.kind != "clustered_answers" for flag in found):
+        yield from shared_choices(tried)
+
+
+def shared_choices(tried: Seen) -> Iterator[Flag]:
+    """Find sets of choices that recur with the same right answer, and no stated cluster.
+
+    Who prefers some choices to others, whatever is asked, answers each set alike, so guessers vary
+    as on fewer examples. Sets that recur often are shuffled by themselves. With as many choices,
+    right answers are compared by their alphabetical places: where the set does not matter, they
+    follow it no more than if they were shuffled.
+    """
+    if tried.offered is None or tried.alphabetical is None:
+        return
+    kept = [*dict.fromkeys(tried.copies or range(len(tried.offered)))]
+    sets = [tried.offered[place] for place in kept]
+    stated = tried.clusters or (None,) * len(tried.offered)
+    groups = _unstated(sets, [stated[place] for place in kept])
+    gold = [tried.alphabetical[place] for place in kept]
+    alike = _Alike.of([*map(len, sets)], gold, groups)
+    n = len(kept)
+    if n >= _WORTH * n * alike.effect or not alike.follows():
+        return
+    first, second = next(
+        (one, other)
+        for other, choices in enumerate(groups)
+        for one in range(other)
+        if groups[one] == choices and gold[one] == gold[other]
+    )
+    many = sum(times for times in Counter(groups).values() if times > 1)
+    yield Flag(
+        "clustered_answers",
+        f"{count(many)} of {count(n)} examples offer the same choices as a few others, and "
+        "examples with the same choices have the same right answer, as have "
+        f"{tried.examples[kept[first]]!r} and {tried.examples[kept[second]]!r}: to who prefers "
+        f"some choices to others the {count(n)} are worth {n / alike.effect:.0f}, so p-values are "
+        "too small; name them as clusters with `columns: {cluster: ...}`.",
+    )
+
+
+@dataclass(frozen=True)
+class _Alike:
+    """Right answers by the number of choices: of other ones, places mean something else."""
+
+    parts: list[tuple[list[frozenset[int]], list[Hashable]]]
+    """Of the examples with as many choices the right answers and what may be clusters."""
+
+    @classmethod
+    def of(
+        cls, sizes: Sequence[int], gold: Sequence[frozenset[int]], groups: Sequence[Hashable]
+    ) -> _Alike:
+        members = [np.flatnonzero(np.equal(sizes, size)).tolist() for size in sorted(set(sizes))]
+        return cls([([gold[at] for at in each], [groups[at] for at in each]) for each in members])
+
+    @property
+    def effect(self) -> float:
+        """The design effect of all."""
+        n = sum(len(gold) for gold, _ in self.parts)
+        return sum(len(gold) * design_effect(gold, groups) for gold, groups in self.parts) / n
+
+    def follows(self) -> bool:
+        """Tell whether right answers follow their groups in one part at least."""
+        clustered = [part for part in self.parts if len(set(part[1])) < len(part[1])]
+        permutations = round(len(clustered) / _FOLLOW) - 1
+        return any(
+            follows(*part, permutations=permutations) * len(clustered) <= _FOLLOW * (1 + 1e-9)
+            for part in clustered
+        )
+
+
+def _unstated(
+    sets: Sequence[tuple[str, ...]], clusters: Sequence[str | None]
+) -> list[tuple[str, ...] | int]:
+    """Return per example its set of choices where that recurs in a few examples, else its place.
+
+    A set whose examples are all in one stated cluster is told by that.
+    """
+    within: dict[tuple[str, ...], Counter[str | int]] = {}
+    for place, (choices, cluster) in enumerate(zip(sets, clusters, strict=True)):
+        within.setdefault(choices, Counter())[place if cluster is None else cluster] += 1
+    few = {
+        choices
+        for choices, stated in within.items()
+        if len(stated) > 1 and stated.total() < RECURRING
+    }
+    return [choices if choices in few else place for place, choices in enumerate(sets)]
 
 
 def shared_text(tried: Seen) -> Iterator[Flag]:

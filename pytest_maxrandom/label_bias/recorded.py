@@ -130,8 +130,8 @@ def _answers(claim: RecordedClaim) -> LabelAnswers:
         )
     if claim.model.results.format == "predictions":
         raise _NoLabels(
-            f"answers in {path} are places in the task's file, which no model sees; write "
-            "`label_bias` into the suite whose run wrote it"
+            f"{path} does not tell how prompts write the choices; write `label_bias` into the "
+            "suite whose run wrote it"
         )
     if chances is None:
         raise _NoLabels(

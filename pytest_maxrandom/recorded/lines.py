@@ -25,6 +25,9 @@ class AnswerLine:
     margin: float | None
     """By how much the best score exceeds the second, in the unit of the scoring; 0 where the
     choice fell by lot, None where the second score is minus infinity."""
+    labels: list[str] | list[int] | None = None
+    """Of each choice: its text where all examples with as many choices offer the same texts, else
+    the place at which it is shown, from 0. Versions before this was written left it out."""
     cluster: str | None = None
     """What the example shares with others, such as its passage; left out where none is stated."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 _OFTEN = (0.05, 0.2)
 """Shares of the answers where a label is right from which on another one is no stray answer; the
 second where by the first more labels belong together than there are choices."""
+
+
+_NEARLY = 0.9
+"""Share of examples from which on their right answers stand at one place on purpose."""
 
 
 class NoPermutations(ValueError):
@@ -68,6 +73,11 @@ def strata(results: Results, chances: Sequence[Fraction] | None) -> list[NDArray
         raise NoPermutations("it is not told which answers were given and which are right")
     if chances is None:
         raise NoPermutations("it is not told how many choices each example has")
+    if results.unshown and _nearly_one(results.gold):
+        raise NoPermutations(
+            "nearly all right answers stand at one place of the task's file, and it is not told "
+            "what that is called or where prompts show it: run the suite that wrote the file again"
+        )
     choices = [len(right) / chance for right, chance in zip(results.gold, chances, strict=True)]
     alike = {
         number: [place for place, many in enumerate(choices) if many == number]
@@ -85,6 +95,11 @@ def strata(results: Results, chances: Sequence[Fraction] | None) -> list[NDArray
                 raise NoPermutations(_unknown(results, members, number))
     numbered = [_numbered(view, len(choices)) for view in views]
     return numbered[:1] if np.array_equal(*numbered) else numbered
+
+
+def _nearly_one(gold: Sequence[frozenset[int]]) -> bool:
+    times = Counter(label for right in gold for label in right)
+    return max(times.values(), default=0) >= _NEARLY * len(gold)
 
 
 def _unknown(results: RecordedSweep, members: list[int], number: Fraction) -> str:

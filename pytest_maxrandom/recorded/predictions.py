@@ -5,6 +5,7 @@ from __future__ import annotations
 import reprlib
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _LINE = TypeAdapter(PromptLine)
+_UNTOLD = (
+    "The file was written before choices were: answers are told by their places in the task's "
+    "file, so who prefers a text cannot be told from who knows where files list it at several "
+    "places; run the suite that wrote it again."
+)
 
 
 class _Mistake(Exception):
@@ -36,6 +42,7 @@ class _Claim:
     first_place: int
     columns: dict[str, int] = field(default_factory=dict)
     gold: list[tuple[list[int], int]] = field(default_factory=list)
+    labels: list[list[str] | list[int] | None] = field(default_factory=list)
     clusters: list[str | None] = field(default_factory=list)
     prompts: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     places: list[NDArray[np.intp]] = field(default_factory=list)
@@ -61,12 +68,24 @@ class _Claim:
         gold = (answer.right, answer.choices)
         if column == len(self.gold):
             self.gold.append(gold)
+            self.labels.append(answer.labels)
             self.clusters.append(answer.cluster)
         if self.gold[column] != gold:
             right, choices = self.gold[column]
             raise _Mistake(
                 f"example {answer.id!r} has the right choices {answer.right} of {answer.choices}, "
                 f"but {right} of {choices} in an earlier line; keep the lines of one run"
+            )
+        if self.labels[column] != answer.labels:
+            raise _Mistake(
+                f"example {answer.id!r} has {_labelled(answer.labels)}, but "
+                f"{_labelled(self.labels[column])} in an earlier line; keep the lines of one run"
+            )
+        if _kind(answer.labels) is not _kind(self.labels[0]):
+            first = next(iter(self.columns))
+            raise _Mistake(
+                f"example {answer.id!r} has {_labelled(answer.labels)}, but example {first!r} has "
+                f"{_labelled(self.labels[0])}; keep the lines of one run"
             )
         if self.clusters[column] != answer.cluster:
             raise _Mistake(
@@ -96,6 +115,7 @@ class _Claim:
         for place, (indices, _) in enumerate(self.gold):
             right[place, indices] = True
         correct = evaluated & right[np.arange(len(self.columns)), answers]
+        names, codes = self._codes(most)
         digests = tuple(digest for digest, _ in self.prompts)
         line = self.first
         quantized = "" if line.quantization == "none" else f" ({line.quantization})"
@@ -112,11 +132,39 @@ class _Claim:
             correct=correct,
             evaluated=evaluated,
             chances=tuple(Fraction(len(right), choices) for right, choices in self.gold),
-            answers=answers,
-            gold=tuple(frozenset(right) for right, _ in self.gold),
+            answers=codes[np.arange(len(codes)), answers],
+            gold=tuple(
+                frozenset(row[right].tolist())
+                for row, (right, _) in zip(codes, self.gold, strict=True)
+            ),
+            labels=names,
+            unshown=self.labels[0] is None,
+            notes=(_UNTOLD,) if self.labels[0] is None else (),
             log_likelihoods=scores,
             clusters=tuple(each for each in self.clusters if each is not None) or None,
         )
+
+    def _codes(self, most: int) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+        """Return what labels are called, and per example and choice its label.
+
+        The last column is NOT_EVALUATED, so that it stays what it is.
+        """
+        told = chain.from_iterable(labels or () for labels in self.labels)
+        texts = sorted({each for each in told if isinstance(each, str)})
+        number = {text: place for place, text in enumerate(texts)}
+        codes = np.full((len(self.labels), most + 1), NOT_EVALUATED, dtype=np.int64)
+        for row, labels, (_, choices) in zip(codes, self.labels, self.gold, strict=True):
+            own = range(choices) if labels is None else labels
+            row[:choices] = [number[each] if isinstance(each, str) else each for each in own]
+        return tuple(texts), codes
+
+
+def _labelled(labels: list[str] | list[int] | None) -> str:
+    return "no labels" if labels is None else f"the labels {reprlib.repr(labels)}"
+
+
+def _kind(labels: list[str] | list[int] | None) -> type:
+    return type(None if labels is None else labels[0])
 
 
 def _named(cluster: str | None) -> str:
@@ -193,6 +241,16 @@ def _problem(answer: AnswerLine) -> str | None:
     for name, values in (("log_likelihoods", answer.log_likelihoods), ("tokens", answer.tokens)):
         if len(values) != answer.choices:
             return f"'{name}' has {len(values)} values, expected {answer.choices}"
+    labels = answer.labels
+    if labels is None:
+        return None
+    if len(labels) != answer.choices or len(set(labels)) < len(labels):
+        return (
+            f"'labels' is {reprlib.repr(labels)}, expected {answer.choices} different ones; keep "
+            "the lines as --maxrandom-predictions wrote them"
+        )
+    if _kind(labels) is int and set(labels) != set(known):
+        return f"'labels' is {reprlib.repr(labels)}, expected each place below {answer.choices}"
     return None
 
 

@@ -47,7 +47,10 @@ class RecordedSweep:
     gold : tuple of frozenset of int or None
         Per example the labels of its right choices; None where the file does not tell.
     labels : tuple of str
-        What the labels are called.
+        What the labels are called; empty where they are places of choices.
+    unshown : bool
+        Whether those are places in the task's file, which no model sees and which may tell the
+        right answer.
     log_likelihoods : ndarray of float or None
         Shape (t, n, most choices), in nats, NaN where an example has fewer choices; None where the
         file does not tell.
@@ -82,6 +85,7 @@ class RecordedSweep:
     answers: NDArray[np.int64] | None = None
     gold: tuple[frozenset[int], ...] | None = None
     labels: tuple[str, ...] = ()
+    unshown: bool = False
     log_likelihoods: NDArray[np.float64] | None = None
     notes: tuple[str, ...] = ()
     clusters: tuple[str, ...] | None = None

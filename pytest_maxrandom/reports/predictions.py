@@ -10,6 +10,7 @@ import math
 import shutil
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.labels import label
 from pytest_maxrandom.recorded.lines import VERSION, AnswerLine, PromptLine
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.predictions import Predictions, PromptPredictions
     from pytest_maxrandom.record import ClaimRecord
+    from pytest_maxrandom.tasks.task import Example
 
 
 def append(path: Path, process: str, record: ClaimRecord, predictions: Predictions) -> None:
@@ -74,6 +76,8 @@ def lines(record: ClaimRecord, predictions: Predictions) -> Iterator[str]:
     str
         One line, with its line feed.
     """
+    asked = {each.id: each for prompt in predictions.prompts for each in prompt.examples}
+    labels = _labels([*asked.values()])
     for prompt in predictions.prompts:
         line = PromptLine(
             schema_version=VERSION,
@@ -85,12 +89,24 @@ def lines(record: ClaimRecord, predictions: Predictions) -> Iterator[str]:
             scoring=record.scoring,
             prompt=prompt.prompt.digest,
             demonstration_ids=[example.id for example in prompt.prompt.demonstrations],
-            examples=list(_answers(prompt)),
+            examples=list(_answers(prompt, labels)),
         )
         yield json.dumps(line, default=_keys, allow_nan=False, separators=(",", ":")) + "\n"
 
 
-def _answers(prompt: PromptPredictions) -> Iterator[AnswerLine]:
+def _labels(examples: list[Example]) -> dict[str, list[str] | list[int]]:
+    """Return for each example what tells the answers that are the same in others."""
+    repeating = any(len({*each.choices}) < len(each.choices) for each in examples)
+    found = label(examples, by_place=repeating)
+    return {
+        example.id: list(example.choices) if found.shared else list(codes)
+        for example, codes in zip(examples, found.codes, strict=True)
+    }
+
+
+def _answers(
+    prompt: PromptPredictions, labels: dict[str, list[str] | list[int]]
+) -> Iterator[AnswerLine]:
     cells = zip(
         prompt.examples,
         prompt.chosen,
@@ -108,12 +124,13 @@ def _answers(prompt: PromptPredictions) -> Iterator[AnswerLine]:
             log_likelihoods=[_finite(value) for value in log_likelihoods],
             tokens=list(tokens),
             margin=_finite(margin),
+            labels=labels[example.id],
             cluster=example.cluster,
         )
 
 
 def _keys(line: PromptLine | AnswerLine) -> dict[str, object]:
-    """Return what a line holds; files of tasks without clusters are what they were before them."""
+    """Return what a line holds: of tasks without clusters none."""
     return {key: value for key, value in vars(line).items() if (key, value) != ("cluster", None)}
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from pytest_maxrandom.flags.shared import same_text, shared_text
+from pytest_maxrandom.flags.shared import clustered, same_text
 from pytest_maxrandom.prompts.sampling import validation_set
 from pytest_maxrandom.stats.clusters import effective_n
 from pytest_maxrandom.suite.spec import TaskSpec, ValidationSpec
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 APART = (
     "date_understanding",
-    "disambiguation_qa",
     "geometric_shapes",
     "movie_recommendation",
     "ruin_names",
@@ -40,12 +40,14 @@ def flags(task: Task, **validation: Any) -> list[Flag]:
     made = seen(
         np.zeros((1, len(examples))),
         inputs=tuple(example.input for example in examples),
+        offered=tuple(tuple(sorted(example.choices)) for example in examples),
         alphabetical=tuple(
             frozenset(sorted(each.choices).index(each.choices[right]) for right in each.right)
             for each in examples
         ),
+        clusters=tuple(each.cluster for each in examples),
     )
-    return [*shared_text(made)]
+    return [*clustered(made)]
 
 
 @pytest.mark.parametrize("name", APART)
@@ -54,6 +56,17 @@ def test_questions_that_stand_for_themselves_are_not_accused(
     data_dir: Path, name: str, n: int
 ) -> None:
     assert flags(load(data_dir, name), max_examples=n) == []
+
+
+@pytest.mark.parametrize("n", [100, 200, 1000])
+def test_three_pronouns_of_one_sentence_are_one_question(data_dir: Path, n: int) -> None:
+    """In disambiguation_qa 77 of 82 sets of choices have one right answer, whatever the pronoun."""
+    task = load(data_dir, "disambiguation_qa")
+    (flag,) = flags(task, max_examples=n)
+    assert flag.kind == "clustered_answers"
+    assert "examples with the same choices have the same right answer" in flag.text
+    named = [replace(each, cluster=str(sorted(each.choices))) for each in task.examples]
+    assert flags(replace(task, examples=tuple(named)), max_examples=n) == []
 
 
 def test_the_stories_of_causal_judgement_are_told_and_fail_nothing(data_dir: Path) -> None:

@@ -6,8 +6,9 @@ import itertools
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from pytest_maxrandom.arms.derive import Arm
@@ -214,6 +215,36 @@ def _set(examples: tuple[Example, ...]) -> PromptSet:
 def test_choices_that_recur_in_few_examples_are_told_apart_by_place_only() -> None:
     few = tuple(example(i, [f"a{i // 4}", f"b{i // 4}"], f"a{i // 4}") for i in range(40))
     assert len(preferable(_set(few))) == 1
+
+
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_who_prefers_some_choices_fails_with_and_without_clusters(size: int) -> None:
+    """Sets of choices recur with one right answer, and each prompt prefers one choice of a set."""
+    passed = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        sets = [(f"a{number}", f"b{number}") for number in range(96 // size)]
+        right = rng.integers(2, size=len(sets)).tolist()
+        preferred = rng.integers(2, size=(10, len(sets)))
+        asked = tuple(
+            example(i, rng.permutation(sets[i // size]).tolist(), sets[i // size][right[i // size]])
+            for i in range(len(sets) * size)
+        )
+
+        def prefers(each: Example, prompt: int, said: Any = preferred) -> int:
+            number = int(each.id[1:]) // size
+            return each.choices.index(f"{'ab'[said[prompt, number]]}{number}")
+
+        unstated = assessed(asked, prefers, t=10)
+        assert "clustered_answers" in {flag.kind for flag in unstated.failing_flags}
+        assert not unstated.passed
+        named = tuple(replace(each, cluster=each.choices[0][1:]) for each in asked)
+        stated = assessed(named, prefers, t=10)
+        assert "clustered_answers" not in {flag.kind for flag in stated.red_flags}
+        passed += bool(stated.passed)
+        if seed < 2:
+            assert assessed(named, knowing, t=10).passed
+    assert passed <= 4  # five or more of 20 at .05 have a probability of .003
 
 
 def test_the_permutation_p_follows_the_metric() -> None:

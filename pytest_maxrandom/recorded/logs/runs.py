@@ -211,15 +211,15 @@ def _same_examples(first: LoggedRun, run: LoggedRun) -> None:
 def _labels(table: _Table) -> tuple[_Codes | None, tuple[str, ...]]:
     """Return the label of each choice, and what labels are called.
 
-    It is the choice's text if all examples share their texts, else its place. None where the
-    choices are not known, or the right ones have other labels in one run than in another.
+    It is the choice's text if all examples with as many share their texts, else its place. None
+    where the choices are not known, or the right ones have other labels in one run than in another.
     """
     choices = [[answer.choices or () for answer in row] for row in table]
     if any(not each for row in choices for each in row):
         return None, ()
     texts = {tuple(sorted(each)) for row in choices for each in row}
-    known = next(iter(texts))
-    if len(texts) == 1 and len(set(known)) == len(known):
+    if len({*map(len, texts)}) == len(texts) and all(len({*each}) == len(each) for each in texts):
+        known = tuple(sorted(set().union(*texts)))
         names = {text: label for label, text in enumerate(known)}
         codes = [[tuple(names[text] for text in each) for each in row] for row in choices]
         if _same_in_all_runs(table, codes):
@@ -264,7 +264,7 @@ def _answers(table: _Table, codes: _Codes | None) -> NDArray[np.int64] | None:
 def _log_likelihoods(table: _Table, codes: _Codes | None) -> NDArray[np.float64] | None:
     if codes is None or any(answer.log_likelihoods is None for row in table for answer in row):
         return None
-    most = max(len(code) for code in codes[0])
+    most = 1 + max(max(code) for row in codes for code in row)
     values = np.full((len(table), len(table[0]), most), np.nan)
     for row, (answers, labels) in enumerate(zip(table, codes, strict=True)):
         for column, (answer, code) in enumerate(zip(answers, labels, strict=True)):

@@ -160,3 +160,65 @@ def test_empty_and_few_texts_have_no_clusters() -> None:
     assert same_text([]) == []
     assert same_text([""]) == [0]
     assert len(set(same_text(["", "", "x"]))) == 3
+
+
+OWN = [(f"Ann {place // 4}", f"Bob {place // 4}") for place in range(100)]
+SHORT = [f"Who is {place}?" for place in range(100)]
+
+
+def test_choices_that_recur_with_one_right_answer_fail_a_claim() -> None:
+    (flag,) = flags(SHORT, FOLLOWING, offered=tuple(OWN))
+    assert flag.kind == "clustered_answers"
+    assert flag.text == (
+        "100 of 100 examples offer the same choices as a few others, and examples with the same "
+        "choices have the same right answer, as have 'e0' and 'e1': to who prefers some choices to "
+        "others the 100 are worth 25, so p-values are too small; name them as clusters with "
+        "`columns: {cluster: ...}`."
+    )
+
+
+def test_passages_with_their_own_choices_are_told_once() -> None:
+    assert kinds(PASSAGES, FOLLOWING, offered=tuple(OWN)) == ["clustered_answers"]
+
+
+def test_choices_whose_right_answers_do_not_follow_them_fail_nothing() -> None:
+    failed = 0
+    for seed in range(60):
+        gold = np.random.default_rng(seed).integers(2, size=100).tolist()
+        failed += kinds(SHORT, gold, offered=tuple(OWN)) != []
+    assert failed <= 1  # two or more of 60 at .001 each have a probability of .002
+    opposite = [place % 2 for place in range(100)]
+    assert kinds(SHORT, opposite, offered=tuple(OWN)) == []
+
+
+def test_what_is_right_first_in_the_alphabet_follows_no_choices() -> None:
+    """With three choices the third may be right, with two it cannot: that follows no set either."""
+    sizes = [2 + place // 4 % 2 for place in range(100)]
+    offered = tuple(
+        tuple(f"{name}{place // 4}" for name in "abc"[:m]) for place, m in enumerate(sizes)
+    )
+    assert kinds(SHORT, [0] * 100, offered=offered) == []
+    assert kinds(SHORT, [m - 1 for m in sizes], offered=offered) == []
+
+
+@pytest.mark.parametrize("n", [2, 4, 100])
+def test_choices_that_all_examples_or_many_share_are_no_clusters(n: int) -> None:
+    shared = (("No", "Yes"),) * n
+    for gold in ([1] * n, FREE[:n], [place // 4 % 2 for place in range(n)]):
+        assert kinds(SHORT[:n], gold, offered=shared) == []
+    half = (("No", "Yes"), ("False", "True")) * (n // 2)
+    assert kinds(SHORT[:n], [place % 2 for place in range(n)], offered=half) == []
+
+
+def test_clusters_that_hold_the_same_choices_whole_are_believed() -> None:
+    for size in (4, 8):
+        coarse = tuple(f"p{place // size}" for place in range(100))
+        assert kinds(SHORT, FOLLOWING, offered=tuple(OWN), clusters=coarse) == []
+    fine = tuple(f"p{place // 2}" for place in range(100))
+    (flag,) = flags(SHORT, FOLLOWING, offered=tuple(OWN), clusters=fine)
+    assert flag.kind == "clustered_answers"
+
+
+def test_copies_with_the_same_choices_are_told_once() -> None:
+    texts = [f"Who is {place // 4}?" for place in range(100)]
+    assert kinds(texts, FOLLOWING, offered=tuple(OWN)) == ["repeated_examples"]

@@ -87,6 +87,20 @@ def test_answers_and_scores_are_those_of_the_lines(path: Path) -> None:
     )
 
 
+def test_lines_without_labels_are_read_as_places_in_the_file(path: Path) -> None:
+    [sweep] = read(write(path, line()))
+    assert sweep.unshown
+    assert any("who prefers a text cannot be told from who knows" in note for note in sweep.notes)
+    told = [answer("a", 0, [0]) | {"labels": [1, 0]}, answer("b", 2, [0, 2], 4)]
+    told[1]["labels"] = [3, 1, 0, 2]
+    [sweep] = read(write(path, line(examples=told)))
+    assert not sweep.unshown
+    assert sweep.notes == ()
+    assert sweep.answers is not None
+    assert sweep.answers.tolist() == [[1, 0]]
+    assert sweep.gold == (frozenset({1}), frozenset({3, 0}))
+
+
 def test_chances_are_right_choices_among_all(path: Path) -> None:
     examples = [answer("a", 0, [1], 5), answer("b", 0, [0, 2], 3)]
     [sweep] = read(write(path, line(examples=examples)))
@@ -134,6 +148,26 @@ def test_empty_lines_and_unknown_keys_are_passed_over(path: Path) -> None:
         ),
         ({"task": "climate"}, "'task' is 'climate', but 'weather' in line 1 of the same claim"),
         ({"scoring": "sum_logprob"}, "'scoring' is 'sum_logprob', but 'mean_logprob' in line 1"),
+        (
+            {"examples": [answer("a", 0, [0]) | {"labels": ["Yes"]}]},
+            r"example 'a': 'labels' is \['Yes'\], expected 2 different ones",
+        ),
+        (
+            {"examples": [answer("a", 0, [0]) | {"labels": ["Yes", "Yes"]}]},
+            "expected 2 different ones; keep the lines",
+        ),
+        (
+            {"examples": [answer("a", 0, [0]) | {"labels": [0, 2]}]},
+            r"'labels' is \[0, 2\], expected each place below 2",
+        ),
+        (
+            {"examples": [answer("a", 0, [0]) | {"labels": ["Yes", "No"]}]},
+            r"example 'a' has the labels \['Yes', 'No'\], but no labels in an earlier line",
+        ),
+        (
+            {"examples": [answer("z", 0, [0]) | {"labels": [1, 0]}]},
+            r"example 'z' has the labels \[1, 0\], but example 'a' has no labels; keep the lines",
+        ),
         (
             {"examples": [answer("a", 0, [1])]},
             r"example 'a' has the right choices \[1\] of 2, but \[0\] of 2 in an earlier line",

@@ -12,15 +12,19 @@ import pytest
 
 from pytest_maxrandom.models.base import Score
 from pytest_maxrandom.predictions import Predictions, Scoring, predict
-from pytest_maxrandom.prompts.formats import Format
+from pytest_maxrandom.prompts.formats import Format, shown_order
 from pytest_maxrandom.prompts.prompt import Prompt
 from pytest_maxrandom.recorded.read import read
 from pytest_maxrandom.reports.predictions import lines
 from pytest_maxrandom.tasks.task import Example, Layout
+from tests.unit.recorded.suites import judged, mistakes, planned, suite_text
 from tests.unit.reports.samples import claim
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from pytest_maxrandom.record import ClaimRecord
+    from pytest_maxrandom.recorded.sweep import RecordedSweep
 
 EXAMPLES = [
     Example("é\n1", "Snow?", ("wet", "dry"), (0,)),
@@ -29,6 +33,9 @@ EXAMPLES = [
     Example("4", "Fog?", ("wet", "dry", "cold"), (0,)),
 ]
 RECORD = claim(shots=1)
+SUITE = suite_text(
+    f"{{name: {RECORD.task}}}", "", "predictions.jsonl, format: predictions, model: demo (nf4)"
+)
 
 
 def sweep(seed: int, scoring: Scoring = "mean_logprob") -> Predictions:
@@ -78,6 +85,132 @@ def test_what_is_written_is_read_again(tmp_path: Path, seed: int) -> None:
         assert np.flatnonzero(found.evaluated[row]).tolist() == sorted(places)
         answers = zip(prompt.chosen, prompt.examples, strict=True)
         assert found.correct[row, places].tolist() == [index in ex.right for index, ex in answers]
+
+
+N, T = 100, 50
+
+
+def yes_or_no(rng: np.random.Generator) -> list[Example]:
+    """Return examples of which the file lists Yes first or second, and 70 of 100 are right so."""
+    orders = [("Yes", "No")[:: int(rng.choice([1, -1]))] for _ in range(N)]
+    return [
+        Example(str(i), f"{i}?", order, (order.index("Yes" if i % 10 < 7 else "No"),))
+        for i, order in enumerate(orders)
+    ]
+
+
+def test_who_prefers_a_text_does_not_pass_where_files_list_it_at_either_place(
+    tmp_path: Path,
+) -> None:
+    rng = np.random.default_rng(1)
+    examples = yes_or_no(rng)
+    yes = [each.choices.index("Yes") for each in examples]
+    said = [[at if rng.random() < 0.97 else 1 - at for at in yes] for _ in range(T)]
+    asked(tmp_path, examples, said)
+    record = recorded(tmp_path)
+    assert record.p_max is not None
+    assert record.p_max < 0.01
+    assert record.majority_rate == 0.7
+    assert record.permutation_p is not None
+    assert record.permutation_p > 0.05
+    assert not record.passed
+    assert "constant_answers" in {flag.kind for flag in record.red_flags}
+
+
+def test_who_knows_passes_where_the_file_lists_the_right_choice_first(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    examples = [
+        Example(str(i), f"{i}?", tuple(f"{name}{i}" for name in "abcde"), (int(i == 5),))
+        for i in range(N)
+    ]
+    said = [
+        [each.right[0] if rng.random() < 0.8 else int(rng.integers(5)) for each in examples]
+        for _ in range(T)
+    ]
+    asked(tmp_path, examples, said)
+    record = recorded(tmp_path)
+    assert (record.passed, record.permutation_p, record.majority_rate) == (True, 1e-4, None)
+    # An older file does not tell the places at which choices are shown.
+    path = tmp_path / "predictions.jsonl"
+    older = [json.loads(line) for line in path.read_text().splitlines()]
+    for cell in (cell for line in older for cell in line["examples"]):
+        del cell["labels"]
+    path.write_text("".join(json.dumps(line) + "\n" for line in older))
+    (mistake,) = mistakes(tmp_path, SUITE)
+    assert mistake == (
+        "4: tasks[0]: no `permutation_p` can be computed, because in /predictions.jsonl nearly "
+        "all right answers stand at one place of the task's file, and it is not told what that is "
+        "called or where prompts show it: run the suite that wrote the file again; or use `p_max`"
+    )
+    (one,) = planned(tmp_path, SUITE + "assert: {p_max: 0.05}\n")
+    record = judged(one)
+    assert (record.passed, record.permutation_p) == (True, None)
+    assert any("There is no permutation p, because" in note for note in record.notes)
+
+
+def recorded(folder: Path) -> ClaimRecord:
+    (one,) = planned(folder, SUITE)
+    return judged(one)
+
+
+def asked(tmp_path: Path, examples: list[Example], chosen: list[list[int]]) -> RecordedSweep:
+    """Write and read prompts that give these examples these choices."""
+    found = []
+    for number, row in enumerate(chosen):
+        scores = [
+            [Score(-1.0 - (place != said), 1) for place in range(len(each.choices))]
+            for each, said in zip(examples, row, strict=True)
+        ]
+        prompt = Prompt((), Format(Layout(task_prefix=str(number))))
+        found.append(predict(prompt, examples, scores, "mean_logprob"))
+    path = tmp_path / "predictions.jsonl"
+    path.write_text("".join(lines(RECORD, Predictions(tuple(found)))))
+    [sweep] = read(path)
+    return sweep
+
+
+def test_labels_are_the_texts_that_all_examples_share(tmp_path: Path) -> None:
+    examples = [
+        Example(str(place), f"{place}?", ("No", "Yes")[:: 1 - place % 2 * 2], (place % 3 % 2,))
+        for place in range(12)
+    ]
+    yes = [each.choices.index("Yes") for each in examples]
+    sweep = asked(tmp_path, examples, [yes, [0] * 12])
+    assert (sweep.labels, sweep.unshown) == (("No", "Yes"), False)
+    assert sweep.answers is not None
+    assert sweep.answers[0].tolist() == [1] * 12
+    assert sweep.answers[1].tolist() == [place % 2 for place in range(12)]
+    assert sweep.gold == tuple(
+        frozenset({("No", "Yes").index(each.choices[each.right[0]])}) for each in examples
+    )
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+def test_labels_are_else_the_places_at_which_prompts_show_them(
+    tmp_path: Path, repeated: bool
+) -> None:
+    """Choices with the same text, of which one is right, are no labels either."""
+    texts = [("x", "y", "x") if repeated else tuple(f"{name}{i}" for name in "xyz")
+             for i in range(30)]  # fmt: skip
+    examples = [Example(str(i), f"{i}?", own, (0,)) for i, own in enumerate(texts)]
+    sweep = asked(tmp_path, examples, [[0] * 30, [2] * 30])
+    assert (sweep.labels, sweep.unshown) == ((), False)
+    assert sweep.answers is not None
+    assert sweep.gold is not None
+    shown = [list(shown_order(each)) for each in examples]
+    assert sweep.answers[0].tolist() == [order.index(0) for order in shown]
+    assert sweep.answers[1].tolist() == [order.index(2) for order in shown]
+    assert sweep.gold == tuple(frozenset({order.index(0)}) for order in shown)
+    assert sweep.correct.tolist() == [[True] * 30, [False] * 30]
+
+
+def test_shared_texts_may_be_fewer_in_some_examples(tmp_path: Path) -> None:
+    some = [Example("4", "Fog?", ("dry", "wet"), (1,)), EXAMPLES[0], EXAMPLES[1]]
+    sweep = asked(tmp_path, some, [[0, 0, 2]])
+    assert sweep.labels == ("dry", "hot", "wet")
+    assert sweep.answers is not None
+    assert sweep.answers.tolist() == [[0, 2, 1]]
+    assert sweep.gold == (frozenset({2}), frozenset({2}), frozenset({0, 1}))
 
 
 def test_a_line_holds_every_number_unrounded() -> None:

@@ -49,16 +49,35 @@ def test_answers_are_labels_that_all_documents_share_whatever_their_order(tmp_pa
     assert sweep.log_likelihoods.tolist() == [[[-2.5, -1.0], [-2.0, -3.0], [-8.0, -7.0]]]
 
 
+def test_texts_are_labels_also_where_some_documents_have_fewer_of_them(tmp_path: Path) -> None:
+    documents = [
+        Document([" yes", " no"], [-1.0, -2.0], target="0", acc=1.0),
+        Document([" no", " yes"], [-1.0, -2.0], target="1", acc=0.0),
+        Document([" yes", " no", " perhaps"], [-3.0, -2.0, -1.0], target="2", acc=1.0),
+    ]
+    write_run(tmp_path, Run(documents))
+    [sweep] = read_lm_eval(tmp_path)
+    assert sweep.labels == ("no", "perhaps", "yes")
+    assert sweep.answers is not None
+    assert sweep.answers.tolist() == [[2, 0, 1]]
+    assert [*map(set, sweep.gold or ())] == [{2}, {2}, {1}]
+    nan = float("nan")
+    np.testing.assert_array_equal(
+        sweep.log_likelihoods, [[[-2, nan, -1], [-1, nan, -2], [-2, -1, -3]]]
+    )
+
+
 def test_choices_of_their_own_are_labelled_by_their_places(tmp_path: Path) -> None:
     documents = [
         Document([" a", " b", " c"], [-3.0, -1.0, -2.0], target="1", acc=1.0),
         Document([" d", " e"], [-1.0, -2.0], target="1", acc=0.0),
+        Document([" f", " e"], [-1.0, -2.0], target="1", acc=0.0),
     ]
     write_run(tmp_path, Run(documents))
     [sweep] = read_lm_eval(tmp_path)
     assert sweep.labels == ()
-    assert [*map(set, sweep.gold or ())] == [{1}, {1}]
-    assert sweep.chances == (Fraction(1, 3), Fraction(1, 2))
+    assert [*map(set, sweep.gold or ())] == [{1}, {1}, {1}]
+    assert sweep.chances == (Fraction(1, 3), Fraction(1, 2), Fraction(1, 2))
     assert sweep.log_likelihoods is not None
     assert np.isnan(sweep.log_likelihoods[0, 1, 2])
 
