@@ -78,16 +78,13 @@ def answering(
     affirms: float = 0.0,
     knows: float = 0.0,
     t: int = T,
-    rights: int = 2,
 ) -> RecordedSweep:
     """Return a model that often says the first label or what is right, and else any of its own.
 
-    One of the first labels is right, the very first in a share of the examples.
+    One of the first two labels is right, the first in a share of the examples.
     """
     random = np.random.default_rng(seed)
-    gold = [
-        own[0] if random.random() < affirmed else own[random.integers(1, rights)] for own in choices
-    ]
+    gold = [own[0] if random.random() < affirmed else own[1] for own in choices]
     wish = random.random((t, len(gold)))
     answers = [
         [
@@ -95,7 +92,7 @@ def answering(
             if at < knows
             else own[0]
             if at < knows + affirms
-            else own[random.integers(len(own))]
+            else own[int(random.integers(len(own)))]
             for right, own, at in zip(gold, choices, row, strict=True)
         ]
         for row in wish
