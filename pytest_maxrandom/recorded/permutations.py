@@ -93,8 +93,8 @@ def strata(results: Results, chances: Sequence[Fraction] | None) -> list[NDArray
         for number, members in alike.items():
             if _several(results, set(members) - placed):
                 raise NoPermutations(_unknown(results, members, number))
-    numbered = [_numbered(view, len(choices)) for view in views]
-    return numbered[:1] if np.array_equal(*numbered) else numbered
+    one, confused = (_numbered(view, len(choices)) for view in views)
+    return [one] if np.array_equal(one, confused) else [one, confused]
 
 
 def _nearly_one(gold: Sequence[frozenset[int]]) -> bool:

@@ -130,7 +130,7 @@ class Table:
         gold[grid.example] = right
         if (gold[grid.example] != right).any():
             return None
-        return [frozenset({texts[each]}) for each in gold]
+        return [frozenset({texts[each]}) for each in gold.tolist()]
 
     def _offered(self, grid: Grid, gold: Sequence[frozenset[str]] | None) -> tuple[int, ...] | None:
         """Return numbers of the lists of choices; None where they do not hold what is right."""

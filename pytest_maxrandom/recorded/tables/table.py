@@ -37,7 +37,8 @@ class Columns:
     prediction, gold : str or None
         Labels: what was answered, and what is right (a list where several are; in CSV as JSON).
     choices : str or None
-        How many choices the example has, or a list of them.
+        How many choices the example has, or a list of them: right answers are shuffled among
+        examples that list the same.
     model, task, shots : str or None
         Which sweep a row belongs to.
     cluster : str or None
@@ -88,7 +89,8 @@ def read_table(
     -----
     Labels are the texts of `prediction` and `gold` of a sweep, numbers before other texts; there
     may be more of them than choices. With `choices`, the chance of one guess is the number of
-    gold labels (1 where none are given) over that of choices.
+    gold labels (1 where none are given) over that of choices. Where all examples have two choices
+    and two answers were given, those that are right follow from `prediction` and `correct`.
     """
     rows = read_columns(path, wanted_columns(columns, always=("prompt", "example")))
     if "correct" not in rows.columns and not {"prediction", "gold"} <= rows.columns.keys():

@@ -14,9 +14,12 @@ import pytest
 from pytest_maxrandom.recorded.permutations import NoPermutations, strata
 from pytest_maxrandom.recorded.sweep import RecordedSweep
 from pytest_maxrandom.stats.permutation import arrangements, max_t_test
+from tests.unit.recorded.suites import judged, mistakes, planned, suite_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from pytest_maxrandom.recorded.claims import RecordedClaim
 
 T, N = 20, 60
 
@@ -75,16 +78,13 @@ def answering(
     affirms: float = 0.0,
     knows: float = 0.0,
     t: int = T,
-    rights: int = 2,
 ) -> RecordedSweep:
     """Return a model that often says the first label or what is right, and else any of its own.
 
-    One of the first labels is right, the very first in a share of the examples.
+    One of the first two labels is right, the first in a share of the examples.
     """
     random = np.random.default_rng(seed)
-    gold = [
-        own[0] if random.random() < affirmed else own[random.integers(1, rights)] for own in choices
-    ]
+    gold = [own[0] if random.random() < affirmed else own[1] for own in choices]
     wish = random.random((t, len(gold)))
     answers = [
         [
@@ -92,7 +92,7 @@ def answering(
             if at < knows
             else own[0]
             if at < knows + affirms
-            else own[random.integers(len(own))]
+            else own[int(random.integers(len(own)))]
             for right, own, at in zip(gold, choices, row, strict=True)
         ]
         for row in wish
@@ -267,3 +267,49 @@ def test_a_constant_answer_to_listed_choices_is_not_knowledge() -> None:
     assert found.gold is not None
     views = strata(listing(found, APART), found.chances)
     assert [arrangements(found.gold, view) for view in views] == [1]
+
+
+def table(
+    folder: Path, found: RecordedSweep, clusters: Sequence[str] | None = None
+) -> RecordedClaim:
+    """Write answers as a table, and return the claim about them."""
+    assert found.answers is not None
+    assert found.gold is not None
+    assert found.chances is not None
+    rows = [["prompt_id", "example_id", "prediction", "gold", "choices", "shots", "cluster"]]
+    for prompt, answers in enumerate(found.answers.tolist()):
+        for place, answer in enumerate(answers):
+            (gold,) = found.gold[place]
+            cells = (prompt, place, answer, gold, found.chances[place].denominator, 0)
+            rows.append([*map(str, cells), clusters[place] if clusters else ""])
+    (folder / "r.csv").write_text("".join(",".join(row) + "\n" for row in rows))
+    (claim,) = planned(folder, suite_text("{name: a}", model="r.csv, format: table"))
+    return claim
+
+
+def test_the_default_claim_is_p_max_alone_where_kinds_are_not_told(tmp_path: Path) -> None:
+    own = [(4 * place, 4 * place + 1, 4 * place + 2, 4 * place + 3) for place in range(N)]
+    record = judged(table(tmp_path, answering(own, 0, affirmed=0.5, knows=0.8)))
+    assert record.passed
+    assert list(record.asserted) == ["p_max"]
+    assert any("not told which questions have the same choices" in note for note in record.notes)
+
+
+def test_what_only_listed_choices_would_tell_is_said(tmp_path: Path) -> None:
+    record = judged(table(tmp_path, answering(OVERLAPPING, 0, affirmed=0.7, affirms=0.98)))
+    assert not record.passed
+    assert any("can list them in the column choices" in note for note in record.notes)
+
+
+def test_clusters_of_different_sizes_are_named_where_nothing_can_be_shuffled(
+    tmp_path: Path,
+) -> None:
+    clusters = [str(size) for size in range(1, 11) for _ in range(size)]
+    found = answering([(0, 1)] * len(clusters), 0, affirmed=0.5, knows=1.0)
+    claim = table(tmp_path, found, clusters)
+    record = judged(claim)
+    assert record.permutation_p == 1
+    assert any("clusters of equal size are needed" in note for note in record.notes)
+    text = suite_text("{name: a}", "assert: {permutation_p: 0.05}\n", "r.csv, format: table")
+    (mistake,) = mistakes(tmp_path, text)
+    assert "clusters of equal size are needed" in mistake

@@ -178,6 +178,40 @@ def test_choices_may_be_listed(write: Write) -> None:
     assert sweep.chances == (Fraction(1, 3),)
 
 
+def test_examples_that_list_the_same_choices_are_told(write: Write) -> None:
+    listed = {"a": ["Yes", "No"], "b": ["True", "False"], "c": ["No", "Yes"]}
+    rows = [row("p", e, prediction=own[0], gold=own[0], choices=own) for e, own in listed.items()]
+    [sweep] = read_table(write(rows), **MEANT)
+    assert sweep.offered == (0, 1, 0)
+    assert sweep.distinct().offered == (0, 1, 0)
+    letters = [each | {"prediction": "A", "gold": "A"} for each in rows]
+    [lettered] = read_table(write(letters), **MEANT)
+    assert lettered.offered is None
+    [counted] = read_table(write([each | {"choices": 2} for each in rows]), **MEANT)
+    assert counted.offered is None
+
+
+def test_right_answers_follow_where_rows_say_which_of_two_are_right(write: Write) -> None:
+    said = {("p", "a"): "Yes", ("q", "a"): "No", ("p", "b"): "Yes", ("q", "b"): "Yes"}
+    gold = {"a": "Yes", "b": "No"}
+    rows = [
+        row(p, e, int(gold[e] == answer), prediction=answer, choices=2)
+        for (p, e), answer in said.items()
+    ]
+    [sweep] = read_table(write(rows), **MEANT)
+    assert sweep.gold is not None
+    assert [{sweep.labels[each] for each in own} for own in sweep.gold] == [{"Yes"}, {"No"}]
+    for others in (
+        [each | {"choices": 3} for each in rows],
+        [{key: cell for key, cell in each.items() if key != "choices"} for each in rows],
+        [*rows, row("p", "c", 0, prediction="none", choices=2), row("q", "c", choices=2)
+         | {"prediction": "No"}],
+        [*rows[:1], rows[1] | {"correct": 1}, *rows[2:]],
+    ):  # fmt: skip
+        [unknown] = read_table(write(others), **MEANT)
+        assert unknown.gold is None
+
+
 @pytest.mark.parametrize(
     ("wrong", "right"),
     [(0, 1), (False, True), ("false", "TRUE"), ("0", " 1"), (0.0, 1.0)],
