@@ -185,12 +185,12 @@ def guessing(claim: ClaimRecord) -> str:
         guessers = f"best of {count(claim.t)} independent guessers{error}"
         parts.append(f"{p_is(claim, 'p_max')} ({guessers})")
     if claim.union_p is not None:
-        shown = p_is(claim, "union_p")
-        parts.append(f"{shown} (however the prompts depend on each other)")
+        shown, right = p_is(claim, "union_p"), "if each is right with chance 1/m"
+        parts.append(f"{shown} (however the prompts depend on each other, {right})")
     if claim.permutation_p is not None:
         parts.append(f"{p_is(claim, 'permutation_p')} (right answers shuffled)")
     if claim.p_standard is not None:
-        parts.append(f"p of one guesser = {p_value(claim.p_standard)} (leaves t out of account)")
+        parts.append(f"p of one guesser {equals(p_value(claim.p_standard))} (leaves t out of account)")
     return "; ".join(parts)
 
 
