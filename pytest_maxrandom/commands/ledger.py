@@ -78,7 +78,8 @@ def _shown(summary: FileSummary) -> Iterator[str]:
     noun = "prompt" if summary.tries == 1 else "prompts"
     yield (
         f"{summary.task}: {len(summary.chances)} examples, standard baseline "
-        f"{numbers['standard_baseline']:.3f}, {summary.tries:,} {noun} of any claim ({summary.path})"
+        f"{numbers['standard_baseline']:.3f}, {summary.tries:,} {noun} of any claim "
+        f"({summary.path})"
     )
     head = ("claim", "t", "looks", "best", "max random now")
     table = [(*head, *(f"after {more:,} more" for more in _MORE[1:]))]
