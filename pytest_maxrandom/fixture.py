@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from pytest_maxrandom.verdict import Verdict
 
 
+_UNTESTED = (
+    "There is no permutation p, because only counts were given. So a preferred label cannot be "
+    "told from knowledge."
+)
+
+
 class HandWrittenClaims:
     """What the fixture `maxrandom` gives a test."""
 
@@ -80,6 +86,7 @@ class HandWrittenClaims:
             record.message = str(error)
             raise
         verdict.write_into(record)
+        record.notes.append(_UNTESTED)
         if verdict.message:
             raise ClaimFailed(verdict.message)
         return verdict

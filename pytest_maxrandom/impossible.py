@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
 
 def contradicting(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem]:
-    """Yield claims that contradict the suite's metric or budget."""
+    """Yield claims that contradict themselves, or the suite's metric or budget."""
     for claim in claims:
+        if idle := claim.claim.idle():
+            yield Problem(suite.path, claim.line, f"{claim.cell.task.name}: {idle}")
         if claim.claim.spend and claim.suite.prompts.budget:
             yield Problem(
                 suite.path,

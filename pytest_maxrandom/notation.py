@@ -96,14 +96,15 @@ def equals(shown: str) -> str:
 
 
 def level(value: float) -> str:
-    """Write what a probability is compared with, as it was given.
+    """Write what a probability is compared with: as it was given, a share of that rounded.
 
     Examples
     --------
-    >>> level(0.05), level(0.0125), level(1e-05)
-    ('.05', '.0125', '1e-05')
+    >>> level(0.05), level(0.0125), level(1e-05), level(0.05 / 24)
+    ('.05', '.0125', '1e-05', '.002083')
     """
-    return _without_zero(str(value))
+    given = float(f"{value:.6g}") == value
+    return _without_zero(str(value) if given else f"{value:.4g}")
 
 
 def count(value: int | None) -> str:

@@ -110,6 +110,16 @@ class Claim:
         share = bound / (self.family or 1)
         return spent(share, t)[0] if self.spend else share
 
+    def idle(self) -> str:
+        """Say which keys do nothing, because no p-value is claimed; empty where none are idle."""
+        keys = ["`family: suite`"] * (self.family is not None) + ["`looks: spend`"] * self.spend
+        if not keys or self.levels(1):
+            return ""
+        return (
+            f"{' and '.join(keys)} beside `beats` alone: there is no level to share or spend; "
+            f"claim a p-value as well, or remove {'it' if len(keys) == 1 else 'them'}"
+        )
+
     def tried(self, t: int) -> int:
         """Return as the best of how many guessers the claim is tested, where t were tried."""
         return spent(DEFAULT_LEVEL, t)[1] if self.spend else t

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _MORE = (0, 10, 100, 1000)
 """Prompts beyond those of today for which the baseline is shown."""
-_ANY = "prompts of any claim"
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -76,9 +75,11 @@ def _show(options: argparse.Namespace) -> str:
 
 def _shown(summary: FileSummary) -> Iterator[str]:
     numbers = _numbers(summary)
+    noun = "prompt" if summary.tries == 1 else "prompts"
     yield (
         f"{summary.task}: {len(summary.chances)} examples, standard baseline "
-        f"{numbers['standard_baseline']:.3f}, {summary.tries:,} {_ANY} ({summary.path})"
+        f"{numbers['standard_baseline']:.3f}, {summary.tries:,} {noun} of any claim "
+        f"({summary.path})"
     )
     head = ("claim", "t", "looks", "best", "max random now")
     table = [(*head, *(f"after {more:,} more" for more in _MORE[1:]))]
@@ -105,8 +106,8 @@ def _shown(summary: FileSummary) -> Iterator[str]:
             yield f"  {name}: {claim.own:,} of its {claim.t:,} prompts stand here under that name"
         if claim.looked_at > claim.t:
             yield (
-                f"  {name}: a look counted t = {claim.looked_at:,}, a budget or the prompts of "
-                f"other claims too; {claim.t:,} were evaluated"
+                f"  {name}: a look counted t = {claim.looked_at:,}, a budget, the end of a "
+                f"doubling or the prompts of other claims too; {claim.t:,} were evaluated"
             )
     for test, openings in summary.openings.items():
         times = "once" if openings == 1 else f"{openings} times"

@@ -105,7 +105,7 @@ class SuiteItem(pytest.Item):
             (record,) = self.stash[RECORDS]
             record.message = message
             # pytest asks repr_failure for what happens in the call only.
-            pytest.fail(message, pytrace=False)
+            raise pytest.fail.Exception(message, pytrace=False) from None
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return one line for what a user can understand and mend, and one for each red flag."""

@@ -47,6 +47,9 @@ def plan_recorded(suite: RecordedSuite) -> list[RecordedClaim]:
     claims = [
         claim for index in range(len(suite.spec.models)) for claim in planner.claims_of_model(index)
     ]
+    for claim in claims:
+        if idle := claim.claim.idle():
+            planner.problems.append(Problem(suite.path, claim.line, f"{claim.task}: {idle}"))
     if planner.problems:
         raise SuiteError(dict.fromkeys(planner.problems))
     return share_levels(claims)

@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 
 _ADJUSTMENTS = {"holm": "Holm", "bh": "Benjamini and Hochberg", "none": "not adjusted"}
 _BEATEN = {"max_random": "the maximum random baseline", "standard": "the standard baseline"}
-_OF_LEVELS = {
-    "family": "an equal share for each claim of the suite",
-    "looks": "what is spent at this doubling of t",
-}
+_OF_LEVELS = {"family": "shared by the suite's claims", "looks": "spent per doubling of t"}
 """How levels come about that are not those of the suite."""
 _ROUNDING = 1e-12
 _NEGLIGIBLE = 1e-6
@@ -101,23 +98,27 @@ def decisive_p(claim: ClaimRecord) -> str:
 
 def claimed(claim: ClaimRecord) -> str:
     """Say what the suite asserts."""
-    phrases = []
     levels = _levels(claim)
+    bounded: dict[str, list[str]] = {}
+    for key, bound in levels.items():
+        bounded.setdefault(level(bound), []).append(p_name(claim, key))
+    phrases = [
+        f"{listed(names)} {'is' if len(names) == 1 else 'are'} at most {bound}"
+        for bound, names in bounded.items()
+    ]
     for key, value in claim.asserted.items():
-        if key in levels:
-            phrases.append(f"{p_name(claim, key)} is at most {level(levels[key])}")
-        elif key == "test_p" and isinstance(value, float):
+        if key == "test_p" and isinstance(value, float):
             phrases.append(f"p on the test set is at most {level(value)}")
         elif key == "beats":
             phrases.append(f"the best {metric_name(claim)} is above {_BEATEN.get(value, value)}")
-        elif key not in _OF_LEVELS:
+        elif key not in _OF_LEVELS and key not in levels:
             phrases.append(f"{key} is {value}")
     shared = [words for key, words in _OF_LEVELS.items() if key in claim.asserted and levels]
     said = ", and ".join(phrases)
     if not shared:
         return said
-    whole = listed([level(claim.asserted[key]) for key in levels if key in claim.asserted])
-    return f"{said} ({' and '.join(shared)} of {whole})"
+    whole = dict.fromkeys(level(claim.asserted[key]) for key in levels if key in claim.asserted)
+    return f"{said} ({listed([*whole])} {', and '.join(shared)})"
 
 
 def needed(claim: ClaimRecord) -> str:
@@ -185,12 +186,14 @@ def guessing(claim: ClaimRecord) -> str:
         guessers = f"best of {count(claim.t)} independent guessers{error}"
         parts.append(f"{p_is(claim, 'p_max')} ({guessers})")
     if claim.union_p is not None:
-        shown = p_is(claim, "union_p")
-        parts.append(f"{shown} (however the prompts depend on each other)")
+        shown, right = p_is(claim, "union_p"), "if each is right with chance 1/m"
+        parts.append(f"{shown} (however the prompts depend on each other, {right})")
     if claim.permutation_p is not None:
         parts.append(f"{p_is(claim, 'permutation_p')} (right answers shuffled)")
     if claim.p_standard is not None:
-        parts.append(f"p of one guesser = {p_value(claim.p_standard)} (leaves t out of account)")
+        parts.append(
+            f"p of one guesser {equals(p_value(claim.p_standard))} (leaves t out of account)"
+        )
     return "; ".join(parts)
 
 

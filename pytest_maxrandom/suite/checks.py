@@ -81,6 +81,7 @@ def contradictions_of_recorded(data: Any) -> Iterator[Finding]:
         for key, message in _without_use(results) if results is not None else ():
             yield ("models", index, "results", *key), f"models[{index}].results{message}"
     yield from _contradictions_of_tasks(suite)
+    yield from _contradictions_of_names(suite)
     yield from contradictions_of_replicates(suite, recorded=True)
     yield from _label_bias(suite, recorded=True)
     yield from _comparisons(suite, models)
@@ -137,6 +138,7 @@ def contradictions(data: Any) -> Iterator[Finding]:
             )
     tasks = [task if isinstance(task, dict) else {} for task in _entries(suite.get("tasks"))]
     yield from _contradictions_of_tasks(suite)
+    yield from _contradictions_of_names(suite)
     for index, task in enumerate(tasks):
         test = _sound(TestSpec, task.get("test"))
         if test is not None and (test.fraction is None) == (test.path is None):
@@ -180,6 +182,20 @@ def _contradictions_of_tasks(suite: dict[str, Any]) -> Iterator[Finding]:
                     f"tasks[{index}]: `assert: report` claims nothing, and `{key}` {what}; remove "
                     "one of the two",
                 )
+
+
+def _contradictions_of_names(suite: dict[str, Any]) -> Iterator[Finding]:
+    """Yield where a key stands beside its old name."""
+    tasks = enumerate(_entries(suite.get("tasks")))
+    parts: list[tuple[tuple[str | int, ...], Any]] = [((), suite)]
+    parts += [(("tasks", index), task) for index, task in tasks]
+    for place, part in parts:
+        claimed = part.get("assert") if isinstance(part, dict) else None
+        if isinstance(claimed, dict) and {"union_p", "guaranteed_p"} <= claimed.keys():
+            yield (
+                (*place, "assert", "guaranteed_p"),
+                "`guaranteed_p` is the old name of `union_p`, which stands beside it; remove it",
+            )
 
 
 def _label_bias(suite: dict[str, Any], *, recorded: bool) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ from pytest_maxrandom.suite.checks import (
 )
 from pytest_maxrandom.suite.positions import Document, Location, YamlMistake, parse
 from pytest_maxrandom.suite.recorded import NUMBERED, RecordedSuiteSpec
-from pytest_maxrandom.suite.schema import keys_below, keys_within, number_at
+from pytest_maxrandom.suite.schema import is_key_of, keys_below, keys_within, number_at
 from pytest_maxrandom.suite.spec import SuiteSpec
 
 if TYPE_CHECKING:
@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.suite.base import Spec
 
+_OTHERS: dict[type[Spec], tuple[type[Spec], str]] = {
+    SuiteSpec: (RecordedSuiteSpec, "of recorded results"),
+    RecordedSuiteSpec: (SuiteSpec, "whose models are run"),
+}
+"""The other kind of suite, and what it is about."""
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = 60
 
@@ -152,6 +157,9 @@ def _sentence(kind: type[Spec], path: Location, alternatives: Sequence[ErrorDeta
         key = str(path[-1])
         blocks = [f"`{block}`" for block in valid if key in keys_within(kind, (*path[:-1], block))]
         hint = f"; it belongs below {' or '.join(blocks)}" if blocks else _nearest(key, valid)
+        other, about = _OTHERS[kind]
+        if is_key_of(other, path):
+            hint = f"; it belongs to suites {about}"
         return f"unknown key `{name}`{hint} (keys here: {', '.join(valid)})"
     if first["type"] == "missing":
         return f"the key `{name}` is missing; it must be given"

@@ -65,15 +65,27 @@ def number_at(kind: type[Spec], path: Sequence[str | int]) -> str:
     node = next(option for option in options if option.get("type") in ("integer", "number"))
     noun = "a whole number" if node["type"] == "integer" else "a number"
     if "minimum" in node and "maximum" in node:
-        return f"{noun} from {node['minimum']} to {node['maximum']}"
+        return f"{noun} from {_written(node['minimum'])} to {_written(node['maximum'])}"
     bounds = (
         ("of at least", "minimum"),
         ("above", "exclusiveMinimum"),
         ("at most", "maximum"),
         ("below", "exclusiveMaximum"),
     )
-    said = [f"{word} {int(node[key])}" for word, key in bounds if key in node]
+    said = [f"{word} {_written(node[key])}" for word, key in bounds if key in node]
     return " ".join((noun, " and ".join(said)))
+
+
+def is_key_of(kind: type[Spec], path: Sequence[str | int]) -> bool:
+    """Tell whether a suite of a kind may have a key at `path`."""
+    return all(
+        isinstance(key, int) or key in keys_below(kind, path[:place])
+        for place, key in enumerate(path)
+    )
+
+
+def _written(bound: float) -> str:
+    return str(int(bound)) if bound == int(bound) else f"{bound:f}".rstrip("0")
 
 
 def _described(definition: Node) -> Node:

@@ -6,9 +6,9 @@ for editors and the messages for mistakes are made from them.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field
 
 from pytest_maxrandom.record import ShortcutControl
 from pytest_maxrandom.suite.base import (
@@ -123,12 +123,6 @@ class BoundsSpec(Spec):
     red_flags: RedFlags | None = None
     """What red flags do to the claim: fail, warn or ignore, for each kind or in one word for all.
     Alone it leaves the claim as it is: a task's as its suite has it, a suite's the default."""
-
-    @model_validator(mode="after")
-    def _one_name(self) -> Self:
-        if {"union_p", "guaranteed_p"} <= self.model_fields_set:
-            raise ValueError("`union_p` alone, which `guaranteed_p` is the old name of")
-        return self
 
     def bounds(self) -> dict[str, Any]:
         """Return what is claimed of the numbers."""

@@ -12,6 +12,7 @@ import yaml
 import pytest_maxrandom
 from pytest_maxrandom import MaxRandomBaseline
 from pytest_maxrandom.cli import main
+from pytest_maxrandom.record.red_flags import DEFAULTS
 from pytest_maxrandom.suite.loader import load_any_suite
 
 if TYPE_CHECKING:
@@ -57,6 +58,17 @@ def test_its_hand_written_claim_holds(pytester: pytest.Pytester) -> None:
     (block,) = (block for block in _blocks("python") if "maxrandom.check" in block)
     pytester.makepyfile(block)
     pytester.runpytest().assert_outcomes(passed=1)
+
+
+def test_its_table_of_red_flags_has_every_kind_with_what_it_does() -> None:
+    (table,) = re.findall(r"^\| kinds \| what.*?\n((?:\|.*\n)+)", README, re.MULTILINE)
+    told: dict[str, str] = {}
+    for row in table.splitlines()[1:]:
+        kinds, _, does = row.strip("|").split("|")
+        words = [word.strip() for word in does.split(";")]
+        names = re.findall(r"`(\w+)`", kinds)
+        told |= zip(names, words * len(names) if len(words) == 1 else words, strict=True)
+    assert told == {kind: f"{severity}s" for kind, severity in DEFAULTS.items()}
 
 
 def test_its_links_lead_somewhere() -> None:

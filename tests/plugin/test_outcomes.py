@@ -246,6 +246,10 @@ def test_hand_written_claims_stand_in_the_same_reports(pytester: pytest.Pytester
         "failed",
     )
     assert claims["test_too_weak"]["critical_count"] == 64
+    assert all("a preferred label cannot be told" in each["notes"][-1] for each in claims.values())
+    assert (pytester.path / "r.md").read_text().count(
+        "There is no permutation p, because only"
+    ) == 2
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_a_model_that_reads_only_the_choices_beats_all_guessers_and_is_caught(
     suite.result.assert_outcomes(failed=1)
     assert flags(claim) == {"choices_only": "fail"}
     assert (claim["holds"], claim["passed"]) == (True, False)
-    assert claim["message"] == "red flag: choices_only"
+    assert claim["message"].endswith("; red flag: choices_only")
     assert claim["shortcuts"]["choices_only"] == 1
     assert claim["shortcuts"]["choices_only_p"] == 1
     assert "; with blank inputs the best prompt has 1.000 (p &gt; .999)\n" in (

@@ -182,7 +182,9 @@ def test_without_a_ledger_the_budget_error_names_none(session: Session) -> None:
     claim = session.run()["known"]
     assert claim["outcome"] == "error"
     assert ".jsonl" not in claim["message"]
-    assert "the budget of 2 prompts would be exceeded" in session.result.stdout.str()
+    told = session.result.stdout.str()
+    assert "the budget of 2 prompts would be exceeded" in told
+    assert "During handling" not in told
 
 
 def test_a_results_store_under_version_control_is_refused(session: Session) -> None:

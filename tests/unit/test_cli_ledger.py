@@ -81,13 +81,17 @@ def test_show_counts_what_was_tried_on_sets_that_overlap_as_a_run_does(
     text = out(capsys, "show", path)
     assert f"t also counts {part.path.name}, which shares 12 of 20 examples" in text
     assert "mine 4-shot: 2 of its 3 prompts stand here" in text
-    assert "mine 4-shot: a look counted t = 50, a budget" in text
+    assert "mine 4-shot: a look counted t = 50, a budget, the end of a doubling or" in text
     shown = {each["task"]: each for each in json.loads(out(capsys, "show", "--json", tmp_path))}
     for task, own in (("quiz", EXAMPLES), ("part", EXAMPLES[:12])):
         run = SetLedger(tmp_path / FOLDER, "run", task, own)
         assert shown[task]["claims"][0]["t"] == len(run.tries(MINE)) == 3
         assert shown[task]["t"] == len(run.tries())
         assert shown[task]["claims"][0]["looks"] == len(run.looked_at(MINE)) == 2
+
+
+def test_one_prompt_is_called_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ", 1 prompt of any claim (" in out(capsys, "show", begin(tmp_path, {MINE: [11]}))
 
 
 def test_a_place_without_ledger_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

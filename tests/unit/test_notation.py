@@ -38,6 +38,12 @@ def test_p_values_have_two_digits_or_three_decimals(value: float, shown: str) ->
 
 def test_a_level_is_written_as_it_was_given() -> None:
     assert [level(value) for value in (0.05, 0.0125, 0.1, 1e-05)] == [".05", ".0125", ".1", "1e-05"]
+    assert level(0.012345) == ".012345"
+
+
+def test_a_share_of_a_level_is_rounded() -> None:
+    assert level(0.05 / 24) == ".002083"
+    assert level(0.1 / 3) == ".03333"
 
 
 def test_a_score_can_have_more_decimals() -> None:

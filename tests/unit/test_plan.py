@@ -245,6 +245,22 @@ prompts: {{shots: [0, 1]}}
     ]
 
 
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ("family: suite", "`family: suite` beside"),
+        ("looks: spend", "`looks: spend` beside"),
+        ("looks: spend, family: suite", "`family: suite` and `looks: spend` beside"),
+    ],
+)
+def test_what_shares_or_spends_no_level_is_told(suites: Suites, keys: str, told: str) -> None:
+    text = f"{MODELS}assert: {{beats: max_random, {keys}}}\ntasks:\n- {FRUIT}\n"
+    (problem,) = suites.problems(f"{text}prompts: {{shots: [0, 1]}}\n")
+    assert problem.startswith(f"s.yaml:4: fruit: {told} `beats` alone: there is no level")
+    assert suites.claims(text.replace("{beats", "{union_p: 0.05, beats"))
+    assert suites.claims(text.replace("beats: max_random, ", ""))
+
+
 def test_levels_are_spent_per_doubling_of_t(suites: Suites) -> None:
     (claim,) = suites.claims(
         f"{MODELS}assert: {{looks: spend}}\ntasks: [{FRUIT}]\nprompts: {{shots: 1}}\n"
@@ -275,9 +291,11 @@ def test_the_old_name_of_union_p_keeps_working_and_is_told(suites: Suites) -> No
         "The suite calls `union_p` by its old name, `guaranteed_p`: rename it."
     )
     (problem,) = suites.problems(text.replace("{guaranteed", "{union_p: 0.01, guaranteed"))
-    assert problem.startswith(
-        "s.yaml:2: `assert`: found keys with values, expected `union_p` alone"
+    assert problem == (
+        "s.yaml:2: `guaranteed_p` is the old name of `union_p`, which stands beside it; remove it"
     )
+    of_task = f"{FRUIT[:-1]}, assert: {{union_p: 0.01, guaranteed_p: 0.01}}}}"
+    assert suites.problems(f"{MODELS}tasks:\n- {of_task}\n") == [problem.replace("2:", "3:")]
 
 
 def test_another_metric_needs_labels_that_examples_share(suites: Suites) -> None:

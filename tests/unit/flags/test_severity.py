@@ -26,6 +26,8 @@ def record(*, holds: bool = True) -> ClaimRecord:
     made = ClaimRecord(
         id="a", suite="s", line=1, task="t", model="m", quantization="", shots=0, asserted={}
     )
+    made.n, made.t, made.best_correct, made.best_accuracy = 60, 20, 45, 0.75
+    made.levels, made.p_max, made.permutation_p = {"p_max": 0.05, "permutation_p": 0.05}, 0.01, 0.03
     made.holds = made.passed = holds
     made.message = None if holds else "too few are right"
     return made
@@ -102,7 +104,10 @@ def test_flags_are_written_with_those_that_fail_first_and_without_the_ignored() 
         ("label_mass", "warn", "a"),
     ]
     assert (made.holds, made.passed) == (True, False)
-    assert made.message == "red flags: tied_scores, identical_models"
+    assert made.message == (
+        "45/60 = .750, t = 20, p_max = .010, permutation p = .030; "
+        "red flags: tied_scores, identical_models"
+    )
 
 
 @pytest.mark.parametrize("holds", [True, False])

@@ -349,3 +349,10 @@ def test_every_file_is_read_once_for_all_of_its_models(
     first, second = planned(tmp_path, text)
     assert (first.record("", "").t, second.record("", "").t) == (10, 320)
     assert len(read) == 1
+
+
+def test_a_family_without_a_level_is_told(tmp_path: Path) -> None:
+    save(tmp_path / "m.npz", e__0={"correct": rows(1, n=40)}, e__1={"correct": rows(1, n=40)})
+    text = suite_text("{name: e, chance: 1/2}", "assert: {beats: max_random, family: suite}\n")
+    (told,) = mistakes(tmp_path, text)
+    assert told.startswith("4: e: `family: suite` beside `beats` alone: there is no level to share")

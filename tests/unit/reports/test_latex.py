@@ -117,8 +117,27 @@ def test_a_row_holds_the_numbers_of_its_claim() -> None:
         "0.500",
         "0.620",
         r"\num{0.060}",
-        "above maximum",
+        "above maximum, failed",
     ]
+
+
+def test_a_row_shows_the_p_value_that_decides_and_whether_the_claim_fails() -> None:
+    bounds = {"p_max": 0.05, "permutation_p": 0.05}
+    held = claim(asserted=bounds, permutation_p=0.0001)
+    failed = claim(asserted=bounds, permutation_p=0.31, outcome="failed", task="failed")
+    text = latex(run(held, failed))
+    ends = [[cell.removesuffix(r" \\") for cell in row.split(" & ")[-2:]] for row in rows(text)]
+    assert ends == [
+        [r"\num{0.0013}", "above maximum"],
+        [r"\num{0.310} (permutation p)", "above maximum, failed"],
+    ]
+    assert "permutation" not in ends[0][0]
+    caption = re.findall(r"\\caption\{(.*)\}\\label", text)[0]
+    assert "that one is shown with its name" in caption
+    assert "A claim that fails says so" in caption
+    alone = re.findall(r"\\caption\{(.*)\}\\label", latex(run(claim())))[0]
+    assert "with its name" not in alone
+    assert "fails" not in alone
 
 
 @pytest.mark.parametrize("tasks", [3, 30])
@@ -150,8 +169,8 @@ def test_a_row_is_marked_by_what_its_red_flags_do_and_the_caption_says_how() -> 
     failed = flagged(red_flags=flagged().red_flags[:1])
     text = latex(run(flagged(), failed, told, claim()))
     assert [row.rpartition("& ")[2] for row in rows(text)] == [
-        r"above maximum$^{\dagger\ddagger}$ \\",
-        r"above maximum$^{\dagger}$ \\",
+        r"above maximum, failed$^{\dagger\ddagger}$ \\",
+        r"above maximum, failed$^{\dagger}$ \\",
         r"above maximum$^{\ddagger}$ \\",
         r"above maximum \\",
     ]

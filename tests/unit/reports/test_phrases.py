@@ -25,6 +25,11 @@ BOTH = {"p_max": 0.05, "permutation_p": 0.05}
             {"p_max": 0.01, "beats": "max_random"},
             "p_max is at most .01, and the best accuracy is above the maximum random baseline",
         ),
+        (BOTH, "p_max and permutation p are at most .05"),
+        (
+            {"p_max": 0.05, "union_p": 0.01, "permutation_p": 0.05},
+            "p_max and permutation p are at most .05, and union p is at most .01",
+        ),
         ({"union_p": 0.0125}, "union p is at most .0125"),
         ({"permutation_p": 0.05}, "permutation p is at most .05"),
         ({"later": 3}, "later is 3"),
@@ -32,6 +37,22 @@ BOTH = {"p_max": 0.05, "permutation_p": 0.05}
 )
 def test_a_claim_is_said_in_words(asserted: dict[str, Any], phrase: str) -> None:
     assert phrases.claimed(claim(asserted=asserted)) == phrase
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"family": "suite"}, ".05 shared by the suite's claims"),
+        ({"looks": "spend"}, ".05 spent per doubling of t"),
+        (
+            {"family": "suite", "looks": "spend"},
+            ".05 shared by the suite's claims, and spent per doubling of t",
+        ),
+    ],
+)
+def test_a_level_says_what_it_is_a_share_of(keys: dict[str, Any], words: str) -> None:
+    record = claim(asserted=BOTH | keys, levels=dict.fromkeys(BOTH, 0.05 / 24))
+    assert phrases.claimed(record) == f"p_max and permutation p are at most .002083 ({words})"
 
 
 @pytest.mark.parametrize(
@@ -151,10 +172,13 @@ def test_every_p_value_is_named_with_what_it_means() -> None:
     record = claim(p_max=0.03, union_p=0.031, permutation_p=0.2, p_standard=0.0015)
     assert phrases.guessing(record) == (
         "p_max = .030 (best of 20 independent guessers); "
-        "union p = .031 (however the prompts depend on each other); "
+        "union p = .031 (however the prompts depend on each other, if each is right with chance "
+        "1/m); "
         "permutation p = .200 (right answers shuffled); "
         "p of one guesser = .0015 (leaves t out of account)"
     )
+    worst = claim(p_max=1.0, union_p=None, p_standard=0.9999)
+    assert phrases.guessing(worst).endswith("p of one guesser > .999 (leaves t out of account)")
 
 
 def test_the_permutation_p_is_of_whatever_metric_is_judged() -> None:

@@ -51,6 +51,19 @@ TASK_KEYS = (
             "input_prefix, output_prefix, choice_prefix, separator, append_choices, labels)",
         ),
         ("assert: {p_max: 0}", "`assert.p_max`: found 0, expected a number above 0 and below 1"),
+        (
+            "assert: {permutation_p: 1.0e-7}",
+            "`assert.permutation_p`: found 1e-07, expected a number of at least 0.000001 and "
+            "below 1",
+        ),
+        (
+            "assert: {test_p: 0.00001}",
+            "`assert.test_p`: found 1e-05, expected a number of at least 0.0001 and below 1",
+        ),
+        (
+            "assert: {looks: spent}",
+            "`assert.looks`: found 'spent', expected 'spend'; did you mean `spend`?",
+        ),
         ("assert: {p_max: 1}", "`assert.p_max`: found 1, expected a number above 0 and below 1"),
         (
             "assert: {p_max: small}",

@@ -88,17 +88,28 @@ def test_a_full_suite_loads_and_is_valid_for_editors(load: RecordedSuiteText) ->
     [
         (
             recorded(task="{name: t, format: csv}"),
-            "4: unknown key `tasks[0].format` (keys here: assert, xfail, marks, name, in_results, "
-            "n, t, chance, published)",
+            "4: unknown key `tasks[0].format`; it belongs to suites whose models are run (keys "
+            "here: assert, xfail, marks, name, in_results, n, t, chance, published)",
         ),
         (
             recorded(rest="scoring: paper\n"),
-            "5: unknown key `scoring` (keys here: assert, xfail, marks, label_bias, compare, "
-            "contamination, models, tasks, prompts, judge)",
+            "5: unknown key `scoring`; it belongs to suites whose models are run (keys here: "
+            "assert, xfail, marks, label_bias, compare, contamination, models, tasks, "
+            "prompts, judge)",
         ),
         (
             recorded(rest="assert: {count: task}\n"),
-            "5: unknown key `assert.count` (keys here: p_max, union_p, permutation_p, beats, "
+            "5: unknown key `assert.count`; it belongs to suites whose models are run (keys here: "
+            "p_max, union_p, permutation_p, beats, family, red_flags)",
+        ),
+        (
+            recorded(rest="assert: {looks: spend}\n"),
+            "5: unknown key `assert.looks`; it belongs to suites whose models are run (keys here: "
+            "p_max, union_p, permutation_p, beats, family, red_flags)",
+        ),
+        (
+            recorded(rest="assert: {zzz: spend}\n"),
+            "5: unknown key `assert.zzz` (keys here: p_max, union_p, permutation_p, beats, "
             "family, red_flags)",
         ),
         (
@@ -200,7 +211,9 @@ def test_a_mistake_is_told_with_its_line(load: RecordedSuiteText, text: str, tol
 
 def test_numbers_are_keys_in_the_places_of_numbers_only(suite: SuiteText) -> None:
     (told,) = suite.mistakes(MINIMAL.replace("x.csv", "x.csv, n: {1: 5}"))
-    assert told.startswith("2: unknown key `tasks[0].n` (keys here: ")
+    assert told.startswith(
+        "2: unknown key `tasks[0].n`; it belongs to suites of recorded results ("
+    )
     text = MINIMAL + "prompts:\n  formats: &list [{}]\n  1: *list\n"
     assert suite.mistakes(text) == ["5: found '1' as a key, expected a word"]
 
