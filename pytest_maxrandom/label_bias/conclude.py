@@ -134,6 +134,7 @@ def _permuted(asked: LabelAnswers, spec: LabelBiasSpec, t: int) -> float:
         np.full(len(asked.gold), 1 + int(max(asked.answers.max(), max(asked.choices) - 1))),
         statistic=NEVER_X,
         strata=asked.choices,
+        groups=asked.groups,
         permutations=permutations_for(_SMALLEST * spec.level),
         stop_after=STOP_AFTER,
         seed=spec.seed,
