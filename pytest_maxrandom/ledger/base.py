@@ -230,6 +230,11 @@ def lost(base: Base, now: Present, uses: Iterable[Use], below: Sequence[str] = (
     -------
     list of str
         One sentence for each line, or for each file that is gone as a whole.
+
+    Raises
+    ------
+    GitError
+        If something is missing that the base may have got after HEAD left it.
     """
     found: list[str] = []
     told: set[tuple[PurePosixPath, int]] = set()
@@ -250,6 +255,8 @@ def lost(base: Base, now: Present, uses: Iterable[Use], below: Sequence[str] = (
             if moved:
                 told |= {(file.path, number) for number, _ in moved}
                 found.append(_elsewhere(base, file, moved, use))
+    if found:
+        base.tree.check_fork_known(base.ref)
     return found
 
 

@@ -237,6 +237,12 @@ def test_a_suite_that_cannot_be_read_is_no_pass(
     assert "cannot be compared with the base" in line
 
 
+def follow(clone: Path, line: str) -> None:
+    """Do what an error says, as it is written."""
+    (fetch,) = [part for part in line.split("`") if part.startswith("git fetch ")]
+    git(clone, *fetch.split()[1:])
+
+
 def test_a_base_that_a_shallow_clone_lacks_is_an_error_with_the_way_out(
     suite: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,12 +253,39 @@ def test_a_base_that_a_shallow_clone_lacks_is_an_error_with_the_way_out(
     (line,) = verify(capsys, base="origin/main", status=2)
     assert "shallow clone" in line
     assert "fetch-depth: 0" in line
-    (fetch,) = [part for part in line.split("`") if part.startswith("git fetch ")]
-    git(clone, "remote", "set-branches", "origin", "*")
-    git(clone, *fetch.split()[1:])
+    follow(clone, line)
     verify(capsys, base="origin/main", status=0)
     shutil.rmtree(clone / "models" / FOLDER)
     assert any("gone since origin/main" in line for line in verify(capsys, base="origin/main"))
+
+
+def test_lines_that_the_base_got_later_accuse_nobody_in_a_shallow_clone(
+    suite: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit(suite)
+    root = suite.parent
+    git(root, "switch", "--quiet", "main")
+    ledger(suite / FOLDER).evaluated(OWN, "later", N, 3)
+    commit(root)
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "--quiet", "--depth=1", "--branch=work", root.as_uri(), clone)
+    git(clone, "fetch", "--quiet", "--depth=1", "origin", "main:refs/remotes/origin/main")
+    monkeypatch.chdir(clone)
+    (line,) = verify(capsys, base="origin/main", status=2)
+    assert "where HEAD left origin/main is not known" in line
+    follow(clone, line)
+    verify(capsys, base="origin/main", status=0)
+
+
+def test_the_tip_of_a_base_is_enough_where_nothing_is_missing(
+    suite: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit(suite)
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "--quiet", "--depth=1", "--branch=work", suite.parent.as_uri(), clone)
+    git(clone, "fetch", "--quiet", "--depth=1", "origin", "main:refs/remotes/origin/main")
+    monkeypatch.chdir(clone)
+    verify(capsys, base="origin/main", status=0)
 
 
 @pytest.mark.parametrize("ref", ["nowhere", "-x", "", "a\nb", "0" * 40])
