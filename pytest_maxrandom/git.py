@@ -19,6 +19,8 @@ FETCH_ALL = "`fetch-depth: 0` of actions/checkout, `GIT_DEPTH: 0` in GitLab"
 _OF_HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR")
 """What git tells its hooks of another folder's repository."""
 _REGULAR = ("100644", "100755")
+_PATIENCE = 60.0
+"""Seconds that git may take: what waits for a network drive or a lock must not hold up a run."""
 _HASH = re.compile("[0-9a-f]{7,64}")
 
 
@@ -208,7 +210,7 @@ def _git(folder: Path, *arguments: str, stdin: bytes = b"") -> tuple[int, bytes,
     Raises
     ------
     GitError
-        If it is not installed.
+        If it is not installed, or does not answer.
     """
     environment = {name: value for name, value in os.environ.items() if name not in _OF_HOOKS}
     environment |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
@@ -219,7 +221,13 @@ def _git(folder: Path, *arguments: str, stdin: bytes = b"") -> tuple[int, bytes,
             capture_output=True,
             env=environment,
             check=False,
+            timeout=_PATIENCE,
         )
+    except subprocess.TimeoutExpired as error:
+        raise GitError(
+            f"git {arguments[0]} has not answered in {folder} for {_PATIENCE:.0f} s; see what it "
+            f"waits for with `git -C {folder} {arguments[0]}`"
+        ) from error
     except OSError as error:
         raise GitError(
             f"git cannot be run ({error.strerror or error}); install it, for only it knows what "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -333,6 +334,39 @@ def test_a_run_is_told_of_a_ledger_beside_another_suite(
     assert left_behind(new, examples(), OWN) == []
     monkeypatch.setenv("PATH", str(tmp_path))
     assert left_behind(suite.parent / "newer" / FOLDER, examples(), OWN) == []
+
+
+def a_git(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put a program before the real git."""
+    folder.mkdir()
+    (folder / "git").write_text(f"#!/bin/sh\n{text}\n")
+    (folder / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+
+
+def test_a_session_asks_git_once_for_all_claims_beside_a_ledger(
+    suite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, new = tmp_path / "asked", suite.parent / "new" / FOLDER
+    a_git(tmp_path / "bin", f'echo x >> {asked}\nexec {shutil.which("git")} "$@"', monkeypatch)
+    told = left_behind(suite / FOLDER, examples(), OWN, "session")
+    once = asked.read_text()
+    assert left_behind(suite / FOLDER, examples(60, 70), OTHER, "session") == told == []
+    assert asked.read_text() == once
+    assert left_behind(new, examples(), OWN, "session")
+    shutil.rmtree(suite / FOLDER)
+    commit(suite.parent)
+    assert left_behind(new, examples(), OWN, "later") == []
+
+
+def test_a_git_that_hangs_holds_up_no_run(
+    suite: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_maxrandom.git._PATIENCE", 0.2)
+    a_git(tmp_path / "bin", "exec sleep 5", monkeypatch)
+    (line,) = verify(capsys, status=2)
+    assert "git rev-parse has not answered in " in line
+    assert left_behind(suite.parent / "new" / FOLDER, examples(), OWN, "hung") == []
 
 
 ledger_of_nobody = OWN.__class__("nobody", "d0", "none", OWN.shots, "sum")
