@@ -100,7 +100,7 @@ class Evaluation:
         cell = planned.cell
         self._ledger = claim_ledger(planned, means.run)
         self._left_behind = left_behind(
-            planned.base / FOLDER, cell.prompt_set.validation, self._subject
+            planned.base / FOLDER, cell.prompt_set.validation, self._subject, means.run
         )
         self._run = without_siblings(planned, run)
         self._check_budget()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,9 @@ FETCH_ALL = "`fetch-depth: 0` of actions/checkout, `GIT_DEPTH: 0` in GitLab"
 _OF_HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR")
 """What git tells its hooks of another folder's repository."""
 _REGULAR = ("100644", "100755")
+_PATIENCE = 60.0
+"""Seconds that git may take: what waits for a network drive or a lock must not hold up a run."""
+_HASH = re.compile("[0-9a-f]{7,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +48,17 @@ class Repository:
             raise GitError(f"found {ref!r}, expected a branch, a tag or a commit")
         code, found, _ = _git(self.root, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
         if code:
-            name = ref.removeprefix("refs/remotes/").removeprefix("origin/")
             shallow = ", which is a shallow clone" if self.is_shallow() else ""
             raise GitError(
-                f"git knows no commit {ref} in {self.root}{shallow}; fetch the whole history "
-                f"({FETCH_ALL}), or that commit alone (`git fetch origin {name} --depth=1`)"
+                f"git knows no commit {ref} in {self.root}{shallow}; {self._way_out(ref)}"
             )
         return _text(found).strip()
 
     def fork_point(self, ref: str) -> str:
         """Return the commit where HEAD's history left that of a reference.
 
-        Where git cannot tell, as in a shallow clone, it is the reference itself.
+        Where git cannot tell, as in a shallow clone, it is the reference itself; see
+        `check_fork_known`.
 
         Raises
         ------
@@ -65,6 +68,30 @@ class Repository:
         commit = self.commit(ref)
         code, found, _ = _git(self.root, "merge-base", commit, "HEAD")
         return commit if code else _text(found).strip()
+
+    def check_fork_known(self, ref: str) -> None:
+        """Refuse to tell what HEAD lacks of a reference where it may have left it earlier.
+
+        Raises
+        ------
+        GitError
+            With the way out, if this is a shallow clone that does not reach back so far.
+        """
+        code, _, _ = _git(self.root, "merge-base", ref, "HEAD")
+        if code and self.is_shallow():
+            raise GitError(
+                f"where HEAD left {ref} is not known in {self.root}, which is a shallow clone, so "
+                f"what {ref} has and HEAD lacks may be newer; {self._way_out(ref)}"
+            )
+
+    def _way_out(self, ref: str) -> str:
+        """Say how to get a reference with its history: a bare name would fill FETCH_HEAD only."""
+        name = ref.removeprefix("refs/remotes/").removeprefix("origin/")
+        whole = "--unshallow " if self.is_shallow() else ""
+        wanted = f"{name}:refs/remotes/origin/{name}" if name != ref else f"{name}:{name}"
+        if _HASH.fullmatch(ref):
+            wanted = ref
+        return f"fetch the whole history ({FETCH_ALL}), here `git fetch {whole}origin {wanted}`"
 
     def is_shallow(self) -> bool:
         """Tell whether commits are missing that the server has."""
@@ -183,7 +210,7 @@ def _git(folder: Path, *arguments: str, stdin: bytes = b"") -> tuple[int, bytes,
     Raises
     ------
     GitError
-        If it is not installed.
+        If it is not installed, or does not answer.
     """
     environment = {name: value for name, value in os.environ.items() if name not in _OF_HOOKS}
     environment |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
@@ -194,7 +221,13 @@ def _git(folder: Path, *arguments: str, stdin: bytes = b"") -> tuple[int, bytes,
             capture_output=True,
             env=environment,
             check=False,
+            timeout=_PATIENCE,
         )
+    except subprocess.TimeoutExpired as error:
+        raise GitError(
+            f"git {arguments[0]} has not answered in {folder} for {_PATIENCE:.0f} s; see what it "
+            f"waits for with `git -C {folder} {arguments[0]}`"
+        ) from error
     except OSError as error:
         raise GitError(
             f"git cannot be run ({error.strerror or error}); install it, for only it knows what "

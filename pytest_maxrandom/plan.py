@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.arms.derive import arms_of, dotted
 from pytest_maxrandom.errors import ModelError, Problem, SuiteError
 from pytest_maxrandom.impossible import contradicting, unpassable, untestable
 from pytest_maxrandom.labels import label
+from pytest_maxrandom.ledger.digests import example_digest
 from pytest_maxrandom.models.registry import locate, locate_adapter
 from pytest_maxrandom.nulls import Guessers, NoMetric, guessers, score_guessers
 from pytest_maxrandom.prompts.formats import Counterfactual
@@ -54,6 +56,11 @@ class Cell:
     null: Guessers
     score_null: ScoreGuessers | None
     test: tuple[Example, ...]
+
+    @cached_property
+    def example_digests(self) -> tuple[str, ...]:
+        """What the ledger knows the validation set by; each claim of a run is asked for it."""
+        return tuple(map(example_digest, self.prompt_set.validation))
 
     def with_t(self, t: int, metric: Metric) -> Cell:
         """Return the cell with t guessers instead."""

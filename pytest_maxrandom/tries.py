@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.ledger import FOLDER, SetLedger, Subject
 from pytest_maxrandom.ledger.base import COUNTED, Use
-from pytest_maxrandom.ledger.digests import example_digest
 from pytest_maxrandom.models.digest import model_digest
 from pytest_maxrandom.models.registry import located, model_key
 from pytest_maxrandom.notation import count
@@ -89,10 +88,8 @@ def _tries_of_others(
 
 
 def _share_examples(other: PlannedClaim, planned: PlannedClaim, ledger: SetLedger) -> bool:
-    examples = other.cell.prompt_set.validation
-    return other.base == planned.base and (
-        examples == planned.cell.prompt_set.validation or ledger.is_about(examples)
-    )
+    same = other.cell.prompt_set.validation == planned.cell.prompt_set.validation
+    return other.base == planned.base and (same or ledger.is_about(other.cell.example_digests))
 
 
 def subject_of(planned: PlannedClaim) -> Subject:
@@ -312,7 +309,6 @@ def use_of(planned: PlannedClaim, folder: PurePosixPath, suite: str) -> Use:
     A model on the hub is known by its name, one in a folder by its content, too: a suite that is
     moved may name the folder otherwise. The folder is read only where a row is of another name.
     """
-    examples = tuple(map(example_digest, planned.cell.prompt_set.validation))
 
     @functools.cache
     def digest() -> str | None:
@@ -331,4 +327,4 @@ def use_of(planned: PlannedClaim, folder: PurePosixPath, suite: str) -> Use:
             return False
         return bool(row["model"] == planned.model.name or row["model_digest"] == digest())
 
-    return Use(folder, f"{suite}::{planned.name}", examples, counts)
+    return Use(folder, f"{suite}::{planned.name}", planned.cell.example_digests, counts)

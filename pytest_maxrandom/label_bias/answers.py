@@ -42,6 +42,8 @@ class LabelAnswers:
         Shape (t, n): the label that was given. Shape (t, n, m): given to the example with its right
         answer at label l. NOT_EVALUATED where an example was not scored, or has no such label;
         m or more where what was given is no label.
+    groups : tuple of str or None
+        The cluster of each example, or what is its own; None where none has one.
     """
 
     names: tuple[str, ...]
@@ -50,6 +52,7 @@ class LabelAnswers:
     gold: tuple[frozenset[int], ...]
     prompts: tuple[str, ...]
     answers: NDArray[np.int64]
+    groups: tuple[str, ...] | None = None
 
     @property
     def presented(self) -> NDArray[np.bool_]:
@@ -118,6 +121,7 @@ def _answers(
         gold=_frozen(labels.gold),
         prompts=tuple(one.prompt.digest for one in predictions.prompts),
         answers=answers,
+        groups=None if (groups := labels.groups) is None else tuple(groups),
     )
 
 

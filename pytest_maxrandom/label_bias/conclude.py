@@ -136,6 +136,7 @@ def _permuted(asked: LabelAnswers, spec: LabelBiasSpec, t: int) -> float:
         level=_SMALLEST * spec.level,
         statistic=NEVER_X,
         strata=asked.choices,
+        groups=asked.groups,
         seed=spec.seed,
     )
     return p

@@ -8,8 +8,11 @@ from pytest_maxrandom.stats.labels.finding import above
 
 if TYPE_CHECKING:
     from pytest_maxrandom.plan import PlannedClaim
-    from pytest_maxrandom.record import ClaimRecord
+    from pytest_maxrandom.record import ClaimRecord, RedFlagKind
     from pytest_maxrandom.recorded.claims import RecordedClaim
+
+_OF_LABELS: frozenset[RedFlagKind] = frozenset({"max_t", "majority"})
+"""Red flags of a result that who prefers a label reaches as well, whatever the claim asserts."""
 
 
 class OfClaim:
@@ -39,10 +42,15 @@ class OfClaim:
 
 
 def holds(claim: ClaimRecord, level: float) -> bool:
-    """Tell whether a claim that was judged holds, red flags aside.
+    """Tell whether a claim that was judged holds, and a preferred label does not explain it.
 
-    Of one that asserts nothing it is whether guessers hardly reach its best accuracy.
+    Of one that asserts nothing it is whether guessers, and the same answers with shuffled right
+    answers, hardly reach its best accuracy.
     """
+    if any(flag.kind in _OF_LABELS for flag in claim.red_flags):
+        return False
     if claim.asserted:
         return bool(claim.holds)
-    return claim.p_max is not None and not above(claim.p_max, level)
+    if claim.p_max is None:
+        return False
+    return not above(max(claim.p_max, claim.permutation_p or 0.0), level)

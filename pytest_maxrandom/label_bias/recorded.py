@@ -155,6 +155,7 @@ def _answers(claim: RecordedClaim) -> LabelAnswers:
         gold=tuple(frozenset(codes[each] for each in right) for right in sweep.gold),
         prompts=sweep.prompt_ids,
         answers=table[sweep.answers],
+        groups=sweep.clusters,
     )
     by_label = recalls(answers.answers, answers.gold, len(names))
     if ((~np.isnan(by_label)).sum(axis=1) < 2).any():

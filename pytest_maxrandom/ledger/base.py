@@ -230,6 +230,11 @@ def lost(base: Base, now: Present, uses: Iterable[Use], below: Sequence[str] = (
     -------
     list of str
         One sentence for each line, or for each file that is gone as a whole.
+
+    Raises
+    ------
+    GitError
+        If something is missing that the base may have got after HEAD left it.
     """
     found: list[str] = []
     told: set[tuple[PurePosixPath, int]] = set()
@@ -250,20 +255,32 @@ def lost(base: Base, now: Present, uses: Iterable[Use], below: Sequence[str] = (
             if moved:
                 told |= {(file.path, number) for number, _ in moved}
                 found.append(_elsewhere(base, file, moved, use))
+    if found:
+        base.tree.check_fork_known(base.ref)
     return found
 
 
-def left_behind(folder: Path, examples: Sequence[Example], subject: Subject) -> list[str]:
+def left_behind(
+    folder: Path, examples: Sequence[Example], subject: Subject, run: str = ""
+) -> list[str]:
     """Say which ledger of HEAD counts prompts of a claim, though it stands beside another suite.
 
     Where there is no git, or no commit yet, nothing is known.
+
+    Parameters
+    ----------
+    run : str
+        Names the session, in which git is asked once for all claims beside this ledger; where it
+        is empty, each time.
     """
     if not is_checkout(folder):
         return []
+    base = _of_session(folder, run) if run else _head(folder)
+    if base is None:
+        return []
     try:
-        tree = repository(folder)
+        tree = base.tree
         here = from_root(tree, folder)
-        base = _at_head(tree, tree.commit("HEAD"))
         if base.folders <= {here}:
             return []
 
@@ -283,6 +300,21 @@ def left_behind(folder: Path, examples: Sequence[Example], subject: Subject) -> 
         for file in files
         if now and (prompts := [row for _, row in now.lacks(here, file) if counts(row)])
     ]
+
+
+def _head(folder: Path) -> Base | None:
+    """Return the ledgers of HEAD; None where git cannot tell."""
+    try:
+        tree = repository(folder)
+        return _at_head(tree, tree.commit("HEAD"))
+    except (GitError, OSError):
+        return None
+
+
+@functools.lru_cache(maxsize=16)
+def _of_session(folder: Path, run: str) -> Base | None:
+    assert run
+    return _head(folder)
 
 
 @functools.lru_cache(maxsize=4)

@@ -126,9 +126,9 @@ class SetLedger:
         found = [self.path, *self._paths_before]
         return [path for path in dict.fromkeys(found) if path.exists()]
 
-    def is_about(self, examples: Sequence[Example]) -> bool:
-        """Tell whether these examples are the same set, changed a little or not at all."""
-        return bool(related({"": list(map(example_digest, examples))}, self._examples))
+    def is_about(self, examples: Sequence[str]) -> bool:
+        """Tell whether examples, by their digests, are the same set, changed a little or not."""
+        return bool(related({"": examples}, self._examples))
 
     def siblings_on(self, examples: Sequence[Example]) -> Collection[str]:
         """Return the digests of the prompts that are no tries on a set of examples."""

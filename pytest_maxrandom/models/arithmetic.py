@@ -71,7 +71,7 @@ def found(model: Any) -> Arithmetic:
     ]
     homes = {type(module).__module__.partition(".")[0] for module in model.modules()}
     kernels = GENERIC if "bitsandbytes" in homes else TORCH
-    if _on_cpu(model) and _packs():
+    if _packed(model):
         from bitsandbytes.backends.cpu import ops
 
         # The library fetches another kernel where the package `kernels` lets it.
@@ -96,7 +96,7 @@ def computed(model: Any) -> torch.dtype:
     """Return in which type most of a model is computed, whatever type its other weights have."""
     import torch
 
-    if any(getattr(layer, "support_avx512bf16_for_cpu", False) for layer in _on_cpu(model)):
+    if _packed(model):
         return torch.bfloat16
     layers = {type(module).__name__: module for module in model.modules()}
     if "Linear8bitLt" in layers:  # casts what it is given (arXiv 2208.07339)
@@ -138,6 +138,11 @@ def _on_cpu(model: Any) -> list[Any]:
     """Return the 4-bit layers that a processor computes."""
     layers = (each for each in model.modules() if type(each).__name__ == "Linear4bit")
     return [layer for layer in layers if layer.weight.device.type == "cpu"]
+
+
+def _packed(model: Any) -> bool:
+    """Tell whether any layer is packed: `keep_generic` may have kept them all from it."""
+    return any(getattr(layer, "support_avx512bf16_for_cpu", False) for layer in _on_cpu(model))
 
 
 def _gpus_of(model: Any) -> list[str]:

@@ -100,7 +100,7 @@ def _bar(claim: ClaimRecord) -> _Bar | None:
     best, highest, chance = (
         value if value is not None and isfinite(value) else None for value in values
     )
-    if claim.p_max is None or best is None or highest is None or chance is None:
+    if claim.verdict is None or best is None or highest is None or chance is None:
         return None
     return claim, best, highest, chance
 

@@ -55,7 +55,7 @@ _QUANTIZATIONS = {
 
 def tested(run: RunRecord) -> list[ClaimRecord]:
     """List the claims that have a result."""
-    return [claim for claim in run.claims if claim.p_max is not None]
+    return [claim for claim in run.claims if claim.verdict is not None]
 
 
 def methods(run: RunRecord) -> list[Method]:
@@ -68,20 +68,22 @@ def _of_claims(run: RunRecord) -> list[Method]:
     if not claims:
         return []
     scores = " or ".join(dict.fromkeys(map(metric_name, claims)))
+    compared = any(claim.p_max is not None for claim in claims)
+    p_max = ", and p_max the probability that it is at least that of the best prompt"
     found = [
         Method(
             f"The maximum random baseline is the expected {scores} of the best of t random "
-            "guessers on the same n examples, and p_max the probability that it is at least that "
-            "of the best prompt",
+            f"guessers on the same n examples{p_max if compared else ''}",
             (YAUNEY_MIMNO,),
         )
     ]
     if any(claim.permutation_p is not None for claim in claims):
+        article = "an" if scores.startswith("accuracy") else "a"
         found.append(
             Method(
                 "The permutation p is the probability that the best of these prompts has as high "
-                "an accuracy on shuffled right answers; shuffling ends early where enough of them "
-                "do as well",
+                f"{article} {scores} on shuffled right answers; shuffling ends early where "
+                "enough of them do as well",
                 (WESTFALL_YOUNG, BESAG_CLIFFORD),
             )
         )

@@ -136,6 +136,33 @@ def test_collection_reads_the_ledger_and_writes_and_loads_nothing(
     assert session.collected() == {"known": (4, "1 evaluated before", ">")}
 
 
+def test_an_example_is_digested_as_often_however_many_claims_are_collected(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digests = importlib.import_module("pytest_maxrandom.ledger.digests")
+    contents = (session.folder / "data" / "known.jsonl").read_text()
+    digested = {}
+    for tasks in (1, 5):
+        lines = []
+        for number in range(tasks):
+            path = session.folder / "data" / f"more{number}.jsonl"
+            path.write_text(contents.replace('"word ', f'"{number} of {tasks} '))
+            lines.append(OTHER.replace("other", f"more{number}"))
+        session.write(WORDS[:1], tasks="".join(lines))
+        calls: list[str] = []
+
+        class Counting:
+            @staticmethod
+            def dumps(content: object, calls: list[str] = calls) -> str:
+                calls.append(json.dumps(content))
+                return calls[-1]
+
+        monkeypatch.setattr(digests, "json", Counting)
+        assert len(session.collected()) == 1 + tasks
+        digested[tasks] = len(calls) / len(set(calls))
+    assert digested[5] == digested[1]
+
+
 def test_a_budget_is_called_one_and_raising_it_is_told(session: Session) -> None:
     def told(words: list[str], budget: int) -> tuple[int, str, list[str]]:
         session.write(words, f", budget: {budget}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,6 +42,15 @@ def test_an_answer_is_the_place_at_which_it_is_shown() -> None:
     gold = [shown_order(example).index(example.right[0]) for example in shown]
     assert given.gold == tuple(frozenset([place]) for place in gold)
     assert given.gold_counts(0) == [gold.count(place) for place in range(5)]
+
+
+def test_clusters_go_with_the_answers() -> None:
+    shown = examples(6, [3] * 6)
+    apart = [replace(e, cluster=f"c{i // 2}" if i < 4 else None) for i, e in enumerate(shown)]
+    for given, groups in ((shown, 6), (apart, 4)):
+        found = predicted(prompts(2), given, saying(0))
+        known = answers.natural(label(given, by_place=True), NAMES[:3], found).groups
+        assert len(set(known or range(6))) == groups
 
 
 def test_moved_answers_stand_where_the_right_answer_was_shown() -> None:

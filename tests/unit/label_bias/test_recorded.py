@@ -142,6 +142,31 @@ def test_nothing_is_known_where_the_claim_fails_or_would(tmp_path: Path) -> None
         assert str(unknown.message).endswith("the claim itself does not hold: cannot tell")
 
 
+@pytest.mark.parametrize("claimed", ["assert: {p_max: 0.05}\n", "assert: report\n"])
+def test_answers_to_a_passage_are_one_piece_of_evidence(tmp_path: Path, claimed: str) -> None:
+    """Guesses per passage of four questions: without the passages the best of 20 looks knowing."""
+    generator = np.random.default_rng(0)
+    gold = np.repeat(generator.permutation([0] * 8 + [1] * 7), 4)
+    answers = np.repeat(generator.integers(0, 2, (20, 15)), 4, axis=1)
+    table = ["prompt_id,example_id,prediction,gold,passage"] + [
+        f"p{prompt},{place},{'AB'[said]},{'AB'[gold[place]]},c{place // 4}"
+        for prompt, row in enumerate(answers)
+        for place, said in enumerate(row)
+    ]
+    (tmp_path / "r.csv").write_text("\n".join(table), encoding="utf-8")
+    model = "r.csv, format: table, shots: 0, columns: {cluster: passage}"
+    text = suite_text("{name: t, chance: 1/2}", f"{claimed}label_bias: {{}}\n", model)
+    (tmp_path / "s.yaml").write_text(text, encoding="utf-8")
+    claim, check = replanned(tmp_path / "s.yaml")
+    assert claim.evidence.null.p_max(claim.evidence.counts.best_correct) <= 0.05
+    record = check.record("id", "s.yaml")
+    check.judge(record)
+    (cloze,) = record.interactions
+    assert cloze.p_value <= 0.05
+    assert cloze.permutation_p > 0.05
+    assert (record.claim_holds, record.finding, record.passed) == (False, "cannot tell", False)
+
+
 def test_t_is_the_claims(tmp_path: Path) -> None:
     archive(tmp_path / "m.npz", [GOLD], GOLD)
     claim, check = planned(tmp_path)

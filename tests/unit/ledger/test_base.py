@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -237,6 +238,12 @@ def test_a_suite_that_cannot_be_read_is_no_pass(
     assert "cannot be compared with the base" in line
 
 
+def follow(clone: Path, line: str) -> None:
+    """Do what an error says, as it is written."""
+    (fetch,) = [part for part in line.split("`") if part.startswith("git fetch ")]
+    git(clone, *fetch.split()[1:])
+
+
 def test_a_base_that_a_shallow_clone_lacks_is_an_error_with_the_way_out(
     suite: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,12 +254,39 @@ def test_a_base_that_a_shallow_clone_lacks_is_an_error_with_the_way_out(
     (line,) = verify(capsys, base="origin/main", status=2)
     assert "shallow clone" in line
     assert "fetch-depth: 0" in line
-    (fetch,) = [part for part in line.split("`") if part.startswith("git fetch ")]
-    git(clone, "remote", "set-branches", "origin", "*")
-    git(clone, *fetch.split()[1:])
+    follow(clone, line)
     verify(capsys, base="origin/main", status=0)
     shutil.rmtree(clone / "models" / FOLDER)
     assert any("gone since origin/main" in line for line in verify(capsys, base="origin/main"))
+
+
+def test_lines_that_the_base_got_later_accuse_nobody_in_a_shallow_clone(
+    suite: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit(suite)
+    root = suite.parent
+    git(root, "switch", "--quiet", "main")
+    ledger(suite / FOLDER).evaluated(OWN, "later", N, 3)
+    commit(root)
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "--quiet", "--depth=1", "--branch=work", root.as_uri(), clone)
+    git(clone, "fetch", "--quiet", "--depth=1", "origin", "main:refs/remotes/origin/main")
+    monkeypatch.chdir(clone)
+    (line,) = verify(capsys, base="origin/main", status=2)
+    assert "where HEAD left origin/main is not known" in line
+    follow(clone, line)
+    verify(capsys, base="origin/main", status=0)
+
+
+def test_the_tip_of_a_base_is_enough_where_nothing_is_missing(
+    suite: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit(suite)
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "--quiet", "--depth=1", "--branch=work", suite.parent.as_uri(), clone)
+    git(clone, "fetch", "--quiet", "--depth=1", "origin", "main:refs/remotes/origin/main")
+    monkeypatch.chdir(clone)
+    verify(capsys, base="origin/main", status=0)
 
 
 @pytest.mark.parametrize("ref", ["nowhere", "-x", "", "a\nb", "0" * 40])
@@ -300,6 +334,39 @@ def test_a_run_is_told_of_a_ledger_beside_another_suite(
     assert left_behind(new, examples(), OWN) == []
     monkeypatch.setenv("PATH", str(tmp_path))
     assert left_behind(suite.parent / "newer" / FOLDER, examples(), OWN) == []
+
+
+def a_git(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put a program before the real git."""
+    folder.mkdir()
+    (folder / "git").write_text(f"#!/bin/sh\n{text}\n")
+    (folder / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+
+
+def test_a_session_asks_git_once_for_all_claims_beside_a_ledger(
+    suite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, new = tmp_path / "asked", suite.parent / "new" / FOLDER
+    a_git(tmp_path / "bin", f'echo x >> {asked}\nexec {shutil.which("git")} "$@"', monkeypatch)
+    told = left_behind(suite / FOLDER, examples(), OWN, "session")
+    once = asked.read_text()
+    assert left_behind(suite / FOLDER, examples(60, 70), OTHER, "session") == told == []
+    assert asked.read_text() == once
+    assert left_behind(new, examples(), OWN, "session")
+    shutil.rmtree(suite / FOLDER)
+    commit(suite.parent)
+    assert left_behind(new, examples(), OWN, "later") == []
+
+
+def test_a_git_that_hangs_holds_up_no_run(
+    suite: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_maxrandom.git._PATIENCE", 0.2)
+    a_git(tmp_path / "bin", "exec sleep 5", monkeypatch)
+    (line,) = verify(capsys, status=2)
+    assert "git rev-parse has not answered in " in line
+    assert left_behind(suite.parent / "new" / FOLDER, examples(), OWN, "hung") == []
 
 
 ledger_of_nobody = OWN.__class__("nobody", "d0", "none", OWN.shots, "sum")

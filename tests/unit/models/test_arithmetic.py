@@ -16,6 +16,7 @@ from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.models.transformers import load
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.suite.spec import ModelSpec
+from tests.tiny import save_llama
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -137,3 +138,15 @@ def test_the_pool_tells_what_was_found_of_a_model_that_was_loaded(
     assert pool.arithmetic(spec, tiny_llama.parent) == wrong
     pool.get(spec, tiny_llama.parent)
     assert pool.arithmetic(spec, tiny_llama.parent) == foretold(spec)
+
+
+@pytest.mark.parametrize(("hidden", "inner"), [(48, 80), (64, 80)])
+def test_layers_that_cannot_be_packed_are_not_called_packed(
+    tmp_path: Path, kernels: str, hidden: int, inner: int
+) -> None:
+    """64 inputs are a block, 48 are none: there all layers stay on the generic path."""
+    save_llama(tmp_path, hidden=hidden, inner=inner)
+    model = load(_spec(quantization="nf4", dtype="float32"), str(tmp_path))
+    packed = kernels == "native" and hidden == 64
+    assert ("packed" in model.arithmetic.kernels) == packed
+    assert model.dtype == ("bfloat16" if packed else "float32")
