@@ -10,6 +10,8 @@ from pytest_maxrandom.errors import ModelError, SweepError
 from pytest_maxrandom.held_out import held_out, hold_to
 from pytest_maxrandom.ledger import FOLDER
 from pytest_maxrandom.ledger.base import left_behind
+from pytest_maxrandom.models.digest import model_digest
+from pytest_maxrandom.models.registry import located
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.others import other_models
 from pytest_maxrandom.shortcuts.blank import blanked, no_control_reason
@@ -97,6 +99,8 @@ class Evaluation:
         self._planned = planned
         self._means = means
         self._subject = subject_of(planned)
+        model = planned.model
+        self._model_digest = model_digest(model, *located(model, planned.base))
         cell = planned.cell
         self._ledger = claim_ledger(planned, means.run)
         self._left_behind = left_behind(
@@ -182,7 +186,7 @@ class Evaluation:
             work,
             scoring,
             means.store,
-            self._subject.model_digest,
+            self._model_digest,
             means.settings.engine,
             self._arithmetic,
         )
@@ -340,7 +344,7 @@ class Evaluation:
             progress,
             store=means.store,
             fresh=fresh,
-            model_digest=self._subject.model_digest,
+            model_digest=self._model_digest,
             arithmetic=self._arithmetic,
             forced_engine=means.settings.engine,
             finished=finished,

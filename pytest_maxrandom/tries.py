@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.ledger import FOLDER, SetLedger, Subject
 from pytest_maxrandom.ledger.base import COUNTED, Use
-from pytest_maxrandom.models.digest import model_digest
+from pytest_maxrandom.models.digest import tried_digest
 from pytest_maxrandom.models.registry import located, model_key
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Tries
@@ -101,7 +101,7 @@ def subject_of(planned: PlannedClaim) -> Subject:
         If the model's files cannot be read.
     """
     model = planned.model
-    return _subject(planned, model_digest(model, *located(model, planned.base)))
+    return _subject(planned, tried_digest(model, *located(model, planned.base)))
 
 
 def _subject(planned: PlannedClaim, digest: str) -> Subject:

@@ -65,6 +65,20 @@ def model_digest(spec: ModelSpec, location: str, adapter: str | None = None) -> 
     return digest(content, spec.quantization, spec.dtype, code, *added)
 
 
+def tried_digest(spec: ModelSpec, location: str, adapter: str | None = None) -> str:
+    """Return the digest that the ledger knows a model by, whatever type it is computed in.
+
+    The same prompt in another type is no other try: it is the digest with ``dtype: auto``, so that
+    most ledgers stay as they were.
+
+    Raises
+    ------
+    ModelError
+        As `model_digest` does.
+    """
+    return model_digest(spec.model_copy(update={"dtype": "auto"}), location, adapter)
+
+
 def _adapter_digest(spec: ModelSpec, location: str) -> str:
     name, folder = str(spec.adapter), Path(location)
     if folder.is_dir():

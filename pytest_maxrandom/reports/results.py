@@ -14,15 +14,27 @@ from pydantic import TypeAdapter, ValidationError
 
 from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.record import SCHEMA_VERSION, RunRecord
+from pytest_maxrandom.record.red_flags import DEFAULTS
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from pytest_maxrandom.record import Severity
 
 KEYS = {"asserted": "assert"}
 """Attributes of a record whose key in the report is a keyword of Python."""
 
 _OLD = {"guaranteed_p": "union_p"}
 """Keys of older reports."""
+
+_ONCE: dict[str, Severity] = {
+    "majority": "warn",
+    "max_t": "warn",
+    "constant_answers": "warn",
+}
+"""What red flags did by default in reports that are older than the key `levels`."""
+_ALWAYS_FAILING = ("choices", "never_right", "unsteady_prompts")
+"""Some that failed then as now: all deviate alike where a suite says one word of all."""
 
 _LISTS = ("claims", "replicates", "label_bias", "comparisons", "contamination")
 """Where a run keeps the records of its items."""
@@ -99,7 +111,17 @@ def _modern(record: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
     found = _renamed(record, {**names, **_OLD})
     if isinstance(asserted := found.get("asserted"), dict):
         found["asserted"] = _renamed(asserted, _OLD)
+        if asserted and "levels" not in found and isinstance(found.get("severities", {}), dict):
+            found["severities"] = _before_levels(found.get("severities", {}))
     return found
+
+
+def _before_levels(severities: dict[str, Any]) -> dict[str, Any]:
+    """Return what red flags did in an older report, which has deviations from other defaults."""
+    words = {severities.get(kind) for kind in _ALWAYS_FAILING}
+    if len(words) == 1 and words <= {"warn", "ignore"}:
+        return {**dict.fromkeys(map(str, DEFAULTS), *words), **severities}
+    return {**_ONCE, **severities}
 
 
 def _finite(value: Any) -> Any:

@@ -176,8 +176,24 @@ def test_a_model_by_another_name_or_quantized_otherwise_does_not_reset_t(
     suite.head = suite.head.replace(named, f"{named}/.")
     assert suite.run("Say:\n")["t"] == 2
     suite.head = suite.head.replace(f"{named}/.", named)
-    suite.head = suite.head.replace("quantization: none", "quantization: none\n    dtype: bfloat16")
-    assert suite.run("")["t"] == 3
+    suite.head = suite.head.replace("quantization: none", "quantization: nf4")
+    with pytest.raises(KeyError, match="none"):  # the claim has another name now
+        suite.run("")
+    report = json.loads((suite.pytester.path / "r.json").read_text())
+    assert [claim["t"] for claim in report["claims"]] == [3]
+
+
+def test_the_type_that_is_computed_in_is_no_part_of_a_try(suite: Suite) -> None:
+    suite.run("")
+    head, computed = suite.head, []
+    for dtype in ("bfloat16", "float32"):
+        suite.head = head.replace("quantization: none", f"quantization: none\n    dtype: {dtype}")
+        found = suite.run("")
+        assert (found["t"], found["tries"]["look"]) == (1, 1)
+        computed.append((found["engine"]["dtype"], found["engine"]["reused"]))
+    assert len(suite.lines("prompt")) == 1
+    # The store tells them apart: each was put through the model.
+    assert computed == [("bfloat16", 0), ("float32", 0)]
 
 
 def test_a_test_set_that_was_seen_before_is_told(suite: Suite) -> None:

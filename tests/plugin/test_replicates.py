@@ -227,7 +227,7 @@ def test_other_revisions_of_the_model_count_replicate_by_replicate(
     model = suite.head.partition("name: ")[2].partition("\n")[0]
     suite.head = suite.head.replace(
         "tasks:",
-        f"  - {{name: {model}, label: half, quantization: none, dtype: bfloat16}}\ntasks:",
+        f"  - {{name: {model}, label: half, quantization: nf4}}\ntasks:",
     )
     assertion = f"assert: {{p_max: 0.05, count: {counted}}}"
     suite.write(assertion)

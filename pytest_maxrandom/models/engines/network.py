@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 _SLICE = 2**25
 """Logits that are turned to float32 at once (128 MiB)."""
+_AVX512 = "only supported when avx512 is supported"
+"""What torch says where attention was chosen by the processor, and its parts by the variable."""
 
 
 @dataclass(slots=True)
@@ -132,13 +135,23 @@ class Network:
             mask = {name: part.to(self.device) for name, part in mask.items()}
         else:
             mask = mask.to(self.device)
-        with torch.inference_mode():
-            logits: torch.Tensor = self.model(
-                input_ids=ids.to(self.device),
-                attention_mask=mask,
-                use_cache=cache is not None,
-                **arguments,
-            ).logits
+        try:
+            with torch.inference_mode():
+                logits: torch.Tensor = self.model(
+                    input_ids=ids.to(self.device),
+                    attention_mask=mask,
+                    use_cache=cache is not None,
+                    **arguments,
+                ).logits
+        except RuntimeError as error:
+            limit = os.environ.get("ATEN_CPU_CAPABILITY")
+            if limit is None or _AVX512 not in str(error):
+                raise
+            raise ScoreError(
+                f"with ATEN_CPU_CAPABILITY={limit} torch has no attention in "
+                f"{str(self.dtype).removeprefix('torch.')} for this processor; unset the "
+                "variable, or give the model `dtype: float32`"
+            ) from error
         return logits
 
 

@@ -4,7 +4,6 @@
 ``scores``       recalls, Nvr-X scores, placements of right answers
 ``guessers``     guessers who are put through the same
 ``null``         the best of t of them
-``permutation``  the same answers with shuffled right answers
 ``finding``      knowledge, label preference, or cannot tell
 ``base_rate``    what a model thinks of the labels without a question
 ``calibration``  scores without that

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
@@ -14,6 +17,9 @@ from pytest_maxrandom.errors import ModelError, ScoreError
 from pytest_maxrandom.models.causal import CausalModel
 from pytest_maxrandom.models.engines import choice
 from pytest_maxrandom.scoring.requests import Question, Request
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 VOCABULARY = 120
 ALIBI = "its ALiBi distances are counted along the row, not along a branch of a tree"
@@ -321,3 +327,38 @@ def test_a_probe_tells_a_wrong_engine_from_a_right_one() -> None:
     reason = choice._differs(chosen.engine, chosen.plain, chosen._network, 24)
     assert reason is not None
     assert "differed" in reason
+
+
+@pytest.mark.parametrize("dtype", ["auto", "float32"])
+def test_a_processor_that_the_environment_limits_computes_or_says_what_limits_it(
+    tiny_llama: Path, dtype: str
+) -> None:
+    """With AMX torch chooses its bfloat16 attention by the processor, whatever the variable says.
+
+    The variable is read when torch is imported, so it takes a process of its own.
+    """
+    code = (
+        "import sys\n"
+        "from pytest_maxrandom.errors import ScoreError\n"
+        "from pytest_maxrandom.models.transformers import load\n"
+        "from pytest_maxrandom.scoring.requests import Request\n"
+        "from pytest_maxrandom.suite.spec import ModelSpec\n"
+        "spec = ModelSpec(name='m', device='cpu', quantization='nf4', dtype=sys.argv[2])\n"
+        "try:\n"
+        "    load(spec, sys.argv[1]).score([Request(tuple(range(9, 99)) * 4, 300)])\n"
+        "    print('scored')\n"
+        "except ScoreError as error:\n"
+        "    print(error)\n"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", code, str(tiny_llama), dtype],
+        env={**os.environ, "ATEN_CPU_CAPABILITY": "avx2"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()[-1]
+    told = (
+        "with ATEN_CPU_CAPABILITY=avx2 torch has no attention in bfloat16 for this processor; "
+        "unset the variable, or give the model `dtype: float32`"
+    )
+    assert said in (["scored", told] if dtype == "auto" else ["scored"])
