@@ -220,8 +220,9 @@ def _spent(planned: PlannedClaim, record: ClaimRecord) -> tuple[float, bool]:
     holds = not spending.failures(planned.with_t(t).null, result)
     if "permutation_p" in levels:
         p = record.permutation_p
-        holds &= p is not None and p * t / record.t <= levels["permutation_p"]
-    return min(levels.values(), default=spent(DEFAULT_LEVEL, t)[0]), holds
+        # Each further prompt adds the best one's own p-value, which is at most that of all.
+        holds &= p is not None and p * (1 + t - record.t) <= levels["permutation_p"]
+    return min(levels.values(), default=spent(DEFAULT_LEVEL, t).level), holds
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,7 @@ class Claim:
 
     def _level(self, bound: float, t: int) -> float:
         share = bound / (self.family or 1)
-        return spent(share, t)[0] if self.spend else share
+        return spent(share, t).level if self.spend else share
 
     def idle(self) -> str:
         """Say which keys do nothing, because no p-value is claimed; empty where none are idle."""
@@ -122,7 +122,7 @@ class Claim:
 
     def tried(self, t: int) -> int:
         """Return as the best of how many guessers the claim is tested, where t were tried."""
-        return spent(DEFAULT_LEVEL, t)[1] if self.spend else t
+        return spent(DEFAULT_LEVEL, t).t if self.spend else t
 
     def failures(self, null: Null, result: float) -> list[str]:
         """Return which parts do not hold of a result; permutation_p and test_p are elsewhere."""
