@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from lm_eval.models.huggingface import HFLM
 
-from pytest_maxrandom.models.causal import CausalModel
-from pytest_maxrandom.scoring.requests import Request
+from pytest_maxrandom.models.hf.causal import CausalModel
+from pytest_maxrandom.models.requests import Request
 
 if TYPE_CHECKING:
     from pytest_maxrandom.models.base import Scored

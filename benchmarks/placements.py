@@ -20,17 +20,17 @@ import transformers
 
 from benchmarks.sweep import FLOAT32_NATS, ROOT, table
 from benchmarks.workloads import load_model, save_model, train_tokenizer
-from pytest_maxrandom.label_bias.placements import further, placements
-from pytest_maxrandom.models.causal import CausalModel
+from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.prompts.sampling import draw_prompts, validation_set
+from pytest_maxrandom.studies.label_bias.placements import further, placements
 from pytest_maxrandom.suite.base import FormatSpec
 from pytest_maxrandom.suite.spec import PromptsSpec, TaskSpec, ValidationSpec
-from pytest_maxrandom.sweep import run_sweep
+from pytest_maxrandom.sweeps.sweep import run_sweep
 from pytest_maxrandom.tasks.load import load_task
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.asking import Work
-    from pytest_maxrandom.sweep import Sweep
+    from pytest_maxrandom.sweeps.asking import Work
+    from pytest_maxrandom.sweeps.sweep import Sweep
     from pytest_maxrandom.tasks.task import Task
 
 TASK = "movie_recommendation"

@@ -18,9 +18,9 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
+from pytest_maxrandom.models.requests import Question
 from pytest_maxrandom.prompts.formats import Format
 from pytest_maxrandom.prompts.sampling import draw_prompts, validation_set
-from pytest_maxrandom.scoring.requests import Question
 from pytest_maxrandom.suite.base import FormatSpec
 from pytest_maxrandom.suite.spec import PromptsSpec, TaskSpec, ValidationSpec
 from pytest_maxrandom.tasks.load import load_task

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.options import add_options, read_settings
-from pytest_maxrandom.reporting import Reporting
-from pytest_maxrandom.run import attach
+from pytest_maxrandom.hooks.options import add_options, read_settings
+from pytest_maxrandom.hooks.reporting import Reporting
+from pytest_maxrandom.hooks.run import attach
 from pytest_maxrandom.suite.places import is_suite
 
 if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
-    from pytest_maxrandom.collect import SuiteFile
-    from pytest_maxrandom.fixture import HandWrittenClaims
+    from pytest_maxrandom.hooks.collect import SuiteFile
+    from pytest_maxrandom.hooks.fixture import HandWrittenClaims
 
-_COLLECT = "pytest_maxrandom.collect"
-_MEANS = "pytest_maxrandom.items.means"
+_COLLECT = "pytest_maxrandom.hooks.collect"
+_MEANS = "pytest_maxrandom.hooks.items.means"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -39,7 +39,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> SuiteFile 
     """Collect suites: YAML below a folder named eval_suites, and *.maxrandom.yaml anywhere."""
     if not is_suite(file_path, parent.config.rootpath):
         return None
-    from pytest_maxrandom.collect import SuiteFile
+    from pytest_maxrandom.hooks.collect import SuiteFile
 
     return SuiteFile.from_parent(parent, path=file_path)
 
@@ -49,7 +49,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Let claims that share a model run on one worker, where the user has not asked otherwise."""
     if config.getoption("dist") != "load":
         return None
-    from pytest_maxrandom.scheduling import SuiteScheduling
+    from pytest_maxrandom.hooks.scheduling import SuiteScheduling
 
     return SuiteScheduling(config, log)
 
@@ -103,6 +103,6 @@ def pytest_runtest_makereport(
 @pytest.fixture
 def maxrandom(request: pytest.FixtureRequest) -> HandWrittenClaims:
     """Test claims about sweeps that were run elsewhere; they appear in the reports."""
-    from pytest_maxrandom.fixture import HandWrittenClaims
+    from pytest_maxrandom.hooks.fixture import HandWrittenClaims
 
     return HandWrittenClaims(request.node)

@@ -83,7 +83,7 @@ def _suites(path: Path) -> Iterator[Path]:
 
 def _problems(suite: Path) -> tuple[Problem, ...]:
     from pytest_maxrandom.errors import SuiteError
-    from pytest_maxrandom.planned import plan_file
+    from pytest_maxrandom.studies.plan import plan_file
 
     try:
         plan_file(suite)
@@ -93,7 +93,7 @@ def _problems(suite: Path) -> tuple[Problem, ...]:
 
 
 def _annotated(lines: str, problems: list[Problem]) -> str:
-    from pytest_maxrandom.gate.actions import silence, workspace
+    from pytest_maxrandom.ci.gate.actions import silence, workspace
     from pytest_maxrandom.reports.annotations import of_problem, workflow_commands
 
     before, after = silence()

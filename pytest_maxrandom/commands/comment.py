@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
-    from pytest_maxrandom.forges.events import Trigger
-    from pytest_maxrandom.forges.publish import Forge
+    from pytest_maxrandom.ci.forges.events import Trigger
+    from pytest_maxrandom.ci.forges.publish import Forge
     from pytest_maxrandom.record import RunRecord
 
 _Value = TypeVar("_Value", str, int)
@@ -82,8 +82,8 @@ def run(options: argparse.Namespace) -> str:
     ValueError
         If arguments contradict each other, or there is nothing to say.
     """
-    from pytest_maxrandom.forges.events import github_trigger, gitlab_trigger
-    from pytest_maxrandom.forges.markers import check_key, head
+    from pytest_maxrandom.ci.forges.events import github_trigger, gitlab_trigger
+    from pytest_maxrandom.ci.forges.markers import check_key, head
     from pytest_maxrandom.reports.comment import LIMIT, comment
 
     _check(options)
@@ -160,9 +160,9 @@ def _github(
     options: argparse.Namespace, environ: Mapping[str, str], trigger: Trigger
 ) -> Forge | str:
     """Return the pull request; or why there is none that the comment belongs to."""
-    from pytest_maxrandom.forges import github
-    from pytest_maxrandom.forges.events import current_number
-    from pytest_maxrandom.forges.http import Client
+    from pytest_maxrandom.ci.forges import github
+    from pytest_maxrandom.ci.forges.events import current_number
+    from pytest_maxrandom.ci.forges.http import Client
 
     repository = github.check_repository(
         _needed(options.repository or environ.get("GITHUB_REPOSITORY"), "--repository OWNER/NAME")
@@ -179,8 +179,8 @@ def _github(
 
 def _gitlab(options: argparse.Namespace, environ: Mapping[str, str], trigger: Trigger) -> Forge:
     """Return the merge request."""
-    from pytest_maxrandom.forges import gitlab
-    from pytest_maxrandom.forges.http import Client
+    from pytest_maxrandom.ci.forges import gitlab
+    from pytest_maxrandom.ci.forges.http import Client
 
     project = _needed(options.repository or environ.get("CI_PROJECT_ID"), "--repository GROUP/NAME")
     number = _needed(options.pull_request or trigger.number, "--pull-request N")
@@ -192,7 +192,7 @@ def _gitlab(options: argparse.Namespace, environ: Mapping[str, str], trigger: Tr
 
 
 def _publish(forge: Forge, options: argparse.Namespace, text: str) -> str:
-    from pytest_maxrandom.forges.publish import publish
+    from pytest_maxrandom.ci.forges.publish import publish
     from pytest_maxrandom.reports.text import visible
 
     done = publish(forge, options.key, text)

@@ -158,7 +158,7 @@ def _studies(options: argparse.Namespace) -> list[Study]:
         require_library,
         trials_of,
     )
-    from pytest_maxrandom.stats.holdout import pooled
+    from pytest_maxrandom.studies.holdout import pooled
 
     require_library()
     from pytest_maxrandom.figures.holdout import Study

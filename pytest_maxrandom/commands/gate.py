@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_maxrandom.gate.outcome import Outcome
+    from pytest_maxrandom.ci.gate.outcome import Outcome
     from pytest_maxrandom.record import RunRecord
 
 _REPORT = Path("maxrandom-report/report.md")
@@ -73,12 +73,12 @@ def run(options: argparse.Namespace) -> str:
     OSError
         If the reports' folder or the step's outputs cannot be written.
     """
+    from pytest_maxrandom.ci.gate import actions
+    from pytest_maxrandom.ci.gate.base import Watch, known_base, unread
+    from pytest_maxrandom.ci.gate.files import discard, report_files
+    from pytest_maxrandom.ci.gate.outcome import judge
+    from pytest_maxrandom.ci.gate.process import run_pytest
     from pytest_maxrandom.errors import GitError
-    from pytest_maxrandom.gate import actions
-    from pytest_maxrandom.gate.base import Watch, known_base, unread
-    from pytest_maxrandom.gate.files import discard, report_files
-    from pytest_maxrandom.gate.outcome import judge
-    from pytest_maxrandom.gate.process import run_pytest
 
     suites = _suites([*options.paths, *_words("suites", options.suites)])
     arguments = _words("pytest-args", options.pytest_args)
@@ -175,7 +175,7 @@ def _commands(
     outcome: Outcome, recorded: RunRecord | None, root: Path, *, first: bool
 ) -> list[str]:
     """Annotate what was recorded; if nothing is, or that is `first`, why the gate is red."""
-    from pytest_maxrandom.gate import actions
+    from pytest_maxrandom.ci.gate import actions
     from pytest_maxrandom.reports.annotations import Annotation, annotate, workflow_commands
 
     if not actions.here():

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.recorded.choices import ChoiceTable
     from pytest_maxrandom.recorded.sweep import RecordedSweep
-    from pytest_maxrandom.stats.holdout import Trials
+    from pytest_maxrandom.studies.holdout import Trials
 
 _COLUMNS = {
     "accuracy": "accuracy",
@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> str:
         If an option is outside its domain.
     """
     from pytest_maxrandom.commands.rows import json_text
-    from pytest_maxrandom.stats.holdout import pooled
+    from pytest_maxrandom.studies.holdout import pooled
 
     require_library()
     sweeps = read_sweeps(options.files, options.choices)
@@ -151,8 +151,8 @@ def trials_of(sweep: RecordedSweep, options: argparse.Namespace) -> Trials:
         If it cannot be split so.
     """
     from pytest_maxrandom.errors import RecordedError
-    from pytest_maxrandom.seeding import digest
-    from pytest_maxrandom.stats.holdout import split_trials
+    from pytest_maxrandom.stats.seeding import digest
+    from pytest_maxrandom.studies.holdout import split_trials
 
     counted = counted_prompts(sweep, options)
     seed = digest("holdout", options.seed, sweep.model, sweep.task, sweep.shots)
@@ -171,7 +171,7 @@ def trials_of(sweep: RecordedSweep, options: argparse.Namespace) -> Trials:
 
 
 def _summary(trials: Trials) -> dict[str, Any]:
-    from pytest_maxrandom.stats.holdout import predictive_values
+    from pytest_maxrandom.studies.holdout import predictive_values
 
     values = predictive_values(trials)
     return {

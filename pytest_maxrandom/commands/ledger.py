@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from fractions import Fraction
 
-    from pytest_maxrandom.git import Repository
+    from pytest_maxrandom.host.git import Repository
     from pytest_maxrandom.ledger.base import Use
     from pytest_maxrandom.ledger.survey import FileSummary
 
@@ -175,7 +175,7 @@ def _verify(options: argparse.Namespace) -> str:
 
 
 def _lost(ref: str, paths: list[Path]) -> list[str]:
-    from pytest_maxrandom.git import repository
+    from pytest_maxrandom.host.git import repository
     from pytest_maxrandom.ledger import FOLDER
     from pytest_maxrandom.ledger.base import Base, Present, from_root, lost
     from pytest_maxrandom.reports.text import visible
@@ -206,12 +206,12 @@ def _lost(ref: str, paths: list[Path]) -> list[str]:
 
 def _uses(tree: Repository, path: Path) -> list[Use] | str:
     """Return what the claims of a suite are tested on; a sentence if the suite cannot be read."""
+    from pytest_maxrandom.claims.plan import plan
+    from pytest_maxrandom.claims.tries import use_of
     from pytest_maxrandom.errors import SuiteError
     from pytest_maxrandom.ledger import FOLDER
     from pytest_maxrandom.ledger.base import from_root
-    from pytest_maxrandom.plan import plan
     from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
-    from pytest_maxrandom.tries import use_of
 
     try:
         suite = load_any_suite(path)
@@ -227,10 +227,10 @@ def _uses(tree: Repository, path: Path) -> list[Use] | str:
 
 def _unlike(path: Path) -> Iterator[str]:
     """Yield the tasks of a suite of which only an earlier form is in the ledger."""
-    from pytest_maxrandom.ledger.contents import read_sets
+    from pytest_maxrandom.claims.plan import plan
     from pytest_maxrandom.ledger.digests import example_digest, set_digest
+    from pytest_maxrandom.ledger.files import read_sets
     from pytest_maxrandom.ledger.overlap import related
-    from pytest_maxrandom.plan import plan
     from pytest_maxrandom.suite.loader import load_suite
 
     sets = {

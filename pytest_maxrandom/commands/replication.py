@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> str:
     from pytest_maxrandom.recorded.arms import ArmColumns, read_arms
 
     if options.full:
-        from pytest_maxrandom.stats.hierarchical import require_libraries
+        from pytest_maxrandom.studies.hierarchical import require_libraries
 
         require_libraries()
     named = {role: getattr(options, role) for role in _ROLES}
@@ -186,7 +186,7 @@ def _full(
     units: dict[Unit, dict[str, Result]], a: str, b: str, options: argparse.Namespace
 ) -> dict[str, Any]:
     """Sample the full model; what is pooled, such as models, has its own level there."""
-    from pytest_maxrandom.stats.hierarchical import hierarchical_model
+    from pytest_maxrandom.studies.hierarchical import hierarchical_model
 
     models: dict[tuple[str, ...], dict[Unit, dict[str, Result]]] = {}
     for unit, arms in units.items():

@@ -17,7 +17,7 @@ from pytest_maxrandom.figures.panels import accuracy_axis, numbered, pages
 from pytest_maxrandom.figures.style import BLACK, GREY, MAXIMUM, PALE, SKY, SMALL, WIDTH
 from pytest_maxrandom.figures.words import short
 from pytest_maxrandom.notation import accuracy, count, span
-from pytest_maxrandom.stats.holdout import predictive_values
+from pytest_maxrandom.studies.holdout import predictive_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.stats.holdout import Trials
+    from pytest_maxrandom.studies.holdout import Trials
 
 _MOST = 3
 """Rows of a file."""

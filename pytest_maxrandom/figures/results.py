@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
 from pytest_maxrandom.reports.origins import chances
 from pytest_maxrandom.reports.phrases import best_value, metric_name
 from pytest_maxrandom.reports.suites import by_suite
@@ -13,7 +14,6 @@ from pytest_maxrandom.reports.summary import label, model_name, shots
 from pytest_maxrandom.stats.chances import chance_groups
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.sizes import mix_for
-from pytest_maxrandom.verdict import DEFAULT_LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.shortcuts.compare import Compared
+    from pytest_maxrandom.flags.compare import Compared
     from pytest_maxrandom.suite.recorded import Chance
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.flags.flag import Flag
-from pytest_maxrandom.labels import RECURRING
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.stats.clusters import design_effect, effective_n, follows
+from pytest_maxrandom.sweeps.labels import RECURRING
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence

@@ -10,14 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.flags.flag import Flag
+from pytest_maxrandom.flags.heuristics import NAMES
 from pytest_maxrandom.notation import accuracy, equals, level, p_value
-from pytest_maxrandom.shortcuts.heuristics import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pytest_maxrandom.flags.compare import Compared
     from pytest_maxrandom.flags.seen import Seen
-    from pytest_maxrandom.shortcuts.compare import Compared
 
 _LEVEL = 0.05
 

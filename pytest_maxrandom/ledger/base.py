@@ -10,9 +10,9 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import GitError
-from pytest_maxrandom.git import is_checkout, repository
-from pytest_maxrandom.ledger.contents import lines_of_sets
+from pytest_maxrandom.host.git import is_checkout, repository
 from pytest_maxrandom.ledger.digests import example_digest
+from pytest_maxrandom.ledger.files import lines_of_sets
 from pytest_maxrandom.ledger.lines import fact, read_line
 from pytest_maxrandom.ledger.overlap import related
 from pytest_maxrandom.ledger.sets import FOLDER
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.git import Repository
+    from pytest_maxrandom.host.git import Repository
     from pytest_maxrandom.ledger.lines import Row, Subject
     from pytest_maxrandom.tasks.task import Example
 

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import functools
 import json
-import re
 from dataclasses import dataclass
 from sys import intern
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.errors import LedgerError
-from pytest_maxrandom.ledger.files import read_bytes, whole_row
-from pytest_maxrandom.ledger.lines import Claim, Try, parse
+from pytest_maxrandom.ledger.lines import Claim, Try
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Iterable
 
     from pytest_maxrandom.ledger.lines import Row
 
-_OF_SETS = re.compile(rb'"kind"\s*:\s*"(?:set|test|opening)"')
 
 _new = tuple.__new__  # half the time of Try(...), which counts for a million lines
 
@@ -141,76 +135,3 @@ def linked(
             tries |= of_claim
         left = [each for each in left if each not in same]
     return frozenset(tries)
-
-
-def read_sets(path: Path) -> Contents:
-    """Return the validation set and the openings of a file, without the many other lines.
-
-    What is returned is shared: only read it.
-
-    Raises
-    ------
-    LedgerError
-        If one of these lines is wrong, or the file does not say which examples it is about.
-    """
-    try:
-        status = path.stat()
-    except OSError:
-        return _read_sets(path)  # which says what is wrong
-    return _unchanged(path, status.st_size, status.st_mtime_ns, status.st_ino)
-
-
-@functools.lru_cache(maxsize=1024)
-def _unchanged(path: Path, size: int, changed: int, number: int) -> Contents:
-    """Read a file once for what size, time and inode tell apart."""
-    return _read_sets(path)
-
-
-def _read_sets(path: Path) -> Contents:
-    data = read_bytes(path)
-    contents = Contents()
-    for line, raw in lines_of_sets(data):
-        if raw.endswith(b"\n"):
-            rows = list(parse(raw, path, line))
-        else:
-            row = whole_row(raw, path, line)
-            rows = [] if row is None else [row]
-        for row in rows:
-            contents.take(row)
-    if len(contents.sets) > 1:
-        raise LedgerError(
-            f"{path}: found lines of {len(contents.sets)} validation sets, expected one set in a "
-            "file; put the lines of each set into a file of its own"
-        )
-    if not contents.sets and b"\n" in data:
-        raise LedgerError(
-            f"{path}: found no line of kind set, expected one that names the examples; restore it "
-            "from version control"
-        )
-    return contents
-
-
-def lines_of_sets(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield number and text of the lines of sets and openings, each once."""
-    done = counted = 0
-    line = 1
-    words = (b'"set"', b'"test"', b'"opening"')
-    for place in sorted(place for word in words for place in _places(data, word)):
-        if place < done:
-            continue
-        start = data.rfind(b"\n", 0, place) + 1
-        done = data.find(b"\n", place) + 1 or len(data)
-        if _OF_SETS.search(data, start, done):
-            line += data.count(b"\n", counted, start)
-            counted = start
-            yield line, data[start:done]
-
-
-def _places(data: bytes, word: bytes) -> list[int]:
-    """Return where a word stands; of a rare one this is known at once, unlike of a pattern."""
-    found = []
-    place = data.find(word)
-    while place >= 0:
-        found.append(place)
-        place = data.find(word, place + 1)
-    return found

@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.seeding import digest
+from pytest_maxrandom.stats.seeding import digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import errno
+import functools
 import gc
 import json
 import os
+import re
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LedgerError, LockError
+from pytest_maxrandom.host.locks import held
+from pytest_maxrandom.ledger.contents import Contents
 from pytest_maxrandom.ledger.lines import blocks, parse, read_line, tries
-from pytest_maxrandom.locks import held
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from pytest_maxrandom.ledger.contents import Contents
     from pytest_maxrandom.ledger.lines import Row
 
 ATTRIBUTES = "*.jsonl merge=union\n"
 _BINARY = getattr(os, "O_BINARY", 0)
 _BEGINNING = b'{"kind":'
+_OF_SETS = re.compile(rb'"kind"\s*:\s*"(?:set|test|opening)"')
 _PADDING = b"\0 \r\t"  # a file that had grown when the power failed ends with zeros
 
 
@@ -272,3 +275,76 @@ def _unreadable(path: Path, error: OSError) -> LedgerError:
         f"{path}: cannot be read: {error.strerror or error}; expected a file of the ledger, so "
         "make it readable or restore it from version control"
     )
+
+
+def read_sets(path: Path) -> Contents:
+    """Return the validation set and the openings of a file, without the many other lines.
+
+    What is returned is shared: only read it.
+
+    Raises
+    ------
+    LedgerError
+        If one of these lines is wrong, or the file does not say which examples it is about.
+    """
+    try:
+        status = path.stat()
+    except OSError:
+        return _read_sets(path)  # which says what is wrong
+    return _unchanged(path, status.st_size, status.st_mtime_ns, status.st_ino)
+
+
+@functools.lru_cache(maxsize=1024)
+def _unchanged(path: Path, size: int, changed: int, number: int) -> Contents:
+    """Read a file once for what size, time and inode tell apart."""
+    return _read_sets(path)
+
+
+def _read_sets(path: Path) -> Contents:
+    data = read_bytes(path)
+    contents = Contents()
+    for line, raw in lines_of_sets(data):
+        if raw.endswith(b"\n"):
+            rows = list(parse(raw, path, line))
+        else:
+            row = whole_row(raw, path, line)
+            rows = [] if row is None else [row]
+        for row in rows:
+            contents.take(row)
+    if len(contents.sets) > 1:
+        raise LedgerError(
+            f"{path}: found lines of {len(contents.sets)} validation sets, expected one set in a "
+            "file; put the lines of each set into a file of its own"
+        )
+    if not contents.sets and b"\n" in data:
+        raise LedgerError(
+            f"{path}: found no line of kind set, expected one that names the examples; restore it "
+            "from version control"
+        )
+    return contents
+
+
+def lines_of_sets(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield number and text of the lines of sets and openings, each once."""
+    done = counted = 0
+    line = 1
+    words = (b'"set"', b'"test"', b'"opening"')
+    for place in sorted(place for word in words for place in _places(data, word)):
+        if place < done:
+            continue
+        start = data.rfind(b"\n", 0, place) + 1
+        done = data.find(b"\n", place) + 1 or len(data)
+        if _OF_SETS.search(data, start, done):
+            line += data.count(b"\n", counted, start)
+            counted = start
+            yield line, data[start:done]
+
+
+def _places(data: bytes, word: bytes) -> list[int]:
+    """Return where a word stands; of a rare one this is known at once, unlike of a pattern."""
+    found = []
+    place = data.find(word)
+    while place >= 0:
+        found.append(place)
+        place = data.find(word, place + 1)
+    return found

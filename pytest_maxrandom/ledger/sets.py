@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LockError
-from pytest_maxrandom.ledger.contents import Contents, linked, read_sets
+from pytest_maxrandom.ledger.contents import Contents, linked
 from pytest_maxrandom.ledger.digests import (
     example_digest,
     examples_digest,
@@ -16,7 +16,7 @@ from pytest_maxrandom.ledger.digests import (
     set_digest,
     shared,
 )
-from pytest_maxrandom.ledger.files import LedgerFile
+from pytest_maxrandom.ledger.files import LedgerFile, read_sets
 from pytest_maxrandom.ledger.lines import line_of
 from pytest_maxrandom.ledger.overlap import related
 from pytest_maxrandom.notation import count

@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LedgerError
-from pytest_maxrandom.ledger.contents import Contents, linked, read_sets
+from pytest_maxrandom.ledger.contents import Contents, linked
 from pytest_maxrandom.ledger.digests import set_digest
-from pytest_maxrandom.ledger.files import read_bytes, whole_row
+from pytest_maxrandom.ledger.files import read_bytes, read_sets, whole_row
 from pytest_maxrandom.ledger.lines import Claim, fact, line_of, parse, read_line
 from pytest_maxrandom.ledger.overlap import related
 from pytest_maxrandom.ledger.sets import FOLDER

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_maxrandom.models.requests import Question, Request, Span
     from pytest_maxrandom.record import Arithmetic
-    from pytest_maxrandom.scoring.requests import Question, Request, Span
+
+Engine = Literal["auto", "packed", "rows", "plain"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.models.arithmetic import foretold
-from pytest_maxrandom.models.devices import Processors
+from pytest_maxrandom.models.hf.arithmetic import foretold
+from pytest_maxrandom.models.hf.devices import Processors
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.models.base import Model
-    from pytest_maxrandom.options import Engine
+    from pytest_maxrandom.models.base import Engine, Model
     from pytest_maxrandom.record import Arithmetic
     from pytest_maxrandom.suite.spec import ModelSpec
 
-_BACKENDS = {"transformers": "pytest_maxrandom.models.transformers"}
+_BACKENDS = {"transformers": "pytest_maxrandom.models.hf.transformers"}
 _HUB_ID = re.compile(r"[\w-][\w.-]*(/[\w.-]+)?")
 _ADAPTER_ID = re.compile(r"[\w-][\w.-]*/[\w.-]+")
 
@@ -106,7 +105,7 @@ class ModelPool:
     workers, worker : int
         Processes that share the machine, and which of them this is, from 0.
     engine : str
-        How choices are scored, see :class:`pytest_maxrandom.models.causal.CausalModel`.
+        How choices are scored, see :class:`pytest_maxrandom.models.hf.causal.CausalModel`.
     batch_tokens : int, optional
         Tokens of a batch at most; as many as memory allows if not given.
     """

@@ -8,7 +8,7 @@ import string
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pytest_maxrandom.seeding import Stream
+from pytest_maxrandom.stats.seeding import Stream
 
 if TYPE_CHECKING:
     from pytest_maxrandom.suite.spec import CounterfactualSpec

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.seeding import digest
+from pytest_maxrandom.stats.seeding import digest
 
 if TYPE_CHECKING:
     from pytest_maxrandom.prompts.formats import Counterfactual, Format

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.prompts.formats import MOST_LETTERS, Format
 from pytest_maxrandom.prompts.prompt import Prompt
-from pytest_maxrandom.seeding import Stream, digest
+from pytest_maxrandom.stats.seeding import Stream, digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pytest_maxrandom.seeding import digest
+from pytest_maxrandom.stats.seeding import digest
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 from pytest_maxrandom.record.claim import Engine
 from pytest_maxrandom.record.designs import DesignRecord
+from pytest_maxrandom.stats.labels.limits import LabelFinding
 
 LabelCheck = Literal["recall", "move", "redraw"]
 BaseRate = Literal["off", "control", "content_free"]
 Interaction = Literal["cloze", "counterfactual"]
-LabelFinding = Literal["knowledge", "label preference", "cannot tell"]
 Calibration = Literal["contextual", "pride"]
 
 

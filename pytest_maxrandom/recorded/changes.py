@@ -8,7 +8,7 @@ from pytest_maxrandom.notation import count, span
 from pytest_maxrandom.recorded.sweep import RecordedSweep
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.nulls import Guessers
+    from pytest_maxrandom.claims.nulls import Guessers
     from pytest_maxrandom.recorded.guessers import Counts
     from pytest_maxrandom.recorded.published import PublishedGuessers
     from pytest_maxrandom.recorded.sources import Results

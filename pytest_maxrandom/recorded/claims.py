@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.nulls import Guessers
+    from pytest_maxrandom.claims.nulls import Guessers
+    from pytest_maxrandom.claims.verdict import Claim
     from pytest_maxrandom.record import Published
     from pytest_maxrandom.recorded.guessers import Counts
     from pytest_maxrandom.recorded.sources import Results
     from pytest_maxrandom.suite.recorded import Chance, RecordedModelSpec
-    from pytest_maxrandom.verdict import Claim
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.assessment import permuted_p
+from pytest_maxrandom.claims.assessment import permuted_p
+from pytest_maxrandom.claims.new_questions import of_right
+from pytest_maxrandom.claims.severity import hold_against
+from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL, judge
 from pytest_maxrandom.flags import find, majority
-from pytest_maxrandom.flags.severity import hold_against
-from pytest_maxrandom.new_questions import of_right
 from pytest_maxrandom.recorded.permutations import NoPermutations
 from pytest_maxrandom.recorded.seen import seen_of_recorded
 from pytest_maxrandom.recorded.sweep import RecordedSweep
 from pytest_maxrandom.recorded.tables.summary import RecordedMaximum
-from pytest_maxrandom.verdict import DEFAULT_LEVEL, judge
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import ClaimRecord

@@ -21,7 +21,7 @@ from pytest_maxrandom.recorded.sweep import RecordedSweep
 from pytest_maxrandom.suite.recorded import at_shots
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.nulls import Guessers
+    from pytest_maxrandom.claims.nulls import Guessers
     from pytest_maxrandom.record import Published
     from pytest_maxrandom.recorded.sources import Results
     from pytest_maxrandom.suite.recorded import Chance, RecordedTaskSpec

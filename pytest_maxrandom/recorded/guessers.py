@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.nulls import Guessers
+from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.recorded.tables.summary import RecordedMaximum
 from pytest_maxrandom.stats.chances import chance_groups, mean_of
 from pytest_maxrandom.stats.maximum import BestOfPrompts

@@ -6,13 +6,13 @@ import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.claims.verdict import Claim, share_levels
 from pytest_maxrandom.errors import Problem, RecordedError, SuiteError
 from pytest_maxrandom.recorded.claims import RecordedClaim, claim_name
 from pytest_maxrandom.recorded.evidence import Contradiction, evidence
 from pytest_maxrandom.recorded.sources import Meant, locate, read_results
 from pytest_maxrandom.recorded.sweep import RecordedSweep
 from pytest_maxrandom.suite.spec import claimed
-from pytest_maxrandom.verdict import Claim, share_levels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

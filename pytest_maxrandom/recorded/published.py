@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.nulls import Guessers
+from pytest_maxrandom.claims.nulls import Guessers
+from pytest_maxrandom.claims.verdict import Claim, judge
 from pytest_maxrandom.record import Published
 from pytest_maxrandom.recorded.guessers import mix_of
 from pytest_maxrandom.stats.chances import mean_of
 from pytest_maxrandom.stats.maximum import BestOfPrompts, MaxRandomBaseline
-from pytest_maxrandom.verdict import Claim, judge
 
 if TYPE_CHECKING:
     from pytest_maxrandom.recorded.guessers import Counts

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
 from pytest_maxrandom.flags.seen import Outcome, Seen
 from pytest_maxrandom.recorded.sweep import RecordedSweep
 from pytest_maxrandom.stats.chances import choices_of
-from pytest_maxrandom.verdict import DEFAULT_LEVEL
 
 if TYPE_CHECKING:
+    from pytest_maxrandom.claims.verdict import Verdict
     from pytest_maxrandom.recorded.claims import Evidence, RecordedClaim
-    from pytest_maxrandom.verdict import Verdict
 
 
 def seen_of_recorded(claim: RecordedClaim, verdict: Verdict) -> Seen:

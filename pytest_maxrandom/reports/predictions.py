@@ -10,15 +10,15 @@ import math
 import shutil
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.labels import label
 from pytest_maxrandom.recorded.lines import VERSION, AnswerLine, PromptLine
+from pytest_maxrandom.sweeps.labels import label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pytest_maxrandom.predictions import Predictions, PromptPredictions
     from pytest_maxrandom.record import ClaimRecord
+    from pytest_maxrandom.sweeps.predictions import Predictions, PromptPredictions
     from pytest_maxrandom.tasks.task import Example
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.flags.heuristics import NAMES
 from pytest_maxrandom.notation import accuracy, equals, p_value
-from pytest_maxrandom.shortcuts.heuristics import NAMES
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import ClaimRecord

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.seeding import digest
 from pytest_maxrandom.stats.chances import proportion, whole_number
 from pytest_maxrandom.stats.counts import GuesserCount
+from pytest_maxrandom.stats.seeding import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence

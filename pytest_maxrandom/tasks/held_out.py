@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import Problem, SuiteError
-from pytest_maxrandom.seeding import digest
+from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.tasks.load import load_task
 
 if TYPE_CHECKING:

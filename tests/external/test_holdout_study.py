@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.cli import main
-from pytest_maxrandom.stats.holdout import Trials, predictive_values
+from pytest_maxrandom.studies.holdout import Trials, predictive_values
 
 if TYPE_CHECKING:
     from pathlib import Path

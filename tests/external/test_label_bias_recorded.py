@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pytest_maxrandom.label_bias.recorded import PlannedRecordedLabelBias
-from pytest_maxrandom.planned import plan_file
+from pytest_maxrandom.studies.label_bias.recorded import PlannedRecordedLabelBias
+from pytest_maxrandom.studies.plan import plan_file
 
 if TYPE_CHECKING:
     from pathlib import Path

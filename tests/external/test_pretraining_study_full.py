@@ -11,7 +11,7 @@ import pytest
 
 from pytest_maxrandom.cli import main
 from pytest_maxrandom.errors import MaxRandomError
-from pytest_maxrandom.stats.hierarchical import require_libraries
+from pytest_maxrandom.studies.hierarchical import require_libraries
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.forges.server import Server, serving
+from tests.unit.ci.server import Server, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tests.integration.action_runner import Result, run_action
 
 if TYPE_CHECKING:
-    from tests.unit.forges.server import Server
+    from tests.unit.ci.server import Server
 
 ROOT = Path(__file__).parents[2]
 ACTION = ROOT / ".github" / "actions" / "gate" / "action.yml"

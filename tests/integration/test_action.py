@@ -19,10 +19,10 @@ from tests.integration.jobs import (
     run_gate,
     write_claims,
 )
-from tests.unit.forges.server import TOKEN
+from tests.unit.ci.server import TOKEN
 
 if TYPE_CHECKING:
-    from tests.unit.forges.server import Server
+    from tests.unit.ci.server import Server
 
 PULL_REQUEST = {
     "event_name": "pull_request",

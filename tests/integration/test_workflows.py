@@ -23,12 +23,12 @@ from tests.integration.jobs import (
     run_gate,
     write_claims,
 )
-from tests.unit.forges.server import TOKEN
+from tests.unit.ci.server import TOKEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.unit.forges.server import Server
+    from tests.unit.ci.server import Server
 
 EXAMPLE_FOR_FORKS = ROOT / ".github" / "examples" / "gate-comment.yml"
 FILES = [

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_maxrandom.models import transformers as backend
+from pytest_maxrandom.models.hf import transformers as backend
 from pytest_maxrandom.prompts.sampling import draw_prompts
 from pytest_maxrandom.suite.spec import ModelSpec, PromptsSpec
-from pytest_maxrandom.sweep import run_sweep
+from pytest_maxrandom.sweeps.sweep import run_sweep
 from pytest_maxrandom.tasks.task import Example, Task
 from tests import label_models
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from pytest_maxrandom.errors import SweepError
-from pytest_maxrandom.items.arms import ArmsItem
-from pytest_maxrandom.models.arithmetic import processor
-from pytest_maxrandom.predictions import Predictions
+from pytest_maxrandom.hooks.items.arms import ArmsItem
+from pytest_maxrandom.models.hf.arithmetic import processor
 from pytest_maxrandom.record import Arithmetic, Engine
-from pytest_maxrandom.sweep import Sweep
+from pytest_maxrandom.sweeps.predictions import Predictions
+from pytest_maxrandom.sweeps.sweep import Sweep
 from tests.unit.reports.samples import comparison
 
 if TYPE_CHECKING:

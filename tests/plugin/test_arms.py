@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.models.base import Scored
-    from pytest_maxrandom.scoring.requests import Request
+    from pytest_maxrandom.models.requests import Request
 
 DISTRIBUTED = pytest.mark.parametrize("arguments", [(), ("-n", "2")], ids=["alone", "xdist"])
 
@@ -131,7 +131,7 @@ def test_comparisons_alone_sweep_and_count_what_they_need(
 def test_what_is_computed_afresh_is_computed_once(
     suite: Suite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pytest_maxrandom.models.causal import CausalModel
+    from pytest_maxrandom.models.hf.causal import CausalModel
 
     scored: list[int] = []
     score = CausalModel.score

@@ -75,7 +75,7 @@ def test_a_second_run_reads_what_the_first_computed_and_is_no_second_look(suite:
 def test_a_run_that_finds_all_its_results_loads_no_model(
     suite: Suite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pytest_maxrandom.models import transformers as backend
+    from pytest_maxrandom.models.hf import transformers as backend
 
     suite.run()
 

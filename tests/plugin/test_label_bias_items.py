@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.cli import main
-from pytest_maxrandom.store import Store
+from pytest_maxrandom.sweeps.store import Store
 from tests.plugin.label_suite import BALANCED, BIAS, CLAIM, FEW, MAJORITY, LabelSuite, told
 
 if TYPE_CHECKING:

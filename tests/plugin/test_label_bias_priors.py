@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.label_bias.plan import PlannedLabelBias
-from pytest_maxrandom.planned import plan_file
+from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
+from pytest_maxrandom.studies.plan import plan_file
 from tests.plugin.label_suite import FEW, LabelSuite
 
 if TYPE_CHECKING:

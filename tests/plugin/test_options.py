@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_maxrandom.options import Settings, read_settings
+from pytest_maxrandom.claims.settings import Settings
+from pytest_maxrandom.hooks.options import read_settings
 
 if TYPE_CHECKING:
     from pathlib import Path

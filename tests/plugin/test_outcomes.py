@@ -116,7 +116,7 @@ def test_a_model_that_cannot_be_loaded_is_one_line(pytester: pytest.Pytester, su
 def test_the_model_is_loaded_once_for_all_items_that_share_it(
     pytester: pytest.Pytester, suites: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pytest_maxrandom.models import transformers as backend
+    from pytest_maxrandom.models.hf import transformers as backend
 
     loads: list[str] = []
     load = backend.load
@@ -329,7 +329,7 @@ def test_a_record_that_cannot_be_read_costs_no_other_and_is_told(
     """Whoever writes records: here a test that reaches into its own."""
     pytester.makepyfile(
         """
-        from pytest_maxrandom.run import RECORDS
+        from pytest_maxrandom.hooks.run import RECORDS
 
         def test_broken(maxrandom, request):
             maxrandom.check(best_correct=71, n=100, t=9, chance=0.5)

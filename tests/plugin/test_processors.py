@@ -27,7 +27,7 @@ allow_unpassable: true
 
 CONFTEST = """
 import os, weakref
-from pytest_maxrandom.models import transformers as backend
+from pytest_maxrandom.models.hf import transformers as backend
 
 load, seen = backend.load, []
 

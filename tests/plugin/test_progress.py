@@ -8,7 +8,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.progress import _duration
+from pytest_maxrandom.hooks.progress import _duration
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.items import replicates as items
+from pytest_maxrandom.hooks.items import replicates as items
+from pytest_maxrandom.hooks.progress import Progress
 from pytest_maxrandom.ledger import examples_digest
-from pytest_maxrandom.planned import plan_file
-from pytest_maxrandom.progress import Progress
-from pytest_maxrandom.replicates import PlannedReplicates
+from pytest_maxrandom.studies.plan import plan_file
+from pytest_maxrandom.studies.replicates import PlannedReplicates
 from tests.plugin.test_progress import in_a_terminal
 
 if TYPE_CHECKING:

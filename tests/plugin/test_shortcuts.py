@@ -85,7 +85,7 @@ def test_the_control_is_stored(
     def load(*_: object, **__: object) -> None:
         raise AssertionError("the model was loaded again")
 
-    monkeypatch.setattr("pytest_maxrandom.models.transformers.load", load)
+    monkeypatch.setattr("pytest_maxrandom.models.hf.transformers.load", load)
     second = suite.run()[CLAIM]
     assert second["outcome"] == first["outcome"]
     assert second["engine"]["tokens_forwarded"] == 0

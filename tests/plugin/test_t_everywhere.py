@@ -122,8 +122,8 @@ def test_collection_reads_the_ledger_and_writes_and_loads_nothing(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Runs in this process leave attributes of packages behind that are no modules any more.
-    tries = importlib.import_module("pytest_maxrandom.tries")
-    backend = importlib.import_module("pytest_maxrandom.models.transformers")
+    tries = importlib.import_module("pytest_maxrandom.claims.tries")
+    backend = importlib.import_module("pytest_maxrandom.models.hf.transformers")
     session.write(WORDS[:2])
     session.run()
     session.write(WORDS[1:])

@@ -11,7 +11,7 @@ import pytest
 from pytest_maxrandom.suite.spec import AssertSpec
 from tests.proof.guessers import GUESSERS, N, labels, saying
 from tests.proof.scale import LEVEL, most, scaled
-from tests.unit.test_assessment import assessed, example, yes_no
+from tests.unit.claims.test_assessment import assessed, example, yes_no
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The rooms of the package import each other in one direction, annotations aside."""
+"""The package is a house of few rooms, and imports run through it in one direction."""
 
 from __future__ import annotations
 
@@ -13,31 +13,57 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PACKAGE = Path(pytest_maxrandom.__file__).parent
+MODULES = {
+    ".".join((PACKAGE.name, *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(
+        ".__init__"
+    ): path
+    for path in PACKAGE.rglob("*.py")
+}
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Yield the modules of the package that are imported, for annotations and in functions too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] == PACKAGE.name:
+            for alias in node.names:
+                below = f"{node.module}.{alias.name}"
+                yield below if below in MODULES else str(node.module)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in MODULES)
+
+
+NEEDS = {
+    module: set(imported(ast.parse(path.read_text(encoding="utf-8")))) - {module}
+    for module, path in MODULES.items()
+}
 
 
 def room(module: str) -> str:
     """A folder, or a module that stands beside the folders."""
-    return module.split(".")[1]
+    return module.split(".")[1] if "." in module else "the package itself"
 
 
-def imported(tree: ast.AST) -> Iterator[str]:
-    """Yield the modules of the package that are imported when code runs, also within functions."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            continue
-        if isinstance(node, ast.ImportFrom) and node.module == PACKAGE.name:
-            yield from (f"{PACKAGE.name}.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and str(node.module).startswith(f"{PACKAGE.name}."):
-            yield str(node.module)
-        yield from imported(node)
+def test_every_module_is_read() -> None:
+    assert "pytest_maxrandom.stats.maximum" in NEEDS["pytest_maxrandom.stats.compat"]
 
 
-def test_no_room_imports_one_that_needs_it() -> None:
-    needs: dict[str, set[str]] = {}
-    for path in PACKAGE.rglob("*.py"):
-        module = ".".join((PACKAGE.name, *path.relative_to(PACKAGE).with_suffix("").parts))
-        found = {room(each) for each in imported(ast.parse(path.read_text(encoding="utf-8")))}
-        needs.setdefault(room(module), set()).update(found - {room(module)})
-    assert {"flags", "label_bias", "stats"} <= needs.keys()
-    assert "stats" in needs["label_bias"]
-    TopologicalSorter(needs).prepare()  # CycleError names the rooms
+def test_no_room_needs_one_that_needs_it() -> None:
+    rooms: dict[str, set[str]] = {}
+    for module, needs in NEEDS.items():
+        rooms.setdefault(room(module), set()).update(map(room, needs))
+    graph = {one: others - {one, "the package itself"} for one, others in rooms.items()}
+    TopologicalSorter(graph).prepare()  # CycleError names the rooms
+
+
+def test_no_module_needs_one_that_needs_it() -> None:
+    TopologicalSorter(NEEDS).prepare()  # CycleError names the modules
+
+
+def test_the_statistics_need_no_other_room() -> None:
+    needs = {each for module, needs in NEEDS.items() if room(module) == "stats" for each in needs}
+    assert {room(module) for module in needs} <= {"stats"}
+
+
+def test_the_house_has_few_rooms() -> None:
+    entries = [path for path in PACKAGE.iterdir() if path.name != "__pycache__"]
+    assert len(entries) <= 24

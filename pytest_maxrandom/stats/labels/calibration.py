@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.seeding import Stream
 from pytest_maxrandom.stats.labels.base_rate import NoPrior, log_mean
+from pytest_maxrandom.stats.seeding import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

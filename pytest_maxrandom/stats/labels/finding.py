@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.record import LabelFinding
     from pytest_maxrandom.stats.gold import Gold
+    from pytest_maxrandom.stats.labels.limits import LabelFinding
 
 _NEAR = 1e-12
 _PREFERRING = 10

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.seeding import Stream
 from pytest_maxrandom.stats.gold import membership, right_labels
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
+from pytest_maxrandom.stats.seeding import Stream
 from pytest_maxrandom.stats.statistic import Statistic, Tally
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from pytest_maxrandom.claims.nulls import Guessers
+from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.flags import Seen, find
-from pytest_maxrandom.nulls import Guessers
-from pytest_maxrandom.verdict import Claim
 from tests.unit.flags.made import outcome, seen
 
 

@@ -6,13 +6,13 @@ from typing import Literal, get_args
 
 import pytest
 
+from pytest_maxrandom.claims.severity import hold_against
+from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.flags import Flag
-from pytest_maxrandom.flags.severity import hold_against
 from pytest_maxrandom.record import ClaimRecord, RedFlagKind
 from pytest_maxrandom.record.red_flags import DEFAULTS
 from pytest_maxrandom.suite.red_flags import RedFlags, RedFlagsSpec
 from pytest_maxrandom.suite.spec import AssertSpec, claimed
-from pytest_maxrandom.verdict import Claim
 
 FAILING = {
     "choices", "complementary_prompts", "colliding_ids", "repeated_examples", "other_examples",

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.flags import find
-from pytest_maxrandom.shortcuts.compare import compare
+from pytest_maxrandom.flags.compare import compare
 from tests.unit.flags.made import answered, outcome
 
 if TYPE_CHECKING:

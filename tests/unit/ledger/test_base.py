@@ -362,7 +362,7 @@ def test_a_session_asks_git_once_for_all_claims_beside_a_ledger(
 def test_a_git_that_hangs_holds_up_no_run(
     suite: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pytest_maxrandom.git._PATIENCE", 0.2)
+    monkeypatch.setattr("pytest_maxrandom.host.git._PATIENCE", 0.2)
     a_git(tmp_path / "bin", "exec sleep 5", monkeypatch)
     (line,) = verify(capsys, status=2)
     assert "git rev-parse has not answered in " in line

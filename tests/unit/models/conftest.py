@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_maxrandom.models import hub
+from pytest_maxrandom.models.hf import hub
 
 
 @pytest.fixture(autouse=True)

@@ -11,21 +11,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tests.tiny as tiny
+from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.errors import ModelError, SuiteError
-from pytest_maxrandom.models import hub
-from pytest_maxrandom.models.arithmetic import foretold
-from pytest_maxrandom.models.digest import model_digest
+from pytest_maxrandom.models.hf import hub
+from pytest_maxrandom.models.hf.arithmetic import foretold
+from pytest_maxrandom.models.hf.digest import model_digest
 from pytest_maxrandom.models.registry import ModelPool, located, model_key
-from pytest_maxrandom.plan import plan
-from pytest_maxrandom.scoring.requests import Question
+from pytest_maxrandom.models.requests import Question
 from pytest_maxrandom.suite.loader import load_suite
 from pytest_maxrandom.suite.spec import ModelSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_maxrandom.models.base import Model
-    from pytest_maxrandom.options import Engine
+    from pytest_maxrandom.models.base import Engine, Model
 
 pytest.importorskip("peft", reason="the extra `adapters` is not installed")
 # What PEFT tells those who tune; nothing of it may reach those who run a suite.

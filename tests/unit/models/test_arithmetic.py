@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.models import arithmetic, devices
-from pytest_maxrandom.models.arithmetic import foretold, processor
-from pytest_maxrandom.models.devices import Processors
+from pytest_maxrandom.models.hf import arithmetic, devices
+from pytest_maxrandom.models.hf.arithmetic import foretold, processor
+from pytest_maxrandom.models.hf.devices import Processors
+from pytest_maxrandom.models.hf.transformers import load
 from pytest_maxrandom.models.registry import ModelPool
-from pytest_maxrandom.models.transformers import load
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.suite.spec import ModelSpec
 from tests.tiny import save_llama
@@ -47,7 +47,7 @@ def test_before_bitsandbytes_is_imported_the_processor_tells(tiny_llama: Path) -
 
     code = (
         "import sys\n"
-        "from pytest_maxrandom.models.arithmetic import foretold\n"
+        "from pytest_maxrandom.models.hf.arithmetic import foretold\n"
         "from pytest_maxrandom.suite.spec import ModelSpec\n"
         "print('avx512_bf16' in foretold(ModelSpec(name='m', device='cpu')).kernels)\n"
         "print({'torch', 'transformers', 'bitsandbytes'} & set(sys.modules))"

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.models import transformers as backend
-from pytest_maxrandom.models.devices import Processors, check_placement, choose
+from pytest_maxrandom.models.hf import transformers as backend
+from pytest_maxrandom.models.hf.devices import Processors, check_placement, choose
 from pytest_maxrandom.suite.spec import ModelSpec
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 WORK = """
 import json, pathlib, sys, time
-from pytest_maxrandom.models.devices import Processors
+from pytest_maxrandom.models.hf.devices import Processors
 from pytest_maxrandom.suite.spec import ModelSpec
 
 log, worker, workers, gpus, said, times = sys.argv[1:]
@@ -195,7 +195,7 @@ def test_a_model_that_spills_over_from_its_gpus_is_refused() -> None:
 
 
 def test_a_model_with_a_device_map_gives_the_same_scores(tiny_llama: Path) -> None:
-    from pytest_maxrandom.scoring.requests import Question
+    from pytest_maxrandom.models.requests import Question
 
     question = Question("Which of these is a fruit?", (" apple", " stone", " river"))
     found = []

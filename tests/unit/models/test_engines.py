@@ -14,9 +14,9 @@ import torch
 
 import tests.tiny as tiny
 from pytest_maxrandom.errors import ModelError, ScoreError
-from pytest_maxrandom.models.causal import CausalModel
-from pytest_maxrandom.models.engines import choice
-from pytest_maxrandom.scoring.requests import Question, Request
+from pytest_maxrandom.models.hf.causal import CausalModel
+from pytest_maxrandom.models.hf.engines import choice
+from pytest_maxrandom.models.requests import Question, Request
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -340,8 +340,8 @@ def test_a_processor_that_the_environment_limits_computes_or_says_what_limits_it
     code = (
         "import sys\n"
         "from pytest_maxrandom.errors import ScoreError\n"
-        "from pytest_maxrandom.models.transformers import load\n"
-        "from pytest_maxrandom.scoring.requests import Request\n"
+        "from pytest_maxrandom.models.hf.transformers import load\n"
+        "from pytest_maxrandom.models.requests import Request\n"
         "from pytest_maxrandom.suite.spec import ModelSpec\n"
         "spec = ModelSpec(name='m', device='cpu', quantization='nf4', dtype=sys.argv[2])\n"
         "try:\n"

@@ -16,9 +16,9 @@ import pytest
 
 import tests.tiny as tiny
 from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.models import hub as commits
-from pytest_maxrandom.models.causal import CausalModel
-from pytest_maxrandom.models.digest import model_digest
+from pytest_maxrandom.models.hf import hub as commits
+from pytest_maxrandom.models.hf.causal import CausalModel
+from pytest_maxrandom.models.hf.digest import model_digest
 from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.suite.spec import ModelSpec
 
@@ -183,7 +183,7 @@ def test_the_hub_is_asked_once_for_a_commit(
 
 PINNED = """
 import sys
-from pytest_maxrandom.models import hub
+from pytest_maxrandom.models.hf import hub
 hub.begin(sys.argv[1])
 print(hub.pinned("org/model", None, "config.json"))
 """

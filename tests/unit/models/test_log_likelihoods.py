@@ -11,9 +11,9 @@ import pytest
 
 import tests.tiny as tiny
 from pytest_maxrandom.errors import ScoreError
-from pytest_maxrandom.models import transformers as backend
-from pytest_maxrandom.models.causal import CausalModel
-from pytest_maxrandom.scoring.requests import Request
+from pytest_maxrandom.models.hf import transformers as backend
+from pytest_maxrandom.models.hf.causal import CausalModel
+from pytest_maxrandom.models.requests import Request
 from pytest_maxrandom.suite.spec import ModelSpec
 
 if TYPE_CHECKING:

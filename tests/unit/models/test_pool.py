@@ -9,9 +9,9 @@ import pytest
 
 import tests.tiny as tiny
 from pytest_maxrandom.errors import LockError, ModelError
-from pytest_maxrandom.locks import held
-from pytest_maxrandom.models import devices
-from pytest_maxrandom.models import transformers as backend
+from pytest_maxrandom.host.locks import held
+from pytest_maxrandom.models.hf import devices
+from pytest_maxrandom.models.hf import transformers as backend
 from pytest_maxrandom.models.registry import ModelPool, model_key
 from pytest_maxrandom.suite.spec import ModelSpec
 

@@ -11,12 +11,12 @@ import pytest
 
 import tests.tiny as tiny
 from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.models.transformers import _precision, load
-from pytest_maxrandom.scoring.requests import Question
+from pytest_maxrandom.models.hf.transformers import _precision, load
+from pytest_maxrandom.models.requests import Question
 from pytest_maxrandom.suite.spec import ModelSpec
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.models.causal import CausalModel
+    from pytest_maxrandom.models.hf.causal import CausalModel
 
 QUESTION = Question("Which of these is a fruit? A:", (" apple", " stone", " river", " dog", " 12"))
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from pytest_maxrandom.claims.verdict import judge
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.flags import find
 from pytest_maxrandom.recorded.evaluation import assess_recorded
 from pytest_maxrandom.recorded.plan import plan_recorded
 from pytest_maxrandom.recorded.seen import seen_of_recorded
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
-from pytest_maxrandom.verdict import judge
 
 if TYPE_CHECKING:
     from pathlib import Path

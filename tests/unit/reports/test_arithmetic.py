@@ -7,11 +7,11 @@ from importlib.metadata import version
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
+from pytest_maxrandom.hooks.run import Run
 from pytest_maxrandom.record import Arithmetic, arithmetics
 from pytest_maxrandom.reports import origins
 from pytest_maxrandom.reports.facts import facts
 from pytest_maxrandom.reports.markdown import markdown
-from pytest_maxrandom.run import Run
 from tests.unit.reports.samples import claim, comparison, recorded, run
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from pytest_maxrandom.reports.html import html
 from pytest_maxrandom.reports.latex import latex
 from pytest_maxrandom.reports.markdown import markdown
 from pytest_maxrandom.reports.references import bibtex
+from tests.unit.claims.test_assessment import assessed, knowing, yes_no
 from tests.unit.reports.page import read
 from tests.unit.reports.samples import run, several
-from tests.unit.test_assessment import assessed, knowing, yes_no
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import RunRecord

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.models.base import Score
-from pytest_maxrandom.predictions import Predictions, Scoring, predict
 from pytest_maxrandom.prompts.formats import Format, shown_order
 from pytest_maxrandom.prompts.prompt import Prompt
 from pytest_maxrandom.recorded.read import read
 from pytest_maxrandom.reports.predictions import lines
+from pytest_maxrandom.sweeps.predictions import Predictions, Scoring, predict
 from pytest_maxrandom.tasks.task import Example, Layout
 from tests.unit.recorded.suites import judged, mistakes, planned, suite_text
 from tests.unit.reports.samples import claim

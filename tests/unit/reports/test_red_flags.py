@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.record import RedFlag
 from pytest_maxrandom.reports.annotations import annotate
 from pytest_maxrandom.reports.attention import open_questions
@@ -23,7 +24,6 @@ from pytest_maxrandom.reports.results import dump
 from pytest_maxrandom.reports.terminal import rows
 from pytest_maxrandom.reports.untrusted import load_untrusted
 from pytest_maxrandom.suite.red_flags import RedFlagsSpec
-from pytest_maxrandom.verdict import Claim
 from tests.unit.reports.page import read
 from tests.unit.reports.samples import claim, flag, flagged, recorded, run, untested
 

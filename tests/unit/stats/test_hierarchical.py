@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.errors import MaxRandomError
-from pytest_maxrandom.stats.convergence import Diagnostics, Worst
-from pytest_maxrandom.stats.hierarchical import (
+from pytest_maxrandom.stats.noncentral import conditional_likelihood
+from pytest_maxrandom.stats.paired import Pairs, paired
+from pytest_maxrandom.studies.convergence import Diagnostics, Worst
+from pytest_maxrandom.studies.hierarchical import (
     HierarchicalEffect,
     hierarchical_model,
     require_libraries,
 )
-from pytest_maxrandom.stats.noncentral import conditional_likelihood
-from pytest_maxrandom.stats.paired import Pairs, paired
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -165,7 +165,7 @@ def test_without_the_option_the_libraries_are_not_loaded(tmp_path: Path) -> None
     code = (
         "import sys\n"
         "from pytest_maxrandom.cli import main\n"
-        "import pytest_maxrandom.stats.hierarchical\n"
+        "import pytest_maxrandom.studies.hierarchical\n"
         f"main(['replication', {str(file)!r}, '--compare', 'a-b'])\n"
         "sys.exit(any(name in sys.modules for name in ('bambi', 'nutpie', 'arviz', 'pandas')))"
     )

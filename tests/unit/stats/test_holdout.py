@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_maxrandom.stats.holdout import (
+from pytest_maxrandom.studies.holdout import (
     Conventions,
     PredictiveValue,
     Trials,

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_maxrandom.claims.plan import plan
+from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.errors import SuiteError
-from pytest_maxrandom.plan import plan
 from pytest_maxrandom.suite.loader import load_suite
 from pytest_maxrandom.suite.spec import AssertSpec
-from pytest_maxrandom.verdict import Claim
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.plan import Cell
+    from pytest_maxrandom.claims.planned import Cell
 
 
 def rows(ids: range, *, prefix: str = "q") -> list[dict[str, Any]]:

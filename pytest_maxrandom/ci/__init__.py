@@ -1,0 +1,1 @@
+"""What continuous integration runs, and what it tells a forge."""

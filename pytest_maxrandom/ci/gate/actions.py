@@ -1,0 +1,73 @@
+"""What a step tells GitHub Actions, through its log and the files that its environment names.
+
+https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.ci.gate.cut import cut
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SUMMARY_LIMIT = 1024 * 1024
+"""Bytes of a step's summary at most; a longer one is not shown at all."""
+_CUT = (
+    "*The summary of a step holds 1 MiB: the report is cut here, and stands in full in the file "
+    "that the job keeps.*"
+)
+
+
+def here() -> bool:
+    """Tell whether this is a step of GitHub Actions."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def workspace() -> Path:
+    """Return the folder of the repository, which annotations are relative to."""
+    return Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd())
+
+
+def silence() -> tuple[list[str], list[str]]:
+    """Return the lines before and after text that the runner must not take for commands.
+
+    There are none outside of GitHub Actions.
+    """
+    token = secrets.token_hex(16)
+    return ([f"::stop-commands::{token}"], [f"::{token}::"]) if here() else ([], [])
+
+
+def write_outputs(values: Mapping[str, str]) -> None:
+    """Set the step's outputs, where there is a file for them.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
+    if file := os.environ.get("GITHUB_OUTPUT"):
+        end = secrets.token_hex(16)
+        text = "".join(f"{name}<<{end}\n{value}\n{end}\n" for name, value in values.items())
+        with Path(file).open("a", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+
+
+def write_summary(markdown: str) -> None:
+    """Add to the step's summary, where there is one, as much as it holds.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
+    if file := os.environ.get("GITHUB_STEP_SUMMARY"):
+        path = Path(file)
+        left = SUMMARY_LIMIT - (path.stat().st_size if path.exists() else 0)
+        if left > 2 * len(_CUT):
+            with path.open("a", encoding="utf-8", newline="\n") as stream:
+                stream.write(cut(markdown, left, _CUT))

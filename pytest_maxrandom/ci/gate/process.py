@@ -1,0 +1,64 @@
+"""pytest as a process of its own, so that the gate outlives whatever ends it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.ci.gate import root
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+def run_pytest(arguments: Sequence[str]) -> tuple[int, Path]:
+    """Run pytest in the current folder; its output goes where this process's does.
+
+    Returns
+    -------
+    int
+        pytest's exit code; 128 + s if signal s has ended it, as shells say it.
+    Path
+        pytest's rootdir, or the current folder if pytest ended before it had one.
+    """
+    command = [sys.executable, "-m", "pytest", "-p", root.__name__, *arguments]
+    with tempfile.TemporaryDirectory() as folder:
+        told = Path(folder) / "root"
+        # In a session of its own, so that an interrupt reaches it once: through this process. At
+        # the second one pytest would give up its reports.
+        with (
+            subprocess.Popen(
+                command,
+                env={**os.environ, root.VARIABLE: str(told)},
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+            ) as process,
+            _interrupts_for(process),
+        ):
+            code = process.wait()
+        found = Path(told.read_text(encoding="utf-8")) if told.exists() else Path.cwd()
+    return (code if code >= 0 else 128 - code), found
+
+
+@contextlib.contextmanager
+def _interrupts_for(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Hand over interrupts and requests to end as interrupts, upon which pytest reports."""
+
+    def hand_over(*_: Any) -> None:
+        if os.name == "posix":  # elsewhere a console interrupts all its processes by itself
+            process.send_signal(signal.SIGINT)
+
+    before = {
+        number: signal.signal(number, hand_over) for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

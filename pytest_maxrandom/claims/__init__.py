@@ -1,0 +1,1 @@
+"""One claim from its plan to its record."""

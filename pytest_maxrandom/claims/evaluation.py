@@ -1,0 +1,365 @@
+"""One claim from its plan to its record: sweep, ledger, verdict, and the held-out test set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.claims.assessment import assess
+from pytest_maxrandom.claims.blank import blanked, no_control_reason
+from pytest_maxrandom.claims.held_out import held_out, hold_to
+from pytest_maxrandom.claims.others import other_models
+from pytest_maxrandom.claims.tries import (
+    claim_ledger,
+    count_tries,
+    explained,
+    look_of,
+    own_tries,
+    subject_of,
+    without_siblings,
+)
+from pytest_maxrandom.errors import ModelError, SweepError
+from pytest_maxrandom.ledger import FOLDER
+from pytest_maxrandom.ledger.base import left_behind
+from pytest_maxrandom.models.hf.digest import model_digest
+from pytest_maxrandom.models.registry import located
+from pytest_maxrandom.notation import count
+from pytest_maxrandom.sweeps.sweep import is_stored, run_sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.claims.settings import Settings
+    from pytest_maxrandom.models.base import Model
+    from pytest_maxrandom.models.registry import ModelPool
+    from pytest_maxrandom.prompts.prompt import Prompt
+    from pytest_maxrandom.record import Arithmetic, ClaimRecord, HeldOut, Tries
+    from pytest_maxrandom.sweeps.asking import Work
+    from pytest_maxrandom.sweeps.predictions import Predictions, PromptPredictions, Scoring
+    from pytest_maxrandom.sweeps.store import Store
+    from pytest_maxrandom.sweeps.sweep import Progress, Sweep
+
+
+@dataclass(frozen=True)
+class Means:
+    """What the claims of a session share.
+
+    Attributes
+    ----------
+    pool : ModelPool
+        Loads models.
+    store : Store
+        Results of earlier runs.
+    run : str
+        Names the run in ledgers; the same in all of its processes.
+    process : str
+        Names this process among those of the run.
+    settings : Settings
+        What the command line says.
+    collected : sequence of PlannedClaim
+        The claims of all suites that were read, whether they are selected or not.
+    swept : set of int
+        Ids of the planned claims that this process has swept, so that what must be computed afresh
+        is computed once.
+    """
+
+    pool: ModelPool
+    store: Store
+    run: str
+    process: str
+    settings: Settings
+    collected: Sequence[PlannedClaim] = ()
+    swept: set[int] = field(default_factory=set)
+
+
+class Evaluation:
+    """One claim being tested.
+
+    Parameters
+    ----------
+    planned : PlannedClaim
+        The claim.
+    run : sequence of PlannedClaim
+        All claims of the run, and all their replicates. What they are about to try counts from the
+        first of them on, so that t does not depend on which is tested first. What other replicates
+        of the suite try does not count: nothing is chosen between them.
+
+    Raises
+    ------
+    ModelError
+        If the model's files cannot be read.
+    LedgerError
+        If the ledger cannot be read.
+    SweepError
+        If the sweep would go beyond the budget of the suite.
+    """
+
+    def __init__(self, planned: PlannedClaim, run: Sequence[PlannedClaim], means: Means) -> None:
+        self._planned = planned
+        self._means = means
+        self._subject = subject_of(planned)
+        model = planned.model
+        self._model_digest = model_digest(model, *located(model, planned.base))
+        cell = planned.cell
+        self._ledger = claim_ledger(planned, means.run)
+        self._left_behind = left_behind(
+            planned.base / FOLDER, cell.prompt_set.validation, self._subject, means.run
+        )
+        self._run = without_siblings(planned, run)
+        self._check_budget()
+        self._work = cell.prompt_set.work
+
+    def prepare(self) -> None:
+        """Load the model, unless all that is asked of it is stored.
+
+        Raises
+        ------
+        ModelError
+            If it cannot be loaded.
+        """
+        if not self.knows(self._work, self._planned.suite.scoring):
+            self.load()
+
+    def run(self, record: ClaimRecord, progress: Progress) -> Predictions:
+        """Sweep the prompts, judge the best of them, and write down what was found.
+
+        This is a look at the claim, which the ledger counts; and where the claim holds and has a
+        test set, this is opened.
+
+        Raises
+        ------
+        SweepError
+            If a prompt cannot be scored.
+        """
+        planned = self._planned
+        sweep = self.sweep(progress)
+        claim, task = self._judge(sweep, record, progress)
+        record.tries = self._look(record, claim, task)
+        assert record.t is not None
+        record.notes += self._ledger.notes(self._subject)
+        record.notes += explained(planned, self._run, self._ledger, self._subject, record.t)
+        if record.passed and planned.cell.test:
+            self._test(sweep, record, progress)
+        return sweep.predictions
+
+    def replicate(self, record: ClaimRecord, progress: Progress) -> None:
+        """Sweep the prompts and judge the best of them, without a look at the claim.
+
+        Raises
+        ------
+        SweepError
+            If a prompt cannot be scored.
+        """
+        self.judge(self.sweep(progress), record, progress)
+
+    def judge(self, sweep: Sweep, record: ClaimRecord, progress: Progress) -> None:
+        """Judge the best prompt of what was swept, without a look at the claim."""
+        self._judge(sweep, record, progress, thrifty=True)
+
+    def sweep(self, progress: Progress) -> Sweep:
+        """Run the prompts; each is counted in the ledger, and nothing is judged.
+
+        Raises
+        ------
+        SweepError
+            If a prompt cannot be scored.
+        """
+        means = self._means
+        fresh = means.settings.fresh and id(self._planned) not in means.swept
+        sweep = self._sweep(self._work, progress, self._evaluated, fresh=fresh)
+        means.swept.add(id(self._planned))
+        return sweep
+
+    def counted(self) -> tuple[int, int, int]:
+        """Return t, and how many tries there are of this claim, and of any; known after a sweep."""
+        self._ledger.refresh()
+        claim, task = count_tries(self._planned, self._run, self._ledger, self._subject)
+        budget = self._planned.suite.prompts.budget
+        t = max(budget or 0, claim if self._planned.counted == "claim" else task)
+        return self._planned.claim.tried(t), claim, task
+
+    def knows(self, work: Work, scoring: Scoring) -> bool:
+        """Tell whether no text of some work needs to be put through the model again."""
+        means = self._means
+        return not means.settings.fresh and is_stored(
+            work,
+            scoring,
+            means.store,
+            self._model_digest,
+            means.settings.engine,
+            self._arithmetic,
+        )
+
+    def ask(self, work: Work, scoring: Scoring, progress: Progress) -> Sweep:
+        """Run what is no try of the claim: nothing of it is written to the ledger.
+
+        Raises
+        ------
+        SweepError
+            If a prompt cannot be scored.
+        """
+        return self._sweep(
+            work,
+            progress,
+            lambda predictions: None,
+            fresh=self._means.settings.fresh,
+            scoring=scoring,
+        )
+
+    @property
+    def warnings(self) -> list[str]:
+        """What happened to the ledger and the store, one sentence each."""
+        return [*self._left_behind, *self._ledger.problems, *self._means.store.messages]
+
+    def _judge(
+        self, sweep: Sweep, record: ClaimRecord, progress: Progress, *, thrifty: bool = False
+    ) -> tuple[int, int]:
+        """Fill the record, and return how many tries there are of this claim, and of any."""
+        planned = self._planned
+        t, claim, task = self.counted()
+        record.t = t
+        record.revision = sweep.revision or record.revision
+        others = [] if thrifty else self._others()
+        assess(
+            planned.with_t(t),
+            sweep,
+            record,
+            others,
+            thrifty=thrifty,
+            without_inputs=lambda best: self._without_inputs(best, record, progress),
+        )
+        return claim, task
+
+    def _without_inputs(
+        self, best: PromptPredictions, record: ClaimRecord, progress: Progress
+    ) -> PromptPredictions | None:
+        """Ask a prompt again with blank inputs, where the suite wants that and it tells anything.
+
+        Raises
+        ------
+        SweepError
+            If it cannot be scored so.
+        """
+        suite = self._planned.suite
+        if "choices_only" not in suite.shortcuts:
+            return None
+        if reason := no_control_reason(best.examples):
+            record.notes.append(reason)
+            return None
+        try:
+            sweep = self.ask([(best.prompt, blanked(best.examples))], suite.scoring, progress)
+        except ModelError:
+            raise
+        except SweepError as error:
+            raise SweepError(f"shortcuts: choices_only: with blank inputs, {error}") from error
+        return sweep.predictions.prompts[0]
+
+    def _others(self) -> list[tuple[PlannedClaim, Sweep]]:
+        means = self._means
+        return other_models(
+            self._planned, means.collected, means.store, means.pool, means.settings.engine
+        )
+
+    def _check_budget(self) -> None:
+        """Refuse prompts beyond the budget; those that were evaluated before may be tested."""
+        budget = self._planned.suite.prompts.budget
+        if budget is None:
+            return
+        claim, task = count_tries(self._planned, self._run, self._ledger, self._subject)
+        t = claim if self._planned.counted == "claim" else task
+        if t > budget and own_tries(self._planned, self._subject) - self._ledger.tries():
+            files = ", ".join(map(str, self._ledger.files))
+            listed = f" ({files} lists those of before)" if files else ""
+            raise SweepError(
+                f"the budget of {count(budget)} prompts would be exceeded: with those of this "
+                f"suite, {count(t)} would have been evaluated on these examples{listed}; test "
+                "earlier prompts again, or use examples that no prompt has seen; a budget that is "
+                "raised now is told as one that was not declared in advance"
+            )
+
+    def _evaluated(self, prompt: PromptPredictions) -> None:
+        self._ledger.evaluated(
+            self._subject, prompt.prompt.digest, len(prompt.examples), prompt.correct
+        )
+        # Another process may have used the budget up meanwhile.
+        self._check_budget()
+
+    def _look(self, record: ClaimRecord, claim: int, task: int) -> Tries:
+        planned, prompt_set = self._planned, self._planned.cell.prompt_set
+        assert record.t is not None
+        assert record.best_correct is not None
+        digests = [prompt.digest for prompt in prompt_set.prompts]
+        look = self._ledger.look(
+            self._subject, digests, t=record.t, n=prompt_set.n, best_correct=record.best_correct
+        )
+        return look_of(planned, record, look, claim, task)
+
+    def _test(self, sweep: Sweep, record: ClaimRecord, progress: Progress) -> None:
+        """Open the test set for a claim that passed, and hold the claim to what it says of it."""
+        assert record.best_prompt is not None
+        closed = "--maxrandom-no-test keeps the test set closed"
+        if not self._means.settings.no_test:
+            best = sweep.predictions.prompts[record.best_prompt.index].prompt
+            record.test = self._open(best, progress)
+            closed = "the opening of the test set could not be written into the ledger"
+            if record.test is None:
+                record.notes.append(f"The test set was not opened, because {closed}.")
+        if self._planned.claim.test_p is not None:
+            hold_to(record, self._planned.claim.test_p, closed)
+
+    def _open(self, prompt: Prompt, progress: Progress) -> HeldOut | None:
+        """Score the best prompt on the test set, if that could be written down.
+
+        Where its examples have clusters, the interval is that of their effective n.
+        """
+        examples = self._planned.cell.test
+        openings = self._ledger.opened(self._subject, prompt.digest, examples)
+        if openings is None:
+            return None
+        fresh = self._means.settings.fresh
+        sweep = self._sweep([(prompt, examples)], progress, lambda predictions: None, fresh=fresh)
+        return held_out(
+            sweep.predictions.prompts[0],
+            openings=openings,
+            claims=sum(other.cell.test == examples for other in self._run),
+            seen=self._ledger.seen(examples),
+            test_p=self._planned.claim.test_p,
+        )
+
+    def _sweep(
+        self,
+        work: Work,
+        progress: Progress,
+        finished: Callable[[PromptPredictions], None],
+        *,
+        fresh: bool,
+        scoring: Scoring | None = None,
+    ) -> Sweep:
+        means = self._means
+        return run_sweep(
+            work,
+            self.load,
+            scoring or self._planned.suite.scoring,
+            progress,
+            store=means.store,
+            fresh=fresh,
+            model_digest=self._model_digest,
+            arithmetic=self._arithmetic,
+            forced_engine=means.settings.engine,
+            finished=finished,
+        )
+
+    @property
+    def _arithmetic(self) -> Arithmetic:
+        return self._means.pool.arithmetic(self._planned.model, self._planned.base)
+
+    def load(self) -> Model:
+        """Return the model, loaded.
+
+        Raises
+        ------
+        ModelError
+            If it cannot be loaded.
+        """
+        return self._means.pool.get(self._planned.model, self._planned.base)

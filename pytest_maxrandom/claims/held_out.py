@@ -1,0 +1,159 @@
+"""The best prompt on the test set: what it reaches there, and what that may be called.
+
+One prompt is tried there, so the baseline is that of one guesser. But a constant answer beats that
+where the right answers are unbalanced, so they are shuffled as well, and the larger p-value counts.
+One test set may be opened for many (model, prompt) pairs, so p is multiplied by their number: in
+each run the claims that it confirms are right together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.notation import count, equals, level, p_value
+from pytest_maxrandom.prompts.formats import shown_order
+from pytest_maxrandom.record import HeldOut
+from pytest_maxrandom.stats.clusters import summary
+from pytest_maxrandom.stats.intervals import wilson
+from pytest_maxrandom.stats.majority import majority_answer
+from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_test, permutations_for
+from pytest_maxrandom.sweeps.labels import label, label_by_cluster, label_by_text
+from pytest_maxrandom.tasks.task import share_choices
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_maxrandom.record import ClaimRecord
+    from pytest_maxrandom.sweeps.labels import Labels
+    from pytest_maxrandom.sweeps.predictions import PromptPredictions
+    from pytest_maxrandom.tasks.task import Example
+
+_ROUNDING = 1e-12
+
+
+def held_out(
+    predictions: PromptPredictions,
+    *,
+    openings: int,
+    claims: int = 1,
+    seen: int = 0,
+    test_p: float | None = None,
+) -> HeldOut:
+    """Compare the best prompt's answers to the test set with guessers and with shuffled answers.
+
+    Parameters
+    ----------
+    openings : int
+        (model, prompt) pairs for which the test set was ever opened, this one included.
+    claims : int
+        Claims of the run that open the same test set if they pass. Where they are more, they count
+        in place of the openings, so that p does not depend on which is tested first.
+    seen : int
+        Examples that stand in a validation set.
+    test_p : float, optional
+        What is claimed of p, which says how many permutations are needed.
+    """
+    examples, correct = predictions.examples, predictions.correct
+    null = MaxRandomBaseline(len(examples), [example.chance for example in examples], t=1)
+    clusters, effective_n = summary(example.cluster for example in examples)
+    low, high = wilson(correct, len(examples), effective_n=effective_n)
+    p_standard = null.p_value(correct)
+    tests = max(openings, claims)
+    permutations = permutations_for((test_p or 1) / tests)
+    permuted = max(
+        _permuted(labels, predictions.chosen, permutations) for labels in _views(examples)
+    )
+    return HeldOut(
+        n=len(examples),
+        correct=correct,
+        accuracy=correct / len(examples),
+        low=low,
+        high=high,
+        standard_baseline=null.standard_baseline,
+        p_standard=p_standard,
+        majority_rate=_majority(predictions),
+        permutation_p=permuted,
+        p=min(1.0, tests * max(p_standard, permuted)),
+        tests=tests,
+        openings=openings,
+        seen=seen,
+        clusters=clusters,
+        effective_n=effective_n,
+    )
+
+
+def out_of_reach(examples: Sequence[Example], test_p: float) -> str:
+    """Say why no answers to a test set can have so small a p; empty where some can."""
+    null = MaxRandomBaseline(len(examples), [example.chance for example in examples], t=1)
+    least = max(
+        null.p_value(len(examples)), *(1 / labels.arrangements for labels in _views(examples))
+    )
+    if least <= test_p * (1 + _ROUNDING):
+        return ""
+    return (
+        f"even if all {count(len(examples))} answers on the test set are right, p is at least "
+        f"{p_value(least)} there, and test_p is {level(test_p)}; set more examples aside (`test`), "
+        "with different right answers"
+    )
+
+
+def hold_to(record: ClaimRecord, test_p: float, closed: str) -> None:
+    """Let a claim fail whose test set does not confirm it.
+
+    Parameters
+    ----------
+    closed : str
+        Why the test set was not opened, if it was not.
+    """
+    if record.test is None:
+        record.holds, record.passed = None, False
+        record.message = f"test_p {level(test_p)} could not be tested, because {closed}"
+    elif record.test.p is not None and record.test.p > test_p * (1 + _ROUNDING):
+        record.holds, record.passed = False, False
+        record.message = _missed(record.test, test_p)
+
+
+def _missed(test: HeldOut, test_p: float) -> str:
+    constant = ""
+    if test.majority_rate is not None:
+        constant = f" (always the same answer: {count(round(test.majority_rate * test.n))})"
+    opened = f", times {count(test.tests)} openings," if (test.tests or 1) > 1 else ""
+    return (
+        f"{count(test.correct)} of {count(test.n)} correct on the test set{constant}: "
+        f"p {equals(p_value(test.p, level=test_p))}{opened} is above {level(test_p)}"
+    )
+
+
+def _views(examples: Sequence[Example]) -> Iterator[Labels]:
+    """Yield labels as places as they are shown; and as texts, where choices recur."""
+    yield label(examples, by_place=True)
+    texts = label(examples) if share_choices(examples) else label_by_text(examples)
+    yield from (each for each in (texts, label_by_cluster(examples)) if each is not None)
+
+
+def _permuted(labels: Labels, chosen: Sequence[int], permutations: int) -> float:
+    said = [codes[choice] for codes, choice in zip(labels.codes, chosen, strict=True)]
+    return max_t_test(
+        [said],
+        labels.gold,
+        labels.choices,
+        strata=labels.strata,
+        groups=labels.groups,
+        permutations=permutations,
+        stop_after=STOP_AFTER,
+    ).p_value
+
+
+def _majority(predictions: PromptPredictions) -> float | None:
+    """Return the accuracy of the best constant answer; None where no two examples share one."""
+    examples, form = predictions.examples, predictions.prompt.format
+    rates = []
+    texts = Counter(text for example in examples for text in set(example.choices))
+    if max(texts.values()) > 1:
+        rates.append(majority_answer({e.choices[i] for i in e.right} for e in examples).rate)
+    if form.labels != "text" or form.layout.append_choices:
+        places = ({shown_order(e).index(i) for i in e.right} for e in examples)
+        rates.append(majority_answer(places).rate)
+    return max(rates, default=None)

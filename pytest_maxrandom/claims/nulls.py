@@ -1,0 +1,291 @@
+"""The random guessers that stand beside a sweep: one for each prompt, on its prompt's examples."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Protocol
+
+from pytest_maxrandom.stats import metrics
+from pytest_maxrandom.stats.chances import chance_groups
+from pytest_maxrandom.stats.maximum import BestOfPrompts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_maxrandom.prompts.sampling import PromptSet
+    from pytest_maxrandom.stats.chances import Chance
+    from pytest_maxrandom.suite.spec import Metric
+    from pytest_maxrandom.sweeps.labels import Labels
+
+_ROUNDING = Fraction(1, 10**12)
+
+
+class Null(Protocol):
+    """The best of t guessers in some score; a *result* is the best prompt's value of that score.
+
+    Attributes
+    ----------
+    n, t : int
+        Examples per prompt; prompts.
+    standard_baseline, max_random_baseline : float
+        Expected score of one guesser, and of the best of t.
+    only_permuted : bool
+        Whether only shuffled right answers can judge this score, because who prefers a label, and
+        knows nothing, scores higher in it than who guesses all choices alike.
+    """
+
+    @property
+    def n(self) -> int: ...  # noqa: D102
+    @property
+    def t(self) -> int: ...  # noqa: D102
+    @property
+    def standard_baseline(self) -> float: ...  # noqa: D102
+    @property
+    def max_random_baseline(self) -> float: ...  # noqa: D102
+
+    @property
+    def only_permuted(self) -> bool: ...  # noqa: D102
+
+    @property
+    def results(self) -> Sequence[float]:
+        """All possible results, ascending."""
+        ...
+
+    def p_max(self, result: float) -> float:
+        """P(best of t guessers >= result)."""
+        ...
+
+    def log_p_max(self, result: float) -> float:
+        """Natural logarithm of `p_max`."""
+        ...
+
+    def p_standard(self, result: float, prompt: int) -> float:
+        """P(the guesser beside this prompt >= result)."""
+        ...
+
+    def union_p(self, result: float) -> float:
+        """Bound of p_max that holds whatever the dependence between prompts."""
+        ...
+
+    def against(self, baseline: str, result: float) -> int:
+        """Return 1, 0 or -1: the result is above, at or below "max_random" or "standard"."""
+        ...
+
+    def errors(self, result: float) -> tuple[float, float]:
+        """Monte Carlo standard errors of `max_random_baseline` and of `p_max`; 0 where exact."""
+        ...
+
+
+@dataclass(frozen=True)
+class Guessers:
+    """Guessers whose score is the number of right answers.
+
+    Attributes
+    ----------
+    best : BestOfPrompts
+        The distribution of the best of them.
+    kinds : tuple of int
+        For each prompt, the place of its guesser's distribution in `best`.
+    n : int
+        Examples per prompt; of the best prompt, where prompts were scored on different numbers of
+        examples. Counts are of n, and compared with those of other n as accuracies.
+    chance : Fraction
+        Expected accuracy of one guesser, exact, mean over the prompts.
+    """
+
+    best: BestOfPrompts
+    kinds: tuple[int, ...]
+    n: int
+    chance: Fraction
+
+    @classmethod
+    def alike(cls, n: int, chance: Chance, t: int) -> Guessers:
+        """Return t guessers of the same examples."""
+        groups = chance_groups(chance, n)
+        listed = [value for value, size in groups for _ in range(size)]
+        return cls(BestOfPrompts([(listed, t)]), (0,), len(listed), sum(listed, Fraction()) / n)
+
+    @property
+    def t(self) -> int:
+        """Number of guessers."""
+        return self.best.t
+
+    @property
+    def standard_baseline(self) -> float:
+        """Expected accuracy of one guesser."""
+        return float(self.chance)
+
+    @property
+    def max_random_baseline(self) -> float:
+        """Expected accuracy of the best guesser."""
+        return self.best.expected_accuracy
+
+    @property
+    def only_permuted(self) -> bool:
+        """False: a preferred label is found by other means."""
+        return False
+
+    @property
+    def results(self) -> Sequence[int]:
+        """All possible counts."""
+        return range(self.n + 1)
+
+    def p_max(self, result: float) -> float:
+        """P(best of t guessers has at least this count)."""
+        return self.best.p_value(int(result), self.n)
+
+    def log_p_max(self, result: float) -> float:
+        """Natural logarithm of `p_max`."""
+        return self.best.log_p_value(int(result), self.n)
+
+    def p_standard(self, result: float, prompt: int) -> float:
+        """P(the guesser beside this prompt has at least this count)."""
+        return self.best.p_standard(int(result), self.kinds[prompt])
+
+    def union_p(self, result: float) -> float:
+        """Bound of p_max that holds whatever the dependence between prompts."""
+        return self.best.union_p(int(result), self.n)
+
+    def against(self, baseline: str, result: float) -> int:
+        """Compare; a baseline that equals an accuracy but for rounding equals it.
+
+        The best of one guesser at chance 1/3 expects 1/3, which no float equals, and a chance that
+        was given as one is not above it.
+        """
+        expected = {"max_random": Fraction(self.max_random_baseline), "standard": self.chance}
+        difference = Fraction(int(result), self.n) - expected[baseline]
+        if abs(difference) <= _ROUNDING:
+            return 0
+        return (difference > 0) - (difference < 0)
+
+    def errors(self, result: float) -> tuple[float, float]:
+        """Return zeros: nothing is simulated."""
+        return 0.0, 0.0
+
+
+@dataclass(frozen=True)
+class ScoreGuessers:
+    """Guessers of the same examples whose score is balanced accuracy or macro-F1."""
+
+    baseline: metrics.ScoreBaseline
+    n: int
+    metric: Metric
+
+    @property
+    def t(self) -> int:
+        """Number of guessers."""
+        return self.baseline.t
+
+    @property
+    def standard_baseline(self) -> float:
+        """Expected score of one guesser."""
+        return self.baseline.standard_baseline
+
+    @property
+    def max_random_baseline(self) -> float:
+        """Expected score of the best guesser."""
+        return self.baseline.expected
+
+    @property
+    def only_permuted(self) -> bool:
+        """True of macro-F1: one label for all scores .47 at labels of 90/10, guessers .41."""
+        return self.metric == "macro_f1"
+
+    @property
+    def results(self) -> Sequence[float]:
+        """All scores that guessers have, and the perfect one."""
+        values: list[float] = self.baseline.values.tolist()
+        return values if values[-1] >= 1 else [*values, 1.0]
+
+    def p_max(self, result: float) -> float:
+        """P(best of t guessers >= result)."""
+        return self.baseline.p_value(result)
+
+    def log_p_max(self, result: float) -> float:
+        """Natural logarithm of `p_max`."""
+        return math.log(self.p_max(result))
+
+    def p_standard(self, result: float, prompt: int) -> float:
+        """P(one guesser >= result); the prompts share their examples."""
+        return self.baseline.p_standard(result)
+
+    def union_p(self, result: float) -> float:
+        """Bound of p_max that holds whatever the dependence between prompts."""
+        return self.baseline.union_p(result)
+
+    def against(self, baseline: str, result: float) -> int:
+        """Compare with a baseline; scores closer than 1e-12 are equal."""
+        expected = {"max_random": self.max_random_baseline, "standard": self.standard_baseline}
+        difference = result - expected[baseline]
+        return 0 if abs(difference) <= _ROUNDING else (difference > 0) - (difference < 0)
+
+    def errors(self, result: float) -> tuple[float, float]:
+        """Monte Carlo standard errors of `max_random_baseline` and of `p_max`; 0 where exact."""
+        return self.baseline.expected_error, self.baseline.p_value_error(result)
+
+
+def guessers(prompt_set: PromptSet, t: int | None = None) -> Guessers:
+    """Return the guessers of a prompt set; few kinds of them, whatever t is.
+
+    Parameters
+    ----------
+    t : int, optional
+        Number of guessers, where more prompts count than those of the set. What the others left
+        out is not known: their guessers are as good as the best of the set's.
+    """
+    left_out = [
+        tuple(sorted(example.chance for example in prompt.demonstrations))
+        if prompt_set.regime == "leave_out"
+        else ()
+        for prompt in prompt_set.prompts
+    ]
+    chances = Counter(example.chance for example in prompt_set.validation)
+    sizes = Counter(left_out)
+    places = {own: place for place, own in enumerate(sizes)}
+    remaining = [sorted((chances - Counter(own)).elements()) for own in sizes]
+    total = sum(sum(row) * size for row, size in zip(remaining, sizes.values(), strict=True))
+    tried, n = len(left_out), prompt_set.n
+    if t is not None and t > tried:
+        sizes[max(sizes, key=lambda own: (-sum(own, Fraction()), own))] += t - tried
+    best = BestOfPrompts(list(zip(remaining, sizes.values(), strict=True)))
+    return Guessers(best, tuple(places[own] for own in left_out), n, Fraction(total) / (n * tried))
+
+
+class NoMetric(ValueError):
+    """A task has no such score."""
+
+
+def score_guessers(
+    metric: Metric, prompt_set: PromptSet, labels: Labels, t: int | None = None
+) -> ScoreGuessers:
+    """Return the guessers of a prompt set, or t of them, in balanced accuracy or macro-F1.
+
+    Raises
+    ------
+    NoMetric
+        In one sentence, where the examples do not share their labels, or prompts their examples.
+    """
+    classes = labels.classes()
+    if classes is None:
+        raise NoMetric(
+            f"metric: {metric} needs examples that all have the same choices and one right choice; "
+            "use `metric: accuracy`"
+        )
+    if prompt_set.regime == "leave_out":
+        raise NoMetric(
+            f"metric: {metric} needs prompts that are scored on the same examples, but here each "
+            "leaves out its own demonstrations; use a smaller validation.max_examples, so that "
+            "demonstrations come from the rest, or `metric: accuracy`"
+        )
+    t, n = max(t or 0, len(prompt_set.prompts)), prompt_set.n
+    if metric == "macro_f1":
+        return ScoreGuessers(metrics.macro_f1_baseline(classes, labels.choices, t), n, metric)
+    chances = [example.chance for example in labels.examples]
+    try:
+        baseline = metrics.balanced_accuracy_baseline(classes, chances, t)
+    except ValueError:  # too many possible values to list
+        baseline = metrics.simulated_balanced_accuracy_baseline(classes, chances, t)
+    return ScoreGuessers(baseline, n, metric)

@@ -1,0 +1,160 @@
+"""From a suite to its claims: everything that is known before a model is loaded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.claims.arms import arms_of, dotted
+from pytest_maxrandom.claims.impossible import contradicting, unpassable, untestable
+from pytest_maxrandom.claims.nulls import NoMetric, guessers
+from pytest_maxrandom.claims.planned import Cell, PlannedClaim, score_null_of
+from pytest_maxrandom.claims.verdict import Claim, share_levels
+from pytest_maxrandom.errors import ModelError, Problem, SuiteError
+from pytest_maxrandom.models.registry import locate, locate_adapter
+from pytest_maxrandom.prompts.formats import Counterfactual
+from pytest_maxrandom.prompts.sampling import NoPrompts, draw_prompts, validation_set
+from pytest_maxrandom.suite.spec import AssertSpec, claimed
+from pytest_maxrandom.tasks.held_out import set_aside
+from pytest_maxrandom.tasks.load import load_task
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pytest_maxrandom.claims.arms import Arm
+    from pytest_maxrandom.suite.loader import Suite
+    from pytest_maxrandom.suite.spec import SuiteSpec, TaskSpec
+    from pytest_maxrandom.tasks.task import Example, Task
+
+
+@dataclass(frozen=True)
+class _Examples:
+    """What the prompts of a task are drawn from, whatever the arm."""
+
+    task: Task
+    validation: tuple[Example, ...]
+    test: tuple[Example, ...]
+
+
+def plan(suite: Suite) -> list[PlannedClaim]:
+    """Return the suite's claims, in the order model or arm, task, shots.
+
+    Raises
+    ------
+    SuiteError
+        With all the mistakes in the files that the suite names, and all that its tasks cannot give.
+    """
+    problems: list[Problem] = []
+    arms = arms_of(suite.spec)
+    for arm in arms:
+        named = [(locate, arm.model.name, arm.named)]
+        if arm.model.adapter is not None:
+            named.append((locate_adapter, arm.model.adapter, arm.adapted))
+        for find, name, place in named:
+            try:
+                find(name, suite.path.parent)
+            except ModelError as error:
+                message = f"{dotted(place)}: {error}"
+                problems.append(Problem(suite.path, suite.line(*place), message))
+    problems += untestable(suite)
+    tasks = [_examples(suite, index, problems) for index in range(len(suite.spec.tasks))]
+    cells: dict[str, list[list[Cell]]] = {}
+    for arm in arms:
+        if (asked := arm.prompts.model_dump_json()) not in cells:
+            cells[asked] = [_cells(suite, arm, each, problems) for each in tasks if each]
+    if problems:
+        raise SuiteError(dict.fromkeys(problems))
+    claims = [
+        _claim(suite, arm, index, cell)
+        for arm in arms
+        for index, of_task in enumerate(cells[arm.prompts.model_dump_json()])
+        for cell in of_task
+    ]
+    claims = share_levels(claims)
+    if problems := [*contradicting(suite, claims), *unpassable(suite, claims)]:
+        raise SuiteError(dict.fromkeys(problems))
+    return claims
+
+
+def _examples(suite: Suite, index: int, problems: list[Problem]) -> _Examples | None:
+    """Return what the task's prompts are drawn from, or add to the problems."""
+    spec = suite.spec.tasks[index]
+
+    def where(key: str) -> tuple[Path, int | None]:
+        return suite.path, suite.line("tasks", index, key)
+
+    def where_test(key: str) -> tuple[Path, int | None]:
+        return suite.path, suite.line("tasks", index, "test", key)
+
+    try:
+        task = load_task(spec, suite.path.parent, where)
+        task, test = set_aside(task, spec, suite.path.parent, where_test)
+    except SuiteError as error:
+        problems += error.problems
+        return None
+    try:
+        return _Examples(task, validation_set(task, spec.validation), test)
+    except NoPrompts as error:
+        problems.append(Problem(*where(error.key), f"tasks[{index}]: {error}"))
+        return None
+
+
+def _cells(suite: Suite, arm: Arm, given: _Examples, problems: list[Problem]) -> list[Cell]:
+    """Return the cells of a task, or add to the problems."""
+    spec = arm.of(suite.spec)
+    cells = []
+    for shots in spec.prompts.shots:
+        try:
+            cells.append(draw_cell(given.task, given.validation, spec, shots, given.test))
+        except NoPrompts as error:
+            line = suite.line(*arm.asks(error.key))
+            problems.append(Problem(suite.path, line, str(error)))
+        except NoMetric as error:
+            message = f"{given.task.name}: {error}"
+            problems.append(Problem(suite.path, suite.line("metric"), message))
+    return cells
+
+
+def draw_cell(
+    task: Task,
+    validation: Sequence[Example],
+    suite: SuiteSpec,
+    shots: int,
+    test: tuple[Example, ...] = (),
+) -> Cell:
+    """Draw the prompts of one task with one number of shots, and the guessers beside them.
+
+    Raises
+    ------
+    NoPrompts, NoMetric
+        In one sentence, where the task cannot give what the suite asks for.
+    """
+    prompts = suite.prompts
+    prompt_set = draw_prompts(task, validation, prompts, shots)
+    if suite.scoring == "counterfactual":
+        prompt_set = prompt_set.asked(Counterfactual.of(suite.counterfactual))
+    score_null = score_null_of(suite.metric, prompt_set, prompts.budget)
+    return Cell(task, shots, prompt_set, guessers(prompt_set, prompts.budget), score_null, test)
+
+
+def _claim(suite: Suite, arm: Arm, index: int, cell: Cell) -> PlannedClaim:
+    spec: SuiteSpec = arm.of(suite.spec)
+    task: TaskSpec = spec.tasks[index]
+    assertion = claimed(task.assertion, spec.assertion)
+    return PlannedClaim(
+        name=f"{task.name}[{arm.name}-{cell.shots}shot]",
+        line=suite.line("tasks", index),
+        base=suite.path.parent,
+        model=arm.model,
+        cell=cell,
+        claim=Claim.of(
+            assertion,
+            ("permutation_p",) if spec.metric == "macro_f1" else ("p_max", "permutation_p"),
+        ),
+        xfail=task.xfail or spec.xfail,
+        marks=tuple(dict.fromkeys([*spec.marks, *task.marks])),
+        counted=assertion.count if isinstance(assertion, AssertSpec) else "claim",
+        suite=spec,
+        arm=arm,
+    )

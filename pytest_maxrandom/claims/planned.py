@@ -1,0 +1,207 @@
+"""What is known of a claim before a model is loaded."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from pytest_maxrandom.claims.nulls import Guessers, guessers, score_guessers
+from pytest_maxrandom.ledger import examples_digest
+from pytest_maxrandom.ledger.digests import example_digest
+from pytest_maxrandom.record import ClaimRecord, PromptCount, ValidationSet
+from pytest_maxrandom.stats.clusters import summary
+from pytest_maxrandom.sweeps.labels import label
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from pytest_maxrandom.claims.arms import Arm
+    from pytest_maxrandom.claims.nulls import Null, ScoreGuessers
+    from pytest_maxrandom.claims.verdict import Claim
+    from pytest_maxrandom.prompts.sampling import PromptSet
+    from pytest_maxrandom.suite.spec import Metric, ModelSpec, SuiteSpec
+    from pytest_maxrandom.tasks.task import Example, Task
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One task with one number of shots; shared by all models of a suite."""
+
+    task: Task
+    shots: int
+    prompt_set: PromptSet
+    null: Guessers
+    score_null: ScoreGuessers | None
+    test: tuple[Example, ...]
+
+    @cached_property
+    def example_digests(self) -> tuple[str, ...]:
+        """What the ledger knows the validation set by; each claim of a run is asked for it."""
+        return tuple(map(example_digest, self.prompt_set.validation))
+
+    def with_t(self, t: int, metric: Metric) -> Cell:
+        """Return the cell with t guessers instead."""
+        if t == self.null.t:
+            return self
+        null = guessers(self.prompt_set, t)
+        return dataclasses.replace(
+            self, null=null, score_null=score_null_of(metric, self.prompt_set, t)
+        )
+
+
+@dataclass(frozen=True)
+class PlannedClaim:
+    """One claim, ready to be tested.
+
+    Attributes
+    ----------
+    name : str
+        ``task[model-quantization-kshot]``.
+    line : int
+        Line of its task in the suite file, from 1.
+    base : Path
+        Folder that the suite's paths are relative to.
+    suite : SuiteSpec
+        The suite with what its arm changes.
+    arm : Arm
+        The arm, or else the model, that the claim is about.
+    replicate : int
+        Which replicate of the claim this is; 0 is the claim itself.
+    design : Design or None
+        All replicates of the suite's claims; None where it has none.
+    """
+
+    name: str
+    line: int
+    base: Path
+    model: ModelSpec
+    cell: Cell
+    claim: Claim
+    xfail: str | None
+    marks: tuple[str, ...]
+    counted: Literal["claim", "task"]
+    suite: SuiteSpec
+    arm: Arm
+    replicate: int = 0
+    design: Design | None = field(default=None, repr=False, compare=False)
+
+    def with_t(self, t: int) -> PlannedClaim:
+        """Return the claim with t prompts in all, of which the sweep's are a part."""
+        return dataclasses.replace(self, cell=self.cell.with_t(t, self.suite.metric))
+
+    @property
+    def null(self) -> Null:
+        """The guessers, in the metric of the suite."""
+        return self.cell.score_null or self.cell.null
+
+    def record(self, node_id: str, suite: str) -> ClaimRecord:
+        """Return what can be said of the claim before it is tested."""
+        cell, prompts = self.cell, self.suite.prompts
+        found = cell.prompt_set
+        chances = Counter(str(example.chance) for example in found.validation)
+        scored = found.scored(found.prompts[0])
+        clusters, effective_n = summary(example.cluster for example in scored)
+        return ClaimRecord(
+            id=node_id,
+            suite=suite,
+            line=self.line,
+            task=cell.task.name,
+            model=self.model.name,
+            quantization=self.model.quantization,
+            shots=cell.shots,
+            asserted=self.claim.asserted(),
+            levels=self.claim.levels(self.null.t),
+            severities=self.claim.deviations(),
+            revision=self.model.revision,
+            backend=self.model.backend,
+            scoring=self.suite.scoring,
+            n=found.n,
+            clusters=clusters,
+            effective_n=effective_n,
+            t=self.null.t,
+            metric=self.suite.metric,
+            standard_baseline=self.null.standard_baseline,
+            max_random_baseline=self.null.max_random_baseline,
+            xfail=self.xfail,
+            prompts=PromptCount(
+                asked=prompts.count,
+                possible=found.possible,
+                regime=found.regime,
+                pool=found.pool,
+                instructions=len(prompts.instructions or [""]),
+                formats=len(prompts.formats or [""]),
+                combine=prompts.combine,
+                seed=prompts.seed,
+            ),
+            validation=ValidationSet(
+                examples=len(found.validation),
+                available=len(cell.task.examples),
+                duplicates=cell.task.duplicates,
+                seed=self._validation_seed,
+                chances=dict(sorted(chances.items())),
+                test=len(cell.test),
+            ),
+            validation_ids=[example.id for example in found.validation],
+            task_digest=cell.task.digest,
+            notes=[*self.claim.notes, *self.arm.notes, *cell.task.notes, *found.notes],
+        )
+
+    @property
+    def _validation_seed(self) -> int:
+        specs = {task.name: task for task in self.suite.tasks}
+        return specs[self.cell.task.name].validation.seed
+
+
+class Design:
+    """The replicates of a suite's claims, and which prompts each of them tries on which examples.
+
+    To the latter neither a model's name nor its revision matters: the design is the same for all.
+    """
+
+    def __init__(self) -> None:
+        self._claims: dict[str, list[PlannedClaim]] = {}
+        self._tried: dict[str, dict[str, int]] = {}  # set, prompt: a bit for each replicate
+        self._cells: dict[int, Cell] = {}
+
+    def add(self, replicates: Sequence[PlannedClaim]) -> list[PlannedClaim]:
+        """Make the replicates of a claim a part of the design."""
+        added = [dataclasses.replace(planned, design=self) for planned in replicates]
+        self._claims[added[0].name] = added
+        for planned in added:
+            self._add(planned.cell, planned.replicate)
+        return added
+
+    def of(self, claim: str) -> list[PlannedClaim]:
+        """Return the replicates of the claim that has this name."""
+        return self._claims[claim]
+
+    def siblings(self, replicate: int) -> Callable[[str], frozenset[str]]:
+        """Return what tells the prompts that only other replicates try on a set of examples."""
+
+        def of_set(digest: str) -> frozenset[str]:
+            return frozenset(
+                prompt
+                for prompt, tried in self._tried.get(digest, {}).items()
+                if not tried >> replicate & 1
+            )
+
+        return of_set
+
+    def _add(self, cell: Cell, replicate: int) -> None:
+        if id(cell) in self._cells:  # models share their cells
+            return
+        self._cells[id(cell)] = cell
+        of_set = self._tried.setdefault(examples_digest(cell.prompt_set.validation), {})
+        for prompt in cell.prompt_set.prompts:
+            of_set[prompt.digest] = of_set.get(prompt.digest, 0) | 1 << replicate
+
+
+def score_null_of(metric: Metric, prompt_set: PromptSet, t: int | None) -> ScoreGuessers | None:
+    """Return guessers who are put through a score; None where it is the accuracy."""
+    if metric == "accuracy":
+        return None
+    return score_guessers(metric, prompt_set, label(prompt_set.validation), t)

@@ -1,0 +1,331 @@
+"""How many prompts were tried, and which of them count: the t of a claim."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
+from pytest_maxrandom.errors import ModelError
+from pytest_maxrandom.ledger import FOLDER, SetLedger, Subject
+from pytest_maxrandom.ledger.base import COUNTED, Use
+from pytest_maxrandom.models.hf.digest import tried_digest
+from pytest_maxrandom.models.registry import located, model_key
+from pytest_maxrandom.notation import count
+from pytest_maxrandom.record import Tries
+from pytest_maxrandom.stats.looks import spent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import PurePosixPath
+
+    from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.ledger import Try
+    from pytest_maxrandom.ledger.lines import Row
+    from pytest_maxrandom.record import ClaimRecord
+
+_QUICKLY_READ = 1 << 30
+"""Bytes of a model's files that are read to tell t before a run."""
+_DIGEST = re.compile("[0-9a-f]{64}")
+
+
+def count_tries(
+    planned: PlannedClaim, run: Iterable[PlannedClaim], ledger: SetLedger, subject: Subject
+) -> tuple[int, int]:
+    """Return how many tries there are of a claim, and of any, on its examples.
+
+    Parameters
+    ----------
+    run : iterable of PlannedClaim
+        What the session is about, the claim's siblings left out: what it is about to try counts.
+    ledger : SetLedger
+        Of the claim's examples.
+    subject : Subject
+        The claim's.
+    """
+    claim, task = _tries(planned, run, ledger, subject, subject_of)
+    return len(claim), len(task)
+
+
+def _tries(
+    planned: PlannedClaim,
+    run: Iterable[PlannedClaim],
+    ledger: SetLedger,
+    subject: Subject,
+    identify: Callable[[PlannedClaim], Subject],
+) -> tuple[set[Try], set[Try]]:
+    """Return the tries of a claim, and of any, on its examples."""
+    claim = {*ledger.tries(subject), *own_tries(planned, subject)}
+    task = {*ledger.tries(), *claim}
+    for other, tries in _tries_of_others(planned, run, ledger, identify):
+        task |= tries
+        if _claim_key(other) == _claim_key(planned):
+            claim |= tries
+    return claim, task
+
+
+def _tries_of_others(
+    planned: PlannedClaim,
+    run: Iterable[PlannedClaim],
+    ledger: SetLedger,
+    identify: Callable[[PlannedClaim], Subject],
+) -> Iterator[tuple[PlannedClaim, set[Try]]]:
+    """Yield the claims of a run that count for a claim, with what they try."""
+    for other in run:
+        same = _claim_key(other) == _claim_key(planned)
+        if not (same or planned.counted == "task") or not _share_examples(other, planned, ledger):
+            continue
+        try:
+            tries = own_tries(other, identify(other))
+        except ModelError:  # and so none of its prompts will be tried
+            continue
+        # Another suite may have the same replicates.
+        siblings = ledger.siblings_on(other.cell.prompt_set.validation)
+        yield other, {tried for tried in tries if tried.prompt not in siblings}
+
+
+def _share_examples(other: PlannedClaim, planned: PlannedClaim, ledger: SetLedger) -> bool:
+    same = other.cell.prompt_set.validation == planned.cell.prompt_set.validation
+    return other.base == planned.base and (same or ledger.is_about(other.cell.example_digests))
+
+
+def subject_of(planned: PlannedClaim) -> Subject:
+    """Return what the ledger knows a claim by.
+
+    Raises
+    ------
+    ModelError
+        If the model's files cannot be read.
+    """
+    model = planned.model
+    return _subject(planned, tried_digest(model, *located(model, planned.base)))
+
+
+def _subject(planned: PlannedClaim, digest: str) -> Subject:
+    return Subject(
+        model=planned.model.name,
+        model_digest=digest,
+        quantization=planned.model.quantization,
+        shots=planned.cell.shots,
+        scoring=planned.suite.scoring,
+    )
+
+
+def are_siblings(one: PlannedClaim, other: PlannedClaim) -> bool:
+    """Tell whether two claims are different replicates of one suite."""
+    same = one.design is not None and one.design is other.design
+    return same and one.replicate != other.replicate
+
+
+def _claim_key(planned: PlannedClaim) -> tuple[str, int]:
+    """Return what is the same claim, whatever the revision of its model."""
+    return planned.model.name, planned.cell.shots
+
+
+def own_tries(planned: PlannedClaim, subject: Subject) -> set[Try]:
+    """Return what a claim tries by itself."""
+    prompts = planned.cell.prompt_set.prompts
+    return {subject.tried(prompt.digest) for prompt in prompts}
+
+
+def claim_ledger(planned: PlannedClaim, run: str = "") -> SetLedger:
+    """Return the ledger of a claim's examples, which its siblings' prompts are no tries in.
+
+    Raises
+    ------
+    LedgerError
+        If it cannot be read.
+    """
+    siblings = planned.design.siblings(planned.replicate) if planned.design else None
+    cell = planned.cell
+    return SetLedger(
+        planned.base / FOLDER, run, cell.task.name, cell.prompt_set.validation, siblings
+    )
+
+
+def without_siblings(planned: PlannedClaim, run: Iterable[PlannedClaim]) -> list[PlannedClaim]:
+    """Return the claims of a run whose prompts may count for a claim."""
+    return [other for other in run if not are_siblings(other, planned)]
+
+
+def explained(
+    planned: PlannedClaim, run: Iterable[PlannedClaim], ledger: SetLedger, subject: Subject, t: int
+) -> list[str]:
+    """Say why t is not the number of prompts that are asked for, where the ledger does not."""
+    notes = []
+    known = {*ledger.tries(subject), *own_tries(planned, subject)}
+    for other, tries in _tries_of_others(planned, run, ledger, subject_of):
+        if _claim_key(other) == _claim_key(planned) and (new := tries - known):
+            common = ledger.shared_with(other.cell.prompt_set.validation)
+            notes.append(
+                f"{count(len(new))} of the prompts that t counts are those of {other.name} in this "
+                f"run, whose validation set shares {common} examples with this one."
+            )
+            known |= new
+    budget = planned.suite.prompts.budget
+    if budget is None:
+        return notes
+    if t > budget:
+        notes.append(
+            f"The budget of {count(budget)} prompts is overrun: t counts the {count(t)} that were "
+            "evaluated."
+        )
+    before = [of_look for of_look in ledger.looked_at(subject).values() if of_look < budget]
+    if before and t == budget:
+        notes.append(
+            f"The budget of {count(budget)} prompts was not declared in advance: an earlier look "
+            f"at this claim counted t = {count(max(before))}, and the budget is more since then."
+        )
+    return notes
+
+
+def look_of(planned: PlannedClaim, record: ClaimRecord, look: int, claim: int, task: int) -> Tries:
+    """Return what a look at a claim that has been judged counts.
+
+    Parameters
+    ----------
+    look : int
+        Its number, from 1.
+    claim, task : int
+        Tries of this claim, and of any, on its examples.
+    """
+    counted: Literal["claim", "task", "budget", "doubling"] = planned.counted
+    if planned.claim.spend:
+        counted = "doubling"
+    elif planned.suite.prompts.budget == record.t:
+        counted = "budget"
+    level, holds = _spent(planned, record)
+    return Tries(
+        run=len(planned.cell.prompt_set.prompts),
+        claim=claim,
+        task=task,
+        counted=counted,
+        look=look,
+        level=level,
+        holds=holds,
+    )
+
+
+def _spent(planned: PlannedClaim, record: ClaimRecord) -> tuple[float, bool]:
+    """Return the level of a look whose claim spends it, and whether the claim holds at that."""
+    assert record.t is not None
+    spending = replace(planned.claim, spend=True)
+    t = spending.tried(record.t)
+    levels = spending.levels(t)
+    result = record.best_correct if record.metric == "accuracy" else record.best_score
+    assert result is not None
+    holds = not spending.failures(planned.with_t(t).null, result)
+    if "permutation_p" in levels:
+        p = record.permutation_p
+        # Each further prompt adds the best one's own p-value, which is at most that of all.
+        holds &= p is not None and p * (1 + t - record.t) <= levels["permutation_p"]
+    return min(levels.values(), default=spent(DEFAULT_LEVEL, t).level), holds
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The t of a claim before anything is loaded.
+
+    Attributes
+    ----------
+    t : int
+        What the run will count.
+    why : str
+        Why this is not the number of prompts that are asked for; empty if it is.
+    least : bool
+        Whether it may be more, because the model's files are not looked into.
+    """
+
+    t: int
+    why: str = ""
+    least: bool = False
+
+
+def expected(planned: PlannedClaim, run: Iterable[PlannedClaim]) -> Expected:
+    """Count the tries of a claim as its run will, without loading or fetching a model.
+
+    Where the ledger knows the claim, its model is found by the content of its files, if these are
+    local and not large. Else prompts that it knows are taken for those of this model.
+
+    Raises
+    ------
+    LedgerError
+        If the ledger cannot be read.
+    ModelError
+        If the model's files cannot be read.
+    """
+    ledger = claim_ledger(planned)
+    identify = _by_content if ledger.tries() else _by_place
+    subject = identify(planned)
+    of_claim = planned.counted == "claim"
+    claim, task = _tries(planned, without_siblings(planned, run), ledger, subject, identify)
+    before = ledger.tries(subject if of_claim else None)
+    same = {(tried.prompt, tried.scoring) for tried in ledger.tries(subject)}
+    unsure = {
+        tried
+        for tried in (claim if of_claim else task)
+        if not _DIGEST.fullmatch(tried.model_digest) and (tried.prompt, tried.scoring) in same
+    }
+    own = own_tries(planned, subject)
+    t = len(claim if of_claim else task) - len(unsure)
+    earlier = len(before - own) - len(unsure & own)
+    others = t - len(own) - earlier
+    asked, budget = planned.suite.prompts.count, planned.suite.prompts.budget
+    if budget is not None and budget >= t:
+        return Expected(budget, f"the budget; {count(t)} asked for or evaluated", bool(unsure))
+    whys = (
+        f"beyond the budget of {count(budget)}" if budget is not None else "",
+        f"{count(asked)} asked for, {count(len(own))} possible" if len(own) < asked else "",
+        f"{count(earlier)} evaluated before" if earlier else "",
+        f"{count(others)} of other claims of this run" if others else "",
+        f"the end of the doubling of {count(t)}" if planned.claim.spend else "",
+    )
+    return Expected(planned.claim.tried(t), ", ".join(filter(None, whys)), bool(unsure))
+
+
+def _by_place(planned: PlannedClaim) -> Subject:
+    """Return what tells models apart by their places, which no ledger knows."""
+    return _subject(planned, " ".join(model_key(planned.model, planned.base)))
+
+
+def _by_content(planned: PlannedClaim) -> Subject:
+    """Return what the ledger knows a claim by, where that costs little."""
+    model = planned.model
+    place, adapter = located(model, planned.base)
+    folders = [Path(each) for each in (place, adapter) if each is not None]
+    if not all(folder.is_dir() for folder in folders):
+        return _by_place(planned)
+    files = (path for folder in folders for path in folder.iterdir())
+    if sum(path.stat().st_size for path in files if path.is_file()) > _QUICKLY_READ:
+        return _by_place(planned)
+    return subject_of(planned)
+
+
+def use_of(planned: PlannedClaim, folder: PurePosixPath, suite: str) -> Use:
+    """Return what a claim is tested on, and what of a ledger counts for it.
+
+    A model on the hub is known by its name, one in a folder by its content, too: a suite that is
+    moved may name the folder otherwise. The folder is read only where a row is of another name.
+    """
+
+    @functools.cache
+    def digest() -> str | None:
+        try:
+            is_local = Path(located(planned.model, planned.base)[0]).is_dir()
+            return subject_of(planned).model_digest if is_local else None
+        except ModelError:
+            return None
+
+    def counts(row: Row) -> bool:
+        if row["kind"] not in COUNTED:
+            return False
+        if planned.counted == "task":
+            return True
+        if row["shots"] != planned.cell.shots:
+            return False
+        return bool(row["model"] == planned.model.name or row["model_digest"] == digest())
+
+    return Use(folder, f"{suite}::{planned.name}", planned.cell.example_digests, counts)

@@ -1,0 +1,172 @@
+"""The best prompt beside what needs no knowledge: is it right more often than that?
+
+Scores are sums over the examples in exact fractions, so that "not above" is no matter of rounding.
+Whether more is more than chance is a paired matter: the signs of the examples' differences are
+flipped (`pytest_maxrandom.stats.signflip`), one-sided.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.flags.heuristics import heuristics
+from pytest_maxrandom.prompts.formats import shown_order
+from pytest_maxrandom.record import Shortcuts
+from pytest_maxrandom.stats.signflip import sign_flip
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+    from pytest_maxrandom.record import HeuristicName
+    from pytest_maxrandom.sweeps.predictions import PromptPredictions
+
+    Values = Sequence[Fraction]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What the best prompt reaches, and what is reached without knowledge.
+
+    Attributes
+    ----------
+    balanced : bool
+        Whether all of it is balanced accuracy; else accuracy.
+    best : Fraction
+        The best prompt's.
+    heuristics : dict of str to Fraction
+        That of each heuristic, at least one.
+    heuristic_p : float
+        Of "the best prompt is above the hardest of them".
+    choices_only, choices_only_p : Fraction, float
+        The same with blank inputs; None where the prompt was not asked so.
+    one_label : bool
+        Whether it gives all of these the same label.
+    """
+
+    balanced: bool
+    best: Fraction
+    heuristics: Mapping[HeuristicName, Fraction]
+    heuristic_p: float
+    choices_only: Fraction | None = None
+    choices_only_p: float | None = None
+    one_label: bool = False
+
+    @property
+    def hardest(self) -> HeuristicName:
+        """The heuristic that reaches most; the first of several."""
+        return max(self.heuristics, key=self.heuristics.__getitem__)
+
+    def record(self) -> Shortcuts:
+        """Return the numbers as reports show them."""
+        return Shortcuts(
+            measure="balanced_accuracy" if self.balanced else "accuracy",
+            best=float(self.best),
+            heuristic=self.hardest,
+            heuristic_score=float(self.heuristics[self.hardest]),
+            heuristic_p=self.heuristic_p,
+            heuristics={name: float(score) for name, score in self.heuristics.items()},
+            choices_only=None if self.choices_only is None else float(self.choices_only),
+            choices_only_p=self.choices_only_p,
+        )
+
+
+def beside_shortcuts(
+    best: PromptPredictions,
+    blank: PromptPredictions | None = None,
+    *,
+    shared: bool,
+    by_class: bool,
+) -> Compared:
+    """Put a sweep's best prompt beside heuristics on its examples, and itself with blank inputs.
+
+    Parameters
+    ----------
+    shared : bool
+        Whether labels are texts, because examples share their choices.
+    by_class : bool
+        Whether the claim's metric is about classes.
+    """
+    examples, listed = best.examples, best.prompt.format.layout.append_choices
+    found = compare(
+        _right(best),
+        heuristics(examples, shared=shared, listed=listed),
+        None if blank is None else _right(blank),
+        classes=[example.choices[example.right[0]] for example in examples] if by_class else None,
+        clusters=[(each.cluster, each.cluster or each.id) for each in examples],
+    )
+    return found if blank is None else replace(found, one_label=_one_label(blank, shared, listed))
+
+
+def _one_label(answered: PromptPredictions, shared: bool, listed: bool) -> bool:
+    """Tell whether all answers are the same text, or the same place of what is shown."""
+    pairs = [*zip(answered.examples, answered.chosen, strict=True)]
+    texts = {example.choices[choice] for example, choice in pairs}
+    places = {shown_order(example).index(choice) for example, choice in pairs}
+    return (shared and len(texts) == 1) or (listed and len(places) == 1)
+
+
+def _right(answered: PromptPredictions) -> list[bool]:
+    pairs = zip(answered.chosen, answered.examples, strict=True)
+    return [choice in example.right for choice, example in pairs]
+
+
+def compare(
+    right: Sequence[bool],
+    rules: Mapping[HeuristicName, Values],
+    blank: Sequence[bool] | None = None,
+    *,
+    classes: Sequence[Hashable] | None = None,
+    clusters: Sequence[Hashable] | None = None,
+) -> Compared:
+    """Put the best prompt beside heuristics and itself with blank inputs.
+
+    Parameters
+    ----------
+    right : sequence of bool
+        Whether it is right on each of its n examples.
+    rules : dict of str to sequence of Fraction
+        How probably each heuristic is.
+    blank : sequence of bool, optional
+        Whether it is right with blank inputs.
+    classes : sequence, optional
+        Class of each example, where the claim's metric is about classes. Scores are then balanced
+        accuracies: macro-F1 is no mean over examples, and of accuracy is not what was chosen for.
+    clusters : sequence, optional
+        What examples that belong together have in common. Signs are flipped of whole clusters.
+    """
+    own = [Fraction(each) for each in right]
+    weights = _weights(classes or [0] * len(own))
+    units = range(len(own)) if clusters is None else clusters
+
+    def score(values: Values) -> Fraction:
+        pairs = zip(weights, values, strict=True)
+        return sum((weight * value for weight, value in pairs), Fraction())
+
+    def p_above(values: Values) -> float:
+        sums: dict[Hashable, Fraction] = defaultdict(Fraction)
+        for unit, weight, mine, other in zip(units, weights, own, values, strict=True):
+            sums[unit] += weight * (mine - other)
+        # No sign changes what is equal.
+        differences = [float(value) for value in sums.values() if value]
+        return sign_flip(differences).p_greater() if differences else 1.0
+
+    scores = {name: score(values) for name, values in rules.items()}
+    hardest = max(scores, key=scores.__getitem__)
+    without = None if blank is None else [Fraction(each) for each in blank]
+    return Compared(
+        balanced=classes is not None,
+        best=score(own),
+        heuristics=scores,
+        heuristic_p=p_above(rules[hardest]),
+        choices_only=None if without is None else score(without),
+        choices_only_p=None if without is None else p_above(without),
+    )
+
+
+def _weights(classes: Sequence[Hashable]) -> list[Fraction]:
+    """Return what each example adds to the mean over classes of the share that is right."""
+    sizes = Counter(classes)
+    return [Fraction(1, len(sizes) * sizes[each]) for each in classes]

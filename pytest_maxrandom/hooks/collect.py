@@ -1,0 +1,92 @@
+"""Suites as pytest files, and the order of their items."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_maxrandom.claims.planned import PlannedClaim
+from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.hooks.items.base import SuiteItem, collected
+from pytest_maxrandom.hooks.items.claims import RecordedItem, SweepItem
+from pytest_maxrandom.hooks.items.compared import ComparedTask
+from pytest_maxrandom.hooks.items.label_bias import RecordedLabelBiasItem, SweptLabelBiasItem
+from pytest_maxrandom.hooks.items.means import drop_model
+from pytest_maxrandom.hooks.items.replicates import ReplicatesItem
+from pytest_maxrandom.studies.arms.planned import PlannedComparison, PlannedContamination
+from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
+from pytest_maxrandom.studies.label_bias.recorded import PlannedRecordedLabelBias
+from pytest_maxrandom.studies.plan import plan_file
+from pytest_maxrandom.studies.replicates import PlannedReplicates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytest_maxrandom.hooks.items.compared import Compared
+
+
+class SuiteFile(pytest.File):
+    """One suite file."""
+
+    def collect(self) -> Iterator[SuiteItem | ComparedTask]:
+        """Yield the suite's items; all its mistakes at once, if it has any."""
+        try:
+            planned = plan_file(self.path)
+        except SuiteError as error:
+            raise self.CollectError(self._shown(error)) from None
+        collected(self.config).extend(planned)
+        compared: dict[str, list[Compared]] = {}
+        for each in planned:
+            if isinstance(each, PlannedComparison | PlannedContamination):
+                compared.setdefault(each.task, []).append(each)
+            elif isinstance(each, PlannedClaim):
+                yield SweepItem.from_parent(self, name=each.name, planned=each)
+            elif isinstance(each, PlannedReplicates):
+                yield ReplicatesItem.from_parent(self, name=each.name, planned=each)
+            elif isinstance(each, PlannedLabelBias):
+                yield SweptLabelBiasItem.from_parent(self, name=each.name, planned=each)
+            elif isinstance(each, PlannedRecordedLabelBias):
+                yield RecordedLabelBiasItem.from_parent(self, name=each.name, planned=each)
+            else:
+                yield RecordedItem.from_parent(self, name=each.name, planned=each)
+        for task, all_of_task in compared.items():
+            yield ComparedTask.from_parent(self, name=task, planned=all_of_task)
+
+    def _shown(self, error: SuiteError) -> str:
+        """Return the problems with paths as the user would type them."""
+        here = self.config.invocation_params.dir
+        return "\n".join(
+            str(dataclasses.replace(problem, path=_relative(problem.path, here)))
+            for problem in error.problems
+        )
+
+
+def order_by_model(items: list[pytest.Item]) -> None:
+    """Let items that share a model follow each other, in the places that items of suites held."""
+    places = [place for place, item in enumerate(items) if isinstance(item, SuiteItem)]
+    groups: dict[tuple[bool, tuple[str, ...] | None], list[pytest.Item]] = {}
+    for place in places:
+        item = items[place]
+        last = isinstance(item, SuiteItem) and item.last
+        groups.setdefault((last, _model(item)), []).append(item)
+    ordered = (item for key in sorted(groups, key=lambda key: key[0]) for item in groups[key])
+    for place, item in zip(places, ordered, strict=True):
+        items[place] = item
+
+
+def release_model(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Drop the model in memory, unless the next item needs it."""
+    model = _model(item)
+    if model is not None and model != _model(nextitem):
+        drop_model(item.config)
+
+
+def _model(item: pytest.Item | None) -> tuple[str, ...] | None:
+    return item.model if isinstance(item, SuiteItem) else None
+
+
+def _relative(path: Path, here: Path) -> Path:
+    return path.relative_to(here) if path.is_relative_to(here) else path

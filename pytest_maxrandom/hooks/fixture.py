@@ -1,0 +1,148 @@
+"""Claims in hand-written tests, about sweeps that were run elsewhere."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.claims.nulls import Guessers
+from pytest_maxrandom.claims.verdict import Claim, judge
+from pytest_maxrandom.errors import ClaimFailed
+from pytest_maxrandom.hooks.run import BY_HAND, RECORDS
+from pytest_maxrandom.record import ClaimRecord
+from pytest_maxrandom.stats.chances import chance_groups, whole_number
+
+if TYPE_CHECKING:
+    import pytest
+
+    from pytest_maxrandom.claims.verdict import Verdict
+    from pytest_maxrandom.stats.chances import Chance
+
+
+_UNTESTED = (
+    "There is no permutation p, because only counts were given. So a preferred label cannot be "
+    "told from knowledge."
+)
+
+
+class HandWrittenClaims:
+    """What the fixture `maxrandom` gives a test."""
+
+    def __init__(self, item: pytest.Item) -> None:
+        self._item = item
+        self._records: list[ClaimRecord] = []
+        item.stash[RECORDS] = self._records
+
+    def check(
+        self,
+        *,
+        best_correct: int,
+        n: int,
+        t: int,
+        chance: Chance,
+        p_max: float | None = None,
+        beats: str | None = None,
+        task: str = "",
+        model: str = "",
+        shots: int = 0,
+    ) -> Verdict:
+        """Assert that the best of t prompts is beyond the best of t random guessers.
+
+        Parameters
+        ----------
+        best_correct : int
+            Right answers of the best prompt, of `n`; a number of them, not an accuracy.
+        chance : float, Fraction, mapping or sequence
+            As :class:`pytest_maxrandom.MaxRandomBaseline` takes it, but 0 and 1 are no chances of a
+            guess between choices.
+        p_max : float, optional
+            p_max is at most this; 0.05 if no claim is given.
+        beats : str, optional
+            "max_random" or "standard": the best accuracy is above that baseline.
+        task, model : str, optional
+            For the reports.
+        shots : int, optional
+            For the reports.
+
+        Raises
+        ------
+        ClaimFailed
+            In one line, if the claim does not hold.
+        ValueError, TypeError
+            In one line, if an argument is outside its domain; the reports say that the claim could
+            not be tested, and why.
+        """
+        __tracebackhide__ = True
+        record = self._record()
+        try:
+            record.task, record.model = _text("task", task) or record.task, _text("model", model)
+            record.shots = whole_number("shots", shots, 0)
+            claim = _claim(p_max, beats)
+            record.asserted = claim.asserted()
+            null = _guessers(n, chance, t)
+            verdict = judge(claim, null, _right("best_correct", best_correct, null.n))
+        except (TypeError, ValueError) as error:
+            record.message = str(error)
+            raise
+        verdict.write_into(record)
+        record.notes.append(_UNTESTED)
+        if verdict.message:
+            raise ClaimFailed(verdict.message)
+        return verdict
+
+    def _record(self) -> ClaimRecord:
+        """Add the record of a further claim."""
+        place = len(self._records) + 1
+        path, line, _ = self._item.location
+        record = ClaimRecord(
+            id=self._item.nodeid if place == 1 else f"{self._item.nodeid}#{place}",
+            suite=path,
+            line=(line or 0) + 1,
+            task=self._item.name,
+            model="",
+            quantization="",
+            shots=0,
+            asserted={},
+            backend=BY_HAND,
+            scoring="",
+        )
+        self._records.append(record)
+        return record
+
+
+def _claim(p_max: object, beats: object) -> Claim:
+    if beats is not None and not (isinstance(beats, str) and beats in ("max_random", "standard")):
+        raise ValueError(f"beats must be 'max_random' or 'standard', found {beats!r}")
+    if p_max is None:
+        return Claim.of(None) if beats is None else Claim(beats=beats)
+    bound = float(p_max) if isinstance(p_max, float | Real) else math.nan
+    if not 0 < bound < 1:
+        raise ValueError(f"p_max must be a number above 0 and below 1, found {p_max!r}")
+    return Claim(bound, beats)
+
+
+def _guessers(n: object, chance: Chance, t: object) -> Guessers:
+    examples, prompts = whole_number("n", n, 1), whole_number("t", t, 1)
+    for value, _ in chance_groups(chance, examples):
+        if not 0 < value < 1:
+            raise ValueError(
+                f"chance must be above 0 and below 1, found {value}: of a single choice there is "
+                "nothing to guess, and of several a guess may be right"
+            )
+    return Guessers.alike(examples, chance, prompts)
+
+
+def _right(name: str, value: object, n: int) -> int:
+    if isinstance(value, float) and 0 < value < 1:
+        raise TypeError(
+            f"{name} must be a number of right answers, found {value!r}: of n = {n} examples, an "
+            f"accuracy of {value!r} is {name}={round(value * n)}"
+        )
+    return whole_number(name, value, 0, n)
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a text, found {value!r} ({type(value).__name__})")
+    return value

@@ -1,0 +1,57 @@
+"""What the items of a pytest session share: models, the store, and who is running."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from typing import Any
+
+import pytest
+
+from pytest_maxrandom.claims.evaluation import Means
+from pytest_maxrandom.claims.planned import PlannedClaim
+from pytest_maxrandom.hooks.items.base import collected
+from pytest_maxrandom.hooks.options import read_settings
+from pytest_maxrandom.models.hf import hub
+from pytest_maxrandom.models.registry import ModelPool
+from pytest_maxrandom.sweeps.store import open_store
+
+_MEANS = pytest.StashKey[Means]()
+_NUMBER = re.compile(r"\d+$")
+
+
+def means(config: pytest.Config) -> Means:
+    """Return what the session's items share, opened with the first of them."""
+    if _MEANS not in config.stash:
+        settings = read_settings(config)
+        worker: dict[str, Any] = getattr(config, "workerinput", {})
+        process = worker.get("workerid", "main")
+        pool = ModelPool(
+            worker.get("workercount", 1),
+            int(number[0]) if (number := _NUMBER.search(process)) else 0,
+            engine=settings.engine,
+            batch_tokens=settings.batch_tokens,
+        )
+        run = worker.get("testrunuid") or uuid.uuid4().hex
+        hub.begin(run if worker else "")
+        config.stash[_MEANS] = Means(
+            pool=pool,
+            store=open_store(settings.store),
+            run=run,
+            process=process,
+            settings=settings,
+            collected=[each for each in collected(config) if isinstance(each, PlannedClaim)],
+        )
+    return config.stash[_MEANS]
+
+
+def drop_model(config: pytest.Config) -> None:
+    """Free the memory of the model that was used last."""
+    if _MEANS in config.stash:
+        config.stash[_MEANS].pool.drop()
+
+
+def close(config: pytest.Config) -> None:
+    """Let go of the store, whose file is complete without others beside it from then on."""
+    if _MEANS in config.stash:
+        config.stash[_MEANS].store.close()

@@ -1,0 +1,172 @@
+"""What the command line says: the plugin's options, and their values in one typed place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, get_args
+
+import pytest
+
+from pytest_maxrandom.claims.settings import Settings
+from pytest_maxrandom.models.base import Engine
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+_STORE = ".maxrandom/results.db"
+
+
+_SETTINGS = pytest.StashKey[Settings]()
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Add the plugin's options to pytest's."""
+    group = parser.getgroup("maxrandom", "honest few-shot evaluation")
+    group.addoption(
+        "--maxrandom-report",
+        metavar="PATH.md",
+        dest="maxrandom_report",
+        help="write a Markdown report of all claims to this file",
+    )
+    group.addoption(
+        "--maxrandom-json",
+        metavar="PATH.json",
+        dest="maxrandom_json",
+        help="write the numbers of all claims, unrounded, to this file",
+    )
+    group.addoption(
+        "--maxrandom-templates",
+        metavar="DIR",
+        dest="maxrandom_templates",
+        help="folder with Jinja2 templates that override blocks of the Markdown report",
+    )
+    group.addoption(
+        "--maxrandom-adjust",
+        choices=("holm", "bh", "none"),
+        default="holm",
+        dest="maxrandom_adjust",
+        help="how the reports adjust p-values for the number of claims: Holm's method (default), "
+        "Benjamini and Hochberg's, or not at all; outcomes do not depend on it",
+    )
+    group.addoption(
+        "--maxrandom-predictions",
+        metavar="PATH.jsonl",
+        dest="maxrandom_predictions",
+        help="write every prompt's answer to every example to this file, as JSON lines",
+    )
+    group.addoption(
+        "--maxrandom-figures",
+        metavar="DIR",
+        dest="maxrandom_figures",
+        help="draw all claims, as SVG and PNG files in this folder; needs the extra plots",
+    )
+    group.addoption(
+        "--maxrandom-engine",
+        choices=get_args(Engine),
+        default="auto",
+        dest="maxrandom_engine",
+        help="how choices are scored: shared text once, in packed trees or in rows, or each text "
+        "in full (plain); auto (default) takes the fastest that is exact for the model",
+    )
+    group.addoption(
+        "--maxrandom-batch-tokens",
+        metavar="N",
+        dest="maxrandom_batch_tokens",
+        help="forward at most N tokens at once; as many as memory allows if not given",
+    )
+    group.addoption(
+        "--maxrandom-store",
+        metavar="PATH",
+        dest="maxrandom_store",
+        help=f"file that keeps the results of finished prompts ({_STORE} in rootdir if not given)",
+    )
+    group.addoption(
+        "--maxrandom-fresh",
+        action="store_true",
+        dest="maxrandom_fresh",
+        help="compute all results again, whatever earlier runs have stored",
+    )
+    group.addoption(
+        "--maxrandom-no-test",
+        action="store_true",
+        dest="maxrandom_no_test",
+        help="do not open held-out test sets",
+    )
+
+
+def read_settings(config: pytest.Config) -> Settings:
+    """Read the options, once for each process.
+
+    Raises
+    ------
+    pytest.UsageError
+        In one sentence, for a value that cannot be used.
+    """
+    if _SETTINGS not in config.stash:
+        config.stash[_SETTINGS] = Settings(
+            report=_file(config, "--maxrandom-report"),
+            json=_file(config, "--maxrandom-json"),
+            templates=_folder(config, "--maxrandom-templates"),
+            adjust=config.getoption("maxrandom_adjust"),
+            predictions=_file(config, "--maxrandom-predictions"),
+            figures=_figures(config, "--maxrandom-figures"),
+            engine=config.getoption("maxrandom_engine"),
+            batch_tokens=_positive(config, "--maxrandom-batch-tokens"),
+            store=_store(config, "--maxrandom-store"),
+            fresh=config.getoption("maxrandom_fresh"),
+            no_test=config.getoption("maxrandom_no_test"),
+        )
+    return config.stash[_SETTINGS]
+
+
+def _path(config: pytest.Config, option: str) -> Path | None:
+    value = config.getoption(option)
+    return config.invocation_params.dir / value if value else None
+
+
+def _file(config: pytest.Config, option: str) -> Path | None:
+    """Return the path of a file that can be written, as far as one can tell."""
+    path = _path(config, option)
+    if path and (path.is_dir() or not path.parent.is_dir()):
+        found = f"the folder {path}" if path.is_dir() else f"no folder {path.parent}"
+        raise pytest.UsageError(f"{option}: expected a file in a folder that exists, found {found}")
+    return path
+
+
+def _folder(config: pytest.Config, option: str) -> Path | None:
+    path = _path(config, option)
+    if path and not path.is_dir():
+        raise pytest.UsageError(f"{option}: expected a folder, found none at {path}")
+    return path
+
+
+def _figures(config: pytest.Config, option: str) -> Path | None:
+    """Return the path of a folder; it is made when there is something to draw."""
+    path = _path(config, option)
+    if path is None:
+        return None
+    if path.exists() and not path.is_dir():
+        raise pytest.UsageError(f"{option}: expected a folder, found the file {path}")
+    from pytest_maxrandom.figures.available import MISSING, installed
+
+    if not installed():
+        raise pytest.UsageError(f"{option}: {MISSING}")
+    return path
+
+
+def _store(config: pytest.Config, option: str) -> Path:
+    """Return the path of a file; its folder is made when there is something to store."""
+    path = _path(config, option) or config.rootpath / _STORE
+    if path.is_dir():
+        raise pytest.UsageError(f"{option}: expected a file, found the folder {path}")
+    return path
+
+
+def _positive(config: pytest.Config, option: str) -> int | None:
+    value = config.getoption(option)
+    if value is None:
+        return None
+    if not (value.isascii() and value.isdecimal() and int(value)):
+        found = value or "nothing"
+        raise pytest.UsageError(f"{option}: expected a whole number from 1 on, found {found}")
+    return int(value)

@@ -1,0 +1,113 @@
+"""Gathers the claims of a run and writes its reports; lives in the controlling process only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_maxrandom.errors import MaxRandomError
+from pytest_maxrandom.hooks.node_ids import name_in_junit, show_as_written
+from pytest_maxrandom.hooks.options import read_settings
+from pytest_maxrandom.hooks.run import RECORDS, Run
+from pytest_maxrandom.suite.places import is_suite
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_maxrandom.record import RunRecord
+
+
+class Reporting:
+    """Hooks of the controller, around one :class:`pytest_maxrandom.hooks.run.Run`.
+
+    Raises
+    ------
+    pytest.UsageError
+        If a report could not be written when the run is over.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._settings = read_settings(config)
+        self._run = Run(self._settings.adjust)
+        self._said: list[str] = []
+        self._root = config.rootpath
+        if self._settings.predictions and not config.option.collectonly:
+            from pytest_maxrandom.reports.predictions import discard
+
+            discard(self._settings.predictions)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Take note of the claims that are going to be tested."""
+        self._run.select(item.nodeid for item in session.items if RECORDS in item.stash)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: Any, ids: Iterable[str]) -> None:
+        """Take note of the claims that the workers are going to test."""
+        root = node.config.rootpath
+        self._run.select(name for name in ids if is_suite(root / name.partition("::")[0], root))
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Take note of suites that could not be collected."""
+        root = self._root
+        if report.failed and is_suite(root / report.nodeid.partition("::")[0], root):
+            self._run.broken += str(report.longrepr).splitlines()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take over what a report says of claims."""
+        name_in_junit(self._config, report)
+        self._run.add(report)
+
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Write the reports; a report that cannot be written is no success."""
+        if session.config.option.collectonly:
+            return
+        self._run.interrupted = exitstatus == pytest.ExitCode.INTERRUPTED
+        settings = self._settings
+        if not (settings.report or settings.json or settings.predictions or settings.figures):
+            return
+        try:
+            self._write(self._run.record())
+        except (OSError, MaxRandomError) as error:
+            self._said.append(f"no report was written: {error}")
+            if exitstatus == pytest.ExitCode.OK:
+                session.exitstatus = pytest.ExitCode.USAGE_ERROR
+
+    def _write(self, run: RunRecord) -> None:
+        settings = self._settings
+        if settings.predictions:
+            from pytest_maxrandom.reports.predictions import gather
+
+            gather(settings.predictions)
+            self._said.append(f"predictions: {settings.predictions}")
+        if settings.json:
+            from pytest_maxrandom.reports.results import dump
+
+            settings.json.write_text(dump(run), encoding="utf-8")
+            self._said.append(f"numbers: {settings.json}")
+        if settings.report:
+            from pytest_maxrandom.reports.markdown import markdown
+
+            settings.report.write_text(markdown(run, settings.templates), encoding="utf-8")
+            self._said.append(f"report: {settings.report}")
+        if settings.figures:
+            from pytest_maxrandom.figures.catalogue import write_run
+
+            written = write_run(run, settings.figures)
+            told = "; ".join([str(settings.figures if written.files else "none"), *written.notes])
+            self._said.append(f"figures: {told}")
+
+    def pytest_terminal_summary(
+        self, terminalreporter: pytest.TerminalReporter, config: pytest.Config
+    ) -> None:
+        """Show the claims as a table, where there are any."""
+        show_as_written(terminalreporter)
+        if config.option.collectonly or not (self._run or self._said):
+            return
+        from pytest_maxrandom.reports.terminal import rows
+
+        terminalreporter.section("maxrandom")
+        for line in [*(rows(self._run.record()) if self._run else ()), *self._said]:
+            terminalreporter.line(line)

@@ -1,0 +1,200 @@
+"""The records of a run, gathered in the process that writes the reports."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.metadata
+import platform
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pytest
+
+from pytest_maxrandom.record import (
+    UNREADABLE,
+    ClaimRecord,
+    ComparisonRecord,
+    ContaminationRecord,
+    LabelBiasRecord,
+    ReplicatesRecord,
+    RunRecord,
+    arithmetics,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_maxrandom.record import Adjustment, Outcome
+
+ItemRecord: TypeAlias = (
+    ClaimRecord | ReplicatesRecord | LabelBiasRecord | ComparisonRecord | ContaminationRecord
+)
+RECORDS = pytest.StashKey[Sequence[ItemRecord]]()
+"""The records of a pytest item: one for an item of a suite."""
+
+_LISTS: dict[str, type[ItemRecord]] = {
+    "claims": ClaimRecord,
+    "replicates": ReplicatesRecord,
+    "label_bias": LabelBiasRecord,
+    "comparisons": ComparisonRecord,
+    "contamination": ContaminationRecord,
+}
+"""Where a run keeps each kind of record."""
+
+BY_HAND = "numbers"
+"""What stands in place of a backend in the record of a hand-written claim."""
+
+_LIBRARIES = ("pytest-maxrandom", "numpy")
+
+
+def attach(item: pytest.Item, report: pytest.TestReport) -> None:
+    """Let the item's records travel with its report, as plain dictionaries."""
+    decisive = report.when == "call" or not report.passed
+    if decisive and RECORDS in item.stash:
+        kinds = {kind: name for name, kind in _LISTS.items()}
+        vars(report)["maxrandom"] = [
+            (kinds[type(record)], dataclasses.asdict(record)) for record in item.stash[RECORDS]
+        ]
+
+
+class Run:
+    """Accumulates what the reports of a run say of claims."""
+
+    def __init__(self, adjustment: Adjustment = "holm") -> None:
+        self._adjustment = adjustment
+        self._found: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in _LISTS}
+        self._selected: dict[str, None] = {}
+        self.interrupted = False
+        self.broken: list[str] = []
+
+    def select(self, node_ids: Iterable[str]) -> None:
+        """Take note of the claims that are to be tested."""
+        self._selected.update(dict.fromkeys(node_ids))
+
+    def add(self, report: pytest.TestReport) -> None:
+        """Take over the records that travelled with a report."""
+        for name, record in getattr(report, "maxrandom", ()):
+            self._found[name][record["id"]] = {**record, "outcome": _outcome(report, record)}
+
+    def __bool__(self) -> bool:
+        return bool(any(self._found.values()) or self._selected or self.broken)
+
+    def record(self) -> RunRecord:
+        """Return the run as the reports show it, in the order of collection."""
+        from pydantic import TypeAdapter
+
+        order = {node_id: place for place, node_id in enumerate(self._selected)}
+        told = set().union(*self._found.values())
+        broken = [*self.broken]
+        content: dict[str, Any] = {
+            name: sorted(
+                _sound(_LISTS[name], found.values(), broken),
+                key=lambda record: order.get(record.id, len(order)),
+            )
+            for name, found in self._found.items()
+        }
+        run = TypeAdapter(RunRecord).validate_python(
+            {
+                **content,
+                "adjustment": self._adjustment,
+                "created": datetime.now(UTC).isoformat(timespec="seconds"),
+                "versions": _versions(),
+                "interrupted": self.interrupted,
+                "broken": broken,
+                "not_run": len(self._selected.keys() - told),
+            }
+        )
+        run.versions |= _computing(run)
+        adjust(run.claims, self._adjustment)
+        if run.comparisons:
+            from pytest_maxrandom.studies.arms.over_tasks import adjust_over_tasks, over_tasks
+
+            adjust_over_tasks(run.comparisons)
+            run.over_tasks = over_tasks(run.comparisons)
+        return run
+
+
+def _sound(
+    kind: type[ItemRecord], found: Iterable[dict[str, Any]], broken: list[str]
+) -> list[ItemRecord]:
+    """Return the records that are what they should be; of others, say what is wrong."""
+    from pydantic import TypeAdapter, ValidationError
+
+    adapter: TypeAdapter[ItemRecord] = TypeAdapter(kind)
+    sound = []
+    for record in found:
+        try:
+            sound.append(adapter.validate_python(record))
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            broken.append(
+                f"{record.get('suite')}:{record.get('line')}: {record['id']}: {UNREADABLE} "
+                f"({where}: {first['msg']}), so its numbers are left out"
+            )
+    return sound
+
+
+def _outcome(report: pytest.TestReport, record: dict[str, Any]) -> Outcome:
+    expected = hasattr(report, "wasxfail")
+    if report.skipped:
+        return "xfailed" if expected else "skipped"
+    if record.get("backend") == BY_HAND and not expected:
+        # A test may catch what its claim raises, or fail for another reason.
+        if record["passed"] is None:
+            return "error"
+        return "passed" if record["passed"] else "failed"
+    if report.passed:
+        return "xpassed" if expected else "passed"
+    if record["passed"] is None or report.when != "call":
+        return "error"
+    return "xpassed" if record["passed"] and record["xfail"] else "failed"
+
+
+def adjust(claims: Sequence[ClaimRecord], adjustment: Adjustment) -> None:
+    """Adjust the p-values that claims are about for their number.
+
+    Errors and skips do not count, nor does what is only reported.
+    """
+    if adjustment == "none":
+        return
+    from pytest_maxrandom.stats.multiplicity import benjamini_hochberg, holm
+
+    tested = [(claim, p) for claim in claims if (p := _decisive_p(claim)) is not None]
+    method = holm if adjustment == "holm" else benjamini_hochberg
+    for (claim, _), p in zip(tested, method([p for _, p in tested]), strict=True):
+        claim.adjusted_p = p
+
+
+def _decisive_p(claim: ClaimRecord) -> float | None:
+    """Return the largest p-value that is claimed; p_max where a claim bounds none.
+
+    A claim of several parts is wrong where one of them is, so the largest is its p-value (Berger,
+    "Multiparameter Hypothesis Testing and Acceptance Sampling", 1982), whatever the bounds are.
+    """
+    if not claim.asserted:
+        return None
+    names = [name for name in ("p_max", "union_p", "permutation_p") if name in claim.asserted]
+    values: list[float | None] = [getattr(claim, name) for name in names or ["p_max"]]
+    known = [p for p in values if p is not None]
+    return max(known) if len(known) == len(values) else None
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version(), "pytest": pytest.__version__}
+    for name in _LIBRARIES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _computing(run: RunRecord) -> dict[str, str]:
+    """Return the versions of what computed the numbers, in whatever process and run that was."""
+    found: dict[str, dict[str, None]] = {}
+    for arithmetic in arithmetics(run):
+        for name, number in arithmetic.versions.items():
+            found.setdefault(name, {})[number] = None
+    return {name: " and ".join(numbers) for name, numbers in found.items()}

@@ -1,0 +1,1 @@
+"""What the machine gives: locks between processes, and git."""

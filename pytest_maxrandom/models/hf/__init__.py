@@ -1,0 +1,1 @@
+"""Models of transformers, quantized by bitsandbytes."""

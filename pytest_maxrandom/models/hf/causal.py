@@ -1,0 +1,151 @@
+"""A causal language model of Hugging Face transformers, and the log-likelihoods it gives."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.models.base import Score, Scored
+from pytest_maxrandom.models.hf import arithmetic, trie
+from pytest_maxrandom.models.requests import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_maxrandom.models.requests import Question, Request, Span
+
+
+class CausalModel:
+    """A loaded model; see :class:`pytest_maxrandom.models.base.Model`.
+
+    Parameters
+    ----------
+    model, tokenizer
+        Of transformers.
+    device : str
+        Where the model's inputs go.
+    batch_tokens : int, optional
+        Tokens per forward pass to begin with; by itself it starts from an estimate. Either is
+        halved where memory does not hold it.
+    engine : {"auto", "packed", "rows", "plain"}
+        How texts are put through the model.
+
+    Attributes
+    ----------
+    engine : str
+        The one in use: "packed", "rows" or "plain".
+    engine_reason : str or None
+        Why it is not the packed one.
+    dtype : str
+        The type that most of it is computed in.
+    asked_dtype : str or None
+        The type that was asked for, where that is another one.
+    arithmetic : Arithmetic
+        What computes it.
+
+    Raises
+    ------
+    ModelError
+        If the model cannot take the engine that is asked for.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        device: str,
+        batch_tokens: int | None = None,
+        engine: str = "auto",
+    ) -> None:
+        from pytest_maxrandom.models.hf.engines.choice import choose
+
+        self._model = model
+        self._tokenizer = tokenizer
+        self.device = device
+        self.arithmetic = arithmetic.found(model)
+        self.dtype = _name(arithmetic.computed(model))
+        asked = _name(model.dtype)
+        self.asked_dtype = None if asked == self.dtype else asked
+        self.revision: str | None = getattr(model.config, "_commit_hash", None)
+        self.context_length = _context_length(model.config, tokenizer)
+        self._choice = choose(model, device, engine, batch_tokens, self.context_length)
+        self.engine = self._choice.engine.name
+        self.engine_reason = self._choice.reason
+
+    @property
+    def batch_tokens(self) -> int:
+        """Tokens that go through the model at once, as far as texts are shorter than that."""
+        return self._choice.engine.budget.tokens
+
+    def peak_memory(self) -> int | None:
+        """Return the most bytes that were in use on GPUs at any one time; None without one."""
+        import torch
+
+        if "cuda" not in self.device:
+            return None
+        devices = range(torch.cuda.device_count())
+        return sum(torch.cuda.max_memory_allocated(device) for device in devices)
+
+    def encode(
+        self, questions: Sequence[Question], span: Span = "boundary"
+    ) -> list[tuple[Request, ...]]:
+        """Tokenize each question with each of its answers."""
+        return encode(questions, self._tokenize, self._beginning, span)
+
+    def score(self, requests: Sequence[Request]) -> Scored:
+        """Return the log-likelihood of each request's answer, in nats.
+
+        Texts that are too long for what is known of the engine go the plain way.
+
+        Raises
+        ------
+        ScoreError
+            If the model returns something that is not a number, or memory does not hold one text.
+        """
+        if not requests:
+            return Scored((), 0, 0)
+        longest = max(len(request.ids) for request in requests)
+        reach = self._choice.reach(longest, self.context_length)
+        near = [i for i, request in enumerate(requests) if not reach or len(request.ids) <= reach]
+        far = sorted(set(range(len(requests))) - set(near))
+        values = [0.0] * len(requests)
+        forwarded = 0
+        for engine, indices in ((self._choice.engine, near), (self._choice.plain, far)):
+            if indices:
+                sums = engine.score([requests[index] for index in indices])
+                forwarded += sums.forwarded
+                for index, value in zip(indices, sums.values, strict=True):
+                    values[index] = value
+        pairs = zip(requests, values, strict=True)
+        scores = tuple(Score(value, len(request.ids) - request.start) for request, value in pairs)
+        return Scored(scores, forwarded, trie.build(requests).nodes)
+
+    def _tokenize(self, texts: Sequence[str]) -> list[list[int]]:
+        # A text that is too long is refused by name, so the tokenizer need not warn of it.
+        encoded = self._tokenizer(list(texts), return_attention_mask=False, verbose=False)
+        return [ids[: len(ids) - self._closing] for ids in encoded.input_ids]
+
+    @functools.cached_property
+    def _closing(self) -> int:
+        """How many tokens the tokenizer adds at the end of a text, where the answer goes on."""
+        special = self._tokenizer("a", return_special_tokens_mask=True).special_tokens_mask
+        return int(special[::-1].index(0))
+
+    @property
+    def _beginning(self) -> int | None:
+        """What stands before a text that has nothing else in front of the answer."""
+        known = (self._tokenizer.bos_token_id, self._tokenizer.eos_token_id)
+        return next((token for token in known if token is not None), None)
+
+
+def _name(dtype: Any) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def _context_length(config: Any, tokenizer: Any) -> int | None:
+    """Return the smaller of what the model and its tokenizer state."""
+    text = config.get_text_config() if hasattr(config, "get_text_config") else config
+    stated = [getattr(text, "max_position_embeddings", None), tokenizer.model_max_length]
+    # A tokenizer without a limit says int(1e30).
+    limits = [int(value) for value in stated if value is not None and 0 < value < 1e9]
+    return min(limits, default=None)

@@ -1,0 +1,194 @@
+"""Which processors a model is put on, and the locks that keep other processes off them."""
+
+from __future__ import annotations
+
+import gc
+import importlib.metadata
+import logging
+import sys
+import time
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.errors import ModelError
+from pytest_maxrandom.host.locks import held
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pytest_maxrandom.suite.spec import ModelSpec
+
+_PAUSE = 0.2  # seconds between two looks for a GPU that has become free
+_log = logging.getLogger(__name__)
+
+
+def choose(count: int, worker: int, lockable: Callable[[int], bool]) -> int | None:
+    """Return the first GPU that can be locked: the worker's own, or else the next ones.
+
+    Parameters
+    ----------
+    count : int
+        GPUs of the machine.
+    worker : int
+        Number of the process among those that share the machine, from 0.
+    lockable : callable
+        Tries to lock a GPU, and tells whether that worked.
+    """
+    order = ((worker + step) % count for step in range(count))
+    return next((gpu for gpu in order if lockable(gpu)), None)
+
+
+class Processors:
+    """The processors that one process may use, and its locks on GPUs while a model is in memory.
+
+    A GPU is locked by what identifies the device itself, so that processes which see other GPUs
+    (``CUDA_VISIBLE_DEVICES``) or number them otherwise mean the same one.
+
+    Parameters
+    ----------
+    worker, workers : int
+        Number of this process, from 0, among those that share the machine.
+    gpus : sequence of str, optional
+        What identifies each GPU that is visible to the process; torch is asked if not given.
+    kinds : sequence of str, optional
+        The kind of each; torch is asked if not given.
+    """
+
+    def __init__(
+        self,
+        worker: int = 0,
+        workers: int = 1,
+        gpus: Sequence[str] | None = None,
+        kinds: Sequence[str] | None = None,
+    ) -> None:
+        self.worker = worker
+        self.workers = workers
+        self._known = gpus
+        self._kinds = kinds
+        self._locks = ExitStack()
+        self._taken = False
+
+    def take(self, spec: ModelSpec) -> str | dict[str, str]:
+        """Lock what the suite says, and return it as the `device_map` of from_pretrained.
+
+        Waits until it is free. With `device_map` that is all GPUs, locked in an order that is the
+        same for all processes, so that no two wait for each other.
+
+        Raises
+        ------
+        LockError
+            In one sentence, if no lock can be made.
+        """
+        self._taken = True
+        if spec.device_map is not None:
+            for name in sorted(set(self._gpus())):
+                self._lock_one([name], 0)
+            return spec.device_map
+        return {"": self._single(spec.device)}
+
+    def release(self) -> None:
+        """Give up all locks, after the memory of models that are gone."""
+        torch = sys.modules.get("torch")
+        if self._taken and torch is not None:
+            gc.collect()  # the frames of a failure hold each other, and what they worked with
+            torch.cuda.empty_cache()  # else torch keeps it for this process
+        self._taken = False
+        self._locks.close()
+
+    def _single(self, device: str) -> str:
+        """Return the device, locked if it is a GPU; one that is not there is returned as it is."""
+        kind, _, number = device.partition(":")
+        if kind not in ("auto", "cuda"):
+            return device
+        gpus = self._gpus()
+        if not gpus:
+            return "cpu" if kind == "auto" else device
+        if not number:
+            return f"cuda:{gpus.index(self._lock_one(self._alike(gpus), self.worker))}"
+        if number.isdecimal() and int(number) < len(gpus):
+            self._lock_one([gpus[int(number)]], 0)
+        return device
+
+    def _alike(self, gpus: Sequence[str]) -> Sequence[str]:
+        """Return the GPUs of the first one's kind: another kind would give other numbers."""
+        kinds = visible_kinds() if self._kinds is None else self._kinds
+        others = {gpu for gpu, kind in zip(gpus, kinds, strict=False) if kind != kinds[0]}
+        return [gpu for gpu in gpus if gpu not in others]
+
+    def _lock_one(self, gpus: Sequence[str], worker: int) -> str:
+        """Wait until one of the GPUs is free, and return it locked."""
+        told = False
+        while (found := choose(len(gpus), worker, lambda gpu: self._lock(gpus[gpu]))) is None:
+            if not told:
+                _log.warning("waiting for a GPU: other processes have models there")
+                told = True
+            time.sleep(_PAUSE)
+        return gpus[found]
+
+    def _lock(self, gpu: str) -> bool:
+        try:
+            self._locks.enter_context(held("gpu", gpu, timeout=0))
+        except TimeoutError:
+            return False
+        return True
+
+    def _gpus(self) -> Sequence[str]:
+        if self._known is None:
+            self._known = _visible_gpus()
+        return self._known
+
+
+def kinds(spec: ModelSpec) -> list[str]:
+    """Return the kinds of GPUs that a model will be put on, without putting it there."""
+    kind, _, number = spec.device.partition(":")
+    if spec.device_map is None and kind not in ("auto", "cuda"):
+        return []
+    visible = visible_kinds()
+    if spec.device_map is not None:
+        return sorted(set(visible))
+    first = int(number) if number.isdecimal() else 0
+    return visible[first : first + 1]
+
+
+def visible_kinds() -> list[str]:
+    """Return the kind of each GPU, in the order in which torch numbers them."""
+    try:
+        if importlib.metadata.version("torch").endswith("+cpu"):
+            return []  # and it need not be imported to know that
+    except importlib.metadata.PackageNotFoundError:
+        return []
+    import torch
+
+    if not torch.cuda.is_available():
+        return []
+    properties = map(torch.cuda.get_device_properties, range(torch.cuda.device_count()))
+    return [f"{each.name} (compute capability {each.major}.{each.minor})" for each in properties]
+
+
+def check_placement(spec: ModelSpec, places: Sequence[str]) -> None:
+    """Refuse a model that spilled over from GPUs to the machine's memory or disk.
+
+    It would be sent to the GPUs anew for every batch, hundreds of times slower.
+
+    Parameters
+    ----------
+    places : sequence of str
+        The devices that hold its parts, or "disk".
+    """
+    gpus = [place for place in places if place not in ("cpu", "disk")]
+    if gpus and len(gpus) < len(places):
+        raise ModelError(
+            f"{spec.name} cannot be loaded: the memory of {', '.join(gpus)} does not hold all of "
+            "it; use a stronger quantization, a smaller model or more GPUs"
+        )
+
+
+def _visible_gpus() -> list[str]:
+    """Return what identifies each GPU, in the order in which torch numbers them."""
+    import torch
+
+    if not torch.cuda.is_available():
+        return []
+    properties = map(torch.cuda.get_device_properties, range(torch.cuda.device_count()))
+    # An old driver tells no UUID; then the number has to do.
+    return [str(getattr(found, "uuid", number)) for number, found in enumerate(properties)]

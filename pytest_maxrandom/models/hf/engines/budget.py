@@ -1,0 +1,113 @@
+"""How many tokens go through a model at once."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, TypeVar
+
+import torch
+
+from pytest_maxrandom.errors import ScoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_maxrandom.models.hf.engines.network import Network
+
+    T = TypeVar("T")
+
+_LEAST = 64
+_PART = 0.5
+"""Of the free memory; the rest is for what the estimate does not know of."""
+
+
+class Budget:
+    """Tokens per forward pass: halved where memory does not hold them, and remembered.
+
+    Parameters
+    ----------
+    tokens : int
+        The first to be tried.
+    device : str
+        For the message.
+    texts : int
+        How many texts have room in a pass, until memory is out once, even if they are long.
+    """
+
+    def __init__(self, tokens: int, device: str, texts: int = 0) -> None:
+        self.tokens = tokens
+        self._device = device
+        self._texts = texts
+
+    def room(self, longest: int) -> int:
+        """Return the tokens of a pass for texts of at most `longest` tokens."""
+        return max(self.tokens, self._texts * longest)
+
+    def attempt(self, run: Callable[[], T], tokens: int, *, alone: int | None = None) -> T | None:
+        """Return what `run` returns; None, with half the budget from now on, if memory is out.
+
+        Parameters
+        ----------
+        tokens : int
+            How many go through the model.
+        alone : int, optional
+            Length of the one text that this is, where it cannot be made smaller.
+
+        Raises
+        ------
+        ScoreError
+            If memory does not hold one text.
+        """
+        try:
+            return run()
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+            if alone is not None:
+                raise ScoreError(
+                    f"the memory of {self._device} does not hold a text of {alone} tokens beside "
+                    "the model; use fewer shots, a stronger quantization or a smaller model"
+                ) from error
+        # Here, what the failed pass held is no longer kept alive by its traceback.
+        self.tokens = max(1, tokens // 2 if self._texts else min(self.tokens, tokens) // 2)
+        self._texts = 0
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        return None
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Say whether an error means that memory is out, on a GPU or on the CPU."""
+    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
+        return True
+    text = str(error)
+    signs = ("DefaultCPUAllocator", "CUBLAS_STATUS_ALLOC_FAILED", "out of memory")
+    return isinstance(error, RuntimeError) and any(sign in text for sign in signs)
+
+
+def start(network: Network, on_cpu: int, elsewhere: int) -> int:
+    """Return the tokens to begin with: the fastest number, or less where memory is short."""
+    most = on_cpu if network.device == "cpu" else elsewhere
+    free = _free_bytes(network.device)
+    if free is None:
+        return most
+    return max(_LEAST, min(most, int(_PART * free / _bytes_per_token(network))))
+
+
+def _bytes_per_token(network: Network) -> int:
+    """Estimate what one token takes: activations of a layer, keys and values, and its logits."""
+    config = network.model.config.get_text_config()
+    hidden = int(getattr(config, "hidden_size", 0) or 1024)
+    inner = int(getattr(config, "intermediate_size", None) or 4 * hidden)
+    layers = int(getattr(config, "num_hidden_layers", 0) or 32)
+    vocabulary = int(getattr(config, "vocab_size", 0) or 32_000)
+    size = network.dtype.itemsize
+    return size * (12 * hidden + 4 * inner + 2 * layers * hidden) + (size + 8) * vocabulary
+
+
+def _free_bytes(device: str) -> int | None:
+    if device.startswith("cuda"):
+        return int(torch.cuda.mem_get_info(torch.device(device))[0])
+    if device == "cpu" and "SC_AVPHYS_PAGES" in getattr(os, "sysconf_names", {}):
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return None

@@ -1,0 +1,244 @@
+"""Chooses how a model is read: by its configuration, then by trying it on a few tokens.
+
+An engine that a model cannot take is often wrong without a word (by 1 to 7 nats). So none is used
+before its log-likelihoods of a probe were those of the plain way; and with a type of model that is
+not tested at every length, none is used for texts longer than a probe was.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import torch
+
+from pytest_maxrandom.errors import ModelError, ScoreError
+from pytest_maxrandom.models.hf.engines.budget import Budget, is_out_of_memory, start
+from pytest_maxrandom.models.hf.engines.network import Network
+from pytest_maxrandom.models.hf.engines.packed import Packed
+from pytest_maxrandom.models.hf.engines.plain import Plain
+from pytest_maxrandom.models.hf.engines.rows import Rows
+from pytest_maxrandom.models.hf.engines.traits import Traits, traits
+from pytest_maxrandom.models.requests import Request
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_maxrandom.models.hf.engines.network import Sums
+
+ENGINES = ("auto", "packed", "rows", "plain")
+
+_FIRST_PROBE = 24
+"""Tokens of the longest text of the probe at load."""
+
+_FLOOR = {torch.float32: 1e-3, torch.float64: 1e-3}
+_FLOOR_ELSEWHERE = 0.25
+_CEILING = 1.0
+"""Differences of a sum, in nats: rounding in 16 bits reaches .1, and a wrong mask begins at 1.4."""
+
+_TEXTS = 3
+"""Of the longest in one packed pass; with fewer, much of what they share is computed twice."""
+
+_START = {"packed": (512, 4096), "rows": (1024, 4096), "plain": (4096, 16384)}
+"""Tokens per forward pass to begin with, on a CPU and elsewhere."""
+
+
+class Engine(Protocol):
+    """One way to put requests through a model."""
+
+    name: str
+    budget: Budget
+
+    def score(self, requests: Sequence[Request]) -> Sums:
+        """Return the log-likelihood of each request's answer."""
+        ...
+
+
+@dataclass(slots=True)
+class Choice:
+    """The engine of a model, and the plain way for what is too long for it.
+
+    Attributes
+    ----------
+    engine, plain : Engine
+    reason : str or None
+        Why the engine is not the packed one.
+    verified : int or None
+        Texts of at most so many tokens may take the engine; None where all may.
+    """
+
+    engine: Engine
+    plain: Plain
+    reason: str | None
+    verified: int | None
+    _tokens: int
+    _network: Network
+    _limit: int | None
+
+    def reach(self, longest: int, most: int | None) -> int | None:
+        """Return how long a text may be for the engine, after a longer probe where one is due.
+
+        Parameters
+        ----------
+        longest : int
+            Tokens of the longest text at hand.
+        most : int, optional
+            What the model's context holds.
+        """
+        if self.verified is None or longest <= self.verified or self.verified == self._limit:
+            return self.verified
+        length = 1 << (longest - 1).bit_length()
+        bounds = [bound for bound in (most, self._limit) if bound is not None]
+        length = min([length, *bounds])
+        if length > self.verified:
+            if _differs(self.engine, self.plain, self._network, length, self._tokens) is None:
+                self.verified = length
+            else:
+                self._limit = self.verified
+        return self.verified
+
+
+def choose(
+    model: Any,
+    device: str,
+    wanted: str,
+    batch_tokens: int | None,
+    context_length: int | None,
+) -> Choice:
+    """Choose the engine of a model.
+
+    Parameters
+    ----------
+    wanted : str
+        One of :data:`ENGINES`.
+    batch_tokens : int, optional
+        Tokens per forward pass to begin with, instead of an estimate.
+
+    Raises
+    ------
+    ModelError
+        If the model cannot take the engine that is wanted.
+    ValueError
+        If there is no such engine.
+    """
+    if wanted not in ENGINES:
+        raise ValueError(f"engine is {wanted!r}; expected one of {', '.join(ENGINES)}")
+    network = Network(model, device)
+    known = traits(model)
+
+    def budget(name: str) -> Budget:
+        # What a probe has to fill must not grow with the texts.
+        texts = _TEXTS if name == "packed" and known.known and batch_tokens is None else 0
+        return Budget(batch_tokens or start(network, *_START[name]), device, texts)
+
+    sizes = {name: budget(name) for name in _START}
+    plain = Plain(network, sizes["plain"], alone_beyond=known.alone_beyond)
+    if wanted == "plain":
+        return Choice(plain, plain, "the plain engine was asked for", None, 0, network, None)
+    engines: list[Engine] = [
+        Packed(network, sizes["packed"], known.window),
+        Rows(network, sizes["rows"]),
+    ]
+    length = min(bound for bound in (_FIRST_PROBE, context_length, known.limit) if bound)
+    first = None
+    for engine in engines:
+        if wanted not in ("auto", engine.name):
+            continue
+        # Rows of a model that should have been packed were never tested beyond the probe.
+        tested = known.known and (wanted != "auto" or first == known.against_packed)
+        tokens = 0 if tested else sizes[engine.name].tokens
+        reason = _against(engine, known, network) or _differs(
+            engine, plain, network, length, tokens
+        )
+        if reason is None:
+            if wanted == "rows":
+                first = "the rows engine was asked for"
+            verified = known.limit if tested else length
+            return Choice(engine, plain, first, verified, tokens, network, known.limit)
+        first = first or reason
+        if wanted != "auto":
+            raise ModelError(
+                f"the engine `{wanted}` cannot read this {model.config.model_type} model: "
+                f"{reason}; expected `auto` or another engine"
+            )
+    return Choice(plain, plain, first, None, 0, network, None)
+
+
+def _against(engine: Engine, known: Traits, network: Network) -> str | None:
+    refusal = known.against_rows if engine.name == "rows" else known.against_packed
+    if refusal is None and not network.takes_cache:
+        return "its forward takes no cache of keys and values"
+    if refusal is None and engine.name == "packed" and not network.takes_positions:
+        return "its forward takes no position ids"
+    return refusal
+
+
+def _differs(
+    engine: Engine, plain: Plain, network: Network, length: int, tokens: int = 0
+) -> str | None:
+    """Return why the engine cannot be used for texts of `length` tokens; None if it can.
+
+    Parameters
+    ----------
+    tokens : int
+        The least to go through the model at once: a packed forest is longer than any of its texts,
+        and a model may count along the row.
+    """
+    requests, checked = _probe(network, length, tokens)
+    wanted = [requests[index] for index in checked]
+    try:
+        expected = plain.score(wanted).values
+        alone = [plain.score([request]).values[0] for request in wanted]
+    except ScoreError:
+        return "the plain way gives no finite numbers to compare a probe with"
+    noise = _distance(expected, alone)
+    floor = _FLOOR.get(network.computed, _FLOOR_ELSEWHERE)
+    try:
+        found = engine.score(requests).values
+    except Exception as error:  # whatever a model's own code raises at an unusual mask or cache
+        if is_out_of_memory(error):
+            raise
+        return f"a probe ended with {type(error).__name__}"
+    difference = _distance(expected, [found[index] for index in checked])
+    if not difference <= max(floor, min(4 * noise, _CEILING)):
+        return (
+            f"a probe of {length} tokens differed from the plain way by {difference:.3g} nats, and "
+            f"the plain way from itself by {noise:.3g}"
+        )
+    return None
+
+
+def _probe(network: Network, length: int, tokens: int) -> tuple[list[Request], list[int]]:
+    """Return examples of random tokens after a prefix, and which requests are to be compared.
+
+    The longest text has `length` tokens. The answers have one, two and three tokens, where there is
+    room, and begin alike. There are two examples, or as many as have `tokens` nodes together; those
+    compared are the first, the middle and the last in a forest's order.
+    """
+    rng = random.Random(length)
+    vocabulary = int(network.model.config.get_text_config().vocab_size)
+
+    def draw(count: int) -> tuple[int, ...]:
+        return tuple(rng.randrange(vocabulary) for _ in range(count))
+
+    answer = min(3, max(1, length // 2 - 1))
+    # Nearly all is prefix: nodes of a full forest are then as far apart in a row as they can be.
+    prefix = draw(max(1, length - answer - 6))
+    room = max(0, length - answer - len(prefix))
+    sizes = [room, max(0, room - 2)]  # uneven, and near enough to stand in one batch of rows
+    while sum(sizes) + (len(sizes) + 2) * (answer + 1) < tokens:
+        sizes.append(max(1, room // 2))
+    contexts = sorted({prefix + draw(size) for size in sizes})
+    requests = []
+    for context in contexts:
+        first = draw(answer)
+        answers = [*(first[:count] for count in range(1, answer + 1)), (*first[:-1], *draw(1))]
+        requests += [Request(context + tail, len(context)) for tail in answers]
+    each = len(requests) // len(contexts)
+    compared = sorted({0, len(contexts) // 2, len(contexts) - 1})
+    return requests, [each * example + one for example in compared for one in range(each)]
+
+
+def _distance(one: Sequence[float], other: Sequence[float]) -> float:
+    return max(abs(a - b) for a, b in zip(one, other, strict=True))

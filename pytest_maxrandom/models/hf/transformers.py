@@ -1,0 +1,254 @@
+"""Loads causal language models of Hugging Face transformers, quantized by bitsandbytes."""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import os
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.errors import ModelError
+from pytest_maxrandom.models.hf.adapters import attach, check_adapter
+from pytest_maxrandom.models.hf.arithmetic import keep_generic
+from pytest_maxrandom.models.hf.causal import CausalModel
+from pytest_maxrandom.models.hf.devices import Processors, check_placement
+from pytest_maxrandom.models.hf.hub import pinned
+from pytest_maxrandom.models.hf.refusals import (
+    brief,
+    check_files,
+    check_quantized,
+    check_stored,
+    check_weights,
+    stored_quantization,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_maxrandom.models.base import Engine
+    from pytest_maxrandom.suite.spec import ModelSpec
+
+_REQUIRED = ("torch", "transformers", "safetensors", "accelerate")
+_NOISE = 0.05
+"""Of the logits' standard deviation; a trained model that looks ahead is beyond all of it."""
+
+
+def load(
+    spec: ModelSpec,
+    location: str,
+    processors: Processors | None = None,
+    *,
+    adapter: str | None = None,
+    engine: Engine = "auto",
+    batch_tokens: int | None = None,
+) -> CausalModel:
+    """Load a model and its tokenizer.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+        What the suite says of it.
+    location : str
+        Hub id or local folder.
+    processors : Processors, optional
+        What the model may be put on; other processes keep off until these are released. Without
+        them, GPUs are locked while the model is loaded only.
+    adapter : str, optional
+        Hub id or local folder of its adapter.
+    engine : str
+        How choices are scored.
+    batch_tokens : int, optional
+        Tokens of a batch at most.
+
+    Raises
+    ------
+    ModelError
+        In one sentence.
+    LockError
+        If a GPU cannot be locked.
+    """
+    processors = processors or Processors()
+    required = [*_REQUIRED, *(["bitsandbytes"] if spec.quantization != "none" else [])]
+    if missing := [name for name in required if importlib.util.find_spec(name) is None]:
+        raise ModelError(
+            f"{spec.name} needs {', '.join(missing)}, which is not installed; "
+            'pip install "pytest-maxrandom[hf]"'
+        )
+    with _quiet_imports():
+        import torch
+        import transformers
+
+    if processors.workers > 1:
+        torch.set_num_threads(max(1, (os.cpu_count() or 1) // processors.workers))
+    device_map = processors.take(spec)
+    if not isinstance(device_map, str):
+        _check_device(spec, device_map[""])
+    source: dict[str, Any] = {"trust_remote_code": spec.trust_remote_code}
+    check_files(spec, location)
+    if not Path(location).is_dir():
+        source["revision"] = pinned(spec.name, spec.revision, "config.json")
+    if adapter is not None:
+        check_adapter(spec)
+    with _quiet(transformers):
+        part = "configuration"
+        try:
+            config = transformers.AutoConfig.from_pretrained(location, **source)
+            stored = stored_quantization(config)
+            check_stored(spec, stored)
+            part = "tokenizer"
+            tokenizer = transformers.AutoTokenizer.from_pretrained(location, **source)
+            part = "model"
+            model, report = transformers.AutoModelForCausalLM.from_pretrained(
+                location,
+                use_safetensors=True,
+                device_map=device_map,
+                ignore_mismatched_sizes=True,  # so that they can be named
+                output_loading_info=True,
+                **_precision(spec, stored),
+                **source,
+            )
+        except ModelError:
+            raise
+        except Exception as error:  # whatever a loader or a model's own code raises
+            reason = _reason(error, spec) or f"its {part}: {brief(error)}"
+            raise ModelError(f"{spec.name} cannot be loaded: {reason}") from error
+    check_weights(spec, report)
+    check_quantized(spec, model)
+    keep_generic(model)  # before anything is put through it
+    placed = _placed(model)
+    check_placement(spec, placed)
+    device = str(model.get_input_embeddings().weight.device)
+    if adapter is not None:
+        with _quiet(transformers):
+            model = attach(spec, model, adapter)
+    _check_causal(spec, model.eval(), device)
+    loaded = CausalModel(model, tokenizer, device, batch_tokens=batch_tokens, engine=engine)
+    loaded.device = ", ".join(placed)
+    loaded.revision = source.get("revision", loaded.revision)
+    return loaded
+
+
+def _precision(spec: ModelSpec, stored: str | None) -> dict[str, Any]:
+    """Return how the weights are loaded, as arguments of from_pretrained."""
+    import torch
+    from transformers import BitsAndBytesConfig
+
+    if spec.dtype != "auto":
+        dtype = getattr(torch, spec.dtype)
+    else:
+        # LLM.int8() computes in float16 (arXiv 2208.07339), and casts what is not.
+        dtype = {"none": "auto", "int8": torch.float16}.get(spec.quantization, torch.bfloat16)
+    if stored or spec.quantization == "none":
+        return {"dtype": dtype}
+    if spec.quantization == "int8":
+        quantization = BitsAndBytesConfig(load_in_8bit=True)
+        # It says so for every layer and every batch.
+        logging.getLogger("bitsandbytes.autograd._functions").setLevel(logging.ERROR)
+    else:
+        quantization = BitsAndBytesConfig(
+            load_in_4bit=True,
+            bnb_4bit_quant_type=spec.quantization,
+            bnb_4bit_use_double_quant=True,
+            bnb_4bit_compute_dtype=dtype,
+        )
+    return {"quantization_config": quantization, "dtype": dtype}
+
+
+def _check_device(spec: ModelSpec, device: str) -> None:
+    """Refuse a device on which nothing can be put."""
+    import torch
+
+    try:
+        torch.zeros(1, device=device).cpu()
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise ModelError(
+            f"the device `{device}` of {spec.name} cannot be used on this machine "
+            f"({brief(error)}); expected auto, cpu, cuda or cuda:1"
+        ) from error
+
+
+def _placed(model: Any) -> list[str]:
+    """Return the devices that hold parts of the model, in the order of its layers."""
+    import torch
+
+    places = getattr(model, "hf_device_map", None) or {"": model.device}
+    names = (place if place == "disk" else str(torch.device(place)) for place in places.values())
+    return list(dict.fromkeys(names))
+
+
+def _check_causal(spec: ModelSpec, model: Any, device: str) -> None:
+    """Refuse a model in which a token's scores depend on later tokens.
+
+    The two texts differ in their last token only, and stand in one batch, so that all they have in
+    common goes through the same arithmetic.
+    """
+    import torch
+
+    probe = torch.tensor([[1, 2, 3, 4], [1, 2, 3, 5]], device=device)
+    everywhere = torch.ones_like(probe)
+    try:
+        with torch.inference_mode():
+            logits = model(input_ids=probe, attention_mask=everywhere, use_cache=False).logits
+    except Exception as error:  # whatever a model's own code raises
+        raise ModelError(
+            f"{spec.name} cannot read a text with `quantization: {spec.quantization}` on "
+            f"{device}: {brief(error)}; try another quantization or dtype"
+        ) from error
+    logits = logits.float()
+    before = logits[:, :3]
+    if not torch.isfinite(logits).all():
+        raise ModelError(
+            f"{spec.name} computes numbers that are not finite; try another dtype or quantization"
+        )
+    if (before[0] - before[1]).abs().max() > _NOISE * before.std():
+        raise ModelError(
+            f"{spec.name} looks ahead (a token's scores depend on later tokens); expected a causal "
+            "language model"
+        )
+
+
+def _reason(error: Exception, spec: ModelSpec) -> str | None:
+    """Return what is behind a loader's error, where it is known."""
+    from pytest_maxrandom.models.hf.engines.budget import is_out_of_memory
+
+    text = str(error)
+    if is_out_of_memory(error):
+        where = "all GPUs together" if spec.device_map else f"`device: {spec.device}`"
+        return (
+            f"the memory of {where} does not hold it; use a stronger quantization, a smaller "
+            "model, or with several GPUs `device_map: auto`"
+        )
+    if "trust_remote_code" in text and not spec.trust_remote_code:
+        return (
+            "it comes with code of its own; write `trust_remote_code: true` in the suite if that "
+            "code may run on this machine"
+        )
+    if "for this kind of AutoModel" in text:
+        return "it is no causal language model; expected one that AutoModelForCausalLM knows"
+    return None
+
+
+@contextmanager
+def _quiet_imports() -> Iterator[None]:
+    """Keep the libraries' own deprecations out of the user's summary."""
+    with warnings.catch_warnings():
+        for category in (DeprecationWarning, FutureWarning):
+            warnings.simplefilter("ignore", category)
+        yield
+
+
+@contextmanager
+def _quiet(transformers: Any) -> Iterator[None]:
+    """Keep loading bars out of the test report."""
+    bars = transformers.utils.logging
+    was_on = bars.is_progress_bar_enabled()
+    bars.disable_progress_bar()
+    try:
+        with _quiet_imports():
+            yield
+    finally:
+        if was_on:
+            bars.enable_progress_bar()

@@ -1,1 +1,0 @@
-"""From questions to tokens: what is put through a model, and which positions are scored."""

@@ -1,0 +1,1 @@
+"""Claims that are made of several sweeps, and studies of many results."""

@@ -1,0 +1,220 @@
+"""Which answers of two arms are right: the same prompts on the same examples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from numpy.typing import NDArray
+
+    from pytest_maxrandom.prompts.sampling import PromptSet
+    from pytest_maxrandom.recorded.sweep import RecordedSweep
+    from pytest_maxrandom.sweeps.predictions import Predictions
+
+
+class Unpaired(ValueError):
+    """The two arms were not asked the same; says in one sentence what differs first."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PairedAnswers:
+    """The answers of two arms in one replicate.
+
+    Attributes
+    ----------
+    examples : tuple of str
+        What tells the examples apart, length n.
+    first, second : ndarray of bool
+        Shape (t, n): whether the answer to this prompt and example is right.
+    evaluated : ndarray of bool
+        Shape (t, n): whether there is an answer; in both arms, or in neither.
+    prompts : tuple of hashable, optional
+        What tells the prompts of all replicates apart, length t; by default their places.
+    clusters : tuple of hashable, optional
+        Which cluster each example belongs to, length n, None for one that stands alone.
+    """
+
+    examples: tuple[str, ...]
+    first: NDArray[np.bool_]
+    second: NDArray[np.bool_]
+    evaluated: NDArray[np.bool_]
+    prompts: tuple[Hashable, ...] | None = None
+    clusters: tuple[Hashable | None, ...] | None = None
+
+    def __post_init__(self) -> None:
+        shapes = {self.first.shape, self.second.shape, self.evaluated.shape}
+        if len(shapes) > 1 or self.first.ndim != 2 or self.first.shape[1] != len(self.examples):
+            raise ValueError(f"expected arrays of one shape (t, n), found {sorted(shapes)}")
+        if not self.evaluated.any(axis=1).all():
+            raise ValueError("each prompt must be evaluated on an example, and there must be one")
+        for axis, names in enumerate((self.prompts, self.clusters)):
+            if names is not None and len(names) != self.first.shape[axis]:
+                what = ("prompts", "clusters")[axis]
+                raise ValueError(
+                    f"expected {self.first.shape[axis]} {what}, one for each "
+                    f"{('prompt', 'example')[axis]}, found {len(names)}"
+                )
+
+    @property
+    def signed(self) -> NDArray[np.int64]:
+        """1 where only the first arm is right, -1 where only the second is, shape (t, n)."""
+        return (self.first.astype(np.int64) - self.second) * self.evaluated
+
+    def swapped(self) -> PairedAnswers:
+        """Return the same with the arms exchanged."""
+        return replace(self, first=self.second, second=self.first)
+
+
+def check_prompts(first: PromptSet, second: PromptSet) -> None:
+    """Make sure that prompt j shows the same demonstrations in both arms, for each j.
+
+    Raises
+    ------
+    Unpaired
+        If not.
+    """
+    t, other = len(first.prompts), len(second.prompts)
+    if t != other:
+        raise Unpaired(f"the one has {t} distinct prompts, and the other {other}")
+    if [each.content for each in first.validation] != [each.content for each in second.validation]:
+        raise Unpaired("their validation examples are not the same")
+    for place, (one, two) in enumerate(zip(first.prompts, second.prompts, strict=True)):
+        if one.demonstrations != two.demonstrations:
+            raise Unpaired(f"prompt {place + 1} shows other demonstrations in the one")
+    if first.regime != second.regime:
+        raise Unpaired("the one has demonstrations from the validation set, the other has not")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ArmAnswers:
+    """The answers of one arm in one replicate; shapes as in `PairedAnswers`."""
+
+    examples: tuple[str, ...]
+    correct: NDArray[np.bool_]
+    evaluated: NDArray[np.bool_]
+    prompts: tuple[str, ...]
+    clusters: tuple[str | None, ...] | None
+
+    @classmethod
+    def of(cls, prompt_set: PromptSet, predictions: Predictions) -> ArmAnswers:
+        """Return which predictions of a sweep are right."""
+        examples = tuple(example.id for example in prompt_set.validation)
+        places = {name: place for place, name in enumerate(examples)}
+        evaluated = np.zeros((len(predictions.prompts), len(examples)), dtype=np.bool_)
+        correct = np.zeros_like(evaluated)
+        for row, prompt in enumerate(predictions.prompts):
+            columns = [places[example.id] for example in prompt.examples]
+            answers = zip(prompt.chosen, prompt.examples, strict=True)
+            correct[row, columns] = [choice in example.right for choice, example in answers]
+            evaluated[row, columns] = True
+        clusters = tuple(example.cluster for example in prompt_set.validation)
+        return cls(
+            examples,
+            correct,
+            evaluated,
+            tuple(prompt.prompt.digest for prompt in predictions.prompts),
+            clusters if any(own is not None for own in clusters) else None,
+        )
+
+    def beside(self, other: ArmAnswers) -> PairedAnswers:
+        """Put the answers of two arms side by side, of prompts that `check_prompts` has paired."""
+        return PairedAnswers(
+            self.examples, self.correct, other.correct, self.evaluated, self.prompts, self.clusters
+        )
+
+
+def paired_sweeps(first: RecordedSweep, second: RecordedSweep) -> PairedAnswers:
+    """Put two recorded sweeps side by side; nothing that only one of them has is left out silently.
+
+    Prompts are paired by what makes them the prompts that they are; where arms write prompts
+    differently, so that no identity is shared, by their ids in the results or their demonstrations.
+
+    Raises
+    ------
+    Unpaired
+        Where the two do not hold the same prompts, examples and answers.
+    """
+    sweeps = first, second
+    rows = _same("prompt", sweeps, [each.prompt_ids for each in sweeps], _prompts(first, second))
+    examples = [each.example_ids for each in sweeps]
+    columns = _same("example", sweeps, examples, examples)
+    for row, other in enumerate(rows):
+        shown = first.demonstration_ids[row], second.demonstration_ids[other]
+        if all(shown) and shown[0] != shown[1]:
+            raise Unpaired(
+                f"prompt {first.prompt_ids[row]!r} shows other demonstrations in {_where(second)} "
+                f"than in {_where(first)}"
+            )
+    cells = np.ix_(rows, columns)
+    evaluated = second.evaluated[cells]
+    odd = np.argwhere(first.evaluated != evaluated)
+    if len(odd):
+        row, column = odd[0]
+        only = first if first.evaluated[row, column] else second
+        raise Unpaired(
+            f"prompt {first.prompt_ids[row]!r} was evaluated on example "
+            f"{first.example_ids[column]!r} in {_where(only)} only"
+        )
+    return PairedAnswers(
+        first.example_ids,
+        first.correct,
+        second.correct[cells],
+        evaluated,
+        first.identities,
+        _clusters(first, second, columns),
+    )
+
+
+def _clusters(
+    first: RecordedSweep, second: RecordedSweep, columns: Sequence[int]
+) -> tuple[str, ...] | None:
+    """Return the clusters of the first sweep's examples, which either file may tell."""
+    others = None if second.clusters is None else tuple(second.clusters[k] for k in columns)
+    if first.clusters is None or others is None:
+        return first.clusters or others
+    pairs = list(zip(first.clusters, others, strict=True))
+    odd = next((place for place, (own, other) in enumerate(pairs) if own != other), None)
+    if odd is not None:
+        raise Unpaired(
+            f"example {first.example_ids[odd]!r} belongs to the cluster {pairs[odd][0]!r} in "
+            f"{_where(first)} and to {pairs[odd][1]!r} in {_where(second)}"
+        )
+    return first.clusters
+
+
+def _prompts(first: RecordedSweep, second: RecordedSweep) -> list[Sequence[Hashable]]:
+    """Return what both sweeps tell their prompts apart by, and have in common."""
+    ways: list[list[Sequence[Hashable]]] = [
+        [first.identities, second.identities],
+        [first.prompt_ids, second.prompt_ids],
+        [first.demonstration_ids, second.demonstration_ids],
+    ]
+    for way in ways:
+        if set(way[0]) & set(way[1]) and all(len(set(names)) == len(names) for names in way):
+            return way
+    return ways[0]
+
+
+def _same(
+    noun: str,
+    sweeps: tuple[RecordedSweep, RecordedSweep],
+    shown: Sequence[Sequence[str]],
+    names: Sequence[Sequence[Hashable]],
+) -> list[int]:
+    """Return where in the second sweep each of the first one's is."""
+    for side in (0, 1):
+        others = set(names[1 - side])
+        alone = next((i for i, name in enumerate(names[side]) if name not in others), None)
+        if alone is not None:
+            raise Unpaired(f"{noun} {shown[side][alone]!r} is in {_where(sweeps[side])} only")
+    places = {name: place for place, name in enumerate(names[1])}
+    return [places[name] for name in names[0]]
+
+
+def _where(sweep: RecordedSweep) -> str:
+    return f"{sweep.path} ({sweep.claim})"

@@ -1,0 +1,102 @@
+"""What the difference of two arms means: from numbers to a record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.notation import accuracy, level, p_value, signed
+from pytest_maxrandom.record import PromptPair
+
+if TYPE_CHECKING:
+    from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord
+    from pytest_maxrandom.studies.arms.reduction import Difference
+    from pytest_maxrandom.suite.designs import DifferenceSpec
+
+
+def conclude(record: ComparisonRecord, found: Difference, claim: DifferenceSpec | None) -> None:
+    """Write down what was found, and whether what is claimed of it holds."""
+    record.t, record.n = found.t, found.n
+    record.first_accuracy, record.second_accuracy = found.first_accuracy, found.second_accuracy
+    record.difference = found.mean
+    record.low, record.high = found.interval(record.confidence)
+    record.p_value, record.units = found.p_value(), found.units
+    record.sampled = dict(found.counted.items())
+    record.first_best, record.second_best = found.first_best, found.second_best
+    record.best_difference = found.best_difference
+    best = found.best_interval(record.confidence)
+    record.best_low, record.best_high = best or (None, None)
+    record.prompts = [
+        PromptPair(each.only_first, each.only_second, each.p_value, each.adjusted_p)
+        for each in found.prompts
+    ]
+    record.by_replicate = list(found.by_replicate)
+    record.notes += notes(found)
+    margin = None if claim is None else claim.margin
+    if claim is None or margin is None:
+        record.passed = True
+        return
+    record.assertion_p = found.p_greater(margin)
+    record.passed = record.assertion_p <= claim.level
+    if not record.passed:
+        record.message = _why(record, claim, margin)
+
+
+def notes(found: Difference) -> list[str]:
+    """Say how the numbers came about, one sentence each."""
+    if len(found.tests) == 1:
+        return []
+    *most, last = (f"of the {units}" for units in found.counted)
+    return [
+        f"Signs were flipped {', '.join(most)} and {last} (each with its mean difference); "
+        f"p-values are the largest ones, here of the {found.units}, and the interval holds all."
+    ]
+
+
+def conclude_contamination(
+    record: ContaminationRecord, boost: Difference, bias: Difference, *, allow_inconclusive: bool
+) -> None:
+    """Write down what three arms tell; a bias means nothing where tuning changes nothing."""
+    record.boost, record.boost_p = boost.mean, boost.p_greater()
+    record.bias, record.bias_p = bias.mean, bias.p_greater()
+    record.sampled = dict(bias.counted.items())
+    record.notes += notes(bias)
+    of_boost, of_bias = p_value(record.boost_p), p_value(record.bias_p)
+    known = f"{record.extra} is {signed(record.boost)} above {record.base} (p {of_boost})"
+    beyond = f"{record.test} is {signed(record.bias)} above {record.extra} (p {of_bias})"
+    if record.boost_p > record.level:
+        record.finding = "inconclusive"
+        record.passed = allow_inconclusive
+        reason = (
+            f"inconclusive: {known}, so tuning on text of this kind shows no effect at level "
+            f"{level(record.level)}, and nothing can be said of {record.test!r}; use more examples "
+            "or replicates, or write `allow_inconclusive: true`"
+        )
+    elif record.bias_p <= record.level:
+        record.finding = "tuned on the text"
+        record.passed = False
+        reason = f"tuned on the text: {known}, and {beyond}, at level {level(record.level)}"
+    else:
+        record.finding, record.passed = "no sign of it", True
+    if not record.passed:
+        record.message = reason
+
+
+def _why(record: ComparisonRecord, claim: DifferenceSpec, margin: float) -> str:
+    assert record.n is not None
+    assert record.difference is not None
+    assert record.assertion_p is not None
+    prompts = f"t = {record.t} prompt{'s' if record.t != 1 else ''}"
+    many = f", {record.replicates} replicates" if record.replicates > 1 else ""
+    asked = "not_worse_than" if claim.better is None else "better"
+    if record.difference <= margin:
+        out = "the difference itself is not above that"
+    else:
+        out = "the difference is above that, but could be by chance; use more examples"
+    p = p_value(record.assertion_p, level=claim.level)
+    return (
+        f"{record.first} - {record.second} = {signed(record.difference)}, "
+        f"{record.confidence * 100:.4g} % interval {signed(record.low)} to {signed(record.high)}, "
+        f"n = {record.n}, {prompts}{many} ({accuracy(record.first_accuracy)} and "
+        f"{accuracy(record.second_accuracy)}): {asked} {margin:g} has p {p}, which is above "
+        f"{level(claim.level)}; {out}"
+    )

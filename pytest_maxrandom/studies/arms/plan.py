@@ -1,0 +1,253 @@
+"""From a suite and its claims to the comparisons of its arms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.claims.arms import arms_by_name, differences, differences_of_models
+from pytest_maxrandom.errors import Problem, SuiteError
+from pytest_maxrandom.notation import level as level_text
+from pytest_maxrandom.notation import p_value
+from pytest_maxrandom.recorded.sweep import RecordedSweep
+from pytest_maxrandom.studies.arms.answers import Unpaired, check_prompts, paired_sweeps
+from pytest_maxrandom.studies.arms.planned import (
+    PlannedComparison,
+    PlannedContamination,
+    Recorded,
+    Sweeps,
+)
+from pytest_maxrandom.studies.arms.reduction import smallest_p
+from pytest_maxrandom.studies.arms.units import FEWEST
+from pytest_maxrandom.suite.arms import model_names, two_arms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.recorded.claims import RecordedClaim
+    from pytest_maxrandom.studies.arms.planned import Sides
+    from pytest_maxrandom.suite.loader import RecordedSuite, Suite
+
+    Planned = PlannedComparison | PlannedContamination
+
+
+def plan_comparisons(suite: Suite, claims: Iterable[Sequence[PlannedClaim]]) -> list[Planned]:
+    """Return what a suite compares, task by task.
+
+    Parameters
+    ----------
+    claims
+        Of each of the suite's claims all replicates, itself first.
+
+    Raises
+    ------
+    SuiteError
+        With all arms that cannot be paired, and all comparisons that can never pass.
+    """
+    found = {(each[0].arm.name, each[0].cell.task.name, each[0].cell.shots): each
+             for each in claims}  # fmt: skip
+    arms = arms_by_name(suite.spec)
+
+    def sides(first: str, second: str, task: str, shots: int | None) -> Sides:
+        assert shots is not None
+        pair = Sweeps(found[arms[first].name, task, shots], found[arms[second].name, task, shots])
+        for one, other in zip(pair.first, pair.second, strict=True):
+            check_prompts(one.cell.prompt_set, other.cell.prompt_set)
+        return pair
+
+    def changed(first: str, second: str) -> tuple[str, ...]:
+        one, other = arms[first], arms[second]
+        return differences((one.model, one.prompts), (other.model, other.prompts))
+
+    shots = {task.name: list(suite.spec.prompts.shots) for task in suite.spec.tasks}
+    return _Planner(suite, list(arms), sides, changed).planned(
+        shots, unpassable=suite.spec.allow_unpassable
+    )
+
+
+def plan_recorded_comparisons(
+    suite: RecordedSuite, claims: Sequence[RecordedClaim]
+) -> list[Planned]:
+    """Return what a suite of recorded results compares, task by task.
+
+    Raises
+    ------
+    SuiteError
+        With all results that cannot be paired, and all comparisons that can never pass.
+    """
+    models = suite.spec.models
+    names = model_names(models)
+    places = {id(model): place for place, model in enumerate(models)}
+    found = {(places[id(claim.model)], claim.task, claim.shots): claim for claim in claims}
+
+    def sweep(name: str, task: str, shots: int | None) -> RecordedSweep | str:
+        """Return the results, or why they are missing."""
+        place = names[name]
+        claim = found.get((place, task, shots)) or found.get((place, task, None))
+        if claim is None:
+            raise Unpaired(f"there are no {shots}-shot results of {name!r}")
+        if claim.evidence is None:
+            return claim.missing or "its results are missing"
+        if not isinstance(claim.evidence.results, RecordedSweep):
+            raise Unpaired(f"the results of {name!r} are of the best prompt alone, and to compare "
+                           "arms needs every prompt's answer to every example")  # fmt: skip
+        return claim.evidence.results
+
+    def sides(first: str, second: str, task: str, shots: int | None) -> Sides:
+        pair = sweep(first, task, shots), sweep(second, task, shots)
+        one, other = pair
+        if isinstance(one, str):
+            return Recorded(None, one)
+        if isinstance(other, str):
+            return Recorded(None, other)
+        return Recorded(paired_sweeps(one, other), None)
+
+    def changed(first: str, second: str) -> tuple[str, ...]:
+        return differences_of_models(models[names[first]], models[names[second]])
+
+    shots: dict[str, Sequence[int | None]] = {}
+    for task in suite.spec.tasks:
+        told = {k for _, name, k in found if name == task.name and k is not None}
+        shots[task.name] = sorted(told) or [None]
+    return _Planner(suite, list(names), sides, changed).planned(shots, unpassable=False)
+
+
+class _Planner:
+    """Gathers what is compared, and the problems.
+
+    Parameters
+    ----------
+    names : list of str
+        What may stand in comparisons.
+    sides : callable
+        Returns the results of two arms on a task with a number of shots, or raises `Unpaired`.
+    changed : callable
+        Says what differs between two arms.
+    """
+
+    def __init__(
+        self,
+        suite: Suite | RecordedSuite,
+        names: list[str],
+        sides: Callable[[str, str, str, int | None], Sides],
+        changed: Callable[[str, str], tuple[str, ...]],
+    ) -> None:
+        self._suite, self._names = suite, names
+        self._sides, self._changed = sides, changed
+        self._problems: dict[Problem, None] = {}
+
+    def planned(
+        self, tasks: Mapping[str, Sequence[int | None]], *, unpassable: bool
+    ) -> list[Planned]:
+        """Return the comparisons on tasks with their numbers of shots."""
+        found = [
+            each
+            for spec in self._suite.spec.tasks
+            for each in self._of_task(spec.name, (*self._suite.spec.marks, *spec.marks), tasks)
+        ]
+        for each in () if unpassable else found:
+            self._check_passable(each)
+        if self._problems:
+            raise SuiteError(self._problems)
+        return found
+
+    def _of_task(
+        self, task: str, marks: Iterable[str], tasks: Mapping[str, Sequence[int | None]]
+    ) -> Iterator[Planned]:
+        shots, marks = tasks[task], tuple(dict.fromkeys(marks))
+        several = len(shots) > 1
+        for place in range(len(self._suite.spec.compare)):
+            for k in shots:
+                comparison = self._comparison(place, task, k, marks, several)
+                if comparison:
+                    yield comparison
+        for k in shots:
+            contamination = self._contamination(task, k, marks, several)
+            if contamination:
+                yield contamination
+
+    def _comparison(
+        self, place: int, task: str, shots: int | None, marks: tuple[str, ...], several: bool
+    ) -> PlannedComparison | None:
+        spec = self._suite.spec.compare[place]
+        first, second = two_arms(spec.arms, self._names)
+        try:
+            sides = self._sides(first, second, task, shots)
+        except Unpaired as error:
+            self._unpaired(("compare", place), first, second, task, error)
+            return None
+        what = f"{first}-{second}" + (f"-{shots}shot" if several else "")
+        return PlannedComparison(
+            name=f"compare[{what}]",
+            line=self._suite.line("compare", place),
+            task=task,
+            shots=shots,
+            first=first,
+            second=second,
+            changed=self._changed(first, second),
+            claim=spec.assertion,
+            xfail=spec.xfail,
+            marks=marks,
+            sides=sides,
+        )
+
+    def _contamination(
+        self, task: str, shots: int | None, marks: tuple[str, ...], several: bool
+    ) -> PlannedContamination | None:
+        spec = self._suite.spec.contamination
+        if spec is None:
+            return None
+        sides = []
+        for first, second in ((spec.extra, spec.base), (spec.test, spec.extra)):
+            try:
+                sides.append(self._sides(first, second, task, shots))
+            except Unpaired as error:
+                self._unpaired(("contamination",), first, second, task, error)
+                return None
+        return PlannedContamination(
+            name="contamination" + (f"[{shots}shot]" if several else ""),
+            line=self._suite.line("contamination"),
+            task=task,
+            shots=shots,
+            spec=spec,
+            marks=marks,
+            boost=sides[0],
+            bias=sides[1],
+        )
+
+    def _unpaired(
+        self, where: tuple[str | int, ...], first: str, second: str, task: str, error: Unpaired
+    ) -> None:
+        name = "".join(f"[{part}]" if isinstance(part, int) else part for part in where)
+        self._problem(
+            where,
+            f"{name}: {first!r} and {second!r} cannot be paired on {task}: {error}; arms must ask "
+            "the same prompts of the same examples",
+        )
+
+    def _check_passable(self, planned: Planned) -> None:
+        if isinstance(planned, PlannedContamination):
+            sides, level = planned.boost, planned.spec.level
+        elif planned.claim:
+            sides, level = planned.sides, planned.claim.level
+        else:
+            return
+        if isinstance(sides, Recorded) and sides.answers is None:
+            return
+        least = smallest_p(sides.examples, sides.prompts, sides.replicates)
+        if least > level:
+            others = [(sides.prompts, "prompts"), (sides.replicates, "replicates")]
+            units = [f"{sides.examples} examples"]
+            units += [f"{many} {kind}" for many, kind in others if many >= FEWEST]
+            problem = Problem(
+                self._suite.path,
+                planned.line,
+                f"{planned.task}::{planned.name} can never pass: with "
+                f"{' and '.join(units)} no p-value is below {p_value(least)}, and the "
+                f"level is {level_text(level)}; use more of them, or a higher level",
+            )
+            self._problems[problem] = None
+
+    def _problem(self, location: tuple[str | int, ...], message: str) -> None:
+        line = self._suite.line(*location)
+        self._problems[Problem(self._suite.path, line, message)] = None

@@ -1,0 +1,283 @@
+"""Replicates: the same claim with other validation examples and other demonstrations.
+
+The first replicate is the claim itself. In each of them the best prompt is chosen; between them
+nothing is, so the prompts of one are no tries of another's claim.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.claims.nulls import NoMetric
+from pytest_maxrandom.claims.plan import draw_cell
+from pytest_maxrandom.claims.planned import Design
+from pytest_maxrandom.errors import Problem, SuiteError
+from pytest_maxrandom.ledger import examples_digest
+from pytest_maxrandom.notation import accuracy, count
+from pytest_maxrandom.prompts.sampling import NoPrompts, validation_set
+from pytest_maxrandom.record import Replicate, ReplicatesRecord
+from pytest_maxrandom.stats.replication import contradicting_share
+from pytest_maxrandom.stats.seeding import Stream
+from pytest_maxrandom.suite.spec import AssertSpec, claimed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from pytest_maxrandom.claims.planned import Cell, PlannedClaim
+    from pytest_maxrandom.record import ClaimRecord
+    from pytest_maxrandom.suite.loader import Suite
+    from pytest_maxrandom.suite.spec import SuiteSpec, TaskSpec
+
+
+@dataclass(frozen=True)
+class PlannedReplicates:
+    """A claim that is repeated, ready to be tested.
+
+    Attributes
+    ----------
+    claims : list of PlannedClaim
+        The replicates; the first is the claim itself.
+    in_replicates : Fraction or None
+        Share of them of which the claim must hold.
+    """
+
+    claims: list[PlannedClaim]
+    in_replicates: Fraction | None
+    seed: int
+
+    @property
+    def claim(self) -> PlannedClaim:
+        """The claim itself."""
+        return self.claims[0]
+
+    @property
+    def name(self) -> str:
+        """``task[model-quantization-kshot]::replicates[count]``.
+
+        The bracket at the end is what pytest 9.2 expects of an id that has one.
+        """
+        return f"{self.claim.name}::replicates[{len(self.claims)}]"
+
+    @property
+    def line(self) -> int:
+        """Line of the task in the suite file, from 1."""
+        return self.claim.line
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """The claim's pytest marks."""
+        return self.claim.marks
+
+    @property
+    def xfail(self) -> str | None:
+        """Why it is expected to fail; None where it cannot, because nothing is asserted of it."""
+        return None if self.in_replicates is None else self.claim.xfail
+
+    def record(self, node_id: str, suite: str) -> ReplicatesRecord:
+        """Return what can be said of the replicates before they are tested."""
+        claim = self.claim
+        asserted = dataclasses.replace(claim.claim, test_p=None).asserted()  # they open no test set
+        if self.in_replicates is not None:
+            asserted["in_replicates"] = float(self.in_replicates)
+        return ReplicatesRecord(
+            id=node_id,
+            suite=suite,
+            line=claim.line,
+            claim=f"{suite}::{claim.name}",
+            task=claim.cell.task.name,
+            model=claim.model.name,
+            quantization=claim.model.quantization,
+            shots=claim.cell.shots,
+            asserted=asserted,
+            count=len(self.claims),
+            seed=self.seed,
+            xfail=self.xfail,
+            notes=list(self._notes()),
+        )
+
+    def _notes(self) -> Iterator[str]:
+        examples, prompts = _drawn(claim.cell for claim in self.claims)
+        written = "demonstrations" if self.claim.cell.shots else "instructions and formats"
+        if examples == 1:
+            drawn = (
+                f"{written} only: the validation examples are the same in all, because the task "
+                "has no more than the suite asks for"
+            )
+        elif prompts == 1:
+            drawn = "validation examples only: the prompts are the same in all"
+        else:
+            drawn = f"validation examples and {written}"
+        yield (
+            "The first replicate is the claim itself; each of the others draws anew, with seeds "
+            f"made from {self.seed} and its number: {drawn}."
+        )
+        yield (
+            "All prompts of all replicates are in the ledger. Those of the others are no tries of "
+            "a replicate's claim, because nothing is chosen between replicates; without the key "
+            "`replicates` of the suite they would count."
+        )
+        if budget := self.claim.suite.prompts.budget:
+            yield f"The budget of {count(budget)} prompts is that of each replicate by itself."
+
+
+def replicated(planned: PlannedClaim) -> list[PlannedClaim]:
+    """Return the replicates of a claim, itself first; itself alone where its suite has none.
+
+    Replicate k draws validation examples and demonstrations with seeds that depend on k and the
+    seed of `replicates` only, so that claims which share a task share its replicates, whatever
+    their models. They have no test set: replicates never open one.
+
+    Raises
+    ------
+    NoPrompts, NoMetric
+        In one sentence, where the task cannot give what a replicate needs.
+    """
+    if planned.design is not None:
+        return planned.design.of(planned.name)
+    cells = _replicated_cells(planned.cell, planned.suite)
+    return _replicates(planned, cells)
+
+
+def plan_replicates(
+    suite: Suite, claims: Iterable[PlannedClaim]
+) -> list[PlannedClaim | PlannedReplicates]:
+    """Return the suite's claims, each with its replicates after it, if the suite asks for them.
+
+    Raises
+    ------
+    SuiteError
+        With all that the tasks cannot give for replicates.
+    """
+    spec = suite.spec.replicates
+    if spec is None:
+        return list(claims)
+    design = Design()
+    problems: dict[Problem, None] = {}
+    planned: list[PlannedClaim | PlannedReplicates] = []
+    cells: dict[int, list[Cell]] = {}
+    for claim in claims:
+        try:
+            if id(claim.cell) not in cells:
+                cells[id(claim.cell)] = _replicated_cells(claim.cell, claim.suite)
+        except (NoPrompts, NoMetric) as error:
+            where = f"replicates: {claim.cell.task.name}: {error}"
+            problems[Problem(suite.path, suite.line("replicates"), where)] = None
+            continue
+        found = cells[id(claim.cell)]
+        if _drawn(found) == (1, 1):
+            problems[Problem(suite.path, suite.line("replicates"), _all_the_same(found[0]))] = None
+            continue
+        replicates = design.add(_replicates(claim, found))
+        planned += [replicates[0], PlannedReplicates(replicates, _share(claim), spec.seed)]
+    if problems:
+        raise SuiteError(problems)
+    return planned
+
+
+def replicate_suite(suite: SuiteSpec, k: int) -> SuiteSpec:
+    """Return the suite with the seeds of its replicate k, which is at least 1."""
+    assert suite.replicates is not None
+    stream = Stream(suite.replicates.seed, "replicate", k)
+    of_examples, of_prompts = {"seed": stream.below(2**63)}, {"seed": stream.below(2**63)}
+    tasks = [
+        task.model_copy(update={"validation": task.validation.model_copy(update=of_examples)})
+        for task in suite.tasks
+    ]
+    prompts = suite.prompts.model_copy(update=of_prompts)
+    return suite.model_copy(update={"tasks": tasks, "prompts": prompts})
+
+
+def replicate(record: ClaimRecord) -> Replicate:
+    """Return what a replicate's claim says, when it has been judged; red flags are the claim's."""
+    assert record.best_prompt is not None
+    assert record.holds is not None
+    return Replicate(
+        **{
+            name: getattr(record, name)
+            for name in (
+                "n", "t", "best_correct", "best_accuracy", "max_random_baseline", "p_max", "verdict"
+            )
+        },
+        passed=record.holds,
+        best_prompt=record.best_prompt.digest,
+        demonstration_ids=record.best_prompt.demonstration_ids,
+    )  # fmt: skip
+
+
+def conclude(
+    record: ReplicatesRecord, runs: Sequence[Replicate], in_replicates: Fraction | None
+) -> None:
+    """Write down what the replicates say together; their order does not matter.
+
+    Where the claim asserts nothing, each replicate's verdict is where its best accuracy stands
+    beside the baselines, else whether the claim holds.
+    """
+    held, total = sum(run.passed for run in runs), len(runs)
+    claims = record.asserted.keys() - {"in_replicates"}
+    record.runs = list(runs)
+    record.share_passed = held / total
+    record.contradicting = contradicting_share(
+        run.passed if claims else run.verdict for run in runs
+    )
+    needed = 0 if in_replicates is None else math.ceil(in_replicates * total)
+    record.passed = held >= needed
+    if not record.passed:
+        others = min(held, total - held)
+        record.message = (
+            f"the claim holds in {held} of {total} replicates ({accuracy(held / total)}), and "
+            f"in_replicates asks for {float(in_replicates or 0):g}, which is {needed}; a single "
+            f"draw contradicts the majority in {others} of {total}"
+        )
+
+
+def _drawn(cells: Iterable[Cell]) -> tuple[int, int]:
+    """Count the different validation sets and the different prompt sets of replicates."""
+    sets = [cell.prompt_set for cell in cells]
+    examples = {examples_digest(one.validation) for one in sets}
+    prompts = {frozenset(prompt.digest for prompt in one.prompts) for one in sets}
+    return len(examples), len(prompts)
+
+
+def _all_the_same(cell: Cell) -> str:
+    n, t = len(cell.prompt_set.validation), len(cell.prompt_set.prompts)
+    return (
+        f"replicates: those of {cell.task.name} at {cell.shots} shots would all be the same, "
+        f"because there are no other validation examples than the claim's {n} and no other "
+        f"prompts than its {t}; remove `replicates`, or use a smaller validation.max_examples or "
+        "prompts.count, or more shots"
+    )
+
+
+def _replicated_cells(cell: Cell, suite: SuiteSpec) -> list[Cell]:
+    total = suite.replicates.count if suite.replicates else 1
+    return [cell, *(_redrawn(cell, replicate_suite(suite, k)) for k in range(1, total))]
+
+
+def _redrawn(cell: Cell, suite: SuiteSpec) -> Cell:
+    validation = validation_set(cell.task, _task(cell, suite).validation)
+    return draw_cell(cell.task, validation, suite, cell.shots)
+
+
+def _replicates(planned: PlannedClaim, cells: Sequence[Cell]) -> list[PlannedClaim]:
+    return [planned] + [
+        dataclasses.replace(
+            planned, cell=cell, suite=replicate_suite(planned.suite, k), replicate=k
+        )
+        for k, cell in enumerate(cells[1:], 1)
+    ]
+
+
+def _share(planned: PlannedClaim) -> Fraction | None:
+    """Return the share of replicates that is asserted, as it is written: .9 is 9/10."""
+    assertion = claimed(_task(planned.cell, planned.suite).assertion, planned.suite.assertion)
+    if not isinstance(assertion, AssertSpec) or assertion.in_replicates is None:
+        return None
+    return Fraction(str(assertion.in_replicates))
+
+
+def _task(cell: Cell, suite: SuiteSpec) -> TaskSpec:
+    return next(task for task in suite.tasks if task.name == cell.task.name)

@@ -1,0 +1,282 @@
+"""Choices as labels: what "the same answer" means across examples."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from pytest_maxrandom.prompts.formats import shown_order
+from pytest_maxrandom.stats.permutation import NOT_EVALUATED, arrangements
+from pytest_maxrandom.tasks.task import share_choices
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from pytest_maxrandom.prompts.formats import Format
+    from pytest_maxrandom.prompts.prompt import Prompt
+    from pytest_maxrandom.prompts.sampling import PromptSet
+    from pytest_maxrandom.sweeps.predictions import Predictions
+    from pytest_maxrandom.tasks.task import Example
+
+T = TypeVar("T")
+
+RECURRING = 5
+"""Examples from which on a text recurs often enough to be preferred."""
+_MANY = 20
+"""Examples from which on the label that is most often right is hardly so by accident."""
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The label of every choice of every example.
+
+    Where all examples with m choices offer the same m texts (Yes/No, positive/negative), a label is
+    a text. Else it is the place at which the choice is shown: texts that differ from example to
+    example have nothing else in common, and the order of the file may tell the answer.
+
+    Attributes
+    ----------
+    examples : tuple of Example
+        The validation set.
+    codes : tuple of tuple of int
+        Per example and choice (in the order of the file): its label, 0 ... m - 1.
+    shared : bool
+        Whether labels are texts that all examples share.
+    strata : tuple of int
+        Per example a number: labels mean the same in examples with the same one, which can exchange
+        their right answers.
+    """
+
+    examples: tuple[Example, ...]
+    codes: tuple[tuple[int, ...], ...]
+    shared: bool
+    strata: tuple[int, ...]
+
+    @property
+    def choices(self) -> list[int]:
+        """Number of choices of each example, shape (n,)."""
+        return [len(codes) for codes in self.codes]
+
+    @property
+    def gold(self) -> list[set[int]]:
+        """Labels of the right choices of each example, shape (n,)."""
+        return [
+            {codes[index] for index in example.right}
+            for example, codes in zip(self.examples, self.codes, strict=True)
+        ]
+
+    def meaningful(self, prompts: Sequence[Prompt]) -> bool:
+        """Tell whether a model could give the same answer everywhere.
+
+        It cannot where choices differ from example to example and are not even listed in an order.
+        """
+        recurring = any(stratum < 0 for stratum in self.strata)
+        return (
+            self.shared
+            or recurring
+            or any(prompt.format.layout.append_choices for prompt in prompts)
+        )
+
+    @property
+    def groups(self) -> list[str] | None:
+        """The cluster of each example, or its id where it has none; None where none has one."""
+        if all(example.cluster is None for example in self.examples):
+            return None
+        return [
+            f"id {each.id}" if each.cluster is None else f"cluster {each.cluster}"
+            for each in self.examples
+        ]
+
+    @property
+    def arrangements(self) -> int:
+        """In how many ways right answers can be shuffled."""
+        return arrangements(self.gold, self.strata, self.groups)
+
+    @property
+    def usual(self) -> tuple[int | None, ...]:
+        """Per example the label that is most often right where the same texts recur.
+
+        None where they recur in few examples: one of them is right most often by accident.
+        """
+        rights: dict[int, Counter[int]] = {}
+        for stratum, right in zip(self.strata, self.gold, strict=True):
+            rights.setdefault(stratum, Counter()).update(right)
+        sizes = Counter(self.strata)
+        return tuple(
+            rights[stratum].most_common(1)[0][0]
+            if stratum < 0 and sizes[stratum] >= _MANY
+            else None
+            for stratum in self.strata
+        )
+
+    def classes(self) -> list[int] | None:
+        """Labels of the right choices, where all examples share their choices and have one right.
+
+        Returns None where a class means different things in different examples.
+        """
+        if not self.shared or len(set(self.choices)) > 1 or any(len(r) > 1 for r in self.gold):
+            return None
+        return [next(iter(right)) for right in self.gold]
+
+    def answers(self, predictions: Predictions) -> list[list[int]]:
+        """Return the label that each prompt gave to each example, shape (t, n).
+
+        NOT_EVALUATED where a prompt was not scored on an example: its own demonstrations.
+        """
+        places = {example.presentation: place for place, example in enumerate(self.examples)}
+        rows = []
+        for prompt in predictions.prompts:
+            row = [NOT_EVALUATED] * len(self.examples)
+            for example, choice in zip(prompt.examples, prompt.chosen, strict=True):
+                place = places[example.presentation]
+                row[place] = self.codes[place][choice]
+            rows.append(row)
+        return rows
+
+    def by_label(self, number: int, values: Sequence[T]) -> tuple[T, ...]:
+        """Return values of one example's choices in the order of their labels."""
+        pairs = zip(self.codes[number], values, strict=True)
+        return tuple(value for _, value in sorted(pairs, key=lambda pair: pair[0]))
+
+
+def label(examples: Sequence[Example], *, by_place: bool = False) -> Labels:
+    """Give every choice its label.
+
+    Parameters
+    ----------
+    by_place : bool
+        Whether labels are places even where all examples share their choices.
+    """
+    shared = not by_place and share_choices(examples)
+    coded = _by_text if shared else _by_place
+    strata = tuple(len(example.choices) for example in examples)
+    return Labels(tuple(examples), tuple(map(coded, examples)), shared, strata)
+
+
+def _by_text(example: Example, texts: Collection[str] | None = None) -> tuple[int, ...]:
+    """Order choices by their texts; where some texts count only, the others after them by place."""
+    shown, choices = shown_order(example), example.choices
+
+    def key(index: int) -> tuple[bool, str, int]:
+        by_text = texts is None or choices[index] in texts
+        return not by_text, choices[index] if by_text else "", shown.index(index)
+
+    order = sorted(range(len(choices)), key=key)
+    return tuple(order.index(index) for index in range(len(order)))
+
+
+def _by_place(example: Example) -> tuple[int, ...]:
+    order = list(shown_order(example))
+    return tuple(order.index(index) for index in range(len(order)))
+
+
+def label_by_text(examples: Sequence[Example]) -> Labels | None:
+    """Give choices whose texts recur labels by these, and all others by their places.
+
+    Where half of the questions offer Yes and No, and half True and False, a model may prefer to
+    affirm; and where all offer None beside a choice of their own, to say None. Labels mean the same
+    in examples that share their recurring texts. Where too few do, the rarest of them counts as a
+    choice of the example's own.
+
+    Returns
+    -------
+    None where no text recurs in enough examples, or all examples share their choices.
+    """
+    if share_choices(examples):
+        return None
+    times = Counter(text for example in examples for text in set(example.choices))
+    recurring = [
+        sorted(
+            (text for text in set(example.choices) if times[text] >= RECURRING),
+            key=lambda text: (-times[text], text),
+        )
+        for example in examples
+    ]
+    kinds = _kinds(examples, recurring)
+    while few := {kind for kind, many in Counter(kinds).items() if kind[0] and many < RECURRING}:
+        for texts, kind in zip(recurring, kinds, strict=True):
+            if kind in few:
+                texts.pop()
+        kinds = _kinds(examples, recurring)
+    number = {kind: -1 - place for place, kind in enumerate(dict.fromkeys(kinds)) if kind[0]}
+    if not number:
+        return None
+    return Labels(
+        tuple(examples),
+        tuple(_by_text(example, texts) for example, texts in zip(examples, recurring, strict=True)),
+        shared=False,
+        strata=tuple(number.get(kind, kind[1]) for kind in kinds),
+    )
+
+
+def _kinds(
+    examples: Sequence[Example], recurring: Sequence[Sequence[str]]
+) -> list[tuple[tuple[str, ...], int]]:
+    return [
+        (tuple(sorted(texts)), len(example.choices))
+        for example, texts in zip(examples, recurring, strict=True)
+    ]
+
+
+def label_by_cluster(examples: Sequence[Example]) -> Labels | None:
+    """Give the same choices of one cluster the same labels: their places in its first example.
+
+    Who prefers some of them answers the cluster alike, wherever each example shows them. So must
+    the right answers that a cluster has after a shuffle. Returns None where no cluster has examples
+    with the same choices, or all examples share theirs.
+    """
+    if share_choices(examples):
+        return None
+    first: dict[tuple[str, tuple[str, ...]], dict[int, int]] = {}
+    codes = []
+    for example in examples:
+        ranks, places = _by_text(example), _by_place(example)
+        if example.cluster is not None:
+            known = first.setdefault(
+                (example.cluster, tuple(sorted(example.choices))),
+                dict(zip(ranks, places, strict=True)),
+            )
+            places = tuple(known[rank] for rank in ranks)
+        codes.append(places)
+    if len(first) == sum(example.cluster is not None for example in examples):
+        return None
+    strata = tuple(len(example.choices) for example in examples)
+    return Labels(tuple(examples), tuple(codes), shared=False, strata=strata)
+
+
+def preferable(prompt_set: PromptSet) -> list[Labels]:
+    """Return all that a model may prefer to answer.
+
+    Texts that all examples share, and letters where a format writes them: whoever says A everywhere
+    says one text here and another there, and the reverse. Else places, and texts that recur.
+    """
+    examples = prompt_set.validation
+    found = label(examples)
+    if not found.shared:
+        by_text = label_by_text(examples)
+        return [found] if by_text is None else [found, by_text]
+    if any(prompt.format.labels != "text" for prompt in prompt_set.prompts):
+        return [found, label(examples, by_place=True)]
+    return [found]
+
+
+def shuffled(prompt_set: PromptSet) -> list[Labels]:
+    """Return all labels whose right answers are shuffled, first those of the reports."""
+    by_cluster = label_by_cluster(prompt_set.validation)
+    return preferable(prompt_set) + ([] if by_cluster is None else [by_cluster])
+
+
+def label_words(form: Format, labels: Labels, m: int) -> tuple[str, ...] | None:
+    """Return what answers with label 0, ..., m - 1; None where no words belong to the labels."""
+    if form.labels != "text":
+        return None if labels.shared else tuple(form.label(place) for place in range(m))
+    if not labels.shared:
+        return None
+    return next(tuple(sorted(e.choices)) for e in labels.examples if len(e.choices) == m)
+
+
+def common_words(formats: Iterable[Format], labels: Labels) -> tuple[str, ...] | None:
+    """Return what answers with each label; None where formats have different words, or none."""
+    words = {label_words(form, labels, max(labels.choices)) for form in formats}
+    return words.pop() if len(words) == 1 else None

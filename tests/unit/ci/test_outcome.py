@@ -1,0 +1,119 @@
+"""What pytest's code and the record of a run mean together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_maxrandom.ci.gate.outcome import NOTHING_TESTED, judge
+from tests.unit.reports.samples import claim, run, untested
+
+if TYPE_CHECKING:
+    from pytest_maxrandom.record import RunRecord
+
+HELD, FELL = claim(), claim(best=31)
+
+
+def test_the_code_for_nothing_is_pytests() -> None:
+    assert pytest.ExitCode.NO_TESTS_COLLECTED == NOTHING_TESTED
+
+
+@pytest.mark.parametrize(
+    ("code", "record", "word", "counts", "sentence"),
+    [
+        (0, run(HELD), "passed", (1, 0), "1 of 1 claim holds"),
+        (
+            0,
+            run(HELD, claim(outcome="xfailed", best=31)),
+            "passed",
+            (1, 0),
+            "1 of 2 claims holds, 1 fails as expected",
+        ),
+        (
+            1,
+            run(HELD, FELL, claim(outcome="xpassed"), untested()),
+            "failed",
+            (1, 3),
+            "1 of 4 claims holds, 1 fails, 1 holds unexpectedly, 1 could not be tested",
+        ),
+        (
+            1,
+            run(HELD),
+            "failed",
+            (1, 0),
+            "1 of 1 claim holds; pytest failed otherwise than by a claim; the log says how",
+        ),
+        (
+            2,
+            run(HELD, interrupted=True, not_run=2),
+            "error",
+            (1, 2),
+            "1 of 3 claims holds, 2 were not run; pytest was interrupted",
+        ),
+        (2, run(broken=["s.yaml:1: no"]), "error", (0, 0), "1 suite could not be read"),
+        (3, None, "error", (0, 0), "pytest met an internal error; the log has its text"),
+        (4, None, "error", (0, 0), "pytest was called wrongly; the log says how"),
+        (137, None, "error", (0, 0), "pytest was ended by signal 9, as when memory runs out"),
+        (139, None, "error", (0, 0), "pytest was ended by signal 11"),
+        (77, run(HELD), "error", (1, 0), "1 of 1 claim holds; pytest ended with code 77"),
+    ],
+)
+def test_every_end_has_a_word_and_a_sentence(
+    code: int, record: RunRecord | None, word: str, counts: tuple[int, int], sentence: str
+) -> None:
+    outcome = judge(code, record, "eval_suites")
+    assert (outcome.word, outcome.code) == (word, code)
+    assert (outcome.passed, outcome.failed) == counts
+    assert outcome.sentence == sentence
+
+
+@pytest.mark.parametrize(
+    ("code", "record", "notice"),
+    [
+        (0, run(HELD), ""),
+        (1, run(HELD, FELL), ""),
+        (1, run(HELD, broken=["s.yaml:1: no"]), ""),
+        (2, run(broken=["s.yaml:1: no"]), ""),
+        (2, run(HELD, interrupted=True, not_run=2), ""),
+        (
+            1,
+            run(HELD),
+            "The gate failed: pytest failed otherwise than by a claim; the log says how",
+        ),
+        (
+            1,
+            None,
+            "The gate failed: pytest failed before it wrote a report; the log says how",
+        ),
+        (
+            3,
+            run(HELD),
+            "The gate could not test everything: pytest met an internal error; the log has its "
+            "text",
+        ),
+        (
+            137,
+            None,
+            "The gate could not test everything: pytest was ended by signal 9, as when memory "
+            "runs out",
+        ),
+        (
+            5,
+            run(),
+            "The gate could not test everything: no claim was found or selected in eval_suites: "
+            "suites are YAML files below a folder named eval_suites, and *.maxrandom.yaml anywhere",
+        ),
+    ],
+)
+def test_what_no_report_says_has_a_notice(code: int, record: RunRecord | None, notice: str) -> None:
+    """Else a report of claims that hold would stand for a gate that is red."""
+    assert judge(code, record, "eval_suites").notice == notice
+
+
+@pytest.mark.parametrize("record", [None, run()])
+@pytest.mark.parametrize("code", [0, NOTHING_TESTED])
+def test_a_run_without_a_claim_never_passes(code: int, record: RunRecord | None) -> None:
+    outcome = judge(code, record, "some/folder")
+    assert (outcome.word, outcome.code) == ("error", NOTHING_TESTED)
+    assert ("--collect-only" if record is None else "some/folder") in outcome.sentence

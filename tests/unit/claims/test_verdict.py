@@ -1,0 +1,311 @@
+"""What is said of the best of t prompts, compared with enumeration in exact fractions."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from pytest_maxrandom.claims.nulls import Guessers, guessers
+from pytest_maxrandom.claims.verdict import Claim, judge
+from pytest_maxrandom.prompts.formats import Format
+from pytest_maxrandom.prompts.prompt import Prompt
+from pytest_maxrandom.prompts.sampling import PromptSet
+from pytest_maxrandom.suite.spec import AssertSpec
+from pytest_maxrandom.tasks.task import Example, Layout
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+P05 = Claim(0.05, None)
+FORM = Format(Layout())
+CHANCES = [Fraction(1, 2), Fraction(1, 3), Fraction(2, 3), Fraction(1, 4)]
+
+
+def counts(chances: list[Fraction]) -> list[Fraction]:
+    """Return P(k right) for k = 0 .. n, by multiplying out all n guesses."""
+    masses = [Fraction(1)]
+    for chance in chances:
+        missed = [mass * (1 - chance) for mass in [*masses, Fraction(0)]]
+        hit = [mass * chance for mass in [Fraction(0), *masses]]
+        masses = [a + b for a, b in zip(missed, hit, strict=True)]
+    return masses
+
+
+def exact(rows: list[list[Fraction]]) -> tuple[list[Fraction], Fraction]:
+    """Return P(best >= k) for k = 0 .. n, and the expected best accuracy, of one guesser a row."""
+    n = len(rows[0])
+    below = [
+        math.prod((sum(counts(row)[:k], Fraction()) for row in rows), start=Fraction(1))
+        for k in range(n + 1)
+    ]
+    reached = [1 - mass for mass in below]
+    return reached, sum(reached[1:], Fraction()) / n
+
+
+def examples_with(chances: list[Fraction]) -> tuple[Example, ...]:
+    return tuple(
+        Example(
+            f"e{place}",
+            f"question {place}",
+            tuple(f"choice {index}" for index in range(chance.denominator)),
+            tuple(range(chance.numerator)),
+        )
+        for place, chance in enumerate(chances)
+    )
+
+
+def prompt_set(chances: list[Fraction], shown: Sequence[tuple[int, ...]]) -> PromptSet:
+    """Return a leave-one's-own-out prompt set with these demonstrations."""
+    examples = examples_with(chances)
+    prompts = tuple(Prompt(tuple(examples[i] for i in own), FORM) for own in shown)
+    return PromptSet(prompts, examples, "leave_out", len(examples), len(prompts), ())
+
+
+@pytest.mark.parametrize("t", [1, 2, 5])
+@pytest.mark.parametrize(
+    "chances", [[Fraction(1, 2)] * 6, [Fraction(1, 3)] * 4 + [Fraction(1, 2)] * 3]
+)
+def test_numbers_of_equal_guessers_are_those_of_enumeration(
+    chances: list[Fraction], t: int
+) -> None:
+    n = len(chances)
+    reached, expected = exact([chances] * t)
+    single, chance = exact([chances])
+    null = Guessers.alike(n, chances, t)
+    assert (null.n, null.t, null.chance) == (n, t, chance)
+    for correct in range(n + 1):
+        found = judge(P05, null, correct)
+        assert (found.n, found.t, found.best_correct) == (n, t, correct)
+        assert found.best_accuracy == correct / n
+        assert found.standard_baseline == float(chance)
+        assert found.max_random_baseline == pytest.approx(float(expected), rel=1e-13)
+        assert found.p_max == pytest.approx(float(reached[correct]), rel=1e-13)
+        assert found.log_p_max == pytest.approx(math.log(reached[correct]), abs=1e-13)
+        assert found.p_standard == pytest.approx(float(single[correct]), rel=1e-13)
+        bound = min(Fraction(1), t * single[correct])
+        assert found.union_p == pytest.approx(float(bound), rel=1e-13)
+
+
+def test_prompts_that_leave_out_their_own_have_each_their_own_guesser() -> None:
+    chances = [Fraction(1, 2), Fraction(1, 3), Fraction(1, 4), Fraction(1, 2), Fraction(2, 3)]
+    shown = [(0, 1), (1, 0), (3, 2), (4, 0), (2, 4)]
+    rows = [[c for place, c in enumerate(chances) if place not in own] for own in shown]
+    reached, expected = exact(rows)
+    null = guessers(prompt_set(chances, shown))
+    assert (null.n, null.t) == (3, 5)
+    assert null.chance == sum(map(sum, rows), Fraction(0)) / 15
+    for correct, best in itertools.product(range(4), range(5)):
+        found = judge(P05, null, correct, best)
+        assert found.max_random_baseline == pytest.approx(float(expected), rel=1e-13)
+        assert found.p_max == pytest.approx(float(reached[correct]), rel=1e-13)
+        own, _ = exact([rows[best]])
+        assert found.p_standard == pytest.approx(float(own[correct]), rel=1e-13)
+
+
+def test_prompts_with_demonstrations_from_outside_have_equal_guessers() -> None:
+    chances = [Fraction(1, 2), Fraction(1, 3), Fraction(1, 4)]
+    outside = examples_with([Fraction(1, 2)] * 9)[3:]
+    prompts = tuple(Prompt((each,), FORM) for each in outside)
+    null = guessers(PromptSet(prompts, examples_with(chances), "outside", 6, 6, ()))
+    reached, expected = exact([chances] * 6)
+    assert (null.n, null.t, null.chance) == (3, 6, sum(chances) / 3)
+    assert null.best.expected_accuracy == pytest.approx(float(expected), rel=1e-13)
+    assert [null.best.p_value(k) for k in range(4)] == pytest.approx([float(p) for p in reached])
+
+
+def test_few_kinds_of_guessers_stand_for_any_number_of_prompts() -> None:
+    pairs = list(itertools.permutations(range(30), 2))
+    null = guessers(prompt_set([Fraction(1, 2)] * 15 + [Fraction(1, 3)] * 15, pairs))
+    assert null.t == len(pairs) == len(null.kinds)
+    assert set(null.kinds) == {0, 1, 2}
+
+
+@pytest.mark.parametrize("m", [2, 3, 5, 6, 7, 10, 49])
+def test_to_equal_a_baseline_is_not_to_beat_it(m: int) -> None:
+    """One guesser at chance 1/m on m n examples expects n right; for most m no float is 1/m."""
+    for n in (1, 3, 7, 100):
+        null = Guessers.alike(m * n, Fraction(1, m), 1)
+        for beats in ("max_random", "standard"):
+            claim = Claim(None, beats)
+            assert not judge(claim, null, n).passed
+            assert judge(claim, null, n + 1).passed
+            assert claim.critical(null) == n + 1
+
+
+def test_mixed_chances_are_compared_exactly_too() -> None:
+    chances = [Fraction(1, 3)] * 6 + [Fraction(1, 7)] * 14
+    null = Guessers.alike(20, chances, 1)
+    assert null.chance == Fraction(4, 20)
+    assert judge(Claim(None, "standard"), null, 4).passed is False
+    assert judge(Claim(None, "max_random"), null, 4).passed is False
+    assert judge(P05, null, 4).verdict == "at chance"
+
+
+@pytest.mark.parametrize("chance", [0.2, Fraction(1, 5), [0.2] * 60])
+def test_a_result_that_equals_chance_is_at_chance(chance: Any) -> None:
+    """12 of 60 at .200, also where chance is a float, which is a little above 1/5."""
+    found = [judge(P05, Guessers.alike(60, chance, 20), right).verdict for right in (11, 12, 13)]
+    assert found == ["below standard", "at chance", "between baselines"]
+
+
+@pytest.mark.parametrize("t", [1, 2, 7])
+def test_the_standing_is_between_from_above_chance_to_the_expected_maximum(t: int) -> None:
+    chances = [Fraction(1, 4)] * 8
+    _, expected = exact([chances] * t)
+    for correct in range(9):
+        accuracy = Fraction(correct, 8)
+        standing = "between baselines"
+        if accuracy < Fraction(1, 4):
+            standing = "below standard"
+        if accuracy == Fraction(1, 4):
+            standing = "at chance"
+        if accuracy > expected:
+            standing = "above maximum"
+        found = judge(P05, Guessers.alike(8, chances, t), correct)
+        assert found.verdict == standing, correct
+
+
+claims = st.builds(
+    Claim,
+    st.one_of(st.none(), st.floats(1e-9, 0.999), st.sampled_from([0.05, 0.5, 1e-300])),
+    st.sampled_from([None, "max_random", "standard"]),
+)
+
+
+@st.composite
+def nulls(draw: st.DrawFn) -> Guessers:
+    """Equal guessers, or guessers that each leave out their own examples."""
+    chances = draw(st.lists(st.sampled_from(CHANCES), min_size=2, max_size=30))
+    t = draw(st.integers(1, 200))
+    if draw(st.booleans()):
+        return Guessers.alike(len(chances), chances, t)
+    places = st.integers(0, len(chances) - 1)
+    return guessers(prompt_set(chances, draw(st.lists(st.tuples(places), min_size=1, max_size=9))))
+
+
+@given(claims, nulls())
+@settings(deadline=None, max_examples=200)
+def test_the_critical_count_is_the_fewest_that_passes(claim: Claim, null: Guessers) -> None:
+    assume(claim != Claim(None, None))
+    passing = [k for k in range(null.n + 1) if judge(claim, null, k).passed]
+    critical = claim.critical(null)
+    assert critical == (passing[0] if passing else None)
+    assert passing == list(range(null.n + 1))[null.n + 1 - len(passing) :]
+
+
+@given(nulls(), st.data())
+@settings(deadline=None)
+def test_a_claim_of_two_parts_holds_if_both_hold(null: Guessers, data: st.DataObject) -> None:
+    correct = data.draw(st.integers(0, null.n))
+    both = judge(Claim(0.2, "max_random"), null, correct).passed
+    parts = [
+        judge(part, null, correct).passed for part in (Claim(0.2, None), Claim(None, "max_random"))
+    ]
+    assert both == all(parts)
+
+
+@pytest.mark.parametrize("m", [2, 3, 6, 12, 20, 32, 49])
+def test_p_max_at_its_bound_passes(m: int) -> None:
+    """One guess at chance 1/m is right with probability 1/m, which for most m no float is."""
+    null = Guessers.alike(1, Fraction(1, m), 1)
+    for bound, passes in ((1 / m, True), (1 / m * (1 - 1e-9), False)):
+        claim = Claim(bound, None)
+        assert judge(claim, null, 1).passed == passes
+        assert claim.critical(null) == (1 if passes else None)
+
+
+def test_a_failing_claim_is_one_line_with_all_that_counts() -> None:
+    null = Guessers.alike(100, 0.5, 10)
+    assert judge(P05, null, 60).message == (
+        "60/100 = .600 with the best of t = 10 prompts, n = 100; chance .500, best of 10 random "
+        "guessers .577, p_max .251: p_max = .251 is above .05; 64/100 would have passed"
+    )
+    assert judge(Claim(0.05, "max_random"), null, 57).message == (
+        "57/100 = .570 with the best of t = 10 prompts, n = 100; chance .500, best of 10 random "
+        "guessers .577, p_max .638: p_max = .638 is above .05 and the result is not above the "
+        "expected maximum; 64/100 would have passed"
+    )
+    message = judge(Claim(None, "standard"), null, 50).message
+    assert message is not None
+    assert message.endswith(": the result is not above chance; 51/100 would have passed")
+
+
+def test_a_p_value_just_above_its_bound_is_not_rounded_onto_it() -> None:
+    found = judge(P05, Guessers.alike(61, 0.5, 5), 40)
+    assert found.p_max is not None
+    assert 0.05 < found.p_max < 0.0505
+    assert found.message is not None
+    assert "p_max = .050 is above" not in found.message
+
+
+def test_one_prompt_is_no_best_of_many() -> None:
+    message = judge(P05, Guessers.alike(10, 0.5, 1), 3).message
+    assert message is not None
+    assert message.startswith("3/10 = .300 with the only prompt (t = 1), n = 10; ")
+
+
+def test_a_permutation_p_depends_on_the_answers_and_has_no_critical_count() -> None:
+    null = Guessers.alike(20, 0.5, 3)
+    alone = judge(Claim(permutation_p=0.05), null, 13, permutation_p=0.2)
+    assert (alone.passed, alone.critical_count) == (False, None)
+    assert alone.message is not None
+    assert alone.message.endswith(
+        "permutation p = .200 is above .05; "
+        "the permutation p depends on the answers, not on their number"
+    )
+    mixed = judge(Claim(0.05, permutation_p=0.05), null, 13, permutation_p=0.2)
+    assert mixed.message is not None
+    assert "16/20 is needed for p_max, the permutation p depends" in mixed.message
+    unknown = judge(Claim(permutation_p=0.05), null, 20)
+    assert unknown.passed is False
+
+
+def test_a_claim_that_no_count_can_pass_says_so() -> None:
+    found = judge(P05, Guessers.alike(4, Fraction(1, 2), 200), 4)
+    assert (found.passed, found.critical_count) == (False, None)
+    assert found.message is not None
+    assert found.message.endswith("is above .05; no count of n = 4 can pass")
+
+
+def test_a_claim_that_holds_needs_no_message() -> None:
+    found = judge(P05, Guessers.alike(100, 0.5, 10), 64)
+    assert (found.passed, found.message, found.critical_count) == (True, None, 64)
+
+
+def test_far_tails_have_a_logarithm() -> None:
+    found = judge(P05, Guessers.alike(2000, Fraction(1, 4), 200), 2000)
+    assert found.p_max == 0.0
+    assert found.log_p_max == pytest.approx(math.log(200) + 2000 * math.log(0.25), rel=1e-12)
+
+
+def test_a_suite_that_asserts_nothing_claims_p_max_at_most_five_percent() -> None:
+    assert Claim.of(None) == Claim.of(AssertSpec()) == P05
+    assert Claim.of(AssertSpec(beats="standard")) == Claim(None, "standard")
+    assert Claim.of(AssertSpec(p_max=0.01, beats="max_random")) == Claim(0.01, "max_random")
+
+
+@pytest.mark.parametrize(
+    ("claim", "written"),
+    [
+        (P05, {"p_max": 0.05}),
+        (Claim(None, "standard"), {"beats": "standard"}),
+        (Claim(0.1, "max_random"), {"p_max": 0.1, "beats": "max_random"}),
+    ],
+)
+def test_a_claim_is_recorded_as_the_suite_writes_it(
+    claim: Claim, written: dict[str, float | str]
+) -> None:
+    assert claim.asserted() == written
+
+
+def test_examples_shown_from_outside_do_not_count_as_left_out() -> None:
+    left_out = prompt_set([Fraction(1, 2)] * 3, [(0,), (1,)])
+    assert guessers(left_out).n == 2
+    assert guessers(replace(left_out, regime="outside")).n == 3

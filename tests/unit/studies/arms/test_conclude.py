@@ -1,0 +1,128 @@
+"""What a difference means: records, verdicts and their one sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord
+from pytest_maxrandom.studies.arms.answers import PairedAnswers
+from pytest_maxrandom.studies.arms.conclude import conclude, conclude_contamination
+from pytest_maxrandom.studies.arms.reduction import Difference, difference
+from pytest_maxrandom.suite.designs import DifferenceSpec
+from tests.unit.studies.arms.made import random_answers
+
+
+def comparison(**changes: Any) -> ComparisonRecord:
+    given = {
+        "id": "s::t::compare[x-y]", "suite": "s", "line": 1, "task": "t", "shots": 0, "first": "x",
+        "second": "y", "changed": "model: x, not y", "asserted": {}, "replicates": 1,
+    }  # fmt: skip
+    return ComparisonRecord(**{**given, **changes})
+
+
+def arms(gains: int, losses: int, n: int = 100) -> PairedAnswers:
+    """One prompt, right in the first arm only on `gains` examples, in the second on `losses`."""
+    first, second = np.zeros((2, 1, n), dtype=np.bool_)
+    first[0, :gains] = True
+    second[0, gains : gains + losses] = True
+    names = tuple(map(str, range(n)))
+    return PairedAnswers(names, first, second, np.ones((1, n), dtype=np.bool_))
+
+
+def judged(found: Difference, **claim: float) -> ComparisonRecord:
+    record = comparison(confidence=0.9)
+    conclude(record, found, DifferenceSpec(**claim))
+    return record
+
+
+def test_what_is_not_claimed_passes() -> None:
+    record = comparison()
+    conclude(record, difference([arms(0, 30)]), None)
+    assert (record.passed, record.message, record.assertion_p) == (True, None, None)
+    assert record.difference == pytest.approx(-0.3)
+    assert record.units == "examples"
+    assert (record.first_accuracy, record.second_accuracy) == pytest.approx((0, 0.3))
+    assert [(each.only_first, each.only_second) for each in record.prompts] == [(0, 30)]
+
+
+@pytest.mark.parametrize(
+    ("gains", "losses", "claim", "passed"),
+    [
+        (15, 2, {"better": 0.0}, True),
+        (2, 15, {"better": 0.0}, False),
+        (15, 2, {"better": 0.12}, False),
+        (15, 2, {"better": 0.0, "level": 0.0001}, False),
+        (5, 5, {"not_worse_than": -0.1}, True),
+        (5, 5, {"not_worse_than": -0.01}, False),
+        (2, 15, {"not_worse_than": -0.1}, False),
+    ],
+)
+def test_a_claim_holds_where_its_p_value_is_at_most_the_level(
+    gains: int, losses: int, claim: dict[str, float], passed: bool
+) -> None:
+    found = difference([arms(gains, losses)])
+    record = judged(found, **claim)
+    margin = claim.get("better", claim.get("not_worse_than", 0.0))
+    assert record.assertion_p == found.p_greater(margin)
+    assert record.passed is passed
+    assert (record.assertion_p <= claim.get("level", 0.05)) is passed
+    assert (record.message is None) is passed
+
+
+def test_why_a_claim_fails_is_one_line() -> None:
+    message = judged(difference([arms(2, 15)]), not_worse_than=-0.02).message
+    assert message is not None
+    assert message.startswith("x - y = -.130, 90 % interval -.")
+    assert "n = 100, t = 1 prompt (.020 and .150): not_worse_than -0.02 has p " in message
+    assert message.endswith("which is above .05; the difference itself is not above that")
+    message = judged(difference([arms(5, 4)]), better=0.0).message
+    assert message is not None
+    assert message.endswith("could be by chance; use more examples")
+    assert "\n" not in message
+
+
+def contamination(boost: PairedAnswers, bias: PairedAnswers, *, allow: bool = False) -> Any:
+    record = ContaminationRecord(
+        id="i", suite="s", line=1, task="t", shots=0, base="base", extra="extra", test="test"
+    )
+    conclude_contamination(
+        record, difference([boost]), difference([bias]), allow_inconclusive=allow
+    )
+    return record
+
+
+@pytest.mark.parametrize(
+    ("boost", "bias", "allow", "finding", "passed"),
+    [
+        ((30, 3), (30, 3), False, "tuned on the text", False),
+        ((30, 3), (30, 3), True, "tuned on the text", False),
+        ((30, 3), (10, 9), False, "no sign of it", True),
+        ((30, 3), (3, 30), False, "no sign of it", True),
+        ((10, 9), (30, 3), False, "inconclusive", False),
+        ((3, 30), (30, 3), False, "inconclusive", False),
+        ((10, 9), (30, 3), True, "inconclusive", True),
+    ],
+)
+def test_a_bias_means_something_only_where_there_is_a_boost(
+    boost: tuple[int, int], bias: tuple[int, int], allow: bool, finding: str, passed: bool
+) -> None:
+    record = contamination(arms(*boost), arms(*bias), allow=allow)
+    assert (record.finding, record.passed) == (finding, passed)
+    assert record.boost == pytest.approx((boost[0] - boost[1]) / 100)
+    assert record.bias == pytest.approx((bias[0] - bias[1]) / 100)
+    assert (record.message is None) is passed
+    if record.message:
+        assert record.message.startswith(f"{finding}: ")
+        assert "\n" not in record.message
+
+
+def test_both_tests_are_named_where_there_are_two() -> None:
+    record = comparison(replicates=6)
+    conclude(record, difference([random_answers(k) for k in range(6)]), None)
+    (note,) = record.notes
+    assert f"here of the {record.units}" in note
+    assert record.best_low is not None
+    assert len(record.by_replicate) == 6

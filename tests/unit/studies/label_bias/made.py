@@ -1,0 +1,55 @@
+"""Predictions made of given scores, without a model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_maxrandom.models.base import Score
+from pytest_maxrandom.prompts.formats import Format, shown_order
+from pytest_maxrandom.prompts.prompt import Prompt
+from pytest_maxrandom.sweeps.predictions import Predictions, predict
+from pytest_maxrandom.tasks.task import Example, Layout
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Scores = Callable[[int, Example], Sequence[float]]
+    """Of a prompt's number and an example: one log-likelihood for each choice, in file order."""
+
+
+def examples(n: int, choices: int | Sequence[int] = 4, seed: int = 0) -> list[Example]:
+    """Examples with different texts, and right answers anywhere in the file's order."""
+    generator = np.random.default_rng(seed)
+    sizes = [choices] * n if isinstance(choices, int) else choices
+    return [
+        Example(f"e{i}", f"{i}", tuple(f"{i} {k}" for k in range(m)), (int(generator.integers(m)),))
+        for i, m in enumerate(sizes)
+    ]
+
+
+def prompts(t: int) -> list[Prompt]:
+    """Prompts without demonstrations, in letter format."""
+    return [Prompt((), Format(Layout(task_prefix=f"{j}"), "letter")) for j in range(t)]
+
+
+def predicted(asked: Sequence[Prompt], shown: Sequence[Example], scores: Scores) -> Predictions:
+    """The answers that follow from scores."""
+    return Predictions(
+        tuple(
+            predict(
+                prompt,
+                shown,
+                [[Score(value, 1) for value in scores(number, example)] for example in shown],
+                "mean_logprob",
+            )
+            for number, prompt in enumerate(asked)
+        )
+    )
+
+
+def at_places(example: Example, by_place: Sequence[float]) -> list[float]:
+    """Values of the places in which choices are shown, in the order of the file."""
+    order = shown_order(example)
+    return [by_place[order.index(index)] for index in range(len(order))]

@@ -1,0 +1,116 @@
+"""From predictions to labels: which answer was given where."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from pytest_maxrandom.prompts.formats import shown_order
+from pytest_maxrandom.stats.permutation import NOT_EVALUATED
+from pytest_maxrandom.studies.label_bias import answers
+from pytest_maxrandom.studies.label_bias.placements import further, placements
+from pytest_maxrandom.sweeps.labels import label
+from pytest_maxrandom.sweeps.predictions import Predictions, together
+from pytest_maxrandom.tasks.task import Example
+from tests.unit.studies.label_bias.made import examples, predicted, prompts
+
+if TYPE_CHECKING:
+    from tests.unit.studies.label_bias.made import Scores
+
+NAMES = list("ABCDE")
+
+
+def saying(choice: int) -> Scores:
+    """Always the same choice of the file."""
+    return lambda _, e: [float(index == choice) for index in range(len(e.choices))]
+
+
+def test_an_answer_is_the_place_at_which_it_is_shown() -> None:
+    shown = examples(12, [2 + i % 4 for i in range(12)])
+    generator = np.random.default_rng(1)
+    found = predicted(prompts(3), shown, lambda _, e: list(generator.normal(size=len(e.choices))))
+    given = answers.natural(label(shown, by_place=True), NAMES, found)
+    assert given.answers.shape == (3, 12)
+    for row, one in zip(given.answers, found.prompts, strict=True):
+        for place, example, chosen in zip(row, shown, one.chosen, strict=True):
+            assert shown_order(example)[place] == chosen
+    assert given.right.sum(axis=1).tolist() == [one.correct for one in found.prompts]
+    assert given.choices == tuple(2 + i % 4 for i in range(12))
+    gold = [shown_order(example).index(example.right[0]) for example in shown]
+    assert given.gold == tuple(frozenset([place]) for place in gold)
+    assert given.gold_counts(0) == [gold.count(place) for place in range(5)]
+
+
+def test_clusters_go_with_the_answers() -> None:
+    shown = examples(6, [3] * 6)
+    apart = [replace(e, cluster=f"c{i // 2}" if i < 4 else None) for i, e in enumerate(shown)]
+    for given, groups in ((shown, 6), (apart, 4)):
+        found = predicted(prompts(2), given, saying(0))
+        known = answers.natural(label(given, by_place=True), NAMES[:3], found).groups
+        assert len(set(known or range(6))) == groups
+
+
+def test_moved_answers_stand_where_the_right_answer_was_shown() -> None:
+    shown = examples(9, [2 + i % 4 for i in range(9)])
+    generator = np.random.default_rng(2)
+    table: dict[tuple[int, Example], list[float]] = {}
+
+    def scores(prompt: int, example: Example) -> list[float]:
+        drawn = table.setdefault((prompt, example), list(generator.normal(size=5)))
+        return drawn[: len(example.choices)]
+
+    asked = prompts(2)
+    natural = predicted(asked, shown, scores)
+    rest = predicted(asked, further(p for e in shown for p in placements(e)), scores)
+    given = answers.moved(label(shown, by_place=True), NAMES, together(natural, rest))
+    assert given.answers.shape == (2, 9, 5)
+    for j in range(2):
+        for i, example in enumerate(shown):
+            m = len(example.choices)
+            assert given.answers[j, i, m:].tolist() == [NOT_EVALUATED] * (5 - m)
+            for at in range(m):
+                (one,) = [
+                    each
+                    for each in placements(example)
+                    if shown_order(each)[at] == example.right[0]
+                ]
+                said = int(np.argmax(scores(j, one)))
+                assert shown_order(one)[given.answers[j, i, at]] == said
+                assert given.right[j, i, at] == (said == example.right[0])
+    assert given.gold_counts(0) == [9, 9, 6, 4, 2]
+
+
+def test_examples_that_a_prompt_shows_itself_are_not_evaluated() -> None:
+    shown = examples(6)
+    all_of_them, first = prompts(2)
+    one = predicted([all_of_them], shown, lambda _, e: [0.0, 1.0, 2.0, 3.0]).prompts
+    two = predicted([first], shown[2:], lambda _, e: [0.0, 1.0, 2.0, 3.0]).prompts
+    given = answers.natural(label(shown, by_place=True), NAMES[:4], Predictions(one + two))
+    assert given.evaluated.tolist() == [[True] * 6, [False] * 2 + [True] * 4]
+    assert sum(given.gold_counts(1)) == 4
+    assert not given.right[1, :2].any()
+
+
+def test_of_several_right_answers_each_is_right_as_the_examples_are() -> None:
+    (example,) = examples(1)
+    both = Example("e", "", example.choices, (1, 3))
+    for chosen, right in ((0, False), (1, True), (3, True)):
+        found = predicted(prompts(1), [both], saying(chosen))
+        given = answers.natural(label([both], by_place=True), NAMES[:4], found)
+        assert given.right.tolist() == [[right]]
+        assert sum(given.gold_counts(0)) == 2
+
+
+@pytest.mark.parametrize("by_place", [True, False])
+def test_texts_that_all_examples_share_are_labels_unless_letters_stand_for_them(
+    by_place: bool,
+) -> None:
+    shown = [Example(e.id, e.input, ("Yes", "No"), (e.right[0],)) for e in examples(8, 2)]
+    found = predicted(prompts(1), shown, lambda _, e: [1.0, 0.0])  # says Yes
+    labels = label(shown, by_place=by_place)
+    given = answers.natural(labels, ["A", "B"], found).answers[0].tolist()
+    places = [shown_order(example).index(0) for example in shown]
+    assert given == (places if by_place else [1] * 8)

@@ -1,0 +1,322 @@
+"""From answers, as labels, to a record: scores, p-values, and what they say together."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from pytest_maxrandom.record import InteractionBias, LabelBiasRecord, LabelRow
+from pytest_maxrandom.stats.labels.base_rate import BaseRates
+from pytest_maxrandom.stats.labels.null import move_baseline
+from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+from pytest_maxrandom.studies.label_bias.answers import LabelAnswers
+from pytest_maxrandom.studies.label_bias.conclude import (
+    InteractionResult,
+    add_base_rates,
+    conclude,
+    reduce,
+)
+from pytest_maxrandom.studies.label_bias.sentence import sentence
+from pytest_maxrandom.suite.label_bias import LabelBiasSpec
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from pytest_maxrandom.record import LabelFinding
+
+N, M = 60, 4
+
+
+def asked(answers: NDArray[np.int64]) -> LabelAnswers:
+    """Answers to N examples, as many of each right label."""
+    return LabelAnswers(
+        names=tuple("ABCD"),
+        ids=tuple(map(str, range(N))),
+        choices=(M,) * N,
+        gold=tuple(frozenset([i % M]) for i in range(N)),
+        prompts=tuple(f"p{j}" for j in range(len(answers))),
+        answers=answers,
+    )
+
+
+def spec(**said: object) -> LabelBiasSpec:
+    return LabelBiasSpec.model_validate(said)
+
+
+def record(level: float | None = 0.05) -> LabelBiasRecord:
+    return LabelBiasRecord(
+        id="x", suite="s", line=1, claim="c", task="t", model="m", quantization="none", shots=0,
+        check="recall", base_rate="off", seed=0,
+        asserted={} if level is None else {"above_random": level},
+    )  # fmt: skip
+
+
+def knowing(share: float, t: int = 3, seed: int = 0) -> NDArray[np.int64]:
+    """Answers, shape (t, n, m), that are right in a share of all presentations, else guesses."""
+    generator = np.random.default_rng(seed)
+    knows = generator.random((t, N, M)) < share
+    return np.where(knows, np.arange(M), generator.integers(0, M, (t, N, M)))
+
+
+@pytest.mark.parametrize("check", ["recall", "move", "redraw"])
+def test_who_knows_passes_and_who_says_one_label_scores_nothing(check: str) -> None:
+    natural = np.arange(N) % M
+    for answers, kind in ((knowing(0.7), "knowledge"), (knowing(0) * 0 + 2, "label preference")):
+        given = answers[:, np.arange(N), natural] if check == "recall" else answers
+        found = reduce(asked(given), "cloze", spec(check=check), 3)
+        assert found.finding == kind
+        assert (found.bias.p_value <= 0.05) is (kind == "knowledge")
+        if kind == "label preference":
+            assert (found.bias.score, found.bias.p_value) == (0, 1)
+
+
+def test_who_prefers_contents_knows_nothing_however_often_he_is_shown_them() -> None:
+    """One choice of each example wherever it stands: right at all labels, or at none."""
+    passed = anew = 0
+    plain = move_baseline([M] * N, 10)
+    # Right at all labels or at none: the score is an accuracy.
+    expected = MaxRandomBaseline(N, 1 / M, 10).expected_accuracy
+    for seed in range(60):
+        generator = np.random.default_rng(seed)
+        right = generator.random((10, N)) < 1 / M
+        # Elsewhere than where the right answer is shown, as a distractor is.
+        wrong = (np.arange(M) + 1 + generator.integers(0, M - 1, (10, N, M))) % M
+        answers = np.where(right[:, :, None], np.arange(M), wrong)
+        found = reduce(asked(answers), "cloze", spec(check="move"), 10).bias
+        passed += found.p_value <= 0.05
+        assert found.by_content
+        anew += plain.p_value(found.score) <= 0.05
+    assert found.score_baseline == pytest.approx(expected, abs=0.002)
+    assert passed <= 8  # 3 are expected
+    assert anew > 15  # guessers who guess anew every time do not explain them
+
+
+def test_the_most_accurate_prompt_is_shown_and_the_best_score_is_tested() -> None:
+    natural = np.arange(N) % M
+    accurate, even = natural.copy(), natural.copy()
+    accurate[natural == 3] = 0  # 45 right: recalls 1, 1, 1, 0
+    even[:18] = (even[:18] + 1) % M  # 42 right, in all labels alike
+    found = reduce(asked(np.stack([even, accurate])), "cloze", spec(), 2)
+    assert (found.best, found.bias.best_prompt) == (1, "p1")
+    assert found.bias.best_accuracy == 45 / 60
+    assert [row.recall for row in found.bias.labels] == [1, 1, 1, 0]
+    assert found.bias.score_prompt == "p0"
+    recalls = [(even[natural == x] == x).mean() for x in range(M)]
+    assert found.bias.score == pytest.approx((sum(recalls) - max(recalls)) / 3)
+
+
+def test_base_rates_are_correlated_with_recalls() -> None:
+    natural = np.arange(N) % M
+    known = np.arange(N) // M % 5 < np.array([3, 1, 4, 2])[natural]
+    answers = np.where(known, natural, (natural + 1) % M)
+    found = reduce(asked(answers[None]), "cloze", spec(), 1)
+    rates = np.array([0.4, 0.1, 0.2, 0.3])
+    add_base_rates(found.bias, BaseRates(rates, np.array(0.01)))
+    recalls = np.array([row.recall for row in found.bias.labels], dtype=np.float64)
+    r = np.corrcoef(rates, recalls)[0, 1]
+    assert found.bias.r == pytest.approx(r)
+    assert found.bias.r_low == pytest.approx(np.tanh(np.arctanh(r) - 1.959964), abs=1e-6)
+    assert found.bias.r_high == pytest.approx(np.tanh(np.arctanh(r) + 1.959964), abs=1e-6)
+    assert [row.base_rate for row in found.bias.labels] == rates.tolist()
+    assert found.bias.base_rate_mass == 0.01
+
+
+def test_what_is_asserted_must_hold_in_every_way_of_asking() -> None:
+    natural = np.arange(N) % M
+    good = reduce(asked(natural[None]), "cloze", spec(), 1)
+    poor = reduce(asked(natural[None] * 0), "counterfactual", spec(), 1)
+    both = record()
+    conclude(both, [good, poor], spec())
+    assert both.passed is False
+    assert both.finding == "label preference"
+    assert both.message is not None
+    assert both.message.startswith("counterfactual: Nvr-X score .000 ")
+    assert "cloze" not in both.message
+    assert both.sentence is not None
+    assert both.sentence.startswith("Cloze: Knowledge: ")
+    assert "Counterfactual: Label preference: " in both.sentence
+    one = record()
+    conclude(one, [good], spec())
+    assert (one.passed, one.finding, one.message) == (True, "knowledge", None)
+    nothing = record(level=None)
+    conclude(nothing, [good, poor], spec())
+    assert (nothing.passed, nothing.message) == (True, None)
+
+
+def test_knowledge_in_one_way_alone_is_no_finding() -> None:
+    natural = np.arange(N) % M
+    good = reduce(asked(natural[None]), "cloze", spec(), 1)
+    guesses = np.random.default_rng(3).integers(0, M, (1, N))
+    poor = reduce(asked(guesses), "counterfactual", spec(), 1)
+    assert poor.finding == "cannot tell"
+    both = record()
+    conclude(both, [good, poor], spec())
+    assert both.finding == "cannot tell"
+
+
+def rare(answers: NDArray[np.int64], seldom: int = 10) -> LabelAnswers:
+    """Answers to 100 questions with two labels, of which B is the right one `seldom` times."""
+    return LabelAnswers(
+        names=("A", "B"),
+        ids=tuple(map(str, range(100))),
+        choices=(2,) * 100,
+        gold=tuple(frozenset([int(i < seldom)]) for i in range(100)),
+        prompts=tuple(f"p{j}" for j in range(len(answers))),
+        answers=answers,
+    )
+
+
+def test_who_prefers_the_usual_label_a_little_does_not_know_the_rare_one() -> None:
+    generator = np.random.default_rng(5)
+    guessed = said = 0
+    for _ in range(40):
+        answers = (generator.random((10, 100)) >= 0.6).astype(np.int64)
+        found = reduce(rare(answers, 5), "cloze", spec(), 10)
+        guessed += found.bias.p_value <= 0.05
+        said += found.finding == "knowledge"
+    assert guessed > 6  # uniform guessers do not explain it
+    assert said <= 6  # 2 are expected at most; more with a probability of .003
+
+
+def test_who_knows_the_rare_label_is_found_to() -> None:
+    generator = np.random.default_rng(0)
+    gold = (np.arange(100) < 10).astype(np.int64)
+    knows = generator.random((10, 100)) < 0.7
+    answers = np.where(knows, gold, generator.integers(0, 2, (10, 100)))
+    found = reduce(rare(answers), "cloze", spec(), 10)
+    assert found.finding == "knowledge"
+    assert found.bias.permutation_p is not None
+    assert found.bias.permutation_p < 0.001
+
+
+def lucky() -> LabelAnswers:
+    """Answers that guessers do not explain, and shuffled right answers do.
+
+    B, which is right 5 times, is said 40 times, and 4 of these are right.
+    """
+    answers = np.zeros((1, 100), dtype=np.int64)
+    answers[0, [*range(4), *range(60, 96)]] = 1
+    return rare(answers, 5)
+
+
+def test_the_test_that_fails_is_named() -> None:
+    found = reduce(lucky(), "cloze", spec(level=0.07), 1)
+    assert found.bias.permutation_p is not None
+    assert found.bias.p_value < 0.07 < found.bias.permutation_p
+    assert found.finding != "knowledge"
+    told = record(level=0.07)
+    conclude(told, [found], spec(level=0.07))
+    assert (told.passed, told.finding) == (False, found.finding)
+    assert told.message is not None
+    assert told.message.count(" is above .07") == 1
+    assert re.search(r"p with shuffled right answers = \S+ is above \.07", told.message)
+    assert "p with shuffled right answers = " in str(told.sentence)
+
+
+def test_prompts_that_are_not_at_hand_count_in_the_permutation_p_too() -> None:
+    one, three = (reduce(lucky(), "cloze", spec(), t).bias.permutation_p for t in (1, 3))
+    assert one is not None
+    assert three == pytest.approx(min(1.0, 3 * one))
+
+
+@pytest.mark.parametrize("check", ["move", "redraw"])
+def test_moved_right_answers_are_not_shuffled(check: str) -> None:
+    assert reduce(asked(knowing(0.7)), "cloze", spec(check=check), 3).bias.permutation_p is None
+
+
+@pytest.mark.parametrize("level", [0.04, 0.05])
+def test_a_check_passes_exactly_where_no_p_value_is_said_to_be_above_its_level(
+    level: float,
+) -> None:
+    """Also where a p-value is its level but for rounding."""
+    natural = np.arange(N) % M
+    good = reduce(asked(natural[None]), "cloze", spec(), 1).bias
+    finds: list[tuple[float, LabelFinding]] = [
+        (level, "knowledge"),
+        (level * (1 + 1e-14), "knowledge"),
+        (level * 1.0001, "cannot tell"),
+    ]
+    for p, kind in finds:
+        told = record(level)
+        bias = replace(good, p_value=p, permutation_p=p)
+        conclude(told, [InteractionResult(bias, kind, 0)], spec(level=level))
+        assert told.passed is (kind == "knowledge")
+        assert ("is above" in str(told.message)) is not told.passed
+
+
+def of_moved(score: float, *, preference_p: float) -> InteractionBias:
+    """The best of 10 prompts on 100 examples with every right answer at every label."""
+    baseline = move_baseline([4] * 100, 10, by_content=True)
+    return InteractionBias(
+        interaction="cloze", n=100, t=10, best_prompt="p", best_accuracy=0.5, rstd=0.0, score=score,
+        labels=[
+            LabelRow(name, 100, recall, share)
+            for name, recall, share in zip(
+                "ABCD", (0.5, score, score, score), (0.4, 0.2, 0.2, 0.2), strict=True
+            )
+        ],
+        score_prompt="p", score_baseline=baseline.expected, score_baseline_error=0.0,
+        p_value=baseline.p_value(score), p_error=0.0, by_content=True, preference_p=preference_p,
+    )  # fmt: skip
+
+
+def test_a_sentence_has_the_numbers_that_the_finding_comes_from() -> None:
+    said = sentence(of_moved(0.45, preference_p=0.4), "knowledge", 0.05)
+    assert said.startswith("Knowledge: the Nvr-X score on 100 examples is .450, that of the best ")
+    assert "best of 10 random guessers who keep to one choice of each example .318 (p = " in said
+    assert said.endswith("; recall goes from .450 ('B') to .500 ('A').")
+    said = sentence(of_moved(0.45, preference_p=0.001), "knowledge", 0.05)
+    assert "; but 40 % of the answers of the most accurate prompt are 'A', more than " in said
+    said = sentence(of_moved(0.31, preference_p=0.01), "label preference", 0.05)
+    assert "), and 40 % of the answers of the most accurate prompt are 'A'" in said
+    assert "(p = .010)" in said
+    said = sentence(of_moved(0.31, preference_p=0.4), "cannot tell", 0.05)
+    assert said.endswith("spread over the labels as guesses may be (p = .400).")
+
+
+def leaning(hits: int) -> NDArray[np.int64]:
+    """Answers of one prompt that says A most often, and each other label `hits` times rightly."""
+    gold, answers = np.arange(N) % M, np.zeros(N, dtype=np.int64)
+    for label in range(M):
+        own = np.flatnonzero(gold == label)
+        answers[own[: hits + 2]] = ([label] * hits + [x for x in (1, 2, 3) if x != label])[
+            : hits + 2
+        ]
+    return answers[None]
+
+
+def test_a_score_above_guessers_is_no_knowledge_where_the_claim_fails() -> None:
+    """A label is preferred (p 5e-5), and the score was enough to be called knowledge."""
+    found = reduce(asked(leaning(5)), "cloze", spec(), 1, claim_holds=False)
+    assert found.bias.preference_p < 1e-4
+    assert found.bias.permutation_p is not None
+    assert max(found.bias.p_value, found.bias.permutation_p) < 0.05
+    told = record()
+    told.claim_holds = False
+    conclude(told, [found], spec())
+    assert (told.finding, told.passed) == ("cannot tell", False)
+    assert told.sentence is not None
+    assert "; but the claim itself does not hold, and " in told.sentence
+    assert told.message is not None
+    assert told.message.endswith(", the claim itself does not hold: cannot tell")
+    assert reduce(asked(leaning(5)), "cloze", spec(), 1).finding == "knowledge"
+
+
+def test_what_knowledge_must_show_beside_a_preference_is_said() -> None:
+    baseline = move_baseline([4] * 100, 10, by_content=True)
+    scores = [score / 100 for score in range(30, 60)]
+    score = next(each for each in scores if 0.005 < baseline.p_value(each) <= 0.05)
+    bias = of_moved(score, preference_p=5e-5)
+    said = sentence(bias, "cannot tell", 0.05)
+    assert said.startswith("Cannot tell: ")
+    assert said.endswith(
+        "; but 40 % of the answers of the most accurate prompt are 'A', more than guessing and "
+        "knowing explain (p = 5.0e-05), beside which the last p shows knowledge from .005 on."
+    )
+    told = record()
+    conclude(told, [InteractionResult(bias, "cannot tell", 0)], spec())
+    assert re.search(r"; p = \.0\d+ is above \.005: cannot tell$", str(told.message))
