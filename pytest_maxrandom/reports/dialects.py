@@ -76,10 +76,6 @@ def _html_statistics(value: str) -> str:
     return _html_plain(value).replace("p_max", "<i>p</i><sub>max</sub>")
 
 
-def _mermaid(source: str) -> str:
-    return f"```mermaid\n{source}\n```"
-
-
 MARKDOWN = Dialect(
     "Markdown",
     ".md.j2",
@@ -89,7 +85,6 @@ MARKDOWN = Dialect(
         "cell": text.cell,
         "block": text.block,
         "html": text.html,
-        "mermaid": _mermaid,
         "statistics": text.plain,
     },
     _cited_markdown,

@@ -19,7 +19,6 @@ from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.reports import (
     agreement,
     attention,
-    chart,
     comparisons,
     design_changes,
     facts,
@@ -154,7 +153,6 @@ _DESIGNS = (
 _RUNS = (
     agreement.agreement,
     attention.open_questions,
-    chart.charts,
     facts.facts,
     published.changed,
     published.changes,

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_maxrandom.reports.chart import charts
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.csv import csv
 from pytest_maxrandom.reports.html import html
@@ -16,7 +15,7 @@ from pytest_maxrandom.reports.markdown import markdown
 from pytest_maxrandom.reports.references import bibtex
 from tests.unit.claims.test_assessment import assessed, knowing, yes_no
 from tests.unit.reports.page import read
-from tests.unit.reports.samples import run, several
+from tests.unit.reports.samples import run
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import RunRecord
@@ -49,7 +48,6 @@ def test_it_is_quoted_drawn_and_in_the_table_of_the_comment(judged: RunRecord) -
     assert "with probability" not in top
     assert "What decides is permutation p = " in top
     assert html(judged).count("<rect ") == 2
-    assert charts(run(*judged.claims, *several(tasks=1)[:1])) is not None
     (row,) = read(comment(judged)).body
     assert "1.000" in " ".join(row)
     (line,) = csv(judged).splitlines()[1:]

@@ -26,7 +26,6 @@ BLOCKS = {
         "headline",
         "attention",
         "changed",
-        "chart",
         "agreement",
         "table",
         "designs",
@@ -179,7 +178,7 @@ def test_an_unknown_block_is_refused_with_the_nearest_name(folder: Path) -> None
     path = extend(folder, "report.md.j2", "", "{% block headlines %}x{% endblock %}")
     assert failure(folder) == (
         f"{path}:3: maxrandom/report.md.j2 has no block 'headlines'; its blocks are agreement, "
-        "attention, changed, chart, designs, details, disclosure, footer, header, headline, table; "
+        "attention, changed, designs, details, disclosure, footer, header, headline, table; "
         "did you mean headline instead of headlines?"
     )
 
