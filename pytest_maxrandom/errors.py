@@ -4,6 +4,7 @@
 
     MaxRandomError
     ├── SuiteError      a suite or a data file is wrong; holds all its problems
+    ├── ExtensionError  what an installed package adds cannot be used
     ├── SweepError      a sweep cannot be run as asked
     │   ├── ModelError      a model cannot be loaded or used
     │   ├── PromptTooLong   a prompt does not fit the model's context
@@ -58,6 +59,10 @@ class SuiteError(MaxRandomError):
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class ExtensionError(MaxRandomError):
+    """A backend or source that an installed package adds cannot be used, or there is none."""
 
 
 class SweepError(MaxRandomError):
