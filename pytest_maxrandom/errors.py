@@ -1,4 +1,4 @@
-"""Every error that a user can meet, each one a clear sentence.
+"""Every error that a user can meet, each one a clear sentence, and the words of sentences.
 
 ::
 
@@ -22,11 +22,12 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Collection, Iterable
     from pathlib import Path
 
 
@@ -118,3 +119,60 @@ class RedFlagged(AssertionError):
 
     Its text is why the claim does not pass, in one line, and then each red flag in a line.
     """
+
+
+def quoted(text: str, limit: int = 60) -> str:
+    """Write a text in quotes on one line, shortened to at most `limit` characters."""
+    return repr(text if len(text) <= limit else text[: limit - 3] + "...")
+
+
+def listed(texts: Collection[str], limit: int = 12) -> str:
+    """Write the first `limit` of some texts in quotes, and how many more there are."""
+    shown = ", ".join(quoted(text) for text in list(texts)[:limit])
+    return shown if len(texts) <= limit else f"{shown} and {len(texts) - limit} more"
+
+
+def did_you_mean(
+    word: str, options: Iterable[str], write: Callable[[str], str] = quoted, cutoff: float = 0.6
+) -> str:
+    """Ask for the option that is nearest to a word, to close a sentence; nothing if none is near.
+
+    Examples
+    --------
+    >>> did_you_mean("Promts", ["tasks", "prompts"]), did_you_mean("x", ["tasks"])
+    ("; did you mean 'prompts'?", '')
+    """
+    folded = {option.casefold(): option for option in options}
+    near = difflib.get_close_matches(word.casefold(), folded, n=1, cutoff=cutoff)
+    return f"; did you mean {write(folded[near[0]])}?" if near else ""
+
+
+def dotted(location: Iterable[str | int]) -> str:
+    """Write a place in keys and lists.
+
+    Examples
+    --------
+    >>> dotted(["models", 0, "name"])
+    'models[0].name'
+    """
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
+    return "".join(parts).removeprefix(".")
+
+
+def described(value: object) -> str:
+    """Say what a value is, in the words of JSON."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return quoted(value)
+        case int() | float():
+            return f"the number {value}"
+        case list():
+            return "a list"
+        case dict():
+            return "an object"
+        case _:
+            return f"a value of type {type(value).__name__}"

@@ -97,12 +97,6 @@ def arms_by_name(suite: SuiteSpec) -> dict[str, Arm]:
     return {name: arms[place] for name, place in model_names(suite.models).items()}
 
 
-def dotted(location: Location) -> str:
-    """Write a place in a suite, such as `models[0].name`."""
-    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
-    return "".join(parts).removeprefix(".")
-
-
 def model_of(suite: SuiteSpec, arm: ArmSpec) -> ModelSpec:
     """Return the model that an arm runs: the suite's one with at most one thing changed."""
     (model,) = suite.models

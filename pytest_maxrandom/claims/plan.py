@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.claims.arms import arms_of, dotted
+from pytest_maxrandom.claims.arms import arms_of
 from pytest_maxrandom.claims.impossible import contradicting, unpassable, untestable
 from pytest_maxrandom.claims.nulls import NoMetric, guessers
 from pytest_maxrandom.claims.planned import Cell, PlannedClaim, score_null_of
 from pytest_maxrandom.claims.verdict import Claim, share_levels
-from pytest_maxrandom.errors import ModelError, Problem, SuiteError
+from pytest_maxrandom.errors import ModelError, Problem, SuiteError, dotted
 from pytest_maxrandom.models.registry import locate, locate_adapter
 from pytest_maxrandom.prompts.formats import Counterfactual
 from pytest_maxrandom.prompts.sampling import NoPrompts, draw_prompts, validation_set

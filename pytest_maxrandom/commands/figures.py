@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.commands.holdout import add_study_arguments
+from pytest_maxrandom.errors import did_you_mean
 from pytest_maxrandom.figures.available import DEFAULT_FORMATS, FORMATS, NAMES
 
 if TYPE_CHECKING:
@@ -101,12 +102,9 @@ def _formats(text: str) -> list[str]:
 
 
 def _check_names(names: list[str]) -> None:
-    from difflib import get_close_matches
-
     for name in names:
         if name not in NAMES:
-            close = get_close_matches(name, NAMES, n=1, cutoff=0.4)
-            hint = f"; did you mean {close[0]}?" if close else ""
+            hint = did_you_mean(name, NAMES, str, cutoff=0.4)
             raise ValueError(f"--only: found {name!r}, expected some of {', '.join(NAMES)}{hint}")
 
 

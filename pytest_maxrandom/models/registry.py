@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.errors import ModelError
+from pytest_maxrandom.errors import ModelError, did_you_mean
 from pytest_maxrandom.models.hf.arithmetic import foretold
 from pytest_maxrandom.models.hf.devices import Processors
 
@@ -87,8 +86,7 @@ def _folder(name: str, base: Path, hub_id: re.Pattern[str], example: str) -> Pat
         return None
     parent = folder.parent
     siblings = [p.name for p in parent.iterdir() if p.is_dir()] if parent.is_dir() else []
-    close = difflib.get_close_matches(folder.name, siblings, n=1)
-    hint = f"; did you mean `{Path(name).with_name(close[0])}`?" if close else ""
+    hint = did_you_mean(folder.name, siblings, lambda near: f"`{Path(name).with_name(near)}`")
     raise ModelError(
         f"there is no folder {name} (relative to the suite file), and it is no hub id such as "
         f"{example}{hint}"

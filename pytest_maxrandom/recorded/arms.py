@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.stats.paired import split_comparison
+from pytest_maxrandom.suite.arms import split_comparison
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

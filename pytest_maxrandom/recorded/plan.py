@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.verdict import Claim, share_levels
-from pytest_maxrandom.errors import Problem, RecordedError, SuiteError
+from pytest_maxrandom.errors import Problem, RecordedError, SuiteError, did_you_mean
 from pytest_maxrandom.recorded.claims import RecordedClaim, claim_name
 from pytest_maxrandom.recorded.evidence import Contradiction, evidence
 from pytest_maxrandom.recorded.sources import Meant, locate, read_results
@@ -143,8 +142,7 @@ class _Planner:
         missing = [shots for shots in wanted if shots not in found]
         if not found:
             names = dict.fromkeys(each.task for each in results)
-            near = difflib.get_close_matches(name, names, n=1)
-            hint = f"; did you mean `in_results: {near[0]}`?" if near else "; correct `in_results`"
+            hint = did_you_mean(name, names, "`in_results: {}`".format) or "; correct `in_results`"
             message = f"found {_listed(names)}{hint}"
             self._problem(
                 ("tasks", place),

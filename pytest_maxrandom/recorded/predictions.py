@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
-from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.errors import RecordedError, dotted
 from pytest_maxrandom.recorded.lines import VERSION, AnswerLine, PromptLine
 from pytest_maxrandom.recorded.sweep import RecordedSweep
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
@@ -263,8 +263,7 @@ def _first(error: ValidationError) -> str:
         )
     if not first["loc"]:
         return "not a prediction; give a file that --maxrandom-predictions wrote"
-    where = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in first["loc"])
-    where = where.removeprefix(".")
+    where = dotted(first["loc"])
     if first["type"] == "missing":
         return f"'{where}' is missing; give a file that --maxrandom-predictions wrote"
     expected = f"{first['msg'][:1].lower()}{first['msg'][1:]}"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import traceback
 from typing import TYPE_CHECKING
 
 from jinja2 import TemplateNotFound, TemplateSyntaxError, UndefinedError, nodes
 from jinja2.exceptions import SecurityError
 
-from pytest_maxrandom.errors import ReportError
+from pytest_maxrandom.errors import ReportError, did_you_mean
 from pytest_maxrandom.reports.environment import PREFIX, SENTENCES, templates_folder
 
 if TYPE_CHECKING:
@@ -123,6 +122,6 @@ def _listed(names: Sequence[str]) -> str:
 
 def _nearest(found: Iterable[str], names: Sequence[str]) -> str:
     for name in found:
-        if near := difflib.get_close_matches(name, names, n=1):
-            return f"; did you mean {near[0]} instead of {name}?"
+        if hint := did_you_mean(name, names, lambda near: f"{near} instead of {name}"):  # noqa: B023
+            return hint
     return ""

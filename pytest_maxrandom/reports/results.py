@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from pydantic import TypeAdapter, ValidationError
 
-from pytest_maxrandom.errors import ReportError
+from pytest_maxrandom.errors import ReportError, dotted
 from pytest_maxrandom.record import SCHEMA_VERSION, RunRecord
 from pytest_maxrandom.record.red_flags import DEFAULTS
 
@@ -134,10 +134,7 @@ def _finite(value: Any) -> Any:
 
 def _first(error: ValidationError) -> str:
     first = error.errors(include_url=False)[0]
-    attributes = (KEYS.get(str(part), part) for part in first["loc"])
-    where = "".join(
-        f"[{part}]" if isinstance(part, int) else f".{part}" for part in attributes
-    ).removeprefix(".")
+    where = dotted(KEYS.get(str(part), part) for part in first["loc"])
     if first["type"] == "missing":
         return f"'{where}' is missing; give a file that --maxrandom-json wrote"
     return f"'{where}': found {first['input']!r}, but {first['msg'][:1].lower()}{first['msg'][1:]}"

@@ -19,7 +19,7 @@ from pytest_maxrandom.stats.multiplicity import benjamini_hochberg, holm
 from pytest_maxrandom.stats.signflip import sign_flip
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -288,33 +288,6 @@ def mcnemar(only_a: int, only_b: int, *, mid_p: bool = False) -> float:
     if mid_p:
         p_value -= math.exp(split.log_p_exactly(max(a, b)))
     return min(1.0, p_value)
-
-
-def split_comparison(text: str, arms: Collection[str]) -> tuple[str, str]:
-    """Read "a-b" or "a - b", the difference of two arms, whose names may have hyphens.
-
-    Raises
-    ------
-    ValueError
-        If it names no two different arms, or can be read in two ways.
-
-    Examples
-    --------
-    >>> split_comparison("llama-nf4 - llama", ["llama", "llama-nf4"])
-    ('llama-nf4', 'llama')
-    """
-    places = [place for place, letter in enumerate(text) if letter == "-"]
-    splits = [(text[:place].strip(), text[place + 1 :].strip()) for place in places]
-    found = [(a, b) for a, b in splits if a in arms and b in arms and a != b]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        ways = " or as ".join(f"{a!r} - {b!r}" for a, b in found)
-        raise ValueError(f"{text!r} can be read as {ways}; rename an arm")
-    known = ", ".join(map(repr, arms)) or "none"
-    raise ValueError(
-        f"found {text!r}, expected two different arms with a hyphen between them, of: {known}"
-    )
 
 
 def _counts(values: ArrayLike) -> Counts:

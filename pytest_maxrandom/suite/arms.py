@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.stats.paired import split_comparison
+from pytest_maxrandom.errors import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -32,6 +31,33 @@ def model_names(models: Sequence[Model]) -> dict[str, int]:
     return {name: place for place, name in enumerate(full)} | names
 
 
+def split_comparison(text: str, arms: Collection[str]) -> tuple[str, str]:
+    """Read "a-b" or "a - b", the difference of two arms, whose names may have hyphens.
+
+    Raises
+    ------
+    ValueError
+        If it names no two different arms, or can be read in two ways.
+
+    Examples
+    --------
+    >>> split_comparison("llama-nf4 - llama", ["llama", "llama-nf4"])
+    ('llama-nf4', 'llama')
+    """
+    places = [place for place, letter in enumerate(text) if letter == "-"]
+    splits = [(text[:place].strip(), text[place + 1 :].strip()) for place in places]
+    found = [(a, b) for a, b in splits if a in arms and b in arms and a != b]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        ways = " or as ".join(f"{a!r} - {b!r}" for a, b in found)
+        raise ValueError(f"{text!r} can be read as {ways}; rename an arm")
+    known = ", ".join(map(repr, arms)) or "none"
+    raise ValueError(
+        f"found {text!r}, expected two different arms with a hyphen between them, of: {known}"
+    )
+
+
 def two_arms(text: str, names: Collection[str]) -> tuple[str, str]:
     """Read "first - second".
 
@@ -51,8 +77,7 @@ def two_arms(text: str, names: Collection[str]) -> tuple[str, str]:
 
 def unknown_arm(name: str, names: Collection[str]) -> str:
     """Say that there is no arm of this name, and which was perhaps meant."""
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"; did you mean `{close[0]}`?" if close else ""
+    hint = did_you_mean(name, names, "`{}`".format, cutoff=0.5)
     return f"there is no arm {name!r}{hint} (arms here: {', '.join(names)})"
 
 

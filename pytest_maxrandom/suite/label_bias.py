@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from pytest_maxrandom.errors import did_you_mean
 from pytest_maxrandom.record.label_bias import BaseRate, Calibration, Interaction, LabelCheck
 from pytest_maxrandom.suite.base import Name, Probability, Seed, Spec, listed
 
@@ -113,11 +113,10 @@ def contradictions_of_label_bias(
     known = [name for name in tasks if isinstance(name, str)]
     for index, name in enumerate(spec.tasks or []):
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
+            hint = did_you_mean(name, known) or "; correct the name, or remove it"
             yield (
                 ("label_bias", "tasks", index),
-                f"label_bias.tasks[{index}]: {name!r} is no task of the suite"
-                + (f"; did you mean {near[0]!r}?" if near else "; correct the name, or remove it"),
+                f"label_bias.tasks[{index}]: {name!r} is no task of the suite{hint}",
             )
     if spec.assertion == "report" and "level" in spec.model_fields_set:
         yield (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import difflib
 import reprlib
 from collections import defaultdict
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from pytest_maxrandom.errors import Problem, SuiteError
+from pytest_maxrandom.errors import Problem, SuiteError, did_you_mean, dotted
 from pytest_maxrandom.suite.base import NO_SURROGATES
 from pytest_maxrandom.suite.checks import (
     contradictions,
@@ -151,7 +150,7 @@ def _mistakes(
 
 def _sentence(kind: type[Spec], path: Location, alternatives: Sequence[ErrorDetails]) -> str:
     first = alternatives[0]
-    name = _dotted(path)
+    name = dotted(path)
     if first["type"] == "extra_forbidden":
         valid = keys_below(kind, path[:-1])
         key = str(path[-1])
@@ -246,11 +245,5 @@ def _shown(value: Any) -> str:
             return f"a value of the YAML type {type(value).__name__}"
 
 
-def _dotted(path: Location) -> str:
-    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
-    return "".join(parts).removeprefix(".")
-
-
 def _nearest(word: str, options: Sequence[str]) -> str:
-    close = difflib.get_close_matches(word, options, n=1, cutoff=0.5)
-    return f"; did you mean `{close[0]}`?" if close else ""
+    return did_you_mean(word, options, "`{}`".format, cutoff=0.5)

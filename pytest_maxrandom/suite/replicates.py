@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from pytest_maxrandom.errors import dotted
 from pytest_maxrandom.suite.base import Seed, Spec
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def contradictions_of_replicates(
         for place in [("replicates",), *asking] if "replicates" in suite else asking:
             yield (
                 place,
-                f"{_called(place)} is about examples and demonstrations that are drawn anew, and "
+                f"`{dotted(place)}` is about examples and demonstrations that are drawn anew, and "
                 "these results are recorded; remove it, and see `maxrandom replication` for "
                 "results that hold replicates",
             )
@@ -67,7 +68,7 @@ def contradictions_of_replicates(
         for place in asking:
             yield (
                 place,
-                f"{_called(place)} is a share of the suite's replicates, and it has none; add "
+                f"`{dotted(place)}` is a share of the suite's replicates, and it has none; add "
                 "`replicates: 20` to the suite, or remove this",
             )
 
@@ -81,8 +82,3 @@ def _asking_for_a_share(suite: dict[str, Any]) -> Iterator[Place]:
         asserted = part.get("assert") if isinstance(part, dict) else None
         if isinstance(asserted, dict) and asserted.get("in_replicates") is not None:
             yield (*place, "assert", "in_replicates")
-
-
-def _called(place: Place) -> str:
-    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
-    return f"`{''.join(parts).removeprefix('.')}`"

@@ -6,9 +6,9 @@ import re
 import string
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from pytest_maxrandom.errors import described, did_you_mean, listed, quoted
 from pytest_maxrandom.tasks.check import as_text
 from pytest_maxrandom.tasks.findings import Mistake
-from pytest_maxrandom.tasks.wording import found, listed, nearest, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,8 +40,8 @@ def right_slot(answer: object, slots: Slots, answer_is: AnswerIs | None) -> int:
         return _READERS[answer_is](answer, slots)
     if isinstance(answer, bool):
         raise Mistake(
-            f"the answer is {found(answer)}, which names no choice; write a choice's text, or say "
-            "`answer_is: index` to read false as 0 and true as 1"
+            f"the answer is {described(answer)}, which names no choice; write a choice's text, "
+            "or say `answer_is: index` to read false as 0 and true as 1"
         )
     if not isinstance(answer, int):
         return _by_text(answer, slots)
@@ -59,7 +59,7 @@ def _by_text(answer: object, slots: Slots) -> int:
     if text in slots:
         return slots.index(text)
     choices = [choice for choice in slots if choice is not None]
-    hint = nearest(text, choices)
+    hint = did_you_mean(text, choices)
     if not hint and _WHOLE_NUMBER.fullmatch(text):
         hint = "; if it is an index, say `answer_is: index`"
     if not hint and text.upper() in _letters(slots):
@@ -72,7 +72,7 @@ def _by_index(answer: object, slots: Slots) -> int:
     if isinstance(answer, str) and _WHOLE_NUMBER.fullmatch(answer.strip()):
         answer = int(answer)
     if not isinstance(answer, int):
-        raise Mistake(f"{expected}, found {found(answer)}")
+        raise Mistake(f"{expected}, found {described(answer)}")
     if not 0 <= answer < len(slots):
         raise Mistake(f"{expected}, found {int(answer)}")
     return _filled(int(answer), slots, f"the index {int(answer)}")
@@ -82,7 +82,7 @@ def _by_letter(answer: object, slots: Slots) -> int:
     letters = _letters(slots)
     letter = answer.strip().upper() if isinstance(answer, str) else ""
     if letter not in letters:
-        raise Mistake(f"a letter must be one from A to {letters[-1]}, found {found(answer)}")
+        raise Mistake(f"a letter must be one from A to {letters[-1]}, found {described(answer)}")
     return _filled(letters.index(letter), slots, f"the letter {letter}")
 
 

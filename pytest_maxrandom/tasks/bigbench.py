@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.errors import Problem
+from pytest_maxrandom.errors import Problem, described, did_you_mean, listed, quoted
 from pytest_maxrandom.tasks.check import (
     HALF_A_PAIR,
     as_cluster,
@@ -19,7 +19,6 @@ from pytest_maxrandom.tasks.files import read_text
 from pytest_maxrandom.tasks.findings import Findings, Mistake, file_findings
 from pytest_maxrandom.tasks.json_text import JsonObject, element_lines, parse_json
 from pytest_maxrandom.tasks.task import Example, Layout
-from pytest_maxrandom.tasks.wording import found, listed, nearest, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,20 +70,20 @@ def _example_findings(file: Path, lines: list[int]) -> Findings:
 def _document(text: str) -> JsonObject:
     document = parse_json(text)
     if not isinstance(document, JsonObject):
-        raise Mistake(f"a BIG-bench file must be a JSON object, found {found(document)}", 1)
+        raise Mistake(f"a BIG-bench file must be a JSON object, found {described(document)}", 1)
     document.require_unique_keys()
     examples = document.get("examples")
     if isinstance(examples, list) and examples:
         return document
     subtasks = document.get("subtasks")
     if isinstance(subtasks, list) and subtasks:
-        names = listed([name if isinstance(name, str) else found(name) for name in subtasks])
+        names = listed([name if isinstance(name, str) else described(name) for name in subtasks])
         raise Mistake(
             f"the file only lists subtasks ({names}); give each subtask's own task.json as a task"
         )
     if "examples" not in document:
-        raise Mistake(f'there is no key "examples"{nearest("examples", document)}')
-    what = "an empty list" if examples == [] else found(examples)
+        raise Mistake(f'there is no key "examples"{did_you_mean("examples", document)}')
+    what = "an empty list" if examples == [] else described(examples)
     raise Mistake(f'"examples" must be a list with at least one example, found {what}')
 
 
@@ -101,7 +100,7 @@ def _layout(document: JsonObject, findings: Findings) -> Layout:
 def _layout_value(key: str, value: Any, default: str | bool) -> Any:
     if type(value) is not type(default):
         expected = "true or false" if isinstance(default, bool) else "a text"
-        raise Mistake(f'"{key}" must be {expected}, found {found(value)}')
+        raise Mistake(f'"{key}" must be {expected}, found {described(value)}')
     if isinstance(value, str) and not is_unicode(value):
         raise Mistake(f'no tokenizer can read the "{key}" {quoted(value)}: {HALF_A_PAIR}')
     return value
@@ -129,7 +128,7 @@ def _drafts(
 
 def _fields(example: object) -> JsonObject:
     if not isinstance(example, JsonObject):
-        raise Mistake(f"an example must be an object in braces, found {found(example)}")
+        raise Mistake(f"an example must be an object in braces, found {described(example)}")
     example.require_unique_keys()
     return example
 
@@ -141,7 +140,7 @@ def _id(fields: JsonObject, number: int) -> str:
 
 def _input(fields: JsonObject) -> str:
     if "input" not in fields:
-        raise Mistake(f'there is no key "input"{nearest("input", fields)}')
+        raise Mistake(f'there is no key "input"{did_you_mean("input", fields)}')
     return as_text(fields["input"], '"input"')
 
 
@@ -152,10 +151,10 @@ def _scores(fields: JsonObject) -> dict[str, float]:
                 'there is only a "target", so this task is free-form generation; '
                 'a multiple-choice example has "target_scores"'
             )
-        raise Mistake(f'there is no key "target_scores"{nearest("target_scores", fields)}')
+        raise Mistake(f'there is no key "target_scores"{did_you_mean("target_scores", fields)}')
     scores = fields["target_scores"]
     if not isinstance(scores, JsonObject):
-        raise Mistake(f'"target_scores" must map choices to scores, found {found(scores)}')
+        raise Mistake(f'"target_scores" must map choices to scores, found {described(scores)}')
     if scores.repeated:
         raise Mistake(f"choices must differ, found more than once: {listed(scores.repeated)}")
     return {choice: _score(choice, score) for choice, score in scores.items()}
@@ -165,7 +164,7 @@ def _score(choice: str, score: float) -> float:
     finite = isinstance(score, int) or (isinstance(score, float) and math.isfinite(score))
     if not finite:
         raise Mistake(
-            f"the score of {quoted(choice)} must be a finite number, found {found(score)}"
+            f"the score of {quoted(choice)} must be a finite number, found {described(score)}"
         )
     return score
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.errors import described, quoted
 from pytest_maxrandom.tasks.findings import Mistake
 from pytest_maxrandom.tasks.task import Layout, Task
-from pytest_maxrandom.tasks.wording import found, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,7 +31,7 @@ def as_text(value: object, what: str) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     hint = "; store it as text" if isinstance(value, bool | float) else ""
-    raise Mistake(f"{what} must be a text or a whole number, found {found(value)}{hint}")
+    raise Mistake(f"{what} must be a text or a whole number, found {described(value)}{hint}")
 
 
 def as_id(value: object) -> str:

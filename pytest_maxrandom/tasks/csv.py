@@ -7,11 +7,11 @@ import io
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.errors import listed, quoted
 from pytest_maxrandom.tasks.check import finished_task
 from pytest_maxrandom.tasks.files import read_text
 from pytest_maxrandom.tasks.findings import Mistake, file_findings
 from pytest_maxrandom.tasks.rows import RowReader
-from pytest_maxrandom.tasks.wording import listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pytest_maxrandom.errors import did_you_mean, quoted
 from pytest_maxrandom.tasks.findings import Mistake
-from pytest_maxrandom.tasks.wording import nearest, quoted
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -34,7 +34,7 @@ def find_file(path: str, base: Path) -> Path:
             names = [entry.name for entry in file.parent.iterdir()]
             raise Mistake(
                 f"there is no file {quoted(str(file), 200)} (paths are relative to the suite file)"
-                f"{nearest(file.name, names)}"
+                f"{did_you_mean(file.name, names)}"
             )
         raise Mistake(
             f"there is no folder {quoted(str(file.parent), 200)} for the file "

@@ -7,12 +7,11 @@ import textwrap
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.errors import Problem
+from pytest_maxrandom.errors import Problem, quoted
 from pytest_maxrandom.tasks.check import finished_task
 from pytest_maxrandom.tasks.files import shown
 from pytest_maxrandom.tasks.findings import Findings, Mistake
 from pytest_maxrandom.tasks.rows import RowReader
-from pytest_maxrandom.tasks.wording import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

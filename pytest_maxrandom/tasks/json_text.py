@@ -7,8 +7,8 @@ import re
 from collections import Counter
 from typing import Any
 
+from pytest_maxrandom.errors import listed
 from pytest_maxrandom.tasks.findings import Mistake
-from pytest_maxrandom.tasks.wording import listed
 
 _BETWEEN = re.compile(r"[\s:,]*")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.errors import described
 from pytest_maxrandom.tasks.check import finished_task
 from pytest_maxrandom.tasks.files import read_text
 from pytest_maxrandom.tasks.findings import Mistake, file_findings
 from pytest_maxrandom.tasks.json_text import JsonObject, parse_json
 from pytest_maxrandom.tasks.rows import RowReader
-from pytest_maxrandom.tasks.wording import found
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,7 @@ def _rows(text: str, findings: Findings) -> Iterator[tuple[int, JsonObject]]:
 def _row(line: str) -> JsonObject:
     row = parse_json(line)
     if not isinstance(row, JsonObject):
-        raise Mistake(f"a line must be a JSON object in braces, found {found(row)}")
+        raise Mistake(f"a line must be a JSON object in braces, found {described(row)}")
     row.require_unique_keys()
     return row
 

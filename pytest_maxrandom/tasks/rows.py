@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.errors import described, did_you_mean, listed, quoted
 from pytest_maxrandom.tasks.answers import right_slot
 from pytest_maxrandom.tasks.check import as_cluster, as_id, as_text
 from pytest_maxrandom.tasks.findings import Mistake
 from pytest_maxrandom.tasks.json_text import parse_json
 from pytest_maxrandom.tasks.task import Example
-from pytest_maxrandom.tasks.wording import found, listed, nearest, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -71,7 +71,7 @@ class RowReader:
             findings.add(
                 place,
                 f"the column {quoted(column)} for `columns: {key}:` is missing; "
-                f"found {listed(header)}{nearest(column, header)}",
+                f"found {listed(header)}{did_you_mean(column, header)}",
             )
         if missing:
             findings.raise_any()
@@ -120,7 +120,7 @@ class RowReader:
         if not isinstance(values, list):
             raise Mistake(
                 f"the column {quoted(column)} must hold a list of choices such as "
-                f'["yes", "no"], found {found(_value(row, column))}; with one column for each '
+                f'["yes", "no"], found {described(_value(row, column))}; with one column for each '
                 "choice, list them under `columns: choices:`"
             )
         return [as_text(value, "a choice") for value in values]
@@ -138,7 +138,8 @@ class RowReader:
 def _value(row: Mapping[str, object], column: str) -> object:
     if column not in row:
         raise Mistake(
-            f"this row has no column {quoted(column)}, found {listed(row)}{nearest(column, row)}"
+            f"this row has no column {quoted(column)}, found {listed(row)}"
+            f"{did_you_mean(column, row)}"
         )
     return row[column]
 

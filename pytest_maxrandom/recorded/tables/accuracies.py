@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from pytest_maxrandom.tasks.wording import quoted
+from pytest_maxrandom.errors import quoted
 
 _DECIMAL = re.compile(
     r"(?P<whole>\d{0,40})(\.(?P<places>\d{0,40}))?(e(?P<power>[+-]?\d{1,2}))?\s*(?P<percent>%?)",

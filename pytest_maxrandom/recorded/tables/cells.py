@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 
-from pytest_maxrandom.tasks.wording import found, quoted
+from pytest_maxrandom.errors import described, quoted
 
 
 def as_text(value: object) -> str:
@@ -80,4 +80,4 @@ def _scalar(value: object) -> str:
         case float():
             return "" if math.isnan(value) else repr(value)
         case _:
-            raise ValueError(f"holds {found(value)}, expected a text or a number")
+            raise ValueError(f"holds {described(value)}, expected a text or a number")

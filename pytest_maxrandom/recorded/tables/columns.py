@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.errors import RecordedError, did_you_mean, listed, quoted
 from pytest_maxrandom.recorded.tables.cells import as_text
-from pytest_maxrandom.tasks.wording import listed, nearest, quoted
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -249,7 +248,7 @@ def present(
             if column.required:
                 raise RecordedError(
                     f"{where}: there is no column {quoted(name)} for `columns: {role}:`; found "
-                    f"{listed(header) or 'none'}{nearest(name, header)}"
+                    f"{listed(header) or 'none'}{did_you_mean(name, header)}"
                 )
             _refuse_lookalike(where, column, set(header) - {other.name for other in wanted})
             continue

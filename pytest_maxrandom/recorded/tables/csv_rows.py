@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.errors import RecordedError, quoted
 from pytest_maxrandom.recorded.tables.columns import ColumnBuilder, Rows, present
 from pytest_maxrandom.recorded.tables.text_file import opened
-from pytest_maxrandom.tasks.wording import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

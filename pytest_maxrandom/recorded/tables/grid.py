@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.errors import RecordedError, quoted
 from pytest_maxrandom.recorded.tables.whose import by_first_row
-from pytest_maxrandom.tasks.wording import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

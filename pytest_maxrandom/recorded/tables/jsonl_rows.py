@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.errors import RecordedError, described, did_you_mean, quoted
 from pytest_maxrandom.recorded.tables.columns import ColumnBuilder, Rows, Unreadable, present
 from pytest_maxrandom.recorded.tables.text_file import opened
-from pytest_maxrandom.tasks.wording import found, nearest, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -89,7 +88,7 @@ def _objects(path: Path, lines: Iterable[str]) -> Iterator[tuple[int, dict[str, 
 
 def _no_object(path: Path, line: int, value: object) -> RecordedError:
     return RecordedError(
-        f"{path}:{line}: found {found(value)}, expected one JSON object in each line"
+        f"{path}:{line}: found {described(value)}, expected one JSON object in each line"
     )
 
 
@@ -109,7 +108,7 @@ def _pieces(
             name = str(error.args[0])
             raise RecordedError(
                 f"{path}:{number}: the key {quoted(name)} is missing, which earlier lines have"
-                f"{nearest(name, row)}"
+                f"{did_you_mean(name, row)}"
             ) from None
         if not absent.isdisjoint(row):
             name = next(key for key in row if key in absent)

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
-from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.errors import RecordedError, listed, quoted
 from pytest_maxrandom.recorded.tables.accuracies import chance_of, count_of, counts_of
 from pytest_maxrandom.recorded.tables.cells import as_number
 from pytest_maxrandom.recorded.tables.columns import wanted_columns
 from pytest_maxrandom.recorded.tables.tabular import read_columns
 from pytest_maxrandom.recorded.tables.whose import owners
-from pytest_maxrandom.tasks.wording import listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable

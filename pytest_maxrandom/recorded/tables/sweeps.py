@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from pytest_maxrandom.errors import listed, quoted
 from pytest_maxrandom.recorded.sweep import RecordedSweep
 from pytest_maxrandom.recorded.tables.cells import as_id, as_list, as_number
 from pytest_maxrandom.recorded.tables.grid import Grid, shown
 from pytest_maxrandom.stats.hits import hits
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
-from pytest_maxrandom.tasks.wording import listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.errors import RecordedError, did_you_mean, listed, quoted
 from pytest_maxrandom.recorded.tables.columns import wanted_columns
 from pytest_maxrandom.recorded.tables.sweeps import Table
 from pytest_maxrandom.recorded.tables.tabular import read_columns
 from pytest_maxrandom.recorded.tables.whose import owners
-from pytest_maxrandom.tasks.wording import listed, nearest, quoted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,7 +96,7 @@ def read_table(
         raise RecordedError(
             f"{path}: there is no column {quoted(columns.correct)} for `columns: correct:`, and "
             "not both of prediction and gold, from which it would follow; found "
-            f"{listed(rows.header)}{nearest(columns.correct, rows.header)}"
+            f"{listed(rows.header)}{did_you_mean(columns.correct, rows.header)}"
         )
     table = Table(rows)
     found, of_row = owners(rows, model, task, shots)

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.errors import RecordedError, listed
 from pytest_maxrandom.recorded.tables.cells import as_id, as_number
-from pytest_maxrandom.tasks.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

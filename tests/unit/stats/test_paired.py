@@ -14,7 +14,6 @@ from pytest_maxrandom.stats.paired import (
     mcnemar,
     overdispersion,
     paired,
-    split_comparison,
 )
 
 N = 20
@@ -170,31 +169,6 @@ def test_many_examples_that_differ_are_counted_too() -> None:
 def test_mcnemars_test_takes_counts(wrong: float) -> None:
     with pytest.raises((TypeError, ValueError), match="only_b must be"):
         mcnemar(3, wrong)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("extra-base", ("extra", "base")),
-        ("nf4 - none", ("nf4", "none")),
-        ("base-extra-base", ("base", "extra-base")),
-        ("extra-base-base", ("extra-base", "base")),
-    ],
-)
-def test_a_comparison_names_two_arms(text: str, expected: tuple[str, str]) -> None:
-    arms = ["extra", "base", "nf4", "none", "extra-base"]
-    assert split_comparison(text, arms) == expected
-
-
-@pytest.mark.parametrize("text", ["extra", "extra-base-tuned", "base-base", "-base", ""])
-def test_what_names_no_two_arms_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"expected two different arms .* of: 'extra', 'base'"):
-        split_comparison(text, ["extra", "base"])
-
-
-def test_a_comparison_that_can_be_read_in_two_ways_is_refused() -> None:
-    with pytest.raises(ValueError, match="'a' - 'b-a' or as 'a-b' - 'a'; rename an arm"):
-        split_comparison("a-b-a", ["a", "b-a", "a-b"])
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from pytest_maxrandom.suite.arms import split_comparison
 from pytest_maxrandom.suite.loader import load_any_suite
 from pytest_maxrandom.suite.schema import schema
 from tests.unit.suite.examples import MINIMAL, RECORDED
@@ -190,3 +191,28 @@ def test_a_pair_alone_stands_for_a_comparison_that_claims_nothing(suite: SuiteTe
 )
 def test_editors_are_told_the_same(keys: dict[str, Any], valid: bool) -> None:
     assert Draft202012Validator(schema()).is_valid({**yaml.safe_load(MINIMAL), **keys}) is valid
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("extra-base", ("extra", "base")),
+        ("nf4 - none", ("nf4", "none")),
+        ("base-extra-base", ("base", "extra-base")),
+        ("extra-base-base", ("extra-base", "base")),
+    ],
+)
+def test_a_comparison_names_two_arms(text: str, expected: tuple[str, str]) -> None:
+    arms = ["extra", "base", "nf4", "none", "extra-base"]
+    assert split_comparison(text, arms) == expected
+
+
+@pytest.mark.parametrize("text", ["extra", "extra-base-tuned", "base-base", "-base", ""])
+def test_what_names_no_two_arms_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"expected two different arms .* of: 'extra', 'base'"):
+        split_comparison(text, ["extra", "base"])
+
+
+def test_a_comparison_that_can_be_read_in_two_ways_is_refused() -> None:
+    with pytest.raises(ValueError, match="'a' - 'b-a' or as 'a-b' - 'a'; rename an arm"):
+        split_comparison("a-b-a", ["a", "b-a", "a-b"])
