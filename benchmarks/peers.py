@@ -11,10 +11,10 @@ import torch
 from lm_eval.models.huggingface import HFLM
 
 from pytest_maxrandom.models.hf.causal import CausalModel
-from pytest_maxrandom.models.requests import Request
+from pytest_maxrandom.models.hf.requests import Request
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.models.base import Scored
+    from pytest_maxrandom.models.hf.requests import Scored
 
 Score = Callable[[Sequence[Request]], list[float]]
 """From the requests of one prompt to the log-likelihood of each, in nats."""
@@ -82,7 +82,7 @@ class Ours:
 
     def __call__(self, requests: Sequence[Request]) -> list[float]:
         self.said = self._model.score(requests)
-        return [score.log_likelihood for score in self.said.scores]
+        return list(self.said.log_likelihoods)
 
 
 class TokensFed:

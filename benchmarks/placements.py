@@ -29,8 +29,7 @@ from pytest_maxrandom.sweeps.sweep import run_sweep
 from pytest_maxrandom.tasks.load import load_task
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.sweeps.asking import Work
-    from pytest_maxrandom.sweeps.sweep import Sweep
+    from pytest_maxrandom.sweeps.sweep import Sweep, Work
     from pytest_maxrandom.tasks.task import Task
 
 TASK = "movie_recommendation"

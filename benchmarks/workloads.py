@@ -18,7 +18,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from pytest_maxrandom.models.requests import Question
+from pytest_maxrandom.models.base import Question
 from pytest_maxrandom.prompts.formats import Format
 from pytest_maxrandom.prompts.sampling import draw_prompts, validation_set
 from pytest_maxrandom.suite.base import FormatSpec

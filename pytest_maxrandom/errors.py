@@ -8,6 +8,7 @@
     ├── SweepError      a sweep cannot be run as asked
     │   ├── ModelError      a model cannot be loaded or used
     │   ├── PromptTooLong   a prompt does not fit the model's context
+    │   ├── QuestionError   a question's text leaves nothing to score
     │   └── ScoreError      the model returned scores that cannot be compared
     ├── LedgerError     a ledger cannot be read
     ├── GitError        git cannot say what is asked of it
@@ -76,6 +77,10 @@ class ModelError(SweepError):
 
 class PromptTooLong(SweepError):
     """A prompt with an example does not fit the model's context; text is never cut."""
+
+
+class QuestionError(SweepError):
+    """A question's text leaves nothing to score, or nothing that stands before it."""
 
 
 class ScoreError(SweepError):

@@ -35,10 +35,9 @@ if TYPE_CHECKING:
     from pytest_maxrandom.models.registry import ModelPool
     from pytest_maxrandom.prompts.prompt import Prompt
     from pytest_maxrandom.record import Arithmetic, ClaimRecord, HeldOut, Tries
-    from pytest_maxrandom.sweeps.asking import Work
     from pytest_maxrandom.sweeps.predictions import Predictions, PromptPredictions, Scoring
     from pytest_maxrandom.sweeps.store import Store
-    from pytest_maxrandom.sweeps.sweep import Progress, Sweep
+    from pytest_maxrandom.sweeps.sweep import Progress, Sweep, Work
 
 
 @dataclass(frozen=True)

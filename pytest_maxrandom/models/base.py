@@ -1,4 +1,4 @@
-"""What a sweep needs of a model."""
+"""What computes answers: texts go in, and log-likelihoods come out."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
-    from pytest_maxrandom.models.requests import Question, Request, Span
     from pytest_maxrandom.record import Arithmetic
+    from pytest_maxrandom.tasks.task import Example
 
 Engine = Literal["auto", "packed", "rows", "plain"]
+
+Span = Literal["boundary", "paper"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +33,54 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
-    """Scores of a list of requests, in their order, and what they cost.
+class Question:
+    """A text, and the continuations whose likelihoods after it are compared.
 
     Attributes
     ----------
-    scores : tuple of Score
+    context : str
+    answers : tuple of str
+        At least one.
+    example : Example, optional
+        What is asked about. Errors name it, and questions about one example stay together; by what
+        it holds only simulated models answer, which need no text.
+    span : {"boundary", "paper"}
+        What of a text is scored: all that depends on the continuation, or as many of its last
+        tokens as the code of arXiv 2404.13020 takes.
+    """
+
+    context: str
+    answers: tuple[str, ...]
+    example: Example | None = None
+    span: Span = "boundary"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model says of one question.
+
+    Attributes
+    ----------
+    log_likelihoods : tuple of float
+        Of each continuation: the sum over its tokens, in nats.
+    tokens : tuple of int
+        Of each continuation: how many tokens that are.
+    fills_context : bool
+        Whether a text is exactly as long as the model's context.
+    """
+
+    log_likelihoods: tuple[float, ...]
+    tokens: tuple[int, ...]
+    fills_context: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Answers to questions, in their order, and what they cost.
+
+    Attributes
+    ----------
+    answers : tuple of Answer
     tokens_forwarded : int
         Tokens that went through the model, with all padding and repetition; the probes by which an
         engine is chosen are not counted.
@@ -45,13 +89,13 @@ class Scored:
         last token of each text left out.
     """
 
-    scores: tuple[Score, ...]
+    answers: tuple[Answer, ...]
     tokens_forwarded: int
     trie_nodes: int
 
 
 class Model(Protocol):
-    """A causal language model with its tokenizer.
+    """A loaded language model.
 
     Attributes
     ----------
@@ -89,12 +133,29 @@ class Model(Protocol):
         """Return the most bytes in use on accelerators at any one time; None without one."""
         ...
 
-    def encode(
-        self, questions: Sequence[Question], span: Span = "boundary"
-    ) -> list[tuple[Request, ...]]:
-        """Tokenize each question with each of its answers."""
+    def check(self, questions: Iterable[Question]) -> None:
+        """Refuse what cannot be asked, as far as that is known before anything is computed.
+
+        Raises
+        ------
+        PromptTooLong
+            If a text does not fit the model's context; its sentence begins with the example.
+        QuestionError
+            If nothing stands before a continuation, or a continuation is nothing.
+        """
         ...
 
-    def score(self, requests: Sequence[Request]) -> Scored:
-        """Return the log-likelihood of each request's answer."""
+    def ask(self, questions: Iterable[Question]) -> Reply:
+        """Return how likely the continuations of each question are.
+
+        The questions are those of one prompt: what their texts share may be computed once. They
+        are taken as they are needed, so that memory need not grow with their number.
+
+        Raises
+        ------
+        PromptTooLong, QuestionError
+            As :meth:`check`.
+        ScoreError
+            If the model returns something that is not a number, or memory does not hold one text.
+        """
         ...

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import math
 import time
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.errors import PromptTooLong, QuestionError, SweepError
 from pytest_maxrandom.host.locks import held
-from pytest_maxrandom.models.base import Score
+from pytest_maxrandom.models.base import Question, Score
 from pytest_maxrandom.stats.seeding import digest
-from pytest_maxrandom.sweeps.asking import AT_ONCE, check_lengths, encoded
 from pytest_maxrandom.sweeps.predictions import Predictions, predict
 from pytest_maxrandom.sweeps.store import Key, Stored
 from pytest_maxrandom.sweeps.tally import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pytest_maxrandom.models.base import Model
     from pytest_maxrandom.prompts.formats import Format
     from pytest_maxrandom.prompts.prompt import Prompt
     from pytest_maxrandom.record import Arithmetic, Engine
-    from pytest_maxrandom.sweeps.asking import Work
     from pytest_maxrandom.sweeps.predictions import PromptPredictions, Scoring
     from pytest_maxrandom.sweeps.store import Cost, Store
     from pytest_maxrandom.tasks.task import Example
 
     Progress = Callable[[int, int], None]
+    Work = Sequence[tuple[Prompt, Sequence[Example]]]
 
 
 _CONVENTION = 1
@@ -116,8 +116,10 @@ def run_sweep(
         keys = _keys(work, scoring, model_digest, forced_engine, model.arithmetic)
         known = store.get(keys) if store and not fresh else {}
     if model:
-        missing = [number for number, key in enumerate(keys) if key not in known]
-        check_lengths(work, missing, model, scoring)
+        for number, (prompt, examples) in enumerate(work):
+            if keys[number] not in known:
+                with _named(number, prompt):
+                    model.check(_questions(prompt, examples, scoring))
     progress(0, len(work))
     # Of two processes with the same work, one waits here and then reads what the other has stored.
     alone = bool(store and store.writable and not complete)
@@ -200,19 +202,53 @@ def _computed(
 ) -> tuple[PromptPredictions, Cost]:
     prompt, examples = work
     started = time.perf_counter()
+    with _named(number, prompt):
+        reply = model.ask(_questions(prompt, examples, scoring))
+    answers = iter(reply.answers)
     rows: list[list[Score]] = []
-    costs = []
     full = 0
-    for start in range(0, len(examples), AT_ONCE):
-        asked = encoded(number, prompt, examples[start : start + AT_ONCE], model, scoring)
-        scored = model.score([request for row in asked for request in row])
-        scores = iter(scored.scores)
-        rows += [[next(scores) for _ in row] for row in asked]
-        costs.append(scored)
-        full += sum(max(len(each.ids) for each in row) == model.context_length for row in asked)
+    for example in examples:
+        own = [next(answers) for _ in range(_asked(prompt, example))]
+        full += any(answer.fills_context for answer in own)
+        rows.append(
+            [
+                Score(*score)
+                for answer in own
+                for score in zip(answer.log_likelihoods, answer.tokens, strict=True)
+            ]
+        )
     predictions = predict(prompt, examples, rows, scoring)
     seconds = time.perf_counter() - started
-    return predictions, tally.compute(model, costs, seconds, full)
+    return predictions, tally.compute(model, reply, seconds, full)
+
+
+def _questions(prompt: Prompt, examples: Sequence[Example], scoring: Scoring) -> Iterator[Question]:
+    """Yield what is asked: all answers after one text, or one continuation after each answer."""
+    after = prompt.format.counterfactual
+    for example in examples:
+        context, answers = prompt.context(example), prompt.format.answers(example)
+        if after is None:
+            yield Question(context, answers, example, "paper" if scoring == "paper" else "boundary")
+        else:
+            for answer in answers:
+                text = context + answer + after.statement
+                yield Question(text, (after.continuation,), example)
+
+
+def _asked(prompt: Prompt, example: Example) -> int:
+    return 1 if prompt.format.counterfactual is None else len(example.choices)
+
+
+@contextmanager
+def _named(number: int, prompt: Prompt) -> Iterator[None]:
+    """Put the prompt's name before what a model says against a question."""
+    name = f"prompt {number + 1} ({prompt.digest[:8]})"
+    try:
+        yield
+    except PromptTooLong as error:
+        raise PromptTooLong(f"{name} with {error}") from error
+    except QuestionError as error:
+        raise SweepError(f"{name}: {error}") from error
 
 
 def _storable(predictions: PromptPredictions, cost: Cost) -> Stored:

@@ -12,7 +12,7 @@ from pytest_maxrandom.sweeps.store import Cost
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_maxrandom.models.base import Model, Scored
+    from pytest_maxrandom.models.base import Model, Reply
 
 
 @dataclass(slots=True)
@@ -22,18 +22,16 @@ class Tally:
     _costs: list[Cost] = field(default_factory=list)
     _engines: list[Engine] = field(default_factory=list)
 
-    def compute(
-        self, model: Model, scored: Sequence[Scored], seconds: float, full_texts: int
-    ) -> Cost:
-        """Add a prompt that the model has scored, and return its cost."""
+    def compute(self, model: Model, reply: Reply, seconds: float, full_texts: int) -> Cost:
+        """Add a prompt that the model has answered, and return its cost."""
         cost = Cost(
             device=model.device,
             dtype=model.dtype,
             engine=model.engine,
             engine_reason=model.engine_reason,
             revision=model.revision,
-            tokens_forwarded=sum(one.tokens_forwarded for one in scored),
-            trie_nodes=sum(one.trie_nodes for one in scored),
+            tokens_forwarded=reply.tokens_forwarded,
+            trie_nodes=reply.trie_nodes,
             seconds=seconds,
             arithmetic=model.arithmetic,
             asked_dtype=model.asked_dtype,
@@ -41,7 +39,7 @@ class Tally:
         )
         spent = replace(
             _spent(cost),
-            requests=sum(len(one.scores) for one in scored),
+            requests=sum(len(answer.tokens) for answer in reply.answers),
             tokens_forwarded=cost.tokens_forwarded,
             seconds=seconds,
             trie_nodes=cost.trie_nodes,

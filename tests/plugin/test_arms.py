@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.models.base import Scored
-    from pytest_maxrandom.models.requests import Request
+    from pytest_maxrandom.models.hf.requests import Request, Scored
 
 DISTRIBUTED = pytest.mark.parametrize("arguments", [(), ("-n", "2")], ids=["alone", "xdist"])
 

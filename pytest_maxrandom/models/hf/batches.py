@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_maxrandom.models.requests import Request
+    from pytest_maxrandom.models.hf.requests import Request
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import functools
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.models.base import Score, Scored
+from pytest_maxrandom.errors import PromptTooLong
+from pytest_maxrandom.models.base import Answer, Reply
 from pytest_maxrandom.models.hf import arithmetic, trie
-from pytest_maxrandom.models.requests import encode
+from pytest_maxrandom.models.hf.requests import Scored, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_maxrandom.models.requests import Question, Request, Span
+    from pytest_maxrandom.models.base import Question
+    from pytest_maxrandom.models.hf.requests import Request
+
+_AT_ONCE = 1000
+"""Examples whose texts are put through the model together, so that memory does not grow with n."""
+_ADDED = 8
+"""Tokens that stand for no byte of the text, at most (beginning, SentencePiece's first space)."""
 
 
 class CausalModel:
@@ -86,14 +94,70 @@ class CausalModel:
         devices = range(torch.cuda.device_count())
         return sum(torch.cuda.max_memory_allocated(device) for device in devices)
 
-    def encode(
-        self, questions: Sequence[Question], span: Span = "boundary"
-    ) -> list[tuple[Request, ...]]:
-        """Tokenize each question with each of its answers."""
-        return encode(questions, self._tokenize, self._beginning, span)
+    def check(self, questions: Iterable[Question]) -> None:
+        """Refuse texts that do not fit the context; only those are encoded that perhaps do not.
+
+        Raises
+        ------
+        PromptTooLong, QuestionError
+        """
+        if self.context_length is None:
+            return
+        # A token stands for at least one byte, but for the few that a tokenizer adds at the ends.
+        room = self.context_length - _ADDED
+        for part in _parts(question for question in questions if _bytes(question) > room):
+            self._fitting(part)
+
+    def ask(self, questions: Iterable[Question]) -> Reply:
+        """Return the log-likelihoods of each question's continuations, in nats.
+
+        Raises
+        ------
+        PromptTooLong, QuestionError, ScoreError
+        """
+        answers: list[Answer] = []
+        forwarded = nodes = 0
+        for part in _parts(questions):
+            rows = self._fitting(part)
+            scored = self.score([request for row in rows for request in row])
+            forwarded += scored.tokens_forwarded
+            nodes += scored.trie_nodes
+            values = iter(scored.log_likelihoods)
+            for row in rows:
+                lengths = [len(request.ids) for request in row]
+                answers.append(
+                    Answer(
+                        tuple(islice(values, len(row))),
+                        tuple(len(request.ids) - request.start for request in row),
+                        fills_context=max(lengths) == self.context_length,
+                    )
+                )
+        return Reply(tuple(answers), forwarded, nodes)
+
+    def encode(self, questions: Sequence[Question]) -> list[tuple[Request, ...]]:
+        """Tokenize each question with each of its continuations.
+
+        Raises
+        ------
+        QuestionError
+        """
+        return encode(questions, self._tokenize, self._beginning)
+
+    def _fitting(self, questions: Sequence[Question]) -> list[tuple[Request, ...]]:
+        rows = self.encode(questions)
+        limit = self.context_length
+        for question, row in zip(questions, rows, strict=True):
+            length = max(len(request.ids) for request in row)
+            if limit is not None and length > limit:
+                about = f"example {question.example.id}" if question.example else "a question"
+                raise PromptTooLong(
+                    f"{about} has {length} tokens, and the model's context holds {limit}; use "
+                    "fewer shots, shorter demonstrations or another model (text is never cut)"
+                )
+        return rows
 
     def score(self, requests: Sequence[Request]) -> Scored:
-        """Return the log-likelihood of each request's answer, in nats.
+        """Return the log-likelihood of each request's span, in nats.
 
         Texts that are too long for what is known of the engine go the plain way.
 
@@ -116,9 +180,7 @@ class CausalModel:
                 forwarded += sums.forwarded
                 for index, value in zip(indices, sums.values, strict=True):
                     values[index] = value
-        pairs = zip(requests, values, strict=True)
-        scores = tuple(Score(value, len(request.ids) - request.start) for request, value in pairs)
-        return Scored(scores, forwarded, trie.build(requests).nodes)
+        return Scored(tuple(values), forwarded, trie.build(requests).nodes)
 
     def _tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         # A text that is too long is refused by name, so the tokenizer need not warn of it.
@@ -136,6 +198,21 @@ class CausalModel:
         """What stands before a text that has nothing else in front of the answer."""
         known = (self._tokenizer.bos_token_id, self._tokenizer.eos_token_id)
         return next((token for token in known if token is not None), None)
+
+
+def _parts(questions: Iterable[Question]) -> Iterator[list[Question]]:
+    """Yield questions in parts of so many examples that memory holds them."""
+    examples = (list(same) for _, same in groupby(questions, _subject))
+    while part := [question for same in islice(examples, _AT_ONCE) for question in same]:
+        yield part
+
+
+def _subject(question: Question) -> int:
+    return id(question.example or question)
+
+
+def _bytes(question: Question) -> int:
+    return len(question.context.encode()) + max(len(answer.encode()) for answer in question.answers)
 
 
 def _name(dtype: Any) -> str:

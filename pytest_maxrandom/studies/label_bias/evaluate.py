@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.studies.label_bias.conclude import InteractionResult
     from pytest_maxrandom.studies.label_bias.interactions import InteractionPlan
     from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
-    from pytest_maxrandom.sweeps.asking import Work
     from pytest_maxrandom.sweeps.predictions import PromptPredictions, Scoring
-    from pytest_maxrandom.sweeps.sweep import Progress, Sweep
+    from pytest_maxrandom.sweeps.sweep import Progress, Sweep, Work
 
 
 class LabelBiasEvaluation:

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from pytest_maxrandom.prompts.sampling import PromptSet
     from pytest_maxrandom.record import Interaction
     from pytest_maxrandom.suite.label_bias import LabelBiasSpec
-    from pytest_maxrandom.sweeps.asking import Work
     from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.sweeps.predictions import Scoring
+    from pytest_maxrandom.sweeps.sweep import Work
     from pytest_maxrandom.tasks.task import Example
 
 

@@ -13,11 +13,11 @@ import pytest
 import tests.tiny as tiny
 from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.errors import ModelError, SuiteError
+from pytest_maxrandom.models.base import Question
 from pytest_maxrandom.models.hf import hub
 from pytest_maxrandom.models.hf.arithmetic import foretold
 from pytest_maxrandom.models.hf.digest import model_digest
 from pytest_maxrandom.models.registry import ModelPool, located, model_key
-from pytest_maxrandom.models.requests import Question
 from pytest_maxrandom.suite.loader import load_suite
 from pytest_maxrandom.suite.spec import ModelSpec
 
@@ -85,8 +85,7 @@ def _get(base: Path, engine: Engine = "auto", **said: Any) -> Model:
 
 
 def _sums(model: Model) -> list[float]:
-    requests = [request for each in model.encode(QUESTIONS) for request in each]
-    return [score.log_likelihood for score in model.score(requests).scores]
+    return [value for one in model.ask(QUESTIONS).answers for value in one.log_likelihoods]
 
 
 def _most(one: list[float], other: list[float]) -> float:

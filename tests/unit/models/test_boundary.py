@@ -10,8 +10,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import tests.tiny as tiny
+from pytest_maxrandom.errors import QuestionError
+from pytest_maxrandom.models.base import Question
 from pytest_maxrandom.models.hf.causal import CausalModel
-from pytest_maxrandom.models.requests import Question, Request, encode
+from pytest_maxrandom.models.hf.requests import Request, encode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -170,7 +172,7 @@ def test_a_tokenizer_without_any_beginning_cannot_score_a_text_without_context()
     tokenizer = tiny.byte_level_tokenizer()
     tokenizer.eos_token = None
     model = CausalModel(tiny.causal_model("llama", 700), tokenizer, "cpu")
-    with pytest.raises(ValueError, match=r"^no token stands before the answer$"):
+    with pytest.raises(QuestionError, match=r"^no token stands before the answer;"):
         model.encode([Question("", ("apple", "stone"))])
 
 
@@ -192,7 +194,7 @@ def test_the_papers_span_is_as_long_as_the_answer_encoded_alone(
     name: str, answers: tuple[str, ...]
 ) -> None:
     model, tokenizer = _model(name)
-    (found,) = model.encode([Question("Which of these is a fruit? A:", answers)], "paper")
+    (found,) = model.encode([Question("Which of these is a fruit? A:", answers, span="paper")])
     for request, answer in zip(found, answers, strict=True):
         assert len(request.ids) - request.start == len(_tokens(tokenizer, answer))
         assert list(request.ids) == [i for i, _ in _tokens(tokenizer, f"{CONTEXTS[0]}{answer}")]
@@ -201,7 +203,7 @@ def test_the_papers_span_is_as_long_as_the_answer_encoded_alone(
 def test_the_papers_span_takes_tokens_of_the_prompt_where_a_beginning_is_put_in_front() -> None:
     context, answers = "Which of these is a fruit? A:", (" apple", " stone")
     (boundary,) = _model("sentencepiece-bos")[0].encode([Question(context, answers)])
-    (paper,) = _model("sentencepiece-bos")[0].encode([Question(context, answers)], "paper")
+    (paper,) = _model("sentencepiece-bos")[0].encode([Question(context, answers, span="paper")])
     assert all(p.start < b.start for p, b in zip(paper, boundary, strict=True))
 
 
@@ -209,5 +211,5 @@ def test_a_papers_span_without_any_token_before_it_is_an_error() -> None:
     tokenizer = tiny.byte_level_tokenizer()
     tokenizer.eos_token = None
     model = CausalModel(tiny.causal_model("llama", 700), tokenizer, "cpu")
-    with pytest.raises(ValueError, match=r"^no token stands before the answer$"):
-        model.encode([Question("", ("apple", "stone"))], "paper")
+    with pytest.raises(QuestionError, match=r"^no token stands before the answer;"):
+        model.encode([Question("", ("apple", "stone"), span="paper")])

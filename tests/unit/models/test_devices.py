@@ -195,7 +195,7 @@ def test_a_model_that_spills_over_from_its_gpus_is_refused() -> None:
 
 
 def test_a_model_with_a_device_map_gives_the_same_scores(tiny_llama: Path) -> None:
-    from pytest_maxrandom.models.requests import Question
+    from pytest_maxrandom.models.base import Question
 
     question = Question("Which of these is a fruit?", (" apple", " stone", " river"))
     found = []
@@ -203,6 +203,5 @@ def test_a_model_with_a_device_map_gives_the_same_scores(tiny_llama: Path) -> No
         spec = ModelSpec.model_validate({"name": "m", "quantization": "none", **said})
         model = backend.load(spec, str(tiny_llama))
         assert model.device in ("cpu", "cuda:0")
-        (requests,) = model.encode([question])
-        found.append([score.log_likelihood for score in model.score(requests).scores])
+        found.append(list(model.ask([question]).answers[0].log_likelihoods))
     assert found[0] == pytest.approx(found[1], abs=1e-4)

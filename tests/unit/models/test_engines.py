@@ -14,9 +14,10 @@ import torch
 
 import tests.tiny as tiny
 from pytest_maxrandom.errors import ModelError, ScoreError
+from pytest_maxrandom.models.base import Question
 from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.models.hf.engines import choice
-from pytest_maxrandom.models.requests import Question, Request
+from pytest_maxrandom.models.hf.requests import Request
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,7 +73,7 @@ def _model(model: Any, batch_tokens: int | None = None, engine: str = "auto") ->
 
 
 def _values(model: CausalModel, requests: list[Request]) -> list[float]:
-    return [score.log_likelihood for score in model.score(requests).scores]
+    return list(model.score(requests).log_likelihoods)
 
 
 @pytest.mark.parametrize("architecture", tiny.ARCHITECTURES)
@@ -132,14 +133,13 @@ def test_with_every_tokenizer_and_span_the_engines_agree(name: str, span: Any, e
     shots = "Q: Which of these is a fruit? A: apple\nQ: dog or fox? A: fox\n"
     answers = (("apple", "stone"), (" a", " apple pie"), ("(a)", "(b)", "(c)"))
     questions = [
-        Question(f"{shots}Q: {text}? A:{' ' * (number % 2)}", answers[number % 3])
+        Question(f"{shots}Q: {text}? A:{' ' * (number % 2)}", answers[number % 3], span=span)
         for number, text in enumerate(("apple", "brown fox", "river or stone", "lazy dog 12"))
     ]
     found = {}
     for way in (engine, "plain"):
         model = CausalModel(network, tiny.TOKENIZERS[name](), "cpu", None, way)
-        requests = [one for row in model.encode(questions, span) for one in row]
-        found[way] = _values(model, requests)
+        found[way] = [v for one in model.ask(questions).answers for v in one.log_likelihoods]
     assert found[engine] == pytest.approx(found["plain"], abs=1e-4)
 
 
@@ -238,7 +238,7 @@ def test_texts_at_whose_length_the_position_encoding_changes_go_alone(kind: str)
         # Its encoding of longer texts depends on the texts before them; no context holds them.
         requests = [request for request in requests if len(request.ids) <= 50]
     plain = _model(network, 1, "plain")
-    expected = [plain.score([request]).scores[0].log_likelihood for request in requests]
+    expected = [plain.score([request]).log_likelihoods[0] for request in requests]
     for engine in ("auto", "plain"):
         model = _model(network, None, engine)
         assert model.engine == ("packed" if engine == "auto" else "plain")
@@ -341,7 +341,7 @@ def test_a_processor_that_the_environment_limits_computes_or_says_what_limits_it
         "import sys\n"
         "from pytest_maxrandom.errors import ScoreError\n"
         "from pytest_maxrandom.models.hf.transformers import load\n"
-        "from pytest_maxrandom.models.requests import Request\n"
+        "from pytest_maxrandom.models.hf.requests import Request\n"
         "from pytest_maxrandom.suite.spec import ModelSpec\n"
         "spec = ModelSpec(name='m', device='cpu', quantization='nf4', dtype=sys.argv[2])\n"
         "try:\n"

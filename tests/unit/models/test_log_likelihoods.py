@@ -11,9 +11,10 @@ import pytest
 
 import tests.tiny as tiny
 from pytest_maxrandom.errors import ScoreError
+from pytest_maxrandom.models.base import Question
 from pytest_maxrandom.models.hf import transformers as backend
 from pytest_maxrandom.models.hf.causal import CausalModel
-from pytest_maxrandom.models.requests import Request
+from pytest_maxrandom.models.hf.requests import Request
 from pytest_maxrandom.suite.spec import ModelSpec
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _reference(architecture: str) -> list[float]:
 
 def _sums(architecture: str, requests: Sequence[Request]) -> list[float]:
     model, _ = _model(architecture)
-    return [score.log_likelihood for score in model.score(requests).scores]
+    return list(model.score(requests).log_likelihoods)
 
 
 @pytest.mark.parametrize("architecture", tiny.ARCHITECTURES)
@@ -71,7 +72,7 @@ def test_batches_of_any_size_change_nothing(
 ) -> None:
     _, plain = _model(architecture)
     model = CausalModel(plain, tiny.byte_level_tokenizer(), "cpu", batch_tokens, engine)
-    found = [score.log_likelihood for score in model.score(_requests()).scores]
+    found = list(model.score(_requests()).log_likelihoods)
     assert found == pytest.approx(_reference(architecture), abs=1e-4)
 
 
@@ -102,12 +103,18 @@ def test_the_reference_can_tell_requests_apart() -> None:
     assert max(values) - min(values) > 10
 
 
-def test_the_number_of_scored_tokens_is_the_length_of_the_span() -> None:
-    model, _ = _model("llama")
-    scored = model.score(_requests())
-    assert [score.tokens for score in scored.scores] == [
-        len(request.ids) - request.start for request in _requests()
+def test_what_is_asked_in_texts_is_what_is_scored_in_tokens() -> None:
+    model = CausalModel(tiny.causal_model("llama", 700), tiny.byte_level_tokenizer(), "cpu")
+    questions = [Question("A: apple", (" stone", "s, lazy dog")), Question("B:", (" 12",))]
+    rows = model.encode(questions)
+    reply = model.ask(iter(questions))
+    scored = model.score([request for row in rows for request in row])
+    assert [one.tokens for one in reply.answers] == [
+        tuple(len(request.ids) - request.start for request in row) for row in rows
     ]
+    assert scored.log_likelihoods == tuple(v for one in reply.answers for v in one.log_likelihoods)
+    cost = (scored.tokens_forwarded, scored.trie_nodes)
+    assert (reply.tokens_forwarded, reply.trie_nodes) == cost
 
 
 def test_texts_that_differ_in_their_last_token_go_through_the_model_once() -> None:
@@ -118,14 +125,15 @@ def test_texts_that_differ_in_their_last_token_go_through_the_model_once() -> No
 
 def test_equal_requests_have_equal_scores() -> None:
     model, _ = _model("llama")
-    scores = model.score(_requests()).scores
+    scores = model.score(_requests()).log_likelihoods
     assert _requests()[3] == _requests()[-1]
     assert scores[3] == scores[-1]
 
 
 def test_nothing_to_score_is_no_error() -> None:
     model, _ = _model("llama")
-    assert model.score([]).scores == ()
+    assert model.score([]).log_likelihoods == ()
+    assert model.ask([]).answers == ()
 
 
 def test_the_same_requests_have_bitwise_equal_scores() -> None:

@@ -11,8 +11,8 @@ import pytest
 
 import tests.tiny as tiny
 from pytest_maxrandom.errors import ModelError
+from pytest_maxrandom.models.base import Question
 from pytest_maxrandom.models.hf.transformers import _precision, load
-from pytest_maxrandom.models.requests import Question
 from pytest_maxrandom.suite.spec import ModelSpec
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ def _load(folder: Path, **said: Any) -> CausalModel:
 
 
 def _sums(model: CausalModel) -> list[float]:
-    (requests,) = model.encode([QUESTION])
-    return [score.log_likelihood for score in model.score(requests).scores]
+    return list(model.ask([QUESTION]).answers[0].log_likelihoods)
 
 
 @cache

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_maxrandom.models.hf import trie
 from pytest_maxrandom.models.hf.batches import level
-from pytest_maxrandom.models.requests import Request, common_length
+from pytest_maxrandom.models.hf.requests import Request, common_length
 
 
 @st.composite

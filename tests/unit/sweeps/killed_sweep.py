@@ -28,8 +28,7 @@ from pytest_maxrandom.tasks.task import Example, Layout, Task
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_maxrandom.models.base import Scored
-    from pytest_maxrandom.models.requests import Request
+    from pytest_maxrandom.models.hf.requests import Request, Scored
 
 CHOICES = [("apple", "stone"), ("Yes", "No", "True"), (" river", " dog, lazy fox", " é", "12")]
 EXAMPLES = tuple(

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.models.base import Model
-    from pytest_maxrandom.sweeps.asking import Work
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.store import Store
+    from pytest_maxrandom.sweeps.sweep import Work
 
 FEW = WORK[:4]
 

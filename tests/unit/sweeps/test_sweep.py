@@ -18,8 +18,9 @@ from pytest_maxrandom.sweeps.sweep import Sweep, run_sweep
 from pytest_maxrandom.tasks.task import Example, Layout, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
+    from pytest_maxrandom.models.hf.requests import Request, Scored
     from pytest_maxrandom.prompts.prompt import Prompt
     from pytest_maxrandom.sweeps.predictions import Scoring
 
@@ -337,23 +338,19 @@ def test_no_call_of_the_model_grows_with_the_number_of_examples() -> None:
     examples = tuple(Example(f"q{i}", str(i % 50), ("Yes", "No"), (i % 2,)) for i in range(10_000))
     task = Task("many", examples, Layout(input_prefix="", output_prefix=":", append_choices=False))
     (prompt,) = draw_prompts(task, examples, PromptsSpec(shots=[0]), 0).prompts
-    model, _ = _model()
     sizes = []
 
-    class Counting:
-        def __getattr__(self, name: str) -> Any:
-            return getattr(model, name)
-
-        def score(self, requests: Any) -> Any:
+    class Counting(CausalModel):
+        def score(self, requests: Sequence[Request]) -> Scored:
             sizes.append(len(requests))
-            return model.score(requests)
+            return super().score(requests)
 
-    counting: Any = Counting()
+    counting = Counting(_model()[1], _tokenizer(), "cpu")
     sweep = run_sweep([(prompt, examples)], lambda: counting, "sum_logprob", _silent)
     assert sum(sizes) == 20_000
     assert max(sizes) == 2_000
     (predictions,) = sweep.predictions.prompts
-    few = run_sweep([(prompt, examples[:50])], lambda: model, "sum_logprob", _silent)
+    few = run_sweep([(prompt, examples[:50])], lambda: _model()[0], "sum_logprob", _silent)
     (expected,) = few.predictions.prompts
     for place in (0, 49, 50, 999, 1000, 5025, 9_999):
         assert predictions.log_likelihoods[place] == pytest.approx(

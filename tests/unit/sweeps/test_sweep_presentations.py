@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.models.base import Model
     from pytest_maxrandom.prompts.prompt import Prompt
-    from pytest_maxrandom.sweeps.asking import Work
     from pytest_maxrandom.sweeps.predictions import Scoring
+    from pytest_maxrandom.sweeps.sweep import Work
 
 CHOICES = [("apple", "stone", "sun"), ("Yes", "No", "True", "12"), (" river", " dog, lazy", " é")]
 EXAMPLES = tuple(

@@ -20,7 +20,7 @@ from pytest_maxrandom.models.hf.engines.packed import Packed
 from pytest_maxrandom.models.hf.engines.plain import Plain
 from pytest_maxrandom.models.hf.engines.rows import Rows
 from pytest_maxrandom.models.hf.engines.traits import Traits, traits
-from pytest_maxrandom.models.requests import Request
+from pytest_maxrandom.models.hf.requests import Request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

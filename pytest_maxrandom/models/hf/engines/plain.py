@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_maxrandom.models.hf.engines.budget import Budget
-    from pytest_maxrandom.models.requests import Request
+    from pytest_maxrandom.models.hf.requests import Request
 
 
 class Plain:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.models.hf.engines.budget import Budget
     from pytest_maxrandom.models.hf.engines.cache import Pair
-    from pytest_maxrandom.models.requests import Request
+    from pytest_maxrandom.models.hf.requests import Request
 
 
 class _Tail(NamedTuple):

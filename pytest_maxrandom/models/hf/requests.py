@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Protocol
+
+from pytest_maxrandom.errors import QuestionError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Span = Literal["boundary", "paper"]
+    from pytest_maxrandom.models.base import Question
 
 _SLICE = 256
 """Questions that are tokenized at once, so that their texts take little memory."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A text, and the answers whose likelihoods after it are compared."""
-
-    context: str
-    answers: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Request:
-    """One question with one of its answers, in tokens.
+    """One question with one of its continuations, in tokens.
 
     Attributes
     ----------
@@ -36,6 +30,23 @@ class Request:
 
     ids: tuple[int, ...]
     start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What a model says of requests, in their order, and what it cost.
+
+    Attributes
+    ----------
+    log_likelihoods : tuple of float
+        Of each request: the sum over the tokens of its span, in nats.
+    tokens_forwarded, trie_nodes : int
+        As in :class:`pytest_maxrandom.models.base.Reply`.
+    """
+
+    log_likelihoods: tuple[float, ...]
+    tokens_forwarded: int
+    trie_nodes: int
 
 
 class Encoder(Protocol):
@@ -50,7 +61,6 @@ def encode(
     questions: Sequence[Question],
     encoder: Encoder,
     beginning: int | None = None,
-    span: Span = "boundary",
 ) -> list[tuple[Request, ...]]:
     """Tokenize each question with each of its answers.
 
@@ -71,12 +81,10 @@ def encode(
     ----------
     beginning : int, optional
         Token that stands before a text of which the first token is scored already.
-    span : {"boundary", "paper"}
-        What is scored.
 
     Raises
     ------
-    ValueError
+    QuestionError
         If no token stands before an answer, or an answer has none.
     """
     requests: list[tuple[Request, ...]] = []
@@ -86,13 +94,13 @@ def encode(
         for question in part:
             texts.append(question.context.rstrip(" "))
             texts += [question.context + answer for answer in question.answers]
-            if span == "paper":
+            if question.span == "paper":
                 texts += question.answers
         encoded = iter(encoder(texts))
         for question in part:
             context = list(next(encoded))
             wholes = [list(next(encoded)) for _ in question.answers]
-            if span == "paper":
+            if question.span == "paper":
                 starts = [len(whole) - len(next(encoded)) for whole in wholes]
             else:
                 starts = [_boundary(context, wholes)] * len(wholes)
@@ -100,9 +108,15 @@ def encode(
                 wholes = [[beginning, *whole] for whole in wholes]
                 starts = [start + 1 for start in starts]
             if min(starts) < 1:
-                raise ValueError("no token stands before the answer")
+                raise QuestionError(
+                    "no token stands before the answer; give the task an instruction, an input or "
+                    "an output prefix"
+                )
             if any(start >= len(whole) for start, whole in zip(starts, wholes, strict=True)):
-                raise ValueError("an answer has no token of its own")
+                raise QuestionError(
+                    "an answer has no token of its own; give the task an instruction, an input or "
+                    "an output prefix"
+                )
             pairs = zip(wholes, starts, strict=True)
             requests.append(tuple(Request(tuple(whole), start) for whole, start in pairs))
     return requests
