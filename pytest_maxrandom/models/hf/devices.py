@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import importlib.metadata
-import logging
 import sys
 import time
 from contextlib import ExitStack
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.host.locks import held
+from pytest_maxrandom.host.resources import forget_peak
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.spec import ModelSpec
 
 _PAUSE = 0.2  # seconds between two looks for a GPU that has become free
-_log = logging.getLogger(__name__)
+_APPLE = "Apple's GPU"
 
 
 def choose(count: int, worker: int, lockable: Callable[[int], bool]) -> int | None:
@@ -52,6 +52,8 @@ class Processors:
         What identifies each GPU that is visible to the process; torch is asked if not given.
     kinds : sequence of str, optional
         The kind of each; torch is asked if not given.
+    tell : callable, optional
+        Tells the user, in one sentence, that the process waits for a GPU.
     """
 
     def __init__(
@@ -60,11 +62,13 @@ class Processors:
         workers: int = 1,
         gpus: Sequence[str] | None = None,
         kinds: Sequence[str] | None = None,
+        tell: Callable[[str], None] = lambda sentence: None,
     ) -> None:
         self.worker = worker
         self.workers = workers
         self._known = gpus
         self._kinds = kinds
+        self._tell = tell
         self._locks = ExitStack()
         self._taken = False
 
@@ -80,6 +84,7 @@ class Processors:
             In one sentence, if no lock can be made.
         """
         self._taken = True
+        self._forget_peaks()
         if spec.device_map is not None:
             for name in sorted(set(self._gpus())):
                 self._lock_one([name], 0)
@@ -92,12 +97,24 @@ class Processors:
         if self._taken and torch is not None:
             gc.collect()  # the frames of a failure hold each other, and what they worked with
             torch.cuda.empty_cache()  # else torch keeps it for this process
+            if _apples():
+                torch.mps.empty_cache()
         self._taken = False
         self._locks.close()
+
+    def _forget_peaks(self) -> None:
+        """Let a model's peak of memory be its own, and not that of the one before it."""
+        forget_peak()
+        torch = sys.modules.get("torch")
+        if torch is not None and torch.cuda.is_available():
+            for device in range(torch.cuda.device_count()):
+                torch.cuda.reset_peak_memory_stats(device)
 
     def _single(self, device: str) -> str:
         """Return the device, locked if it is a GPU; one that is not there is returned as it is."""
         kind, _, number = device.partition(":")
+        if kind == "mps" and _apples():
+            self._lock_one([_APPLE], 0)
         if kind not in ("auto", "cuda"):
             return device
         gpus = self._gpus()
@@ -120,7 +137,11 @@ class Processors:
         told = False
         while (found := choose(len(gpus), worker, lambda gpu: self._lock(gpus[gpu]))) is None:
             if not told:
-                _log.warning("waiting for a GPU: other processes have models there")
+                waited_for = "it" if len(gpus) == 1 else f"one of {len(gpus)}"
+                self._tell(
+                    f"waiting for a GPU: other processes have models on {waited_for}; this one "
+                    "goes on as soon as it is free"
+                )
                 told = True
             time.sleep(_PAUSE)
         return gpus[found]
@@ -181,6 +202,12 @@ def check_placement(spec: ModelSpec, places: Sequence[str]) -> None:
             f"{spec.name} cannot be loaded: the memory of {', '.join(gpus)} does not hold all of "
             "it; use a stronger quantization, a smaller model or more GPUs"
         )
+
+
+def _apples() -> bool:
+    """Tell whether torch has been loaded and can use Apple's GPU, of which a machine has one."""
+    torch = sys.modules.get("torch")
+    return torch is not None and bool(torch.backends.mps.is_available())
 
 
 def _visible_gpus() -> list[str]:

@@ -159,14 +159,31 @@ def test_the_second_terminal_takes_the_second_gpu(device: str) -> None:
     assert second.take(_spec(device=device)) == {"": "cuda:1"}
 
 
-def test_what_is_released_can_be_had(caplog: pytest.LogCaptureFixture) -> None:
-    first, second = Processors(0, 1, ["A"]), Processors(0, 1, ["A"])
+def test_who_waits_for_a_gpu_says_so_once() -> None:
+    told: list[str] = []
+    first = Processors(0, 1, ["A"])
+
+    def tell(sentence: str) -> None:
+        told.append(sentence)
+        first.release()
+
+    first.take(_spec())
+    assert Processors(0, 1, ["A"], tell=tell).take(_spec()) == {"": "cuda:0"}
+    assert told == [
+        "waiting for a GPU: other processes have models on it; this one goes on as soon as it is "
+        "free"
+    ]
+
+
+def test_what_is_released_can_be_had() -> None:
+    told: list[str] = []
+    first, second = (Processors(0, 1, ["A"], tell=told.append) for _ in range(2))
     for _ in range(3):
         assert first.take(_spec()) == {"": "cuda:0"}
         first.release()
         assert second.take(_spec(device_map="auto")) == "auto"
         second.release()
-    assert not caplog.messages
+    assert not told
 
 
 @pytest.mark.parametrize("device", ["cpu", "mps", "xpu:1", "gpu", "cuda:7", "cuda:x"])

@@ -103,6 +103,30 @@ def test_rows_equal_them_too_where_packing_was_possible(architecture: str) -> No
     assert _values(model, _task()) == pytest.approx(_alone(architecture), abs=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("prefix", "shared", "length", "engine"),
+    [(4, 0, 60, "rows"), (40, 40, 6, "packed")],
+    ids=["long-and-different", "much-in-common"],
+)
+def test_a_prompt_is_read_in_the_way_that_is_less_work(
+    prefix: int, shared: int, length: int, engine: str
+) -> None:
+    rng = random.Random(4)
+    head, same = ([rng.randrange(VOCABULARY) for _ in range(size)] for size in (prefix, shared))
+    requests = []
+    for number in range(24):
+        own = [rng.randrange(VOCABULARY) for _ in range(length - number % 7)]
+        context = [*head, *(same if number % 2 else []), *own]
+        requests += [Request((*context, answer), len(context)) for answer in (1, 2)]
+    sums = {
+        name: choice.choose(_network("llama"), "cpu", name, 4096, None).engine.score(requests)
+        for name in choice.ENGINES
+    }
+    assert sums["rows"].forwarded != sums["packed"].forwarded
+    assert sums["auto"].forwarded == sums[engine].forwarded
+    assert sums["auto"].values == pytest.approx(sums["plain"].values, abs=1e-4)
+
+
 @pytest.mark.parametrize("architecture", tiny.ARCHITECTURES)
 def test_what_is_forwarded_stays_near_the_distinct_tokens(architecture: str) -> None:
     model = _model(_network(architecture), 256)
@@ -319,7 +343,7 @@ def test_an_interruption_leaves_the_model_as_it_was(engine: str, at: int) -> Non
 def test_a_probe_tells_a_wrong_engine_from_a_right_one() -> None:
     """Else every engine would pass: a tree read with a plain row's mask must be noticed."""
     network = _network("llama")
-    chosen = choice.choose(network, "cpu", "auto", None, 100)
+    chosen = choice.choose(network, "cpu", "packed", None, 100)
     right = chosen.engine._mask  # type: ignore[attr-defined]
     chosen.engine._mask = lambda positions, ends: right(  # type: ignore[attr-defined]
         positions, torch.full_like(ends, len(ends))

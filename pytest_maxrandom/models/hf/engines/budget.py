@@ -71,9 +71,16 @@ class Budget:
         # Here, what the failed pass held is no longer kept alive by its traceback.
         self.tokens = max(1, tokens // 2 if self._texts else min(self.tokens, tokens) // 2)
         self._texts = 0
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
+        free_unused()
         return None
+
+
+def free_unused() -> None:
+    """Give back what torch keeps of an accelerator's memory without using it."""
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    if torch.backends.mps.is_available():
+        torch.mps.empty_cache()
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -108,6 +115,9 @@ def _bytes_per_token(network: Network) -> int:
 def _free_bytes(device: str) -> int | None:
     if device.startswith("cuda"):
         return int(torch.cuda.mem_get_info(torch.device(device))[0])
+    if device.startswith("mps"):
+        used = int(torch.mps.driver_allocated_memory())
+        return max(0, int(torch.mps.recommended_max_memory()) - used)
     if device == "cpu" and "SC_AVPHYS_PAGES" in getattr(os, "sysconf_names", {}):
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return None

@@ -15,6 +15,7 @@ import torch
 
 from pytest_maxrandom.errors import ModelError, ScoreError
 from pytest_maxrandom.models.hf.engines.budget import Budget, is_out_of_memory, start
+from pytest_maxrandom.models.hf.engines.costs import Cheaper
 from pytest_maxrandom.models.hf.engines.network import Network
 from pytest_maxrandom.models.hf.engines.packed import Packed
 from pytest_maxrandom.models.hf.engines.plain import Plain
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_maxrandom.models.hf.engines.network import Sums
+    from pytest_maxrandom.models.hf.trie import Trie
 
 ENGINES = ("auto", "packed", "rows", "plain")
 
@@ -50,8 +52,8 @@ class Engine(Protocol):
     name: str
     budget: Budget
 
-    def score(self, requests: Sequence[Request]) -> Sums:
-        """Return the log-likelihood of each request's answer."""
+    def score(self, requests: Sequence[Request], planned: Trie | None = None) -> Sums:
+        """Return the log-likelihood of each request's answer; `planned` is their trie, if known."""
         ...
 
 
@@ -155,6 +157,8 @@ def choose(
             if wanted == "rows":
                 first = "the rows engine was asked for"
             verified = known.limit if tested else length
+            if wanted == "auto" and tested and engine.name == "packed":
+                engine = _beside_rows(engines, known, network, plain, length)
             return Choice(engine, plain, first, verified, tokens, network, known.limit)
         first = first or reason
         if wanted != "auto":
@@ -163,6 +167,21 @@ def choose(
                 f"{reason}; expected `auto` or another engine"
             )
     return Choice(plain, plain, first, None, 0, network, None)
+
+
+def _beside_rows(
+    engines: Sequence[Engine], known: Traits, network: Network, plain: Plain, length: int
+) -> Engine:
+    """Let prompts go in rows where that is less work, if that is exact too and was measured."""
+    packed, rows = engines
+    quantized = getattr(network.model.config, "quantization_config", None) is not None
+    if quantized or network.device != "cpu" or _against(rows, known, network):
+        return packed
+    if _differs(rows, plain, network, length) is not None:
+        return packed
+    assert isinstance(packed, Packed)
+    assert isinstance(rows, Rows)
+    return Cheaper(network, packed, rows)
 
 
 def _against(engine: Engine, known: Traits, network: Network) -> str | None:

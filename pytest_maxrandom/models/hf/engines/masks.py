@@ -30,6 +30,7 @@ def additive(
     ends: torch.Tensor,
     dtype: torch.dtype,
     window: Window | None,
+    device: str | torch.device = "cpu",
 ) -> torch.Tensor | dict[str, torch.Tensor]:
     """Return the mask of the nodes over the prefix and themselves.
 
@@ -42,18 +43,23 @@ def additive(
     positions, ends : tensors of int, shape (nodes,)
         See :class:`pytest_maxrandom.models.hf.trie.Forest`. The prefix is all before the first
         node.
+    device : str or torch.device
+        Where the mask is made: on a GPU that takes the square of the nodes off the processor.
 
     Returns
     -------
     tensor of shape (1, 1, nodes, prefix + nodes), or a dict of such by kind of layer
     """
-    nodes = torch.arange(len(positions))
     prefix = int(positions[0])
+    positions, ends = positions.to(device), ends.to(device)
+    nodes = torch.arange(len(positions), device=device)
     among = (nodes[None, :] <= nodes[:, None]) & (nodes[:, None] < ends[None, :])
-    seen = torch.cat([torch.ones((len(nodes), prefix), dtype=torch.bool), among], dim=1)
+    seen = torch.cat(
+        [torch.ones((len(nodes), prefix), dtype=torch.bool, device=device), among], dim=1
+    )
     if window is None:
         return _additive(seen, dtype)
-    places = torch.cat([torch.arange(prefix), positions])
+    places = torch.cat([torch.arange(prefix, device=device), positions])
     near = seen & (positions[:, None] - places[None, :] < window.size)
     if window.mixed:
         return {FULL: _additive(seen, dtype), SLIDING: _additive(near, dtype)}
@@ -61,5 +67,5 @@ def additive(
 
 
 def _additive(seen: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    mask = torch.zeros(seen.shape, dtype=dtype)
+    mask = torch.zeros(seen.shape, dtype=dtype, device=seen.device)
     return mask.masked_fill_(~seen, torch.finfo(dtype).min)[None, None]

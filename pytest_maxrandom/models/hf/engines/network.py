@@ -158,15 +158,18 @@ class Network:
 def _log_probabilities(
     logits: torch.Tensor, rows: Sequence[int], columns: Sequence[int], targets: Sequence[int]
 ) -> torch.Tensor:
-    """Return log-probabilities in float64, computed in float32 from distinct rows of logits."""
-    wanted = torch.tensor([rows, columns], device=logits.device)
-    distinct, inverse = torch.unique(wanted, dim=1, return_inverse=True)
-    tokens = torch.tensor(targets, device=logits.device)
-    found = torch.empty(len(targets), dtype=torch.float64, device=logits.device)
+    """Return log-probabilities in float64, computed in float32 from distinct rows of logits.
+
+    Where the logits are, only float32 is needed: Apple's GPUs have no float64.
+    """
+    distinct, inverse = torch.unique(torch.tensor([rows, columns]), dim=1, return_inverse=True)
+    tokens = torch.tensor(targets)
+    found = torch.empty(len(targets), dtype=torch.float64)
     step = max(1, _SLICE // logits.shape[-1])
     for first in range(0, distinct.shape[1], step):
-        part = distinct[:, first : first + step]
+        part = distinct[:, first : first + step].to(logits.device)
         scores = logits[part[0], part[1]].float().log_softmax(-1)
         here = (inverse >= first) & (inverse < first + step)
-        found[here] = scores[inverse[here] - first, tokens[here]].double()
-    return found.cpu()
+        picked = scores[(inverse[here] - first).to(logits.device), tokens[here].to(logits.device)]
+        found[here] = picked.cpu().double()
+    return found

@@ -34,9 +34,9 @@ class Packed:
         self.budget = budget
         self._window = window
 
-    def score(self, requests: Sequence[Request]) -> Sums:
+    def score(self, requests: Sequence[Request], planned: trie.Trie | None = None) -> Sums:
         """Return the log-likelihood of each request's answer."""
-        planned = trie.build(requests)
+        planned = planned or trie.build(requests)
         prefix = fill(self._network, self.budget, planned.prefix, self._mask)
         totals = [0.0] * len(requests)
         forwarded = len(planned.prefix)
@@ -73,4 +73,4 @@ class Packed:
     def _mask(
         self, positions: torch.Tensor, ends: torch.Tensor
     ) -> torch.Tensor | dict[str, torch.Tensor]:
-        return additive(positions, ends, self._network.dtype, self._window)
+        return additive(positions, ends, self._network.dtype, self._window, self._network.device)

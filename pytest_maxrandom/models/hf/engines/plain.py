@@ -35,7 +35,7 @@ class Plain:
         self.budget = budget
         self._alone_beyond = alone_beyond
 
-    def score(self, requests: Sequence[Request]) -> Sums:
+    def score(self, requests: Sequence[Request], planned: object = None) -> Sums:
         """Return the log-likelihood of each request's answer."""
         totals = [0.0] * len(requests)
         forwarded = 0

@@ -52,9 +52,9 @@ class Rows:
         self._network = network
         self.budget = budget
 
-    def score(self, requests: Sequence[Request]) -> Sums:
+    def score(self, requests: Sequence[Request], planned: trie.Trie | None = None) -> Sums:
         """Return the log-likelihood of each request's answer."""
-        planned = trie.build(requests)
+        planned = planned or trie.build(requests)
         length = len(planned.prefix)
         prefix = fill(self._network, self.budget, planned.prefix, _ones)
         sweep = _Sweep(requests, prefix, length, [0.0] * len(requests), length)

@@ -1,0 +1,60 @@
+"""What a process has of the machine: its cores, threads that make room, the memory of a model."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from pytest_maxrandom.host.resources import cores, forget_peak, peak_memory
+
+LOADED = """
+import os
+from pytest_maxrandom.host.resources import resting_threads
+with resting_threads({workers}):
+    print(os.environ.get("OMP_WAIT_POLICY"))
+print(os.environ.get("OMP_WAIT_POLICY"))
+"""
+ANY = {key: value for key, value in os.environ.items() if key not in ("CI", "OMP_WAIT_POLICY")}
+
+
+def _said(workers: int, **environment: str) -> list[str]:
+    program = [sys.executable, "-c", LOADED.format(workers=workers)]
+    return subprocess.run(
+        program, env=ANY | environment, text=True, capture_output=True, check=True
+    ).stdout.split()
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity on this system")
+def test_cores_are_those_that_the_process_may_use() -> None:
+    before = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, {min(before)})
+        assert cores() == 1
+    finally:
+        os.sched_setaffinity(0, before)
+    assert cores() == len(before)
+
+
+def test_threads_rest_where_others_need_the_cores_and_nowhere_else_is_anything_changed() -> None:
+    assert _said(2) == ["PASSIVE", "None"]
+    assert _said(1, CI="true") == ["PASSIVE", "None"]
+
+
+def test_who_has_said_how_threads_wait_is_heeded() -> None:
+    assert _said(2, OMP_WAIT_POLICY="ACTIVE") == ["ACTIVE", "ACTIVE"]
+    assert _said(2, GOMP_SPINCOUNT="1000") == ["None", "None"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux begins the peak anew")
+def test_a_peak_of_memory_is_that_of_the_model_that_is_there() -> None:
+    large = bytearray(os.urandom(1)) * (300 << 20)
+    before = peak_memory()
+    del large
+    forget_peak()
+    after = peak_memory()
+    assert before is not None
+    assert after is not None
+    assert before - after > 200 << 20
