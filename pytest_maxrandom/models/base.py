@@ -130,7 +130,7 @@ class Model(Protocol):
         ...
 
     def peak_memory(self) -> int | None:
-        """Return the most bytes in use on accelerators at any one time; None without one."""
+        """Return the most bytes in use since it was loaded; None where that is not known."""
         ...
 
     def check(self, questions: Iterable[Question]) -> None:

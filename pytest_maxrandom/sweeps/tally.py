@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -81,7 +80,7 @@ class Tally:
         return replace(
             together(self._engines),
             batch_tokens=model.batch_tokens if model else None,
-            peak_memory=_peak_memory(model),
+            peak_memory=model.peak_memory() if model else None,
             closest=closest,
         )
 
@@ -128,16 +127,3 @@ def together(engines: Sequence[Engine]) -> Engine:
 def _all(names: Iterable[str]) -> str:
     """Join what may differ, where a sweep was begun on one GPU and finished on another."""
     return ", ".join(dict.fromkeys(names))
-
-
-def _peak_memory(model: Model | None) -> int | None:
-    if model is None:
-        return None
-    if (on_accelerators := model.peak_memory()) is not None:
-        return on_accelerators
-    try:
-        import resource
-    except ImportError:  # Windows
-        return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024

@@ -7,6 +7,7 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import PromptTooLong
+from pytest_maxrandom.host.resources import peak_memory
 from pytest_maxrandom.models.base import Answer, Reply
 from pytest_maxrandom.models.hf import arithmetic, trie
 from pytest_maxrandom.models.hf.requests import Scored, encode
@@ -86,11 +87,11 @@ class CausalModel:
         return self._choice.engine.budget.tokens
 
     def peak_memory(self) -> int | None:
-        """Return the most bytes that were in use on GPUs at any one time; None without one."""
+        """Return the most bytes in use at any one time, on its GPUs or else by this process."""
         import torch
 
         if "cuda" not in self.device:
-            return None
+            return peak_memory()
         devices = range(torch.cuda.device_count())
         return sum(torch.cuda.max_memory_allocated(device) for device in devices)
 
@@ -174,13 +175,16 @@ class CausalModel:
         far = sorted(set(range(len(requests))) - set(near))
         values = [0.0] * len(requests)
         forwarded = 0
+        planned = trie.build(requests)
         for engine, indices in ((self._choice.engine, near), (self._choice.plain, far)):
             if indices:
-                sums = engine.score([requests[index] for index in indices])
+                sums = engine.score(
+                    [requests[index] for index in indices], None if far else planned
+                )
                 forwarded += sums.forwarded
                 for index, value in zip(indices, sums.values, strict=True):
                     values[index] = value
-        return Scored(tuple(values), forwarded, trie.build(requests).nodes)
+        return Scored(tuple(values), forwarded, planned.nodes)
 
     def _tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         # A text that is too long is refused by name, so the tokenizer need not warn of it.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.models.hf.engines.network import Network, Sums
     from pytest_maxrandom.models.hf.engines.packed import Packed
     from pytest_maxrandom.models.hf.engines.rows import Rows
-    from pytest_maxrandom.models.requests import Request
+    from pytest_maxrandom.models.hf.requests import Request
 
 _ATTENTION = 3
 _COPY = 200
