@@ -184,7 +184,7 @@ def memory() -> None:
 def start_up() -> None:
     print("## From the shell: seconds above the bare interpreter\n")
     bare = median_seconds(lambda: run_python("pass"))
-    code = "from pytest_maxrandom.stats.planning import baseline_summary as b; b(100, 0.5, 10, 60)"
+    code = "from pytest_maxrandom.stats.sizes import baseline_summary as b; b(100, 0.5, 10, 60)"
     whole = median_seconds(lambda: run_python(code))
     table(["call", "seconds"], [["baseline_summary(100, 0.5, 10, 60)", f"{whole - bare:.3f}"]])
 

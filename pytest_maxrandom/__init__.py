@@ -9,22 +9,22 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.stats.compat import (
+    from pytest_maxrandom.stats.maximum import (
+        MaxRandomBaseline,
         max_random_baseline,
         max_random_F,
         max_random_p_value,
         max_random_pmf,
     )
-    from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 
 __version__ = "0.1.0"
 
 _HOME = {
     "MaxRandomBaseline": "pytest_maxrandom.stats.maximum",
-    "max_random_F": "pytest_maxrandom.stats.compat",
-    "max_random_baseline": "pytest_maxrandom.stats.compat",
-    "max_random_p_value": "pytest_maxrandom.stats.compat",
-    "max_random_pmf": "pytest_maxrandom.stats.compat",
+    "max_random_F": "pytest_maxrandom.stats.maximum",
+    "max_random_baseline": "pytest_maxrandom.stats.maximum",
+    "max_random_p_value": "pytest_maxrandom.stats.maximum",
+    "max_random_pmf": "pytest_maxrandom.stats.maximum",
 }
 
 __all__ = [

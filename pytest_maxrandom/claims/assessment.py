@@ -15,12 +15,11 @@ from pytest_maxrandom.flags.compare import beside_shortcuts
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import BestPrompt
 from pytest_maxrandom.stats.clusters import summary
-from pytest_maxrandom.stats.metrics import SCORES
+from pytest_maxrandom.stats.metrics import LIFT, SCORES, STATISTICS
 from pytest_maxrandom.stats.permutation import (
     NOT_EVALUATED,
     max_t_of_all,
 )
-from pytest_maxrandom.stats.statistic import LIFT, STATISTICS
 from pytest_maxrandom.sweeps.labels import shuffled
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from pytest_maxrandom.notation import count, equals, level, p_value
 from pytest_maxrandom.prompts.formats import shown_order
 from pytest_maxrandom.record import HeldOut
 from pytest_maxrandom.stats.clusters import summary
-from pytest_maxrandom.stats.intervals import wilson
 from pytest_maxrandom.stats.majority import majority_answer
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_test, permutations_for
+from pytest_maxrandom.stats.winner import wilson
 from pytest_maxrandom.sweeps.labels import label, label_by_cluster, label_by_text
 from pytest_maxrandom.tasks.task import share_choices
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.record import NewQuestions
-from pytest_maxrandom.stats.hits import hits
+from pytest_maxrandom.stats.gold import hits
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 from pytest_maxrandom.stats.winner import RESAMPLES, lower_bound, out_of_bag
 

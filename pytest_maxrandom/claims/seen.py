@@ -10,7 +10,7 @@ import numpy as np
 from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
 from pytest_maxrandom.flags.seen import Outcome, ScoreOutcome, Seen
 from pytest_maxrandom.notation import METRICS
-from pytest_maxrandom.stats.hits import hits
+from pytest_maxrandom.stats.gold import hits
 from pytest_maxrandom.stats.metrics import SCORES
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 from pytest_maxrandom.sweeps.labels import common_words, label

@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> str:
     TypeError, ValueError
         If an option is outside its domain.
     """
-    from pytest_maxrandom.stats.planning import baseline_summary
+    from pytest_maxrandom.stats.sizes import baseline_summary
 
     if options.n is None and not isinstance(options.choices, dict):
         raise ValueError("--n is needed where --choices is one number; it counts the examples")

@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> str:
     TypeError, ValueError
         If neither n nor t is given, or an option is outside its domain.
     """
-    from pytest_maxrandom.stats.planning import plan
+    from pytest_maxrandom.stats.sizes import plan
 
     answers = plan(
         chance_of(options.choices),

@@ -11,7 +11,7 @@ from pytest_maxrandom.flags.accident import of_several
 from pytest_maxrandom.flags.flag import Flag
 from pytest_maxrandom.flags.wording import of_prompts
 from pytest_maxrandom.notation import count, p_value, percent
-from pytest_maxrandom.stats.labels.limits import LITTLE_MASS
+from pytest_maxrandom.stats.labels import LITTLE_MASS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

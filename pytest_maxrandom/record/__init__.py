@@ -39,7 +39,7 @@ from pytest_maxrandom.record.red_flags import RedFlag, RedFlagKind, Severity
 from pytest_maxrandom.record.run import SCHEMA_VERSION, UNREADABLE, RunRecord, arithmetics
 from pytest_maxrandom.record.shortcuts import HeuristicName, ShortcutControl, Shortcuts
 from pytest_maxrandom.record.words import Adjustment, Outcome, Standing
-from pytest_maxrandom.stats.labels.limits import LabelFinding
+from pytest_maxrandom.stats.labels import LabelFinding
 
 __all__ = [
     "SCHEMA_VERSION",

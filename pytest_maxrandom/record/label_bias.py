@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pytest_maxrandom.record.claim import Engine
 from pytest_maxrandom.record.designs import DesignRecord
-from pytest_maxrandom.stats.labels.limits import LabelFinding
+from pytest_maxrandom.stats.labels import LabelFinding
 
 LabelCheck = Literal["recall", "move", "redraw"]
 BaseRate = Literal["off", "control", "content_free"]

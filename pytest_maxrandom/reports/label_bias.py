@@ -22,7 +22,7 @@ from pytest_maxrandom.notation import (
 )
 from pytest_maxrandom.reports.origins import cost
 from pytest_maxrandom.reports.text import shorten, visible
-from pytest_maxrandom.stats.labels.limits import FEWEST_LABELS, LITTLE_MASS
+from pytest_maxrandom.stats.labels import FEWEST_LABELS, LITTLE_MASS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,58 +11,25 @@ import math
 import warnings
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
 from pytest_maxrandom.stats.chances import proportion, whole_number
-from pytest_maxrandom.stats.counts import log1m_exp
+from pytest_maxrandom.stats.counts import GuesserCount, MinimumCount, log1m_exp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
+Count: TypeAlias = GuesserCount | MinimumCount
 Number = TypeVar("Number", int, float)
 
 MOST_GUESSERS = 10**18
 """Largest t; beyond it the best guesser would leave the windows of probability masses."""
 
 _TINY = 1e-280
-
-
-class CountDistribution(Protocol):
-    """What `BestOf` needs to know of the number correct of one guesser on ``n`` examples."""
-
-    n: int
-
-    @property
-    def mean_chance(self) -> float:
-        """Expected accuracy."""
-
-    @property
-    def low(self) -> int:
-        """Count with negligible P(X < low)."""
-
-    @property
-    def high(self) -> int:
-        """Count with negligible P(X > high)."""
-
-    @property
-    def log_below_window(self) -> NDArray[np.float64]:
-        """Log P(X < k) for k = low + 1 .. high."""
-
-    def p_at_least(self, k: int) -> float:
-        """P(X >= k)."""
-
-    def log_p_at_least(self, k: int) -> float:
-        """Log P(X >= k)."""
-
-    def log_p_below(self, k: int) -> float:
-        """Log P(X < k)."""
-
-    def log_step(self, k: int) -> float:
-        """Log P(X < k) - log P(X < k + 1)."""
 
 
 def first_count(start: int, stop: int, holds: Callable[[int], bool]) -> int:
@@ -86,6 +53,8 @@ class BestOf:
     ----------
     guessers
         Pairs (distribution of one guesser, number of guessers with it).
+    prompts
+        The place in ``guessers`` of each prompt that `p_standard` may be asked of.
 
     Attributes
     ----------
@@ -93,8 +62,10 @@ class BestOf:
         Number of guessers.
     """
 
-    def __init__(self, guessers: Iterable[tuple[CountDistribution, int]]) -> None:
-        self._guessers = tuple(guessers)
+    def __init__(
+        self, guessers: Iterable[tuple[Count, int]], prompts: Sequence[int] = (0,)
+    ) -> None:
+        self._guessers, self._prompts = tuple(guessers), prompts
         self.t = sum(copies for _, copies in self._guessers)
         if not self._guessers:
             raise ValueError("t must be at least 1, found no guesser")
@@ -128,7 +99,7 @@ class BestOf:
         total = math.fsum(guesser.mean_chance * copies for guesser, copies in self._guessers)
         return self._guessers[0][0].mean_chance if len(self._guessers) == 1 else total / self.t
 
-    def _unit(self, guesser: CountDistribution) -> int:
+    def _unit(self, guesser: Count) -> int:
         """Denominator of a lattice point: counts where n is shared, else accuracies.
 
         Two accuracies k/n differ as doubles if and only if they differ as fractions as long as
@@ -244,6 +215,28 @@ class BestOf:
         """Natural logarithm of `p_value`, also where that is below the smallest double."""
         return self._log_p(self._accuracy(correct, n))
 
+    def p_standard(self, correct: int, prompt: int | None = None) -> float:
+        """P(one guesser has at least ``correct`` right).
+
+        Parameters
+        ----------
+        correct
+            Number correct, 0 to the n of that prompt.
+        prompt
+            Place of its pair in the list given; needed where the pairs differ.
+        """
+        return self._single(prompt).p_value(correct)
+
+    def log_p_standard(self, correct: int, prompt: int | None = None) -> float:
+        """Natural logarithm of `p_standard`."""
+        return self._single(prompt).log_p_value(correct)
+
+    def _single(self, prompt: int | None) -> BestOf:
+        if prompt is None and len(self._guessers) > 1:
+            raise ValueError("the prompts differ in their chances: say which one with prompt=")
+        place = whole_number("prompt", prompt or 0, 0, len(self._prompts) - 1)
+        return BestOf([(self._guessers[self._prompts[place]][0], 1)])
+
     def union_p(self, correct: int, n: int | None = None) -> float:
         """min(1, sum_i P(X_i/n_i >= correct/n)): p_max at most, however guessers depend.
 
@@ -309,8 +302,10 @@ class BestOf:
         """P(best number correct = k) for any integer k."""
         if not 0 <= whole_number("k", k, -(2**63)) <= self.n:
             return 0.0
-        step = math.fsum(copies * guesser.log_step(k) for guesser, copies in self._guessers)
-        return math.exp(self.log_cdf(k)) * -math.expm1(step)
+        upto = self.log_cdf(k)
+        return (
+            0.0 if upto == -math.inf else math.exp(upto) * -math.expm1(self.log_cdf(k - 1) - upto)
+        )
 
     def quantile(self, q: float) -> int:
         """Smallest count k >= 0 with cdf(k) >= q."""

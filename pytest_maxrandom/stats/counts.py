@@ -1,20 +1,232 @@
-"""Number correct of one random guesser: binomial, or Poisson binomial where chances differ."""
+"""Number correct of one random guesser: binomial, or Poisson binomial where chances differ.
+
+Masses are held in a window, at least where they exceed 1e-60. Every mass is built from positive
+terms alone (ratio recurrence outward from the mode, direct convolution), so each component keeps
+its *relative* accuracy; nothing is ever subtracted.
+
+Tails outside of the window come by exponential tilting. For every z > 1, with tilted chances
+p_i z / (1 - p_i + p_i z) of a count Y,
+
+    P(X >= k) = prod_i (1 - p_i + p_i z) / z^k  *  sum_{j >= k} z^(k - j) P(Y = j),
+
+which is an identity, not an approximation (Peres, Lee and Keich, arXiv:2004.07429, use it with
+fast Fourier transforms). With the mean of Y near k the sum is over the middle of a window, and
+the product is taken in 50-digit decimal arithmetic, so no digits cancel however small the tail.
+"""
 
 from __future__ import annotations
 
+import heapq
 import math
-from decimal import Decimal
+from dataclasses import dataclass
+from decimal import Context, Decimal, localcontext
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_maxrandom.stats.chances import Groups, mean_chance
-from pytest_maxrandom.stats.tilt import lower_tail, upper_tail
-from pytest_maxrandom.stats.window import Window, count_window, odds_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+CUT = 1e-60
+"""Masses below this are left out of a long window."""
+
+_LOG_CUT = -math.log(CUT)
+_BLOCK = 4096  # BLAS starts threads for longer dot products, which is slower by orders here
+_SHORT = 128  # masses that are not worth cutting
+_UNDERFLOW = 1e-300
+_LEAF = 64  # trials in one row of the vectorised product tree
+_FEW_GROUPS = 32
+_ONE = np.ones(1)
+
+
+@dataclass(frozen=True)
+class Window:
+    """Masses P(X = low + i) for i = 0 .. len(masses) - 1."""
+
+    low: int
+    masses: NDArray[np.float64]
+
+    @property
+    def high(self) -> int:
+        """Largest count in the window."""
+        return self.low + len(self.masses) - 1
+
+
+def _trimmed(low: int, masses: NDArray[np.float64]) -> Window:
+    cut = CUT if len(masses) > _SHORT else _UNDERFLOW
+    if masses[0] >= cut and masses[-1] >= cut:
+        return Window(low, masses)
+    kept = np.flatnonzero(masses >= cut)
+    return Window(low + int(kept[0]), masses[kept[0] : kept[-1] + 1])
+
+
+def binomial_window(n: int, odds: float) -> Window:
+    """Masses of a binomial count of ``n`` trials with success odds p/(1-p) = ``odds``.
+
+    The half-width follows Bernstein's inequality, exp(-h^2 / (2 (variance + h/3))) = CUT.
+    """
+    mean = n * (odds / (1 + odds))
+    variance = mean / (1 + odds)
+    reach = _LOG_CUT / 3 + math.sqrt((_LOG_CUT / 3) ** 2 + 2 * _LOG_CUT * variance) + 2
+    mode = min(n, int((n + 1) * (odds / (1 + odds))))
+    low, high = max(0, math.floor(mean - reach)), min(n, math.ceil(mean + reach))
+    falling = np.arange(mode, low, -1, dtype=np.float64)
+    rising = np.arange(mode + 1, high + 1, dtype=np.float64)
+    weights = np.concatenate(
+        (
+            (falling / ((n + 1 - falling) * odds)).cumprod()[::-1],
+            _ONE,
+            ((n + 1 - rising) / rising * odds).cumprod(),
+        )
+    )
+    return _trimmed(low, weights / weights.sum())
+
+
+def convolve(first: Window, second: Window) -> Window:
+    """Masses of the sum of two independent counts."""
+    long, short = first.masses, second.masses
+    if len(long) < len(short):
+        long, short = short, long
+    if len(short) <= _BLOCK:
+        return _trimmed(first.low + second.low, np.convolve(long, short))
+    total = np.zeros(len(long) + len(short) - 1)
+    for start in range(0, len(short), _BLOCK):
+        part = np.convolve(long, short[start : start + _BLOCK])
+        total[start : start + len(part)] += part
+    return _trimmed(first.low + second.low, total)
+
+
+def _product(windows: Sequence[Window]) -> Window:
+    """Masses of the sum of independent counts, shortest windows first."""
+    heap = [(len(window.masses), place, window) for place, window in enumerate(windows)]
+    heapq.heapify(heap)
+    place = len(heap)
+    while len(heap) > 1:
+        _, _, first = heapq.heappop(heap)
+        _, _, second = heapq.heappop(heap)
+        merged = convolve(first, second)
+        heapq.heappush(heap, (len(merged.masses), place, merged))
+        place += 1
+    return heap[0][2]
+
+
+def _trial_windows(odds: NDArray[np.float64]) -> list[Window]:
+    """Windows of `_LEAF` single trials each, multiplied pairwise in all rows at once."""
+    failure, success = 1 / (1 + odds), odds / (1 + odds)
+    padding = -len(odds) % _LEAF
+    rows = np.column_stack(
+        (
+            np.concatenate((failure, np.ones(padding))),
+            np.concatenate((success, np.zeros(padding))),
+        )
+    )
+    while rows.shape[1] <= _LEAF:
+        left, right = rows[0::2], rows[1::2]
+        width = rows.shape[1]
+        rows = np.zeros((len(left), 2 * width - 1))
+        for shift in range(width):
+            rows[:, shift : shift + width] += left[:, shift : shift + 1] * right
+    return [_trimmed(0, row) for row in rows]
+
+
+def odds_of(groups: Groups) -> list[tuple[float, int]]:
+    """Correctly rounded odds p/(1-p) and sizes of the groups with 0 < p < 1."""
+    return [
+        (chance.numerator / (chance.denominator - chance.numerator), size)
+        for chance, size in groups
+        if 0 < chance.numerator < chance.denominator
+    ]
+
+
+def count_window(sure: int, odds: Sequence[tuple[float, int]]) -> Window:
+    """Masses of the number of successes of ``sure`` certain trials and groups of random ones.
+
+    Parameters
+    ----------
+    sure
+        Trials that always succeed.
+    odds
+        Pairs (odds of success, number of trials with them), 0 < odds < infinity.
+    """
+    windows: list[Window] = []
+    single: list[float] = []
+    for ratio, size in odds:
+        if size <= _LEAF and len(odds) > _FEW_GROUPS:
+            single.extend([ratio] * size)
+        else:
+            windows.append(binomial_window(size, ratio))
+    if single:
+        windows.extend(_trial_windows(np.array(single)))
+    if not windows:
+        return Window(sure, _ONE)
+    total = _product(windows) if len(windows) > 1 else windows[0]
+    return Window(sure + total.low, total.masses)
+
+
+_MOST_ODDS = 1e300  # a failure at these odds weighs nothing beside the sum
+_CONTEXT = Context(prec=50, Emin=-(10**17), Emax=10**17)
+
+
+def _log_tilt(groups: Groups, target: float) -> float:
+    """Find log z so that the tilted mean is ``target``, to within a thousandth of log z."""
+    logits = np.array([math.log(p.numerator) - math.log(p.denominator - p.numerator)
+                       for p, _ in groups])  # fmt: skip
+    sizes = np.array([size for _, size in groups], dtype=np.float64)
+
+    def mean(log_z: float) -> float:
+        return float(np.sum(sizes * 0.5 * (1 + np.tanh((logits + log_z) / 2))))
+
+    high = 1.0
+    while mean(high) < target:
+        high *= 2
+    low = 0.0
+    while high - low > 1e-3 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if mean(middle) < target else (low, middle)
+    return high
+
+
+def upper_tail(groups: Groups, k: int) -> Decimal:
+    """P(X >= k) for a count k above the mean of X, to about 13 significant digits.
+
+    Parameters
+    ----------
+    groups
+        Chances of the trials and how many trials have each.
+    k
+        Count with mean of X < k <= largest possible count.
+    """
+    sure = sum(size for chance, size in groups if chance == 1)
+    random = tuple(group for group in groups if 0 < group[0] < 1)
+    wanted, trials = k - sure, sum(size for _, size in random)
+    with localcontext(_CONTEXT):
+        exact = [
+            (Decimal(p.numerator), Decimal(p.denominator - p.numerator), size) for p, size in random
+        ]
+        if wanted == trials:
+            return math.prod(((s / (s + f)) ** size for s, f, size in exact), start=Decimal(1))
+        z = Decimal(_log_tilt(random, wanted)).exp()
+        scale = math.prod(
+            (((s * z + f) / (s + f)) ** size for s, f, size in exact), start=Decimal(1)
+        )
+        odds = [(min(_MOST_ODDS, float(s * z / f)), size) for s, f, size in exact]
+        window = count_window(0, odds)
+        masses = window.masses[wanted - window.low :]
+        ratio = float(1 / z)
+        tail = math.fsum(masses * ratio ** np.arange(len(masses), dtype=np.float64))
+        return scale * Decimal(tail) / z**wanted
+
+
+def lower_tail(groups: Groups, k: int) -> Decimal:
+    """P(X < k) for a count k below the mean of X: the upper tail of the failures."""
+    failures = tuple((1 - chance, size) for chance, size in groups)
+    return upper_tail(failures, sum(size for _, size in groups) - k + 1)
+
 
 _EXACT = 1e-30
 """Tails below this are computed by tilting instead of read from the window (cut at 1e-60)."""
@@ -25,6 +237,13 @@ def log1m_exp(x: float) -> float:
     if x == 0:
         return -math.inf
     return math.log(-math.expm1(x)) if x > -math.log(2) else math.log1p(-math.exp(x))
+
+
+def _log1m_exp(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Take log(1 - e^x) of an array of negative numbers."""
+    half = -math.log(2)
+    near, far = np.maximum(x, half), np.minimum(x, half)
+    return np.where(x > half, np.log(-np.expm1(near)), np.log1p(-np.exp(far)))
 
 
 def _log(tail: Decimal) -> float:
@@ -126,22 +345,36 @@ class GuesserCount:
         upper, _ = self._upper(k)
         return math.log1p(-upper) if upper <= 0.5 else self._lower(k)[1]
 
-    def log_step(self, k: int) -> float:
-        """Log P(X < k) - log P(X < k + 1), without cancellation; -inf where P(X < k) = 0."""
-        if k <= self._least:
-            return -math.inf
-        below = self.log_p_below(k + 1)
-        share = math.exp(self.log_p_exactly(k) - below)
-        return math.log1p(-share) if share < 0.5 else self.log_p_below(k) - below
 
-    def log_p_exactly(self, k: int) -> float:
-        """Log P(X = k) for any integer k."""
-        if not self._least <= k <= self._most:
-            return -math.inf
-        if self.low <= k <= self.high and self.window.masses[k - self.low] >= _EXACT:
-            return math.log(self.window.masses[k - self.low])
-        if k > self.n * self.mean_chance:
-            further = upper_tail(self.groups, k + 1) if k < self._most else Decimal(0)
-            return _log(upper_tail(self.groups, k) - further)
-        further = lower_tail(self.groups, k) if k > self._least else Decimal(0)
-        return _log(lower_tail(self.groups, k + 1) - further)
+class MinimumCount:
+    """Smallest number correct of ``variants`` independent guessers with one distribution.
+
+    Parameters
+    ----------
+    guesser
+        Distribution of one variant.
+    variants
+        Number of variants v, at least 1.
+    """
+
+    def __init__(self, guesser: GuesserCount, variants: int) -> None:
+        self.guesser, self.variants = guesser, variants
+        self.n, self.low, self.high = guesser.n, guesser.low, guesser.high
+
+    @cached_property
+    def log_below_window(self) -> NDArray[np.float64]:
+        """Log P(min < k) for k = low + 1 .. high."""
+        return _log1m_exp(self.variants * _log1m_exp(self.guesser.log_below_window))
+
+    @cached_property
+    def mean_chance(self) -> float:
+        """Expected accuracy of the minimum."""
+        return (self.low + math.fsum(-np.expm1(self.log_below_window))) / self.n
+
+    def log_p_at_least(self, k: int) -> float:
+        """Log P(min >= k) for any integer k."""
+        return self.variants * self.guesser.log_p_at_least(k)
+
+    def log_p_below(self, k: int) -> float:
+        """Log P(min < k) for any integer k."""
+        return log1m_exp(self.log_p_at_least(k))

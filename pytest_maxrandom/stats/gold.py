@@ -1,4 +1,4 @@
-"""Right labels of examples: one of each, or several."""
+"""Right answers: labels of examples (one of each, or several), and which answers are right."""
 
 from __future__ import annotations
 
@@ -41,3 +41,23 @@ def membership(rights: Sequence[frozenset[int]], labels: int) -> NDArray[np.bool
         [[label in right for label in range(labels)] for right in rights], dtype=np.bool_
     )
     return member
+
+
+def hits(
+    answers: NDArray[np.int64], gold: Sequence[frozenset[int]], examples: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Tell whether each answer is a right one.
+
+    Parameters
+    ----------
+    answers : ndarray of int
+        Labels, of any shape.
+    gold : sequence of frozenset of int
+        Per example the labels of its right choices.
+    examples : ndarray of int
+        Of which example each answer is; its shape broadcasts with that of `answers`.
+    """
+    most = max(map(len, gold))
+    padded = np.array([[*right, *[-2] * (most - len(right))] for right in gold])
+    right: NDArray[np.bool_] = (padded[examples] == answers[..., np.newaxis]).any(axis=-1)
+    return right

@@ -2,17 +2,21 @@
 
 Expected maximum and p_max follow Yauney and Mimno, "Stronger Random Baselines for In-Context
 Learning" (2024), equations for the maximum order statistic of t independent guessers.
+
+The functions have the arguments of the package max-random-baseline 0.1.1. Where that package is
+wrong these are right: chances of any accepted type, no negative p-values, counts compared as
+integers, and a plain `ValueError` or `TypeError` for input outside the domain.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from functools import cached_property
+from numbers import Real
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.stats.best_of import MOST_GUESSERS, BestOf
 from pytest_maxrandom.stats.chances import Groups, chance_groups, whole_number
-from pytest_maxrandom.stats.counts import GuesserCount
+from pytest_maxrandom.stats.counts import GuesserCount, MinimumCount
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -68,18 +72,6 @@ class MaxRandomBaseline(BestOf):
         """Pairs (exact chance, number of examples with it), ascending by chance."""
         return self._guesser.groups
 
-    @cached_property
-    def _one(self) -> BestOf:
-        return BestOf([(self._guesser, 1)])
-
-    def p_standard(self, correct: int) -> float:
-        """P(one guesser has at least ``correct`` right)."""
-        return self._one.p_value(correct)
-
-    def log_p_standard(self, correct: int) -> float:
-        """Natural logarithm of `p_standard`."""
-        return self._one.log_p_value(correct)
-
     def with_t(self, t: int) -> MaxRandomBaseline:
         """Return the baseline of another number of guessers; what was computed is shared."""
         other = MaxRandomBaseline.__new__(MaxRandomBaseline)
@@ -116,33 +108,94 @@ class BestOfPrompts(BestOf):
 
     def __init__(self, prompts: Iterable[tuple[Chance, int]]) -> None:
         sizes: Counter[Groups] = Counter()
-        self._groups_of_prompt: list[Groups] = []
+        listed = []
         for chance, copies in prompts:
-            groups = chance_groups(chance)
-            sizes[groups] += whole_number("number of prompts", copies, 1)
-            self._groups_of_prompt.append(groups)
-        self._guesser_of = {groups: GuesserCount(groups) for groups in sizes}
-        super().__init__([(self._guesser_of[groups], copies) for groups, copies in sizes.items()])
+            listed.append(chance_groups(chance))
+            sizes[listed[-1]] += whole_number("number of prompts", copies, 1)
+        places = {groups: place for place, groups in enumerate(sizes)}
+        super().__init__(
+            [(GuesserCount(groups), copies) for groups, copies in sizes.items()],
+            [places[groups] for groups in listed],
+        )
 
-    def p_standard(self, correct: int, prompt: int | None = None) -> float:
-        """P(one guesser has at least ``correct`` right).
 
-        Parameters
-        ----------
-        correct
-            Number correct, 0 to the n of that prompt.
-        prompt
-            Place of its pair in the list given; needed where the pairs differ.
-        """
-        return self._one(prompt).p_value(correct)
+class MaxMinRandomBaseline(MaxRandomBaseline):
+    """Best of ``t`` prompts of the worst of ``variants`` variants, all guessed independently.
 
-    def log_p_standard(self, correct: int, prompt: int | None = None) -> float:
-        """Natural logarithm of `p_standard`."""
-        return self._one(prompt).log_p_value(correct)
+    A prompt that is scored under v ways to map labels is worth its minimum over them. For
+    independent variants P(max min <= k) = (1 - (1 - F(k))^v)^t. Variants of one prompt are usually
+    positively dependent, and then that formula promises too much; t * P(X >= k) holds always.
 
-    def _one(self, prompt: int | None) -> BestOf:
-        if prompt is None and len(self._guesser_of) > 1:
-            raise ValueError("the prompts differ in their chances: say which one with prompt=")
-        last = len(self._groups_of_prompt) - 1
-        place = 0 if prompt is None else whole_number("prompt", prompt, 0, last)
-        return BestOf([(self._guesser_of[self._groups_of_prompt[place]], 1)])
+    Parameters
+    ----------
+    n, chance, t
+        As in `MaxRandomBaseline`.
+    variants
+        Number of variants of each prompt; 1 gives the maximum random baseline.
+
+    Examples
+    --------
+    >>> baseline = MaxMinRandomBaseline(n=100, chance=0.5, t=200, variants=2)
+    >>> round(baseline.expected_accuracy, 4)
+    0.5798
+    """
+
+    def __init__(self, n: int | None, chance: Chance, t: int, variants: int) -> None:
+        super().__init__(n, chance, t)
+        self.variants = whole_number("variants", variants, 1)
+        self._guessers = ((MinimumCount(self._guesser, self.variants), self.t),)
+
+    def union_p(self, correct: int, n: int | None = None) -> float:
+        """min(1, t * P(X >= correct)): holds whatever prompts and variants have in common."""
+        return MaxRandomBaseline.with_t(self, self.t).union_p(correct, n)
+
+
+def _correct(acc: object, n: int) -> int:
+    """Return the number correct of an accuracy, which must be a multiple of 1/n.
+
+    An accuracy that went through single precision, or was summed in floating point, is off by
+    a few units in its last place; one that was rounded to a few digits is refused.
+    """
+    if isinstance(acc, bool) or not isinstance(acc, Real):
+        raise TypeError(f"acc must be a number, found {acc!r} ({type(acc).__name__})")
+    value = float(acc)
+    if not 0 <= value <= 1:
+        raise ValueError(f"acc must be an accuracy from 0 to 1, found {acc!r}")
+    correct = round(value * n)
+    if abs(value * n - correct) > min(0.01, 1e-6 + 1.2e-7 * correct):
+        raise ValueError(
+            f"acc {acc!r} is no multiple of 1/{n}: pass correct / n unrounded, "
+            f"the nearest is {correct}/{n}"
+        )
+    return correct
+
+
+def max_random_baseline(n: int, arg: Chance, t: int) -> float:
+    """Return the expected maximum accuracy of ``t`` random guessers on ``n`` examples.
+
+    Parameters
+    ----------
+    n
+        Number of examples.
+    arg
+        One probability, one for each example, or {number of choices: number of examples}.
+    t
+        Number of guessers.
+    """
+    return MaxRandomBaseline(n, arg, t).expected_accuracy
+
+
+def max_random_p_value(acc: float, n: int, arg: Chance, t: int) -> float:
+    """Return P(best accuracy of ``t`` guessers >= acc), where acc is a multiple of 1/n."""
+    baseline = MaxRandomBaseline(n, arg, t)
+    return baseline.p_value(_correct(acc, baseline.n))
+
+
+def max_random_pmf(num_correct: int, n: int, arg: Chance, t: int) -> float:
+    """Return P(best number correct of ``t`` guessers = num_correct)."""
+    return MaxRandomBaseline(n, arg, t).pmf(num_correct)
+
+
+def max_random_F(num_correct: int, n: int, arg: Chance, t: int) -> float:  # noqa: N802
+    """Return P(best number correct of ``t`` guessers <= num_correct)."""
+    return MaxRandomBaseline(n, arg, t).cdf(num_correct)

@@ -1,4 +1,4 @@
-"""Other scores than accuracy, and the best of t random guessers in them.
+"""Scores of prompts by label, and the best of t random guessers in others than accuracy.
 
 Balanced accuracy is a weighted sum of independent counts, so its distribution is exact on the
 lattice of its values. Macro-F1 has no closed form: N single guessers are simulated once, and
@@ -15,7 +15,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
 
 _MOST_VALUES = 4_000_000  # support points of an exact distribution
 _FLOOR = 1e-50  # masses below 1e-60 are not in the windows that the sums start from
@@ -62,6 +64,82 @@ SCORES: Mapping[str, Callable[[Sequence[Hashable], Sequence[Hashable]], float]] 
     "macro_f1": macro_f1,
 }
 """By their names in a suite."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """What the scores of t prompts are made of, by label; counts as floats, shape (..., t, m).
+
+    Attributes
+    ----------
+    hits
+        Right answers with the label.
+    seen
+        Scored examples for which the label is right.
+    said
+        Answers with the label, shape (t, m).
+    scored
+        Scored examples of the label's stratum, or all of them, shape (t, m).
+    """
+
+    hits: Floats
+    seen: Floats
+    said: Floats
+    scored: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Statistic:
+    """What a max-T test takes the best of.
+
+    Attributes
+    ----------
+    of
+        The scores of a tally, shape (..., t); NaN where a prompt has none.
+    by_stratum
+        Whether the labels of different strata are different labels.
+    """
+
+    of: Callable[[Tally], Floats]
+    by_stratum: bool = False
+
+
+def _accuracy(tally: Tally) -> Floats:
+    scores: Floats = tally.hits.sum(axis=-1) / tally.said.sum(axis=-1)
+    return scores
+
+
+def _lift(tally: Tally) -> Floats:
+    expected = tally.said * tally.seen / np.maximum(tally.scored, 1)
+    scores: Floats = (tally.hits - expected).sum(axis=-1) / tally.said.sum(axis=-1)
+    return scores
+
+
+def _balanced_accuracy(tally: Tally) -> Floats:
+    return _mean_of_classes(tally.hits / np.maximum(tally.seen, 1), tally.seen)
+
+
+def _macro_f1(tally: Tally) -> Floats:
+    return _mean_of_classes(2 * tally.hits / np.maximum(tally.seen + tally.said, 1), tally.seen)
+
+
+def _mean_of_classes(values: Floats, seen: Floats) -> Floats:
+    classes = seen > 0
+    scores: Floats = np.where(classes, values, 0.0).sum(axis=-1) / classes.sum(axis=-1)
+    return scores
+
+
+ACCURACY = Statistic(_accuracy)
+LIFT = Statistic(_lift, by_stratum=True)
+"""Accuracy above what the same answers are expected to reach, dealt at random to the examples that
+the prompt was scored on. For prompts that leave out their own demonstrations: which right answers
+are missing is known to the model, and whoever answers against them would seem to know."""
+STATISTICS: Mapping[str, Statistic] = {
+    "accuracy": ACCURACY,
+    "balanced_accuracy": Statistic(_balanced_accuracy),
+    "macro_f1": Statistic(_macro_f1),
+}
+"""By the names that metrics have in a suite."""
 
 
 @dataclass(frozen=True)

@@ -284,10 +284,8 @@ def mcnemar(only_a: int, only_b: int, *, mid_p: bool = False) -> float:
     if a == b:
         return 1.0
     split = GuesserCount(chance_groups(0.5, a + b))
-    p_value = 2 * split.p_at_least(max(a, b))
-    if mid_p:
-        p_value -= math.exp(split.log_p_exactly(max(a, b)))
-    return min(1.0, p_value)
+    at_least, more = (split.p_at_least(max(a, b) + further) for further in (0, 1))
+    return min(1.0, at_least + (more if mid_p else at_least))
 
 
 def _counts(values: ArrayLike) -> Counts:

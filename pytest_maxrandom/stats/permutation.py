@@ -22,7 +22,7 @@ import numpy as np
 
 from pytest_maxrandom.stats.chances import whole_number
 from pytest_maxrandom.stats.gold import membership, right_labels
-from pytest_maxrandom.stats.statistic import ACCURACY, Tally
+from pytest_maxrandom.stats.metrics import ACCURACY, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from pytest_maxrandom.stats.gold import Gold
-    from pytest_maxrandom.stats.statistic import Floats, Statistic
+    from pytest_maxrandom.stats.metrics import Floats, Statistic
 
 NOT_EVALUATED = -1
 """The prediction of a prompt for an example that it was not scored on."""

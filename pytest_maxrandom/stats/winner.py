@@ -1,11 +1,12 @@
-"""What the best of t prompts is worth on new questions.
+"""What an accuracy is worth on new questions: that of one prompt, and of the best of t.
 
-The best of t is biased upward: it was picked for what it got right here. Two numbers say what is
-left of it elsewhere. `out_of_bag` selects again and again on resampled examples and scores the
-winner on those that were not drawn (Efron and Tibshirani, "Improvements on cross-validation: the
-.632+ bootstrap method", 1997, section 2, with the selection inside). `lower_bound` is the least
-accuracy that the best of t does not reject: Clopper and Pearson's bound ("The use of confidence or
-fiducial limits", 1934) at a t-th of the level.
+`wilson` is the interval of a prompt that was not selected by these answers. The best of t is biased
+upward: it was picked for what it got right here. Two numbers say what is left of it elsewhere.
+`out_of_bag` selects again and again on resampled examples and scores the winner on those that were
+not drawn (Efron and Tibshirani, "Improvements on cross-validation: the .632+ bootstrap method",
+1997, section 2, with the selection inside). `lower_bound` is the least accuracy that the best of t
+does not reject: Clopper and Pearson's bound ("The use of confidence or fiducial limits", 1934) at a
+t-th of the level.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from fractions import Fraction
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -210,3 +212,43 @@ def _of_winners(scores: NDArray[np.float64], elsewhere: NDArray[np.float64]) -> 
     with np.errstate(invalid="ignore"):
         means: NDArray[np.float64] = np.where(best, elsewhere, 0).sum(axis=1) / best.sum(axis=1)
     return means
+
+
+def wilson(
+    correct: int, n: int, confidence: float = 0.95, *, effective_n: float | None = None
+) -> tuple[float, float]:
+    """Return Wilson's score interval of a proportion.
+
+    Wilson (1927), "Probable inference, the law of succession, and statistical inference". With
+    clustered examples it is that of the same proportion of the effective n in place of n
+    (Kish 1965, "Survey Sampling": a proportion of n examples in clusters varies as one of
+    n / design effect independent ones).
+
+    Parameters
+    ----------
+    correct, n : int
+        Right answers, of n >= 1.
+    confidence : float
+        Share of intervals that hold the true accuracy, between 0 and 1.
+    effective_n : float, optional
+        How many independent examples the n are worth (`pytest_maxrandom.stats.clusters`), above 0
+        and at most n; n if not given.
+
+    Examples
+    --------
+    >>> [round(bound, 4) for bound in wilson(15, 20)]
+    [0.5313, 0.8881]
+    >>> wilson(30, 40, effective_n=20) == wilson(15, 20)
+    True
+    """
+    if not 0 <= correct <= n or n < 1:
+        raise ValueError(f"expected 0 <= correct <= n and n >= 1, found {correct} and {n}")
+    worth = float(n) if effective_n is None else effective_n
+    if not 0 < worth <= n:
+        raise ValueError(f"expected 0 < effective_n <= n = {n}, found {effective_n}")
+    right = correct / n * worth
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    centre = right + z * z / 2
+    spread = z * math.sqrt(right * (worth - right) / worth + z * z / 4)
+    low, high = (centre - spread) / (worth + z * z), (centre + spread) / (worth + z * z)
+    return (0.0 if correct == 0 else low), (1.0 if correct == n else high)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.stats.labels import null, scores
-from pytest_maxrandom.stats.labels.base_rate import base_rates, correlation
 from pytest_maxrandom.stats.labels.finding import finding, preference_p_value
+from pytest_maxrandom.stats.labels.priors import base_rates, correlation
 from pytest_maxrandom.stats.permutation import max_t_test
 from pytest_maxrandom.studies.label_bias.answers import LabelAnswers
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.stats.intervals import wilson
+from pytest_maxrandom.stats.winner import wilson
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from pytest_maxrandom.stats.metrics import ACCURACY, LIFT
 from pytest_maxrandom.stats.permutation import max_t_test
-from pytest_maxrandom.stats.statistic import ACCURACY, LIFT
 from tests.proof.scale import LEVEL, most, scaled
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from pytest_maxrandom.errors import listed, quoted
 from pytest_maxrandom.recorded.sweep import RecordedSweep
 from pytest_maxrandom.recorded.tables.cells import as_id, as_list, as_number
 from pytest_maxrandom.recorded.tables.grid import Grid, shown
-from pytest_maxrandom.stats.hits import hits
+from pytest_maxrandom.stats.gold import hits
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.stats.gold import Gold
-    from pytest_maxrandom.stats.labels.limits import LabelFinding
+    from pytest_maxrandom.stats.labels import LabelFinding
 
 _NEAR = 1e-12
 _PREFERRING = 10

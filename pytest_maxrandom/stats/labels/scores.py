@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.stats.gold import membership, right_labels
+from pytest_maxrandom.stats.metrics import Statistic, Tally
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 from pytest_maxrandom.stats.seeding import Stream
-from pytest_maxrandom.stats.statistic import Statistic, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.stats.gold import membership
-from pytest_maxrandom.stats.hits import hits
+from pytest_maxrandom.stats.gold import hits, membership
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 from pytest_maxrandom.studies.label_bias.placements import placements
 from pytest_maxrandom.sweeps.labels import label

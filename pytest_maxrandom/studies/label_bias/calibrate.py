@@ -14,8 +14,8 @@ import numpy as np
 
 from pytest_maxrandom.prompts.formats import shown_order
 from pytest_maxrandom.record import Calibrated
-from pytest_maxrandom.stats.labels.base_rate import NoPrior
-from pytest_maxrandom.stats.labels.calibration import (
+from pytest_maxrandom.stats.labels.priors import (
+    NoPrior,
     contextual_log_prior,
     pride_log_prior,
     without_prior,

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.record import InteractionBias, LabelRow
-from pytest_maxrandom.stats.labels.base_rate import correlation
 from pytest_maxrandom.stats.labels.finding import finding, preference_p_value
 from pytest_maxrandom.stats.labels.null import move_baseline, recall_baseline, redraw_baseline
+from pytest_maxrandom.stats.labels.priors import correlation
 from pytest_maxrandom.stats.labels.scores import (
     NEVER_X,
     best_of_prompts,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.record import Interaction, LabelBiasRecord, LabelCheck, LabelFinding
-    from pytest_maxrandom.stats.labels.base_rate import BaseRates
+    from pytest_maxrandom.stats.labels.priors import BaseRates
     from pytest_maxrandom.stats.metrics import ScoreBaseline
     from pytest_maxrandom.studies.label_bias.answers import LabelAnswers
     from pytest_maxrandom.suite.label_bias import LabelBiasSpec

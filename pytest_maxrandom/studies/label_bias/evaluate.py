@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.stats.labels.base_rate import NoPrior, base_rates
+from pytest_maxrandom.stats.labels.priors import NoPrior, base_rates
 from pytest_maxrandom.studies.label_bias import answers
 from pytest_maxrandom.studies.label_bias.calibrate import contextual, pride
 from pytest_maxrandom.studies.label_bias.conclude import add_base_rates, conclude, reduce
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.evaluation import Evaluation
     from pytest_maxrandom.record import Calibrated, Calibration, LabelBiasRecord
-    from pytest_maxrandom.stats.labels.base_rate import BaseRates
+    from pytest_maxrandom.stats.labels.priors import BaseRates
     from pytest_maxrandom.studies.label_bias.conclude import InteractionResult
     from pytest_maxrandom.studies.label_bias.interactions import InteractionPlan
     from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.prompts.formats import Counterfactual
-from pytest_maxrandom.stats.labels.calibration import held_back
+from pytest_maxrandom.stats.labels.priors import held_back
 from pytest_maxrandom.studies.label_bias.controls import (
     content_free_examples,
     control_examples,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.errors import Problem, SuiteError
 from pytest_maxrandom.record import LabelBiasRecord
-from pytest_maxrandom.stats.labels.calibration import held_back
+from pytest_maxrandom.stats.labels.priors import held_back
 from pytest_maxrandom.studies.label_bias.controls import no_base_rate_reason
 from pytest_maxrandom.studies.label_bias.interactions import (
     InteractionPlan,

@@ -22,8 +22,8 @@ from pytest_maxrandom.prompts.formats import Format, shown_order
 from pytest_maxrandom.prompts.prompt import Prompt
 from pytest_maxrandom.prompts.sampling import PromptSet
 from pytest_maxrandom.record import ClaimRecord, Engine
+from pytest_maxrandom.stats.metrics import STATISTICS
 from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_test
-from pytest_maxrandom.stats.statistic import STATISTICS
 from pytest_maxrandom.suite.spec import AssertSpec, ModelSpec, SuiteSpec, TaskSpec
 from pytest_maxrandom.sweeps.labels import label, preferable
 from pytest_maxrandom.sweeps.predictions import Predictions, predict

@@ -37,7 +37,7 @@ from pytest_maxrandom.reports.summary import tally
 from pytest_maxrandom.reports.terminal import rows
 from pytest_maxrandom.reports.text import shorten, visible
 from pytest_maxrandom.reports.untrusted import load_untrusted
-from pytest_maxrandom.stats.labels.limits import LITTLE_MASS
+from pytest_maxrandom.stats.labels import LITTLE_MASS
 from tests.unit.reports import page, test_html
 from tests.unit.reports.samples import calibrated, claim, interaction, label_bias, run
 from tests.unit.reports.test_csv import parsed

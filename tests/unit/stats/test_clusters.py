@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binomtest
 
 from pytest_maxrandom.stats.clusters import design_effect, effective_n, follows, summary
-from pytest_maxrandom.stats.intervals import wilson
+from pytest_maxrandom.stats.winner import wilson
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from pytest_maxrandom.stats.compat import (
+from pytest_maxrandom.stats.maximum import (
     max_random_baseline,
     max_random_F,
     max_random_p_value,

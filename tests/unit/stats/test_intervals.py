@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scipy.stats import binomtest
 
-from pytest_maxrandom.stats.intervals import wilson
+from pytest_maxrandom.stats.winner import wilson
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.89, 0.95, 0.99])

@@ -11,8 +11,8 @@ import pytest
 
 from pytest_maxrandom.stats import metrics
 from pytest_maxrandom.stats.labels.scores import NEVER_X
+from pytest_maxrandom.stats.metrics import ACCURACY, LIFT, STATISTICS
 from pytest_maxrandom.stats.permutation import arrangements, max_t_test, permutations_for
-from pytest_maxrandom.stats.statistic import ACCURACY, LIFT, STATISTICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

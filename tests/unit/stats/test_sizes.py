@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 from pytest_maxrandom.stats import sizes
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
-from pytest_maxrandom.stats.planning import baseline_summary, plan
+from pytest_maxrandom.stats.sizes import baseline_summary, plan
 
 close = pytest.approx
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_maxrandom.stats.maximum import MaxRandomBaseline
-from pytest_maxrandom.stats.variants import MaxMinRandomBaseline
+from pytest_maxrandom.stats.maximum import MaxMinRandomBaseline, MaxRandomBaseline
 from tests.unit.stats import oracle
 
 close = pytest.approx

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import pearsonr
 
-from pytest_maxrandom.stats.labels.base_rate import NoPrior, base_rates, correlation
+from pytest_maxrandom.stats.labels.priors import NoPrior, base_rates, correlation
 
 close = pytest.approx
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from pytest_maxrandom.stats.labels.base_rate import NoPrior
+from pytest_maxrandom.stats.labels.priors import NoPrior
 from pytest_maxrandom.studies.label_bias.calibrate import contextual, pride
 from pytest_maxrandom.studies.label_bias.placements import further, rotations
 from pytest_maxrandom.sweeps.labels import label

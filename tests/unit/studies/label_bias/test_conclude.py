@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.record import InteractionBias, LabelBiasRecord, LabelRow
-from pytest_maxrandom.stats.labels.base_rate import BaseRates
 from pytest_maxrandom.stats.labels.null import move_baseline
+from pytest_maxrandom.stats.labels.priors import BaseRates
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.studies.label_bias.answers import LabelAnswers
 from pytest_maxrandom.studies.label_bias.conclude import (

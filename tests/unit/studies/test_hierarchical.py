@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,9 +14,11 @@ import pytest
 from pytest_maxrandom.errors import MaxRandomError
 from pytest_maxrandom.stats.noncentral import conditional_likelihood
 from pytest_maxrandom.stats.paired import Pairs, paired
-from pytest_maxrandom.studies.convergence import Diagnostics, Worst
 from pytest_maxrandom.studies.hierarchical import (
+    Diagnostics,
     HierarchicalEffect,
+    Worst,
+    design_of,
     hierarchical_model,
     require_libraries,
 )
@@ -170,3 +173,23 @@ def test_without_the_option_the_libraries_are_not_loaded(tmp_path: Path) -> None
         "sys.exit(any(name in sys.modules for name in ('bambi', 'nutpie', 'arviz', 'pandas')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def equal_pairs(right: int) -> Pairs:
+    tasks, replicates = ["a", "a", "a", "b", "b"], [0, 1, 2, 0, 1]
+    return paired(tasks, replicates, [right] * 5, [50] * 5, [20] * 5, [50] * 5)
+
+
+def test_pairs_are_counted_within_their_task_so_that_every_combination_is_measured() -> None:
+    design = design_of({"one": equal_pairs(30), "other": equal_pairs(31)})
+    rows = Counter(zip(design.task.tolist(), design.pair.tolist(), strict=True))
+    assert len(rows) == 10
+    assert set(rows.values()) == {2}
+    assert len(set(design.pair.tolist())) == 6  # the most pairs of a task
+
+
+def test_each_pair_has_a_row_for_each_arm() -> None:
+    design = design_of({"one": equal_pairs(30), "other": equal_pairs(31)})
+    assert design.method.tolist() == [0.5] * 10 + [-0.5] * 10
+    assert design.correct.tolist() == [30] * 5 + [31] * 5 + [20] * 10
+    assert design.lm[:, 0].tolist() == ([-0.5] * 5 + [0.5] * 5) * 2
