@@ -20,7 +20,7 @@ from pytest_maxrandom.claims.tries import (
 )
 from pytest_maxrandom.errors import ModelError, SweepError
 from pytest_maxrandom.ledger import FOLDER
-from pytest_maxrandom.ledger.base import left_behind
+from pytest_maxrandom.ledger.left_behind import left_behind
 from pytest_maxrandom.models.hf.digest import model_digest
 from pytest_maxrandom.models.registry import located
 from pytest_maxrandom.notation import count

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.ledger import FOLDER, SetLedger, Subject
-from pytest_maxrandom.ledger.base import COUNTED, Use
+from pytest_maxrandom.ledger.history import COUNTED, ClaimedSet
 from pytest_maxrandom.models.hf.digest import tried_digest
 from pytest_maxrandom.models.registry import located, model_key
 from pytest_maxrandom.notation import count
@@ -304,7 +304,7 @@ def _by_content(planned: PlannedClaim) -> Subject:
     return subject_of(planned)
 
 
-def use_of(planned: PlannedClaim, folder: PurePosixPath, suite: str) -> Use:
+def claimed_set(planned: PlannedClaim, folder: PurePosixPath, suite: str) -> ClaimedSet:
     """Return what a claim is tested on, and what of a ledger counts for it.
 
     A model on the hub is known by its name, one in a folder by its content, too: a suite that is
@@ -328,4 +328,4 @@ def use_of(planned: PlannedClaim, folder: PurePosixPath, suite: str) -> Use:
             return False
         return bool(row["model"] == planned.model.name or row["model_digest"] == digest())
 
-    return Use(folder, f"{suite}::{planned.name}", planned.cell.example_digests, counts)
+    return ClaimedSet(folder, f"{suite}::{planned.name}", planned.cell.example_digests, counts)

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
-    from fractions import Fraction
 
     from pytest_maxrandom.host.git import Repository
-    from pytest_maxrandom.ledger.base import Use
-    from pytest_maxrandom.ledger.survey import FileSummary
-
-_MORE = (0, 10, 100, 1000)
-"""Prompts beyond those of today for which the baseline is shown."""
+    from pytest_maxrandom.ledger.history import ClaimedSet
+    from pytest_maxrandom.ledger.summary import FileSummary
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -63,101 +59,61 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _show(options: argparse.Namespace) -> str:
-    from pytest_maxrandom.ledger.survey import summary
+    from dataclasses import asdict
+
+    from pytest_maxrandom.commands.rows import json_text
+    from pytest_maxrandom.ledger.summary import summary
 
     summaries = [summary(path) for path in _files(options.paths)]
     if options.json:
-        from pytest_maxrandom.commands.rows import json_text
-
-        return json_text([_numbers(one) for one in summaries])
+        return json_text([asdict(one) for one in summaries])
     return "\n\n".join("\n".join(_shown(one)) for one in summaries) or _nothing(options.paths)
 
 
-def _shown(summary: FileSummary) -> Iterator[str]:
-    numbers = _numbers(summary)
-    noun = "prompt" if summary.tries == 1 else "prompts"
+def _shown(file: FileSummary) -> Iterator[str]:
     yield (
-        f"{summary.task}: {len(summary.chances)} examples, standard baseline "
-        f"{numbers['standard_baseline']:.3f}, {summary.tries:,} {noun} of any claim "
-        f"({summary.path})"
+        f"{file.task}: {file.examples} examples, standard baseline {file.standard_baseline:.3f}, "
+        f"{file.t:,} {'prompt' if file.t == 1 else 'prompts'} of any claim ({file.path})"
     )
+    more = list(file.claims[0].max_random_baseline)[1:] if file.claims else []
     head = ("claim", "t", "looks", "best", "max random now")
-    table = [(*head, *(f"after {more:,} more" for more in _MORE[1:]))]
+    table = [(*head, *(f"after {int(number):,} more" for number in more))]
     table += [
         (
-            f"{claim['model']} {claim['shots']}-shot",
-            f"{claim['t']:,}",
-            str(claim["looks"]),
-            f"{claim['best_correct']}/{claim['n']} = {claim['best_accuracy']:.3f}",
-            *(f"{value:.3f}" for value in claim["max_random_baseline"].values()),
+            claim.name,
+            f"{claim.t:,}",
+            str(claim.looks),
+            f"{claim.best_correct}/{claim.n} = {claim.best_accuracy:.3f}",
+            *(f"{value:.3f}" for value in claim.max_random_baseline.values()),
         )
-        for claim in numbers["claims"]
+        for claim in file.claims
     ]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for row in table:
         first, *rest = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
         yield "  " + "  ".join([first.strip().ljust(widths[0]), *rest])
-    examples = f"{len(summary.chances):,}"
-    for path, common in summary.related.items():
-        yield f"  t also counts {path.name}, which shares {common:,} of {examples} examples"
-    for claim in summary.claims:
-        name = f"{claim.claim.model} {claim.claim.shots}-shot"
-        if claim.t != claim.own:
-            yield f"  {name}: {claim.own:,} of its {claim.t:,} prompts stand here under that name"
-        if claim.looked_at > claim.t:
+    for path, common in file.related.items():
+        yield (
+            f"  t also counts {Path(path).name}, which shares {common:,} of {file.examples:,} "
+            "examples"
+        )
+    for claim in file.claims:
+        if claim.t != claim.t_in_this_file:
             yield (
-                f"  {name}: a look counted t = {claim.looked_at:,}, a budget, the end of a "
+                f"  {claim.name}: {claim.t_in_this_file:,} of its {claim.t:,} prompts stand here "
+                "under that name"
+            )
+        if claim.t_looked_at > claim.t:
+            yield (
+                f"  {claim.name}: a look counted t = {claim.t_looked_at:,}, a budget, the end of a "
                 f"doubling or the prompts of other claims too; {claim.t:,} were evaluated"
             )
-    for test, openings in summary.openings.items():
-        times = "once" if openings == 1 else f"{openings} times"
-        yield f"  test set {test[:12]}: opened {times}"
-
-
-def _numbers(summary: FileSummary) -> dict[str, Any]:
-    chances = summary.chances
-    mean = sum(chances) / len(chances)
-    return {
-        "path": str(summary.path),
-        "task": summary.task,
-        "examples": len(chances),
-        "standard_baseline": float(mean),
-        "t": summary.tries,
-        "claims": [
-            {
-                "model": one.claim.model,
-                "shots": one.claim.shots,
-                "t": one.t,
-                "t_in_this_file": one.own,
-                "looks": one.looks,
-                "t_looked_at": one.looked_at,
-                "n": one.best[2],
-                "best_correct": one.best[1],
-                "best_accuracy": one.best[0],
-                "max_random_baseline": _baselines(chances, one.best[2], one.t),
-            }
-            for one in summary.claims
-        ],
-        "related": {str(path): common for path, common in summary.related.items()},
-        "openings": summary.openings,
-    }
-
-
-def _baselines(chances: list[Fraction], n: int, t: int) -> dict[str, float]:
-    """Return the baseline by the number of further prompts.
-
-    Prompts that leave out their own demonstrations have fewer examples than the set; which ones is
-    not known here, so each is then given the mean chance.
-    """
-    from pytest_maxrandom.stats.maximum import MaxRandomBaseline
-
-    chance = chances if n == len(chances) else [sum(chances) / len(chances)] * n
-    baseline = MaxRandomBaseline(n, chance, t)
-    return {str(more): baseline.with_t(t + more).expected_accuracy for more in _MORE}
+    for test, openings in file.openings.items():
+        yield f"  test set {test[:12]}: opened {'once' if openings == 1 else f'{openings} times'}"
 
 
 def _verify(options: argparse.Namespace) -> str:
-    from pytest_maxrandom.ledger.survey import mistakes
+    from pytest_maxrandom.ledger.summary import mistakes
 
     lost = [] if options.base is None else _lost(options.base, options.paths)
     paths = [path for path in options.paths if path.exists()] if lost else options.paths
@@ -177,13 +133,14 @@ def _verify(options: argparse.Namespace) -> str:
 def _lost(ref: str, paths: list[Path]) -> list[str]:
     from pytest_maxrandom.host.git import repository
     from pytest_maxrandom.ledger import FOLDER
-    from pytest_maxrandom.ledger.base import Base, Present, from_root, lost
+    from pytest_maxrandom.ledger.history import Commit, WorkTree, from_root
+    from pytest_maxrandom.ledger.losses import lost
     from pytest_maxrandom.reports.text import visible
     from pytest_maxrandom.suite.places import is_suite
 
     tree = repository(paths[0] if paths[0].is_dir() else paths[0].parent)
     below = [from_root(tree, path) for path in paths]
-    base, now = Base(tree, ref, tree.fork_point(ref)), Present(tree)
+    base, now = Commit(tree, ref, tree.fork_point(ref)), WorkTree(tree)
     suites = [path for path in paths if _is_suite(path)]
     suites += [
         path
@@ -192,25 +149,25 @@ def _lost(ref: str, paths: list[Path]) -> list[str]:
         and path.is_file()
         and any(from_root(tree, path).is_relative_to(each) for each in below)
     ]
-    uses, unread = list(now.uses()), []
+    claimed, unread = list(now.claimed_sets()), []
     for path in {path.resolve(): path for path in suites}.values() if base.folders else ():
-        told = _uses(tree, path)
+        told = _claimed(tree, path)
         if isinstance(told, str):
             unread.append(told)
         else:
-            uses += told
+            claimed += told
     beside = [from_root(tree, path.parent / FOLDER) for path in paths if _is_suite(path)]
-    gone = lost(base, now, uses, [*map(str, below), *map(str, beside)])
+    gone = lost(base, now, claimed, [*map(str, below), *map(str, beside)])
     return list(map(visible, [*unread, *gone]))
 
 
-def _uses(tree: Repository, path: Path) -> list[Use] | str:
+def _claimed(tree: Repository, path: Path) -> list[ClaimedSet] | str:
     """Return what the claims of a suite are tested on; a sentence if the suite cannot be read."""
     from pytest_maxrandom.claims.plan import plan
-    from pytest_maxrandom.claims.tries import use_of
+    from pytest_maxrandom.claims.tries import claimed_set
     from pytest_maxrandom.errors import SuiteError
     from pytest_maxrandom.ledger import FOLDER
-    from pytest_maxrandom.ledger.base import from_root
+    from pytest_maxrandom.ledger.history import from_root
     from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 
     try:
@@ -220,7 +177,7 @@ def _uses(tree: Repository, path: Path) -> list[Use] | str:
         problem = str(error.problems[0])
         return f"{problem} (so what its claims are tested on cannot be compared with the base)"
     return [
-        use_of(claim, from_root(tree, path.parent / FOLDER), from_root(tree, path).as_posix())
+        claimed_set(claim, from_root(tree, path.parent / FOLDER), from_root(tree, path).as_posix())
         for claim in claims
     ]
 
@@ -228,15 +185,14 @@ def _uses(tree: Repository, path: Path) -> list[Use] | str:
 def _unlike(path: Path) -> Iterator[str]:
     """Yield the tasks of a suite of which only an earlier form is in the ledger."""
     from pytest_maxrandom.claims.plan import plan
-    from pytest_maxrandom.ledger.digests import example_digest, set_digest
+    from pytest_maxrandom.ledger.digests import example_digest, related, set_digest
     from pytest_maxrandom.ledger.files import read_sets
-    from pytest_maxrandom.ledger.overlap import related
     from pytest_maxrandom.suite.loader import load_suite
 
     sets = {
-        digest: line.examples
+        digest: examples
         for file in _files([path])
-        for digest, line in read_sets(file).sets.items()
+        for digest, examples in read_sets(file).sets.items()
     }
     validation = {
         claim.cell.task.name: claim.cell.prompt_set.validation for claim in plan(load_suite(path))
@@ -252,10 +208,11 @@ def _unlike(path: Path) -> Iterator[str]:
 
 
 def _merge(options: argparse.Namespace) -> str:
+    from pytest_maxrandom.ledger.files import rows_of
     from pytest_maxrandom.ledger.lines import line_of
-    from pytest_maxrandom.ledger.survey import merged, rows
+    from pytest_maxrandom.ledger.summary import merged
 
-    union = merged([*rows(options.one), *rows(options.other)])
+    union = merged([*rows_of(options.one), *rows_of(options.other)])
     text = b"".join(map(line_of, union)).decode("ascii")
     if options.output is None:
         return text.rstrip("\n")
@@ -267,10 +224,10 @@ def _merge(options: argparse.Namespace) -> str:
 
 def _export(options: argparse.Namespace) -> str:
     from pytest_maxrandom.commands.rows import json_text
+    from pytest_maxrandom.ledger.files import rows_of
     from pytest_maxrandom.ledger.lines import FIELDS
-    from pytest_maxrandom.ledger.survey import rows
 
-    found = [row for path in _files(options.paths) for row in rows(path)]
+    found = [row for path in _files(options.paths) for row in rows_of(path)]
     if options.format == "json":
         return json_text(found)
     import csv
@@ -286,9 +243,9 @@ def _export(options: argparse.Namespace) -> str:
 
 
 def _files(paths: list[Path]) -> list[Path]:
-    from pytest_maxrandom.ledger.survey import files
+    from pytest_maxrandom.ledger.files import ledger_files
 
-    return list(dict.fromkeys(file for path in paths for file in files(path)))
+    return list(dict.fromkeys(file for path in paths for file in ledger_files(path)))
 
 
 def _is_suite(path: Path) -> bool:

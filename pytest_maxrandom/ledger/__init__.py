@@ -6,7 +6,8 @@ so the union of two files is their merge.
 """
 
 from pytest_maxrandom.ledger.digests import examples_digest
+from pytest_maxrandom.ledger.files import FOLDER
 from pytest_maxrandom.ledger.lines import Subject, Try
-from pytest_maxrandom.ledger.sets import FOLDER, SetLedger
+from pytest_maxrandom.ledger.set_ledger import SetLedger
 
 __all__ = ["FOLDER", "SetLedger", "Subject", "Try", "examples_digest"]

@@ -1,32 +1,95 @@
-"""One file of the ledger: read once and then what is new, appended to as a whole or not at all."""
+"""The files of a ledger: read once and then what is new, appended to as a whole or not at all."""
 
 from __future__ import annotations
 
 import errno
 import functools
-import gc
-import json
 import os
-import re
 from contextlib import ExitStack, contextmanager, suppress
+from sys import intern
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LedgerError, LockError
 from pytest_maxrandom.host.locks import held
-from pytest_maxrandom.ledger.contents import Contents
-from pytest_maxrandom.ledger.lines import blocks, parse, read_line, tries
+from pytest_maxrandom.ledger.lines import PADDING, ClaimKey, Try, read_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from io import FileIO
     from pathlib import Path
 
     from pytest_maxrandom.ledger.lines import Row
 
-ATTRIBUTES = "*.jsonl merge=union\n"
-_BINARY = getattr(os, "O_BINARY", 0)
-_BEGINNING = b'{"kind":'
-_OF_SETS = re.compile(rb'"kind"\s*:\s*"(?:set|test|opening)"')
-_PADDING = b"\0 \r\t"  # a file that had grown when the power failed ends with zeros
+FOLDER = "maxrandom-ledger"
+"""Beside the suites."""
+_ATTRIBUTES = "*.jsonl merge=union\n"
+
+
+class Contents:
+    """What lines say, whatever their order.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        Lines of one file.
+
+    Attributes
+    ----------
+    sets : dict
+        Digests of the examples of the validation set by its digest; in a right file there is one.
+    tries : dict
+        Claim to its tries.
+    looks : dict
+        Claim to its looks: their digests, each with the t that it counted.
+    tests : dict
+        Digests of the examples of a test set by its digest.
+    openings : dict
+        Digest of a test set to the tries that opened it.
+    """
+
+    def __init__(self, rows: Iterable[Row] = ()) -> None:
+        self.sets: dict[str, tuple[str, ...]] = {}
+        self.tries: dict[ClaimKey, set[Try]] = {}
+        self.looks: dict[ClaimKey, dict[str, int]] = {}
+        self.tests: dict[str, tuple[str, ...]] = {}
+        self.openings: dict[str, set[Try]] = {}
+        for row in rows:
+            self.take(row)
+
+    def take(self, row: Row) -> None:
+        """Add what a row says; a second time adds nothing."""
+        kind = row["kind"]
+        if kind == "set":
+            self.sets[row["set"]] = tuple(row["examples"])
+        elif kind == "test":
+            self.tests[row["test"]] = tuple(row["examples"])
+        elif kind == "look":
+            self.looks.setdefault(_claim(row), {})[row["look"]] = row["t"]
+        elif kind == "prompt":
+            self.tries.setdefault(_claim(row), set()).add(_tried(row))
+        else:
+            self.openings.setdefault(row["test"], set()).add(_tried(row))
+
+    def has(self, row: Row) -> bool:
+        """Tell whether a row would add nothing."""
+        kind = row["kind"]
+        if kind == "set":
+            return row["set"] in self.sets
+        if kind == "test":
+            return row["test"] in self.tests
+        if kind == "look":
+            return row["look"] in self.looks.get(_claim(row), ())
+        if kind == "prompt":
+            return _tried(row) in self.tries.get(_claim(row), ())
+        return _tried(row) in self.openings.get(row["test"], ())
+
+
+def _claim(row: Row) -> ClaimKey:
+    return ClaimKey(row["model"], row["shots"])
+
+
+def _tried(row: Row) -> Try:
+    return Try(intern(row["model_digest"]), row["prompt"], intern(row["scoring"]))
 
 
 class LedgerFile:
@@ -36,22 +99,22 @@ class LedgerFile:
     ----------
     path : Path
         It need not exist.
-    contents : Contents
-        Takes what the lines say, each at least once.
 
     Attributes
     ----------
+    contents : Contents
+        What the lines say.
     torn : str or None
         What the user must know of the last line: that it was cut off.
     empty : bool
         Whether there was no line when it was last read.
     """
 
-    def __init__(self, path: Path, contents: Contents) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
+        self.contents = Contents()
         self.torn: str | None = None
         self.empty = True
-        self._contents = contents
         self._offset = 0
         self._lines = 0
         self._identity: tuple[int, int] | None = None
@@ -64,10 +127,14 @@ class LedgerFile:
         LedgerError
             If a line is none of a ledger, or the file cannot be opened.
         """
-        # Locked, because what another process is writing would look like a torn line.
-        with _locked(self.path), _opened(self.path, os.O_RDONLY) as file:
-            if file is not None:
+        try:
+            # Locked, because what another process is writing would look like a torn line.
+            with _locked(self.path), self.path.open("rb", buffering=0) as file:
                 self._read(file)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise _unreadable(self.path, error) from error
 
     def append(self, lines: Callable[[], list[bytes]]) -> None:
         """Add lines durably: all of them, or none.
@@ -88,115 +155,71 @@ class LedgerFile:
         """
         new = not self.path.exists()
         if new:
-            make_folder(self.path.parent)
+            _make_folder(self.path.parent)
         with held("ledger", str(self.path.resolve())):
-            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | _BINARY
-            file = os.open(self.path, flags, 0o666)
-            try:
-                tail = self._read(file)
+            with self.path.open("a+b", buffering=0) as file:
+                kept = self._read(file)
                 if added := lines():
-                    self._write(file, tail, added)
-            finally:
-                os.close(file)
+                    self._write(file, kept, added)
             if new:
-                sync_folder(self.path.parent)
+                _sync_folder(self.path.parent)
 
-    def _read(self, file: int) -> bytes:
-        """Take what is new, and return what stands behind the last end of a line."""
-        status = os.fstat(file)
+    def _read(self, file: FileIO) -> int:
+        """Take what is new, and return the bytes of a last line that lacks only its end."""
+        status = os.fstat(file.fileno())
         identity = (status.st_dev, status.st_ino)
-        if identity != self._identity or not self._continues(file, status.st_size):
+        if identity != self._identity or not self._continues(file):
             self._identity, self._offset, self._lines = identity, 0, 0
-        with open(file, "rb", closefd=False) as stream:
-            stream.seek(self._offset)
-            data = stream.read()
+        file.seek(self._offset)
+        data = file.read()
+        end = self._lines + data.count(b"\n") + 1
+        complete = False
+        for number, row in read_rows(data, self.path, self._lines + 1):
+            self.contents.take(row)
+            complete = number == end
         whole = data.rfind(b"\n") + 1
-        lines = data if whole == len(data) else data[:whole]
-        with _uncollected():
-            for block in blocks(lines):
-                self._take_block(block)
+        tail = data[whole:].rstrip(PADDING)
         self._offset += whole
-        tail = data[whole:]
-        complete = whole_row(tail, self.path, self._lines + 1)
-        self.empty = not self._offset and complete is None
-        if complete is not None:
-            self._contents.take(complete)
-        elif tail.strip():
+        self._lines = end - 1
+        self.empty = not self._offset and not complete
+        if tail and not complete:
             self.torn = (
-                f"{self.path}:{self._lines + 1}: the last line was cut off while it was written; "
+                f"{self.path}:{end}: the last line was cut off while it was written; "
                 "it is not counted, and is removed before the next line is added"
             )
-        return tail
+        return len(tail) if complete else 0
 
-    def _take_block(self, block: bytes) -> None:
-        found = tries(block)
-        if found is not None:
-            self._contents.take_tries(found)
-        else:
-            for row in parse(block, self.path, self._lines + 1):
-                self._contents.take(row)
-        self._lines += block.count(b"\n")
-
-    def _continues(self, file: int, size: int) -> bool:
+    def _continues(self, file: FileIO) -> bool:
         """Tell whether what was read is still there: version control may have put back less."""
-        if not self._offset:
-            return True
-        if size < self._offset:
-            return False
-        with open(file, "rb", closefd=False) as stream:
-            stream.seek(self._offset - 1)
-            return stream.read(1) == b"\n"
+        file.seek(max(0, self._offset - 1))
+        return not self._offset or file.read(1) == b"\n"
 
-    def _write(self, file: int, tail: bytes, added: list[bytes]) -> None:
-        complete = whole_row(tail, self.path, self._lines + 1) is not None
-        kept = len(tail.rstrip(_PADDING)) if complete else 0
-        if kept < len(tail):
-            os.ftruncate(file, self._offset + kept)
-        before = os.fstat(file).st_size
-        data = (b"\n" if complete else b"") + b"".join(added)
+    def _write(self, file: FileIO, kept: int, added: list[bytes]) -> None:
+        before = self._offset + kept
+        file.truncate(before)
+        data = (b"\n" if kept else b"") + b"".join(added)
         try:
-            if os.write(file, data) != len(data):
+            if file.write(data) != len(data):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            os.fsync(file)
+            os.fsync(file.fileno())
         except OSError:
             with suppress(OSError):
-                os.ftruncate(file, before)
+                file.truncate(before)
             raise
         self._offset = before + len(data)
         self._lines += data.count(b"\n")
 
 
-def whole_row(tail: bytes, path: Path, line: int) -> Row | None:
-    """Return the row of a last line that lacks only its end, or None if it was cut off.
-
-    Raises
-    ------
-    LedgerError
-        If it is neither: no killed run leaves such a line.
-    """
-    text = tail.rstrip(_PADDING)
-    if not text or _is_cut(text):
-        return None
-    try:
-        return read_line(text)
-    except ValueError as error:
-        raise LedgerError(f"{path}:{line}: {error}") from error
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the file's lock; reading goes on without one where none can be made."""
+    with ExitStack() as stack:
+        with suppress(LockError):
+            stack.enter_context(held("ledger", str(path.resolve())))
+        yield
 
 
-def _is_cut(text: bytes) -> bool:
-    """Tell the beginning of a line from a whole one, and from what nobody here has written."""
-    if _BEGINNING.startswith(text):
-        return True
-    if not text.startswith(_BEGINNING):
-        return False
-    try:
-        json.JSONDecoder().raw_decode(text.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return True
-    return False
-
-
-def make_folder(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     """Make the folder, and tell git how its files are merged: as the union of their lines.
 
     Raises
@@ -205,11 +228,11 @@ def make_folder(folder: Path) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     with suppress(FileExistsError), (folder / ".gitattributes").open("x", newline="\n") as file:
-        file.write(ATTRIBUTES)
-    sync_folder(folder.parent)
+        file.write(_ATTRIBUTES)
+    _sync_folder(folder.parent)
 
 
-def sync_folder(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     """Make the names in a folder durable, where the system can."""
     if hasattr(os, "O_DIRECTORY"):
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -217,6 +240,26 @@ def sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def ledger_files(path: Path) -> list[Path]:
+    """Find ledger files: one itself, those beside a suite, or all below a folder.
+
+    Raises
+    ------
+    LedgerError
+        If there is nothing at that place.
+    """
+    if path.is_dir():
+        folders = [path] if path.name == FOLDER else sorted(path.rglob(FOLDER))
+        return [file for folder in folders for file in sorted(folder.glob("*.jsonl"))]
+    if not path.is_file():
+        raise LedgerError(
+            f"{path}: there is no such file or folder; expected a ledger, a suite, or a folder"
+        )
+    if path.suffix == ".jsonl":
+        return [path]
+    return ledger_files(path.parent / FOLDER) if (path.parent / FOLDER).is_dir() else []
 
 
 def read_bytes(path: Path) -> bytes:
@@ -233,48 +276,22 @@ def read_bytes(path: Path) -> bytes:
         raise _unreadable(path, error) from error
 
 
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Collect no garbage: a million lines hold no cycles, and looking for them takes a fifth."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
-@contextmanager
-def _opened(path: Path, flags: int) -> Iterator[int | None]:
-    """Open a file; None where there is none."""
-    try:
-        file = os.open(path, flags | _BINARY)
-    except FileNotFoundError:
-        yield None
-        return
-    except OSError as error:
-        raise _unreadable(path, error) from error
-    try:
-        yield file
-    finally:
-        os.close(file)
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold the file's lock; reading goes on without one where none can be made."""
-    with ExitStack() as stack:
-        with suppress(LockError):
-            stack.enter_context(held("ledger", str(path.resolve())))
-        yield
-
-
 def _unreadable(path: Path, error: OSError) -> LedgerError:
     return LedgerError(
         f"{path}: cannot be read: {error.strerror or error}; expected a file of the ledger, so "
         "make it readable or restore it from version control"
     )
+
+
+def rows_of(path: Path) -> Iterator[Row]:
+    """Read a whole file, without a last line that was cut off.
+
+    Raises
+    ------
+    LedgerError
+        With file and line, at the first line that is none of a ledger.
+    """
+    return (row for _, row in read_rows(read_bytes(path), path))
 
 
 def read_sets(path: Path) -> Contents:
@@ -289,28 +306,16 @@ def read_sets(path: Path) -> Contents:
     """
     try:
         status = path.stat()
-    except OSError:
-        return _read_sets(path)  # which says what is wrong
-    return _unchanged(path, status.st_size, status.st_mtime_ns, status.st_ino)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    return _read_sets(path, status.st_size, status.st_mtime_ns, status.st_ino)
 
 
 @functools.lru_cache(maxsize=1024)
-def _unchanged(path: Path, size: int, changed: int, number: int) -> Contents:
+def _read_sets(path: Path, size: int, changed: int, number: int) -> Contents:
     """Read a file once for what size, time and inode tell apart."""
-    return _read_sets(path)
-
-
-def _read_sets(path: Path) -> Contents:
     data = read_bytes(path)
-    contents = Contents()
-    for line, raw in lines_of_sets(data):
-        if raw.endswith(b"\n"):
-            rows = list(parse(raw, path, line))
-        else:
-            row = whole_row(raw, path, line)
-            rows = [] if row is None else [row]
-        for row in rows:
-            contents.take(row)
+    contents = Contents(row for _, row in read_rows(data, path, sets_only=True))
     if len(contents.sets) > 1:
         raise LedgerError(
             f"{path}: found lines of {len(contents.sets)} validation sets, expected one set in a "
@@ -324,27 +329,28 @@ def _read_sets(path: Path) -> Contents:
     return contents
 
 
-def lines_of_sets(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield number and text of the lines of sets and openings, each once."""
-    done = counted = 0
-    line = 1
-    words = (b'"set"', b'"test"', b'"opening"')
-    for place in sorted(place for word in words for place in _places(data, word)):
-        if place < done:
-            continue
-        start = data.rfind(b"\n", 0, place) + 1
-        done = data.find(b"\n", place) + 1 or len(data)
-        if _OF_SETS.search(data, start, done):
-            line += data.count(b"\n", counted, start)
-            counted = start
-            yield line, data[start:done]
+def linked(
+    found: Iterable[tuple[ClaimKey, set[Try]]], names: set[str], digests: set[str]
+) -> frozenset[Try]:
+    """Return the tries of one claim: of all models of a name, and of all names of these models.
 
-
-def _places(data: bytes, word: bytes) -> list[int]:
-    """Return where a word stands; of a rare one this is known at once, unlike of a pattern."""
-    found = []
-    place = data.find(word)
-    while place >= 0:
-        found.append(place)
-        place = data.find(word, place + 1)
-    return found
+    Parameters
+    ----------
+    found : iterable of tuple
+        Claims of one number of shots, with their tries.
+    names, digests : set of str
+        The model's, as far as they are known.
+    """
+    left, tries = list(found), set[Try]()
+    names, digests = set(names), set(digests)
+    while same := [
+        (claim, of_claim)
+        for claim, of_claim in left
+        if claim.model in names or any(tried.model_digest in digests for tried in of_claim)
+    ]:
+        for claim, of_claim in same:
+            names.add(claim.model)
+            digests |= {tried.model_digest for tried in of_claim}
+            tries |= of_claim
+        left = [each for each in left if each not in same]
+    return frozenset(tries)

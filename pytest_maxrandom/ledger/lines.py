@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from dataclasses import dataclass
@@ -32,27 +33,17 @@ FIELDS: dict[str, dict[str, type]] = {
     "opening": {**_WHEN, **_SUBJECT, "prompt": str, "test": str, "n": int},
 }
 """Type of each field of each kind of line, in the order of the line."""
-
-
-def _plain(*names: str) -> str:
-    """Return the pattern of fields whose texts need no escapes."""
-    values = {str: r'"[^"\\\x00-\x1f]*+"', int: r"(?:0|[1-9][0-9]{0,17})"}
-    return ",".join(f'"{name}":{values[FIELDS["prompt"][name]]}' for name in names)
-
-
-_TRY = re.compile(
-    f'^{{"kind":"prompt",{_plain("when", "run")},({_plain(*_SUBJECT)}),{_plain("task_digest")},'
-    f'"prompt":"([^"\\\\\\x00-\\x1f]*+)",({_plain("n", "correct")})}}\n',
-    re.MULTILINE,
-)
-"""A prompt as `line_of` writes it: subject, prompt and counts."""
-
 _CALLED = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
 _MARKERS = (b"<<<<<<<", b"=======", b">>>>>>>", b"|||||||")
-_BLOCK = 1 << 17
+_BEGINNING = b'{"kind":'
+PADDING = b"\0 \r\t"
+"""Behind a last line: a file that had grown when the power failed ends with zeros."""
+_OF_SETS = re.compile(rb'"kind"\s*:\s*"(?:set|test|opening)"')
+CUT = "the last line was cut off; the next run removes it"
+"""The problem of a last line that a killed run leaves; no other one has it."""
 
 
-class Claim(NamedTuple):
+class ClaimKey(NamedTuple):
     """Whose prompts are counted together, on one validation set, whatever the model's revision.
 
     How it is quantized is a part of its revision: trying all ways and keeping the best is a search.
@@ -95,9 +86,9 @@ class Subject:
     scoring: str
 
     @property
-    def claim(self) -> Claim:
+    def claim(self) -> ClaimKey:
         """What its prompts are counted for."""
-        return Claim(self.model, self.shots)
+        return ClaimKey(self.model, self.shots)
 
     def tried(self, prompt_digest: str) -> Try:
         """Return the try of that prompt."""
@@ -122,16 +113,62 @@ def _hashable(value: object) -> object:
     return tuple(sorted(value.items())) if isinstance(value, dict) else value
 
 
-def read_line(raw: bytes) -> Row:
-    """Read one line.
+def read_lines(
+    data: bytes, first: int = 1, *, sets_only: bool = False
+) -> Iterator[tuple[int, Row | str]]:
+    """Read lines, without those that are blank.
+
+    Parameters
+    ----------
+    data : bytes
+        Lines from the beginning of one on; the last one may lack its end.
+    first : int
+        Number of the first one.
+    sets_only : bool
+        Leave out lines of other kinds than set, test and opening, which are many, unread.
+
+    Yields
+    ------
+    tuple of (int, dict or str)
+        The number of a line, and what it says; or what is wrong with it, in one sentence without
+        the place. This is `CUT` if the line is a beginning without its end.
+    """
+    for number, raw in enumerate(io.BytesIO(data), first):
+        if sets_only and not _OF_SETS.search(raw):
+            continue
+        whole = raw.endswith(b"\n")
+        text = raw if whole else raw.rstrip(PADDING)
+        if text.strip():
+            yield number, CUT if not whole and _is_cut(text) else _read_line(text)
+
+
+def read_rows(
+    data: bytes, path: Path, first: int = 1, *, sets_only: bool = False
+) -> Iterator[tuple[int, Row]]:
+    """Read lines as `read_lines` does, all of which must be right but one that was cut off.
 
     Raises
     ------
-    ValueError
-        In one sentence without the place, if it is no line of a ledger.
+    LedgerError
+        With file and line, at the first line that is none of a ledger.
     """
+    for number, found in read_lines(data, first, sets_only=sets_only):
+        if isinstance(found, dict):
+            yield number, found
+        elif found != CUT:
+            raise LedgerError(f"{path}:{number}: {found}")
+
+
+def readable_rows(data: bytes, *, sets_only: bool = False) -> Iterator[tuple[int, Row]]:
+    """Read what can be read; `verify` names the other lines where they stand now."""
+    for number, found in read_lines(data, sets_only=sets_only):
+        if isinstance(found, dict):
+            yield number, found
+
+
+def _read_line(raw: bytes) -> Row | str:
     if raw.startswith(_MARKERS):
-        raise ValueError(
+        return (
             f"found the merge conflict marker {_shown(raw)}, expected a line of the ledger; remove "
             "the markers and keep the lines of both sides, whose order does not matter"
         )
@@ -140,83 +177,22 @@ def read_line(raw: bytes) -> Row:
     except (ValueError, RecursionError):
         row = None
     if not isinstance(row, dict):
-        raise ValueError(
+        return (
             f"found {_shown(raw)}, expected a JSON object; restore the line from version control, "
             "or remove it if it is no line of the ledger"
         )
-    if found := _mistake(row):
-        raise ValueError(found)
-    return row
+    return _mistake(row) or row
 
 
-def parse(data: bytes, path: Path, line: int = 1) -> Iterator[Row]:
-    """Read many whole lines; blank ones are skipped.
-
-    Parameters
-    ----------
-    data : bytes
-        Lines, each with its end.
-    line : int
-        Number of the first one, for messages.
-
-    Raises
-    ------
-    LedgerError
-        With file and line, at the first line that is none of a ledger.
-    """
-    for block in blocks(data):
-        count = block.count(b"\n")
-        yield from _fast(block, count) or _slow(block, path, line)
-        line += count
-
-
-def blocks(data: bytes) -> Iterator[bytes]:
-    """Cut many whole lines into blocks of whole lines, of a size that is quickly read."""
-    start = 0
-    while start < len(data):
-        end = data.rfind(b"\n", start, start + _BLOCK) + 1 or data.find(b"\n", start) + 1
-        yield data[start : end or len(data)]
-        start = end or len(data)
-
-
-def tries(block: bytes) -> list[tuple[str, str, str]] | None:
-    """Read a block in which each line is a prompt, written as `line_of` does; else return None.
-
-    Most of a large ledger is such lines, and this is faster than `parse`.
-
-    Returns
-    -------
-    list of tuples of str
-        Of each line: its subject and its counts, as the text of their fields, around the prompt.
-    """
+def _is_cut(text: bytes) -> bool:
+    """Tell the beginning of a line from a whole one, and from what nobody here has written."""
+    if not text.startswith(_BEGINNING):
+        return _BEGINNING.startswith(text)
     try:
-        found: list[tuple[str, str, str]] = _TRY.findall(block.decode("ascii"))
-    except UnicodeDecodeError:
-        return None
-    if len(found) != block.count(b"\n"):
-        return None
-    counts = [json.loads(f"{{{text}}}") for text in {text for _, _, text in found}]
-    return found if all(row["correct"] <= row["n"] > 0 for row in counts) else None
-
-
-def _fast(block: bytes, count: int) -> list[Row] | None:
-    """Read all lines in one go, which takes a third of the time, or None if one needs a look."""
-    try:
-        rows: list[Row] = json.loads(b"[" + block.removesuffix(b"\n").replace(b"\n", b",") + b"]")
-        return rows if len(rows) == count and not any(map(_mistake, rows)) else None
-    except (ValueError, RecursionError, AttributeError, TypeError):
-        return None
-
-
-def _slow(block: bytes, path: Path, line: int) -> list[Row]:
-    rows = []
-    for number, raw in enumerate(block.split(b"\n"), line):
-        if raw.strip():
-            try:
-                rows.append(read_line(raw))
-            except ValueError as error:
-                raise LedgerError(f"{path}:{number}: {error}") from error
-    return rows
+        json.JSONDecoder().raw_decode(text.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return True
+    return False
 
 
 def _mistake(row: Row) -> str | None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.ci.gate.outcome import Outcome
 from pytest_maxrandom.errors import GitError
 from pytest_maxrandom.host.git import repository
-from pytest_maxrandom.ledger.base import Base, Present, lost
+from pytest_maxrandom.ledger.history import Commit, WorkTree
+from pytest_maxrandom.ledger.losses import lost
 from pytest_maxrandom.reports.text import visible
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Watch:
     def __init__(self, ref: str) -> None:
         self._ref = ref
         self._tree = repository(Path.cwd())
-        self._base = Base(self._tree, ref, self._tree.fork_point(ref))
+        self._base = Commit(self._tree, ref, self._tree.fork_point(ref))
         self._found = dict.fromkeys(self._lost())
 
     def lost(self) -> list[str]:
@@ -78,8 +79,8 @@ class Watch:
     def _lost(self) -> list[str]:
         if not self._base.files:
             return []
-        now = Present(self._tree)
-        return lost(self._base, now, now.uses())
+        now = WorkTree(self._tree)
+        return lost(self._base, now, now.claimed_sets())
 
     def judge(self, outcome: Outcome) -> tuple[Outcome, list[str]]:
         """Return the outcome where the ledger is taken into account, and what is gone."""

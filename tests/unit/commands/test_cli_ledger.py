@@ -99,6 +99,17 @@ def test_a_place_without_ledger_is_told(tmp_path: Path, capsys: pytest.CaptureFi
     assert "there is no such file or folder" in out(capsys, "show", tmp_path / "x", status=2)
 
 
+def test_a_file_that_was_begun_only_is_shown_and_one_without_its_examples_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = begin(tmp_path, {MINE: [11]})
+    content = path.read_text()
+    path.write_text("")
+    assert " 0 prompts of any claim (" in out(capsys, "show", path)
+    path.write_text(content.partition("\n")[2])
+    assert f"{path}: found no line of kind set" in out(capsys, "show", path, status=2)
+
+
 def test_verify_lists_every_mistake_with_its_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.ledger import SetLedger, examples_digest, sets
+from pytest_maxrandom.ledger import SetLedger, examples_digest, set_ledger
 from tests.unit.ledger.common import (
     OTHER,
     OWN,
@@ -284,7 +284,7 @@ def test_a_clock_that_goes_backwards_changes_nothing(
             cls.time -= timedelta(days=400)
             return cls.time.replace(tzinfo=zone)
 
-    monkeypatch.setattr(sets, "datetime", Backwards)
+    monkeypatch.setattr(set_ledger, "datetime", Backwards)
     path = fill(tmp_path)
     fill(tmp_path, range(3, 8))
     assert look(tmp_path, "abc") == 1

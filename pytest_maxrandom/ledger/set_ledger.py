@@ -4,34 +4,32 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LockError
-from pytest_maxrandom.ledger.contents import Contents, linked
 from pytest_maxrandom.ledger.digests import (
     example_digest,
     examples_digest,
     look_digest,
+    related,
     set_digest,
     shared,
 )
-from pytest_maxrandom.ledger.files import LedgerFile, read_sets
+from pytest_maxrandom.ledger.files import LedgerFile, linked, read_sets
 from pytest_maxrandom.ledger.lines import line_of
-from pytest_maxrandom.ledger.overlap import related
 from pytest_maxrandom.notation import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.ledger.lines import Claim, Row, Subject, Try
+    from pytest_maxrandom.ledger.files import Contents
+    from pytest_maxrandom.ledger.lines import ClaimKey, Row, Subject, Try
     from pytest_maxrandom.tasks.task import Example
 
     Siblings = Callable[[str], Collection[str]]
-
-FOLDER = "maxrandom-ledger"
-"""Beside the suites."""
 
 _SHOWN = 12
 _SLUG = 40
@@ -84,17 +82,14 @@ class SetLedger:
             "examples": list(self._examples),
             "chances": dict(sorted(Counter(str(each.chance) for each in examples).items())),
         }
-        self._own = Contents()
-        self._before: list[tuple[Contents, int]] = []
-        self._paths_before: list[Path] = []
+        self._before: list[tuple[LedgerFile, int]] = []
         self._elsewhere: list[Contents] = []
         self._waiting: list[Row] = []
         self._problems: dict[str, None] = {}
         self.path = folder / f"{_slug(task)}-{self._digest[:_SHOWN]}.jsonl"
         self._read(folder)
-        self._file = LedgerFile(self.path, self._own)
-        self._file.read()
-        self._tell(self._file.torn)
+        self._file = self._whole(self.path)
+        self._own = self._file.contents
 
     def tries(self, subject: Subject | None = None) -> frozenset[Try]:
         """Return what was ever tried for the subject's claim, or for any, on these examples.
@@ -123,8 +118,8 @@ class SetLedger:
     @property
     def files(self) -> list[Path]:
         """The files that hold what was tried on these examples; those that are there."""
-        found = [self.path, *self._paths_before]
-        return [path for path in dict.fromkeys(found) if path.exists()]
+        found = dict.fromkeys([self.path, *(file.path for file, _ in self._before)])
+        return [path for path in found if path.exists()]
 
     def is_about(self, examples: Sequence[str]) -> bool:
         """Tell whether examples, by their digests, are the same set, changed a little or not."""
@@ -136,14 +131,14 @@ class SetLedger:
 
     def seen(self, examples: Sequence[Example]) -> int:
         """Count the examples that stand in any validation set of the ledger."""
-        sets = (line.examples for one in self._elsewhere for line in one.sets.values())
-        known = {*self._examples, *(example for of_set in sets for example in of_set)}
+        sets = (examples for file in self._elsewhere for examples in file.sets.values())
+        known = set(self._examples).union(*sets)
         return sum(example_digest(example) in known for example in examples)
 
     def notes(self, subject: Subject) -> list[str]:
         """Return from where tries of the subject's claim were carried over, a sentence each."""
         now = self._own.tries.get(subject.claim, set())
-        before = [(dict(self._tries(contents)), common) for contents, common in self._before]
+        before = [(dict(self._tries(file.contents)), common) for file, common in self._before]
         return [
             f"{count(len(tries))} of the prompts that t counts met another validation set, an "
             f"earlier form of this one or a part of it, which shares {count(common)} of "
@@ -159,9 +154,8 @@ class SetLedger:
 
     def evaluated(self, subject: Subject, prompt: str, n: int, correct: int) -> None:
         """Count a prompt, once; when this returns, it is on the disk."""
-        if subject.tried(prompt) not in self._own.tries.get(subject.claim, ()):
-            facts = {"task_digest": self._digest, "prompt": prompt, "n": n, "correct": correct}
-            self._add(self._row("prompt", subject, facts))
+        facts = {"task_digest": self._digest, "prompt": prompt, "n": n, "correct": correct}
+        self._add(self._row("prompt", subject, facts))
 
     def look(
         self, subject: Subject, prompts: Sequence[str], *, t: int, n: int, best_correct: int
@@ -171,9 +165,8 @@ class SetLedger:
         The same prompts through the same model are the same look.
         """
         name = look_digest(subject, self._digest, prompts)
-        if name not in self._own.looks.get(subject.claim, ()):
-            facts = {"look": name, "t": t, "n": n, "best_correct": best_correct}
-            self._add(self._row("look", subject, facts))
+        facts = {"look": name, "t": t, "n": n, "best_correct": best_correct}
+        self._add(self._row("look", subject, facts))
         return len(self.looked_at(subject))
 
     def looked_at(self, subject: Subject) -> dict[str, int]:
@@ -201,21 +194,19 @@ class SetLedger:
 
     @property
     def _contents(self) -> list[Contents]:
-        return [self._own, *(contents for contents, _ in self._before)]
+        return [self._own, *(file.contents for file, _ in self._before)]
 
     @property
     def _all(self) -> list[Contents]:
         return [*self._contents, *self._elsewhere]  # one test set may serve many tasks
 
-    def _tries(self, contents: Contents) -> Iterator[tuple[Claim, set[Try]]]:
+    def _tries(self, contents: Contents) -> Iterator[tuple[ClaimKey, set[Try]]]:
         """Yield the claims of a file, each with its tries but those of siblings."""
-        sets = {self._digest} if contents is self._own else contents.sets
+        sets = contents.sets or {self._digest: ()}
         left_out = {prompt for each in sets for prompt in self._left_out(each)}
         for claim, tries in contents.tries.items():
-            counted = {tried for tried in tries if tried.prompt not in left_out}
-            if not left_out:
-                yield claim, tries
-            elif counted:
+            counted = {one for one in tries if one.prompt not in left_out} if left_out else tries
+            if counted:
                 yield claim, counted
 
     def _left_out(self, set_: str) -> Collection[str]:
@@ -233,12 +224,12 @@ class SetLedger:
         for path in sorted(folder.glob("*.jsonl")) if folder.is_dir() else ():
             found = read_sets(path)
             self._elsewhere.append(found)
-            for digest, line in found.sets.items():
+            sets |= found.sets
+            for digest in found.sets:
                 paths.setdefault(digest, []).append(path)
-                sets[digest] = line.examples
         if self._digest in paths:
             self.path = paths[self._digest][0]
-        read: dict[str, list[Contents]] = {}
+        read: dict[str, list[LedgerFile]] = {}
         while True:
             same = related(sets, self._examples)
             for digest in same.keys() - read:
@@ -249,22 +240,20 @@ class SetLedger:
             for digest in bare:  # it must not make sets the same that only it is like
                 del sets[digest]
         for digest, common in same.items():
-            self._before += [(contents, common) for contents in read[digest]]
-            self._paths_before += paths[digest]
+            self._before += [(file, common) for file in read[digest]]
 
-    def _whole(self, path: Path) -> Contents:
-        contents = Contents()
-        file = LedgerFile(path, contents)
+    def _whole(self, path: Path) -> LedgerFile:
+        file = LedgerFile(path)
         file.read()
         self._tell(file.torn)
-        return contents
+        return file
 
-    def _only_siblings(self, set_: str, files: Sequence[Contents]) -> bool:
+    def _only_siblings(self, set_: str, files: Sequence[LedgerFile]) -> bool:
         """Tell whether nothing of a set counts."""
         return (
             set_ != self._digest
             and bool(self._left_out(set_))
-            and not any(tries for contents in files for _, tries in self._tries(contents))
+            and not any(True for file in files for _ in self._tries(file.contents))
         )
 
     def _row(self, kind: str, subject: Subject, facts: Row) -> Row:
@@ -272,16 +261,14 @@ class SetLedger:
             "kind": kind,
             "when": datetime.now(UTC).isoformat(timespec="seconds"),
             "run": self._run,
-            "model": subject.model,
-            "model_digest": subject.model_digest,
-            "quantization": subject.quantization,
-            "shots": subject.shots,
-            "scoring": subject.scoring,
+            **asdict(subject),
             **facts,
         }
 
     def _add(self, row: Row) -> bool:
-        """Write a line unless another process has; return whether it is there."""
+        """Write a line unless it stands there; return whether it does."""
+        if self._own.has(row):
+            return True
         try:
             self._file.append(lambda: self._lacking(row))
         except (OSError, LockError) as error:
@@ -295,9 +282,8 @@ class SetLedger:
                 self._own.take(row)
             return False
         self._waiting.clear()
-        if not self._own.has(row):
-            self._own.take(self._set)
-            self._own.take(row)
+        self._own.take(self._set)
+        self._own.take(row)
         return True
 
     def _lacking(self, row: Row) -> list[bytes]:

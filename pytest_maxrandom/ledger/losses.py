@@ -1,0 +1,137 @@
+"""What of the ledger is gone since a commit: a ledger only grows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.ledger.history import COUNTED
+from pytest_maxrandom.ledger.lines import fact
+from pytest_maxrandom.notation import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import PurePosixPath
+
+    from pytest_maxrandom.ledger.history import ClaimedSet, Commit, CommittedFile, WorkTree
+    from pytest_maxrandom.ledger.lines import Row
+
+_NUMBERS = {"n": "n", "correct": "right", "t": "t", "best_correct": "right at best"}
+
+
+def lost(
+    base: Commit, now: WorkTree, claimed: Iterable[ClaimedSet], below: Sequence[str] = (".",)
+) -> list[str]:
+    """Say what stood in the ledger at the base, and does not count any more.
+
+    Parameters
+    ----------
+    claimed : iterable of ClaimedSet
+        What claims are tested on now. Of these what counted must stand beside the suite, wherever
+        the suite, or the ledger, has been moved.
+    below : sequence of str
+        Paths from the root on that the base's files are looked for at.
+
+    Returns
+    -------
+    list of str
+        One sentence for each line, or for each file that is gone as a whole.
+
+    Raises
+    ------
+    GitError
+        If something is missing that the base may have got after HEAD left it.
+    """
+    found: list[str] = []
+    told: set[tuple[PurePosixPath, int]] = set()
+    for file in base.files:
+        if not any(file.path.is_relative_to(each) for each in below):
+            continue
+        if now.lacks(file, file.folder) and (gone := now.lacks(file)):
+            told |= {(file.path, number) for number, _ in gone}
+            found += _gone(base, file, gone, now)
+    for one in claimed:
+        for file in base.about(one):
+            moved = {
+                number: row
+                for number, row in now.lacks(file, one.folder)
+                if one.counts(row) and (file.path, number) not in told
+            }
+            if moved:
+                told |= {(file.path, number) for number in moved}
+                found.append(
+                    f"{one.who}: tested on examples that {file.path} counts at {base.ref}, with "
+                    f"{counted(moved.values())} that do not stand in {one.folder}; bring that file "
+                    f"there: `git show {base.commit[:12]}:{file.path} >> "
+                    f"{one.folder}/{file.path.name}`"
+                )
+    if found:
+        base.tree.check_fork_known(base.ref)
+    return found
+
+
+def counted(rows: Iterable[Row]) -> str:
+    """Count lines by what they count for: ``200 prompts and 3 looks of mine 4-shot``."""
+    claims: dict[str, Counter[str]] = {}
+    for row in rows:
+        if row["kind"] in COUNTED:
+            claims.setdefault(_claim(row), Counter())[row["kind"]] += 1
+    told = (
+        " and ".join(f"{count(n)} {kind}{'s' * (n != 1)}" for kind, n in kinds.items())
+        + f" of {claim}"
+        for claim, kinds in sorted(claims.items())
+    )
+    return "; ".join(told) or "no prompt"
+
+
+def _gone(
+    base: Commit, file: CommittedFile, gone: list[tuple[int, Row]], now: WorkTree
+) -> Iterator[str]:
+    if len(gone) == len(file.rows):
+        yield (
+            f"{file.path}: gone since {base.ref}, with {counted(row for _, row in gone)}; restore "
+            f"it with `git checkout {base.commit[:12]} -- {file.path}`"
+        )
+        return
+    same = {_without_numbers(row): row for row in now.facts().values()}
+    for number, row in gone:
+        became = _became(row, same.get(_without_numbers(row)))
+        yield f"{file.path}:{number}: {_what(row)}{became} ({base.ref})"
+
+
+def _without_numbers(row: Row) -> tuple[object, ...]:
+    """Return what a row is about."""
+    if row["kind"] in ("set", "test"):
+        return row["kind"], row[row["kind"]]
+    return fact({**row, **dict.fromkeys(_NUMBERS, 0)})
+
+
+def _became(row: Row, other: Row | None) -> str:
+    if other is None:
+        return " is gone"
+    if row["kind"] == "set":
+        return " has other examples or chances now"
+    if row["kind"] == "test":
+        return " has other examples now"
+    return f" had {_numbers(row)}, and has {_numbers(other)} now"
+
+
+def _what(row: Row) -> str:
+    kind = row["kind"]
+    if kind == "set":
+        return f"the line of the set {row['set'][:12]}, without which nothing of the file counts,"
+    if kind == "test":
+        return f"the line of the test set {row['test'][:12]}"
+    if kind == "look":
+        return f"the look {row['look'][:12]} at {_claim(row)}"
+    if kind == "opening":
+        return f"the opening of the test set {row['test'][:12]} by {_claim(row)}"
+    return f"the prompt {row['prompt'][:12]}, which counts for {_claim(row)},"
+
+
+def _numbers(row: Row) -> str:
+    return ", ".join(f"{name} = {row[key]}" for key, name in _NUMBERS.items() if key in row)
+
+
+def _claim(row: Row) -> str:
+    return f"{row['model']} {row['shots']}-shot"

@@ -1,0 +1,232 @@
+"""Files of the ledger summarized, checked and merged, without any model or suite."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.errors import LedgerError
+from pytest_maxrandom.ledger.digests import related, set_digest
+from pytest_maxrandom.ledger.files import Contents, linked, read_bytes, read_sets, rows_of
+from pytest_maxrandom.ledger.lines import ClaimKey, fact, line_of, read_lines
+from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from pytest_maxrandom.ledger.lines import Row
+
+
+_MORE = (0, 10, 100, 1000)
+"""Prompts beyond those of today for which the baseline is told."""
+
+
+@dataclass(frozen=True)
+class ClaimSummary:
+    """What one file says of a claim.
+
+    Attributes
+    ----------
+    t : int
+        Its tries on this set, and on those that are the same, changed a little.
+    t_in_this_file : int
+        Those on this set under this name.
+    t_looked_at : int
+        The greatest t that a look at it counted; 0 without any. A budget is more than was tried.
+    n, best_correct : int
+        Examples and right answers of the highest accuracy.
+    max_random_baseline : dict of str to float
+        By the number of further prompts.
+    """
+
+    model: str
+    shots: int
+    t: int
+    t_in_this_file: int
+    looks: int
+    t_looked_at: int
+    n: int
+    best_correct: int
+    best_accuracy: float
+    max_random_baseline: dict[str, float]
+
+    @property
+    def name(self) -> str:
+        """The claim, for a person."""
+        return f"{self.model} {self.shots}-shot"
+
+
+@dataclass(frozen=True)
+class FileSummary:
+    """What one file says of its validation set.
+
+    Attributes
+    ----------
+    t : int
+        Tries of any claim, on this set and on those that are the same.
+    related : dict of str to int
+        File of a set that is the same to the number of examples that it shares.
+    openings : dict of str to int
+        Digest of a test set to the number of its openings.
+    """
+
+    path: str
+    task: str
+    examples: int
+    standard_baseline: float
+    t: int
+    claims: list[ClaimSummary]
+    related: dict[str, int]
+    openings: dict[str, int]
+
+
+def mistakes(path: Path) -> list[str]:
+    """Return all that is wrong with a file, each with its line, in their order."""
+    found: list[tuple[int, str]] = []
+    rows: list[tuple[int, Row]] = []
+    for number, line in read_lines(read_bytes(path)):
+        if isinstance(line, str):
+            found.append((number, line))
+        else:
+            rows.append((number, line))
+    sets = {row["set"]: len(row["examples"]) for _, row in rows if row["kind"] == "set"}
+    if len(sets) > 1:
+        found.append((1, f"found {len(sets)} validation sets, expected a file for each"))
+    if rows and not sets:
+        found.append((1, "no line says which examples the file is about; restore that line"))
+    found += [(number, wrong) for number, row in rows if (wrong := _mismatch(row, sets))]
+    return [f"{path}:{number}: {text}" for number, text in sorted(found)]
+
+
+def _mismatch(row: Row, sets: dict[str, int]) -> str:
+    """Say where a line contradicts its own examples, or those of its file."""
+    kind = row["kind"]
+    if kind in ("set", "test") and row[kind] != (digest := set_digest(row["examples"])):
+        return (
+            f"found the digest {row[kind][:12]}, but the examples of the line give {digest[:12]}; "
+            "restore the line from version control"
+        )
+    if kind == "prompt" and sets:
+        if row["task_digest"] not in sets:
+            names = ", ".join(name[:12] for name in sets)
+            return (
+                f"found a prompt on the set {row['task_digest'][:12]}, expected {names}; move the "
+                "line to the file of its set"
+            )
+        if row["n"] > (examples := sets[row["task_digest"]]):
+            return (
+                f"found n = {row['n']}, expected at most the {examples} examples of the set; "
+                "restore the line from version control"
+            )
+    return ""
+
+
+def summary(path: Path) -> FileSummary:
+    """Summarize a file, and what the others beside it count for the same claims.
+
+    Raises
+    ------
+    LedgerError
+        If it cannot be read.
+    """
+    rows = list(rows_of(path))
+    contents = Contents(rows)
+    if not contents.sets and rows:
+        read_sets(path)  # which says what is wrong
+    task, sizes = path.stem, Counter[str]()
+    best: dict[ClaimKey, tuple[float, int, int]] = {}
+    for row in rows:
+        if row["kind"] == "set":
+            task, sizes = row["task"], Counter(row["chances"])
+        elif row["kind"] == "prompt":
+            claim = ClaimKey(row["model"], row["shots"])
+            found = (row["correct"] / row["n"], row["correct"], row["n"])
+            best[claim] = max(best.get(claim, found), found)
+    chances = sorted(Fraction(chance) for chance in sizes.elements())
+    others = _related(path, contents)
+    files = [contents, *(other for other, _ in others.values())]
+    return FileSummary(
+        path=str(path),
+        task=task,
+        examples=len(chances),
+        standard_baseline=float(sum(chances) / max(1, len(chances))),
+        t=len(set().union(*(tries for each in files for tries in each.tries.values()))),
+        claims=[_claim_summary(claim, best[claim], files, chances) for claim in sorted(best)],
+        related={str(other): common for other, (_, common) in others.items()},
+        openings={test: len(tries) for test, tries in sorted(contents.openings.items())},
+    )
+
+
+def _claim_summary(
+    claim: ClaimKey,
+    best: tuple[float, int, int],
+    files: Sequence[Contents],
+    chances: list[Fraction],
+) -> ClaimSummary:
+    of_shots = (
+        (other, tries)
+        for contents in files
+        for other, tries in contents.tries.items()
+        if other.shots == claim.shots
+    )
+    looks = {look: t for contents in files for look, t in contents.looks.get(claim, {}).items()}
+    t = len(linked(of_shots, {claim.model}, set()))
+    accuracy, correct, n = best
+    # Prompts that leave out their own demonstrations have fewer examples than the set; which ones
+    # is not known here, so each is given the mean chance.
+    mean = sum(chances, Fraction()) / len(chances)
+    chance = chances if n == len(chances) else [mean] * n
+    baseline = MaxRandomBaseline(n, chance, t)
+    return ClaimSummary(
+        model=claim.model,
+        shots=claim.shots,
+        t=t,
+        t_in_this_file=len(files[0].tries[claim]),
+        looks=len(looks),
+        t_looked_at=max(looks.values(), default=0),
+        n=n,
+        best_correct=correct,
+        best_accuracy=accuracy,
+        max_random_baseline={
+            str(more): baseline.with_t(t + more).expected_accuracy for more in _MORE
+        },
+    )
+
+
+def _related(path: Path, own: Contents) -> dict[Path, tuple[Contents, int]]:
+    """Return the other files of the folder that are about the same set, changed a little."""
+    sets = {
+        (digest, other): examples
+        for other in sorted(path.parent.glob("*.jsonl"))
+        if other.name != path.name
+        for digest, examples in read_sets(other).sets.items()
+    }
+    return {
+        other: (Contents(rows_of(other)), common)
+        for examples in own.sets.values()
+        for (_, other), common in related(sets, examples).items()
+    }
+
+
+def merged(lines: Iterable[Row]) -> list[Row]:
+    """Return the union: each fact once, as it was written first, in an order of its own.
+
+    So neither the order of the lines nor that of the files that they come from matters, and what
+    is merged twice is not counted twice.
+    """
+    chosen: dict[tuple[object, ...], tuple[str, bytes, Row]] = {}
+    for row in lines:
+        entry = (row.get("when", ""), line_of(row), row)
+        name = fact(row)
+        if name not in chosen or entry[:2] < chosen[name][:2]:
+            chosen[name] = entry
+    if len(sets := [kind for kind, *_ in chosen if kind == "set"]) > 1:
+        raise LedgerError(
+            f"these files are about {len(sets)} different validation sets; expected one, because "
+            "each set has a file of its own: keep both side by side"
+        )
+    ordered = sorted(chosen.values(), key=lambda entry: entry[:2])
+    return [row for _, _, row in ordered]
