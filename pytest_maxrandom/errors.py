@@ -7,6 +7,7 @@
     ├── ExtensionError  what an installed package adds cannot be used
     ├── SweepError      a sweep cannot be run as asked
     │   ├── ModelError      a model cannot be loaded or used
+    │   │   └── ModelNotFound   keys of a suite name no model
     │   ├── PromptTooLong   a prompt does not fit the model's context
     │   ├── QuestionError   a question's text leaves nothing to score
     │   └── ScoreError      the model returned scores that cannot be compared
@@ -28,7 +29,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from pathlib import Path
 
 
@@ -73,6 +74,20 @@ class SweepError(MaxRandomError):
 
 class ModelError(SweepError):
     """A model cannot be loaded, or cannot do what the suite asks of it."""
+
+
+class ModelNotFound(ModelError):
+    """Keys of a suite name nothing that could be a model.
+
+    Parameters
+    ----------
+    problems : mapping of str to str
+        A sentence for each key, at least one.
+    """
+
+    def __init__(self, problems: Mapping[str, str]) -> None:
+        self.problems = dict(problems)
+        super().__init__("; ".join(self.problems.values()))
 
 
 class PromptTooLong(SweepError):

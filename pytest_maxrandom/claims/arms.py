@@ -11,13 +11,12 @@ from pytest_maxrandom.suite.base import FormatSpec
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.suite.designs import ArmSpec
+    from pytest_maxrandom.suite.models import ArmSpec, ModelSpec
     from pytest_maxrandom.suite.recorded import RecordedModelSpec
-    from pytest_maxrandom.suite.spec import ModelSpec, PromptsSpec, SuiteSpec
+    from pytest_maxrandom.suite.spec import PromptsSpec, SuiteSpec
 
     Location = tuple[str | int, ...]
 
-_OF_MODEL = ("revision", "adapter", "quantization", "dtype")
 _ABSENT = {"revision": "the default", "adapter": "none"}
 
 
@@ -33,10 +32,10 @@ class Arm:
         Its key in `arms`.
     model, prompts
         What it runs, and what it asks.
-    named : tuple
-        Where the suite names its model.
-    adapted : tuple
-        Where the suite names its adapter, if it has one.
+    place : int
+        Which of the suite's models it runs, perhaps with changes.
+    own : frozenset of str
+        The keys of its model that the arm itself gives.
     changed : tuple of str
         What differs from the suite as it stands.
     """
@@ -45,8 +44,8 @@ class Arm:
     key: str | None
     model: ModelSpec
     prompts: PromptsSpec
-    named: Location
-    adapted: Location = ()
+    place: int = 0
+    own: frozenset[str] = frozenset()
     changed: tuple[str, ...] = ()
 
     def of(self, suite: SuiteSpec) -> SuiteSpec:
@@ -60,11 +59,16 @@ class Arm:
         changed = self.key is not None and key == "formats" and self.changed
         return ("arms", str(self.key), "format") if changed else ("prompts", key)
 
+    def says(self, key: str) -> Location:
+        """Return where it is said what its model has at this key."""
+        if key in self.own:
+            return "arms", str(self.key), "model" if key == "name" else key
+        return "models", self.place, key
+
     @property
     def notes(self) -> list[str]:
         """What a reader must know, one sentence each."""
-        model = self.model
-        notes = [f"{model.name} runs with the adapter {model.adapter}."] if model.adapter else []
+        notes = self.model.notes
         if self.key is None:
             return notes
         what = joined(self.changed) if self.changed else "nothing, it is the suite as it stands"
@@ -75,17 +79,15 @@ def arms_of(suite: SuiteSpec) -> list[Arm]:
     """Return the arms of a suite, or else its models, in the order of the file."""
     if suite.arms is None:
         return [
-            Arm(f"{model.short_name}-{model.quantization}", None, model, suite.prompts,
-                ("models", index, "name"), ("models", index, "adapter"))
+            Arm(model.test_id, None, model, suite.prompts, index)
             for index, model in enumerate(suite.models)
-        ]  # fmt: skip
+        ]
     found = []
     for name, spec in suite.arms.items():
         model, prompts = model_of(suite, spec), prompts_of(suite, spec)
         changed = differences((model, prompts), (suite.models[0], suite.prompts))
-        named: Location = ("arms", name, "model") if spec.model else ("models", 0, "name")
-        place: Location = ("arms", name) if spec.adapter else ("models", 0)
-        found.append(Arm(name, name, model, prompts, named, (*place, "adapter"), changed))
+        own = frozenset([*spec.of_model, *(["name"] if spec.model else [])])
+        found.append(Arm(name, name, model, prompts, 0, own, changed))
     return found
 
 
@@ -100,12 +102,11 @@ def arms_by_name(suite: SuiteSpec) -> dict[str, Arm]:
 def model_of(suite: SuiteSpec, arm: ArmSpec) -> ModelSpec:
     """Return the model that an arm runs: the suite's one with at most one thing changed."""
     (model,) = suite.models
-    changes: dict[str, Any] = {
-        key: value for key in _OF_MODEL if (value := getattr(arm, key)) is not None
-    }
+    changes: dict[str, Any] = arm.of_model
     if arm.model is not None:
         # A revision belongs to the model that it was given for.
-        changes = {"name": arm.model, "label": None, "revision": arm.revision}
+        of_other = {"revision": None} if "revision" in type(model).model_fields else {}
+        changes = of_other | changes | {"name": arm.model, "label": None}
     return model.model_copy(update=changes)
 
 
@@ -145,7 +146,8 @@ def differences_of_models(
     changed = []
     if first.name != second.name:
         changed.append(f"model: {_with_revision(first)}, not {_with_revision(second)}")
-    for key in _OF_MODEL:
+    keys = dict.fromkeys(key for model in (first, second) for key in model.keys_in_arms())
+    for key in keys:
         one, other = (getattr(model, key, None) for model in (first, second))
         if one != other and (key != "revision" or first.name == second.name):
             unknown = _ABSENT.get(key, "unknown")

@@ -21,8 +21,6 @@ from pytest_maxrandom.claims.tries import (
 from pytest_maxrandom.errors import ModelError, SweepError
 from pytest_maxrandom.ledger import FOLDER
 from pytest_maxrandom.ledger.left_behind import left_behind
-from pytest_maxrandom.models.hf.digest import model_digest
-from pytest_maxrandom.models.registry import located
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.sweeps.sweep import is_stored, run_sweep
 
@@ -98,8 +96,7 @@ class Evaluation:
         self._planned = planned
         self._means = means
         self._subject = subject_of(planned)
-        model = planned.model
-        self._model_digest = model_digest(model, *located(model, planned.base))
+        self._model_digest = means.pool.identity(planned.model, planned.base).digest
         cell = planned.cell
         self._ledger = claim_ledger(planned, means.run)
         self._left_behind = left_behind(
@@ -351,7 +348,7 @@ class Evaluation:
 
     @property
     def _arithmetic(self) -> Arithmetic:
-        return self._means.pool.arithmetic(self._planned.model, self._planned.base)
+        return self._means.pool.identity(self._planned.model, self._planned.base).arithmetic
 
     def load(self) -> Model:
         """Return the model, loaded.

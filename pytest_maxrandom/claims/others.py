@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.models.hf.digest import model_digest
-from pytest_maxrandom.models.registry import located
 from pytest_maxrandom.sweeps.sweep import stored_sweep
 
 if TYPE_CHECKING:
@@ -44,16 +42,22 @@ def other_models(
         if other.model.name == planned.model.name or not _asked_the_same(other, planned):
             continue
         try:
-            digest = model_digest(other.model, *located(other.model, other.base))
-            arithmetic = pool.arithmetic(other.model, other.base)
+            identity = pool.identity(other.model, other.base)
         except ModelError:  # and so it has no results
             continue
-        if (other.model.name, digest) in found:
+        key = other.model.name, identity.digest
+        if key in found:
             continue
-        work = other.cell.prompt_set.work
-        sweep = stored_sweep(work, other.suite.scoring, store, digest, forced_engine, arithmetic)
+        sweep = stored_sweep(
+            other.cell.prompt_set.work,
+            other.suite.scoring,
+            store,
+            identity.digest,
+            forced_engine,
+            identity.arithmetic,
+        )
         if sweep is not None:
-            found[other.model.name, digest] = other, sweep
+            found[key] = other, sweep
     return list(found.values())
 
 

@@ -10,8 +10,8 @@ from pytest_maxrandom.claims.impossible import contradicting, unpassable, untest
 from pytest_maxrandom.claims.nulls import NoMetric, guessers
 from pytest_maxrandom.claims.planned import Cell, PlannedClaim, score_null_of
 from pytest_maxrandom.claims.verdict import Claim, share_levels
-from pytest_maxrandom.errors import ModelError, Problem, SuiteError, dotted
-from pytest_maxrandom.models.registry import locate, locate_adapter
+from pytest_maxrandom.errors import ModelError, ModelNotFound, Problem, SuiteError, dotted
+from pytest_maxrandom.models.registry import locate
 from pytest_maxrandom.prompts.formats import Counterfactual
 from pytest_maxrandom.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.suite.spec import AssertSpec, claimed
@@ -48,15 +48,14 @@ def plan(suite: Suite) -> list[PlannedClaim]:
     problems: list[Problem] = []
     arms = arms_of(suite.spec)
     for arm in arms:
-        named = [(locate, arm.model.name, arm.named)]
-        if arm.model.adapter is not None:
-            named.append((locate_adapter, arm.model.adapter, arm.adapted))
-        for find, name, place in named:
-            try:
-                find(name, suite.path.parent)
-            except ModelError as error:
-                message = f"{dotted(place)}: {error}"
-                problems.append(Problem(suite.path, suite.line(*place), message))
+        try:
+            locate(arm.model, suite.path.parent)
+        except ModelError as error:
+            wrong = error.problems if isinstance(error, ModelNotFound) else {"name": str(error)}
+            for key, message in wrong.items():
+                place = arm.says(key)
+                told = f"{dotted(place)}: {message}"
+                problems.append(Problem(suite.path, suite.line(*place), told))
     problems += untestable(suite)
     tasks = [_examples(suite, index, problems) for index in range(len(suite.spec.tasks))]
     cells: dict[str, list[list[Cell]]] = {}

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.nulls import Null, ScoreGuessers
     from pytest_maxrandom.claims.verdict import Claim
     from pytest_maxrandom.prompts.sampling import PromptSet
-    from pytest_maxrandom.suite.spec import Metric, ModelSpec, SuiteSpec
+    from pytest_maxrandom.suite.models import ModelSpec
+    from pytest_maxrandom.suite.spec import Metric, SuiteSpec
     from pytest_maxrandom.tasks.task import Example, Task
 
 
@@ -111,12 +112,12 @@ class PlannedClaim:
             line=self.line,
             task=cell.task.name,
             model=self.model.name,
-            quantization=self.model.quantization,
+            quantization=self.model.variant,
             shots=cell.shots,
             asserted=self.claim.asserted(),
             levels=self.claim.levels(self.null.t),
             severities=self.claim.deviations(),
-            revision=self.model.revision,
+            revision=getattr(self.model, "revision", None),
             backend=self.model.backend,
             scoring=self.suite.scoring,
             n=found.n,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.models.base import Engine
+    from pytest_maxrandom.models.base import EngineName
     from pytest_maxrandom.record import Adjustment
 
 
@@ -44,7 +44,7 @@ class Settings:
     adjust: Adjustment = "holm"
     predictions: Path | None = None
     figures: Path | None = None
-    engine: Engine = "auto"
+    engine: EngineName = "auto"
     batch_tokens: int | None = None
     store: Path
     fresh: bool = False

@@ -5,15 +5,13 @@ from __future__ import annotations
 import functools
 import re
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.ledger import FOLDER, SetLedger, Subject
 from pytest_maxrandom.ledger.history import COUNTED, ClaimedSet
-from pytest_maxrandom.models.hf.digest import tried_digest
-from pytest_maxrandom.models.registry import located, model_key
+from pytest_maxrandom.models.registry import identify, locate, model_key
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Tries
 from pytest_maxrandom.stats.looks import spent
@@ -100,15 +98,14 @@ def subject_of(planned: PlannedClaim) -> Subject:
     ModelError
         If the model's files cannot be read.
     """
-    model = planned.model
-    return _subject(planned, tried_digest(model, *located(model, planned.base)))
+    return _subject(planned, identify(locate(planned.model, planned.base)).tried_digest)
 
 
 def _subject(planned: PlannedClaim, digest: str) -> Subject:
     return Subject(
         model=planned.model.name,
         model_digest=digest,
-        quantization=planned.model.quantization,
+        quantization=planned.model.variant,
         shots=planned.cell.shots,
         scoring=planned.suite.scoring,
     )
@@ -293,15 +290,8 @@ def _by_place(planned: PlannedClaim) -> Subject:
 
 def _by_content(planned: PlannedClaim) -> Subject:
     """Return what the ledger knows a claim by, where that costs little."""
-    model = planned.model
-    place, adapter = located(model, planned.base)
-    folders = [Path(each) for each in (place, adapter) if each is not None]
-    if not all(folder.is_dir() for folder in folders):
-        return _by_place(planned)
-    files = (path for folder in folders for path in folder.iterdir())
-    if sum(path.stat().st_size for path in files if path.is_file()) > _QUICKLY_READ:
-        return _by_place(planned)
-    return subject_of(planned)
+    size = locate(planned.model, planned.base).size
+    return _by_place(planned) if size is None or size > _QUICKLY_READ else subject_of(planned)
 
 
 def claimed_set(planned: PlannedClaim, folder: PurePosixPath, suite: str) -> ClaimedSet:
@@ -314,7 +304,7 @@ def claimed_set(planned: PlannedClaim, folder: PurePosixPath, suite: str) -> Cla
     @functools.cache
     def digest() -> str | None:
         try:
-            is_local = Path(located(planned.model, planned.base)[0]).is_dir()
+            is_local = locate(planned.model, planned.base).size is not None
             return subject_of(planned).model_digest if is_local else None
         except ModelError:
             return None

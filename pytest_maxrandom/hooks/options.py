@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, get_args
 import pytest
 
 from pytest_maxrandom.claims.settings import Settings
-from pytest_maxrandom.models.base import Engine
+from pytest_maxrandom.models.base import EngineName
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,7 +62,7 @@ def add_options(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--maxrandom-engine",
-        choices=get_args(Engine),
+        choices=get_args(EngineName),
         default="auto",
         dest="maxrandom_engine",
         help="how choices are scored: shared text once, in packed trees or in rows, or each text "

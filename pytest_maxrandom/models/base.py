@@ -1,17 +1,166 @@
-"""What computes answers: texts go in, and log-likelihoods come out."""
+"""What a backend and its models must do: the two protocols that whoever adds one writes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from pytest_maxrandom.record import Arithmetic
+    from pytest_maxrandom.suite.models import ModelSpec
     from pytest_maxrandom.tasks.task import Example
 
-Engine = Literal["auto", "packed", "rows", "plain"]
+EngineName = Literal["auto", "packed", "rows", "plain"]
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A model that was found.
+
+    Attributes
+    ----------
+    spec : ModelSpec
+        What the suite says of it, an instance of the backend's own class.
+    places : mapping of str to str
+        Where the model is, by the key of the spec that says so: a folder, the name on a hub, or an
+        address. Two models with the same places and the same other keys are one.
+    """
+
+    spec: ModelSpec
+    places: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What two items must have in common to share a loaded model."""
+        said = self.spec.model_dump_json(exclude={"label", *self.places})
+        return *(f"{key}={place}" for key, place in self.places.items()), said
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of the files that are read to tell who it is; None if it is not on this machine."""
+        folders = [Path(place) for place in self.places.values()]
+        if not all(folder.is_dir() for folder in folders):
+            return None
+        files = (path for folder in folders for path in folder.iterdir())
+        return sum(path.stat().st_size for path in files if path.is_file())
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What determines a model's numbers: answers are stored, and prompts are counted, under it.
+
+    Attributes
+    ----------
+    digest : str
+        SHA-256 (hex) of the weights and of how they are used. Neither the place nor the name of
+        the model is a part of it, nor what computes it.
+    arithmetic : Arithmetic
+        What computes it on this machine, as far as that is known before it is loaded; a loaded
+        model tells better.
+    tried_digest : str
+        The digest by which the ledger knows the model. It is the same where an answer may differ
+        by rounding only, so that the same prompt in another precision is no other try.
+    """
+
+    digest: str
+    arithmetic: Arithmetic
+    tried_digest: str
+
+
+@dataclass(slots=True)
+class Resources:
+    """What a model may use.
+
+    Attributes
+    ----------
+    worker, workers : int
+        Number of this process, from 0, among those that share the machine.
+    engine : str
+        How texts are put through the model, where the backend has several ways.
+    batch_tokens : int or None
+        Tokens of a batch at most; None leaves it to the memory at hand.
+    held : ExitStack
+        What is given back when the model is dropped, or could not be loaded, such as locks.
+    """
+
+    worker: int = 0
+    workers: int = 1
+    engine: EngineName = "auto"
+    batch_tokens: int | None = None
+    held: ExitStack = field(default_factory=ExitStack)
+
+
+class Backend(Protocol):
+    """What runs models: one class in one package, named by an entry point.
+
+    A package adds a backend with the entry point ``name = "module:Class"`` in the group
+    ``pytest_maxrandom.backends``; suites then say ``backend: name``. The class is called without
+    arguments, when a suite first names it. One that derives from this protocol need not write
+    `begin`.
+
+    Attributes
+    ----------
+    spec : type
+        A subclass of :class:`pytest_maxrandom.suite.models.ModelSpec` with the backend's own keys,
+        their types, defaults and a docstring for each: mistakes in suites are told, and editors
+        are helped, by these.
+    """
+
+    spec: type[Any]
+
+    def begin(self, session: str) -> None:
+        """Forget what was found out for an earlier session.
+
+        Parameters
+        ----------
+        session : str
+            What the processes of one session have in common; empty if there is one process.
+        """
+
+    def locate(self, spec: Any, base: Path) -> Located:
+        """Find a model without loading it or asking a network.
+
+        Parameters
+        ----------
+        spec : instance of `spec`
+        base : Path
+            The folder of the suite file.
+
+        Raises
+        ------
+        ModelNotFound
+            With a sentence for each key that names nothing; it is told with file and line.
+        ModelError
+            In one sentence about the model.
+        """
+        ...
+
+    def identity(self, located: Located) -> Identity:
+        """Return what determines the model's numbers, without loading it.
+
+        What may change under a name (a branch on a hub) is looked up once in a session.
+
+        Raises
+        ------
+        ModelError
+            In one sentence.
+        """
+        ...
+
+    def load(self, located: Located, resources: Resources) -> Model:
+        """Load the model.
+
+        Raises
+        ------
+        ModelError
+            In one sentence.
+        """
+        ...
+
 
 Span = Literal["boundary", "paper"]
 

@@ -90,7 +90,7 @@ class PlannedReplicates:
             claim=f"{suite}::{claim.name}",
             task=claim.cell.task.name,
             model=claim.model.name,
-            quantization=claim.model.quantization,
+            quantization=claim.model.variant,
             shots=claim.cell.shots,
             asserted=asserted,
             count=len(self.claims),

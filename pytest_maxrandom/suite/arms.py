@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from pytest_maxrandom.suite.base import FormatSpec
-    from pytest_maxrandom.suite.designs import ArmSpec, CompareSpec, ContaminationSpec
+    from pytest_maxrandom.suite.designs import CompareSpec, ContaminationSpec
+    from pytest_maxrandom.suite.models import ArmSpec, ModelSpec
     from pytest_maxrandom.suite.recorded import RecordedModelSpec
-    from pytest_maxrandom.suite.spec import ModelSpec, PromptsSpec
+    from pytest_maxrandom.suite.spec import PromptsSpec
 
     Finding = tuple[tuple["str | int", ...], str]
     Model = ModelSpec | RecordedModelSpec
@@ -26,9 +27,7 @@ def model_names(models: Sequence[Model]) -> dict[str, int]:
     """
     short = [model.short_name for model in models]
     names = {name: place for place, name in enumerate(short) if Counter(short)[name] == 1}
-    full = [f"{name}-{m.quantization}" if m.quantization else name
-            for name, m in zip(short, models, strict=True)]  # fmt: skip
-    return {name: place for place, name in enumerate(full)} | names
+    return {model.test_id: place for place, model in enumerate(models)} | names
 
 
 def split_comparison(text: str, arms: Collection[str]) -> tuple[str, str]:

@@ -12,8 +12,9 @@ from pytest_maxrandom.suite.arms import (
     model_names,
 )
 from pytest_maxrandom.suite.base import Spec, listed
-from pytest_maxrandom.suite.designs import ArmSpec, CompareSpec, ContaminationSpec
+from pytest_maxrandom.suite.designs import CompareSpec, ContaminationSpec
 from pytest_maxrandom.suite.label_bias import LabelBiasSpec, contradictions_of_label_bias
+from pytest_maxrandom.suite.models import ModelSpec, arm_of, spec_of
 from pytest_maxrandom.suite.recorded import (
     RecordedModelSpec,
     RecordedPromptsSpec,
@@ -21,7 +22,7 @@ from pytest_maxrandom.suite.recorded import (
     ResultsSpec,
 )
 from pytest_maxrandom.suite.replicates import contradictions_of_replicates
-from pytest_maxrandom.suite.spec import ModelSpec, PromptsSpec, TestSpec
+from pytest_maxrandom.suite.spec import PromptsSpec, TestSpec
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -127,15 +128,12 @@ def contradictions(data: Any) -> Iterator[Finding]:
         may be asked for both kinds of mistake at once.
     """
     suite = data if isinstance(data, dict) else {}
-    models = [_sound(ModelSpec, model) for model in _entries(suite.get("models"))]
+    models = [_model(model) for model in _entries(suite.get("models"))]
     yield from _same_ids(models)
     for index, model in enumerate(models):
-        if model is not None and model.device_map is not None and model.device != "auto":
-            yield (
-                ("models", index, "device_map"),
-                f"models[{index}]: `device` names one device and `device_map` spreads the model "
-                "over all GPUs; remove one of the two",
-            )
+        if model is not None and model.contradiction is not None:
+            key, message = model.contradiction
+            yield ("models", index, key), f"models[{index}]: {message}"
     tasks = [task if isinstance(task, dict) else {} for task in _entries(suite.get("tasks"))]
     yield from _contradictions_of_tasks(suite)
     yield from _contradictions_of_names(suite)
@@ -156,7 +154,8 @@ def contradictions(data: Any) -> Iterator[Finding]:
     yield from _repeated_shortcuts(suite)
     arms = suite.get("arms")
     if isinstance(arms, dict):
-        sound = {name: _sound(ArmSpec, arm) for name, arm in arms.items() if isinstance(name, str)}
+        kind = arm_of(suite.get("models"))
+        sound = {name: _sound(kind, arm) for name, arm in arms.items() if isinstance(name, str)}
         yield from contradictions_of_arms(sound, len(models), prompts)
         yield from _comparisons(suite, models, {name: place for place, name in enumerate(sound)})
     else:
@@ -242,7 +241,7 @@ def _comparisons(
 
 
 def _same_ids(models: Iterable[ModelSpec | RecordedModelSpec | None]) -> Iterator[Finding]:
-    names = (None if m is None else f"{m.short_name}-{m.quantization}" for m in models)
+    names = (None if model is None else model.test_id for model in models)
     for index, first in _repeats(names):
         yield (
             ("models", index),
@@ -287,6 +286,14 @@ def _contradictions_of_prompts(prompts: PromptsSpec) -> Iterator[Finding]:
 
 def _entries(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
+
+
+def _model(value: Any) -> ModelSpec | None:
+    """Return a model as far as it is sound, if its backend is known."""
+    try:
+        return _sound(spec_of(value), value) if isinstance(value, dict) else None
+    except ValidationError:
+        return None
 
 
 def _sound(kind: type[S], value: Any) -> S | None:

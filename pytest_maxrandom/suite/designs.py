@@ -1,4 +1,4 @@
-"""What a suite may say of arms: ways to change one thing, and what is claimed of two of them."""
+"""What a suite may say of two arms: what is claimed of their difference."""
 
 from __future__ import annotations
 
@@ -6,38 +6,9 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from pytest_maxrandom.suite.base import (
-    Dtype,
-    FormatSpec,
-    Name,
-    Prose,
-    Quantization,
-    Spec,
-    Text,
-)
+from pytest_maxrandom.suite.base import Spec, Text
 
 Level = Annotated[float, Field(gt=0, lt=0.5)]
-
-
-class ArmSpec(Spec):
-    """An arm: the suite with one thing changed, or, with no key, as it stands."""
-
-    model: Name | None = None
-    """Another model: hub id, or local folder (relative to the suite file)."""
-    revision: Text | None = None
-    """Branch, tag or commit on the hub, of `model` if that is given, else of the suite's."""
-    adapter: Text | None = None
-    """The suite's model with this LoRA adapter: hub id, or local folder (relative to the suite
-    file)."""
-    quantization: Quantization | None = None
-    """How the suite's model is quantized instead."""
-    dtype: Dtype | None = None
-    """The suite's model in other arithmetic."""
-    instruction: Prose | None = None
-    """An instruction, in place of the task's prefix or of the suite's one instruction."""
-    format: FormatSpec | None = None
-    """What is written differently; all else stays as the task, or the suite's one format, has
-    it."""
 
 
 class DifferenceSpec(Spec):

@@ -18,6 +18,8 @@ from pytest_maxrandom.suite.checks import (
     is_recorded,
     mixed,
 )
+from pytest_maxrandom.suite.extensions import BROKEN
+from pytest_maxrandom.suite.models import arm_of, spec_of
 from pytest_maxrandom.suite.positions import Document, Location, YamlMistake, parse
 from pytest_maxrandom.suite.recorded import NUMBERED, RecordedSuiteSpec
 from pytest_maxrandom.suite.schema import is_key_of, keys_below, keys_within, number_at
@@ -99,7 +101,8 @@ def load_any_suite(path: Path) -> Suite | RecordedSuite:
             recorded_spec = RecordedSuiteSpec.model_validate(document.data)
             suite = RecordedSuite(path, document, recorded_spec)
         else:
-            suite = Suite(path, document, SuiteSpec.model_validate(document.data))
+            spec = SuiteSpec.model_validate(document.data, context=document.data)
+            suite = Suite(path, document, spec)
     except ValidationError as error:
         kind = RecordedSuiteSpec if recorded else SuiteSpec
         found |= _mistakes(error.errors(include_url=False), document, kind, found)
@@ -145,27 +148,41 @@ def _mistakes(
     parents = {path[:end] for path in at for end in range(len(path))}
     explained = {path for path in at if at[path][0]["type"] == "extra_forbidden" and path in told}
     left = at.keys() - parents - explained
-    return {path: _sentence(kind, path, at[path]) for path in at if path in left}
+    return {path: _sentence(kind, path, at[path], document.data) for path in at if path in left}
 
 
-def _sentence(kind: type[Spec], path: Location, alternatives: Sequence[ErrorDetails]) -> str:
+def _rooted(kind: type[Spec], path: Location, data: Any) -> tuple[type[Spec], Location]:
+    """Return what is said of a part by its own spec, where that depends on what else is said."""
+    if kind is SuiteSpec and path[:1] == ("models",) and path[2:] not in ((), ("backend",)):
+        return spec_of(data["models"][path[1]]), path[2:]
+    if kind is SuiteSpec and path[:1] == ("arms",) and len(path) > 1:
+        return arm_of(data.get("models")), path[2:]
+    return kind, path
+
+
+def _sentence(
+    suite: type[Spec], place: Location, alternatives: Sequence[ErrorDetails], data: Any
+) -> str:
     first = alternatives[0]
-    name = dotted(path)
+    name = dotted(place)
+    kind, path = _rooted(suite, place, data)
     if first["type"] == "extra_forbidden":
         valid = keys_below(kind, path[:-1])
         key = str(path[-1])
         blocks = [f"`{block}`" for block in valid if key in keys_within(kind, (*path[:-1], block))]
         hint = f"; it belongs below {' or '.join(blocks)}" if blocks else _nearest(key, valid)
-        other, about = _OTHERS[kind]
-        if is_key_of(other, path):
+        other, about = _OTHERS[suite]
+        if is_key_of(other, place):
             hint = f"; it belongs to suites {about}"
         return f"unknown key `{name}`{hint} (keys here: {', '.join(valid)})"
+    if first["type"] == BROKEN:
+        return f"`{name}`: {first['msg']}"
     if first["type"] == "missing":
         return f"the key `{name}` is missing; it must be given"
     found = first["input"]
     expected = list(dict.fromkeys(_expected(kind, path, error) for error in alternatives))
     subject = f"`{name}`" if name else "a suite"
-    keys = keys_below(kind, path) if path and first["type"] == "model_type" else []
+    keys = keys_below(kind, path) if place and first["type"] == "model_type" else []
     return (
         f"{subject}: found {_shown(found)}, expected {' or '.join(expected)}"
         + (f" (keys here: {', '.join(keys)})" if keys else "")
@@ -188,8 +205,6 @@ def _expected(kind: type[Spec], path: Location, error: ErrorDetails) -> str:
             return "a list"
         case "model_type" | "dict_type":
             return "keys with values"
-        case "literal_error" if path[-1:] == ("backend",):
-            return "'transformers' or 'recorded'"
         case "literal_error":
             return str(context["expected"]).replace(", ", " or ")
         case "string_too_short":

@@ -167,6 +167,16 @@ class RecordedModelSpec(Spec):
         """The model's name in test ids."""
         return self.label or self.name.rstrip("/").rsplit("/", 1)[-1]
 
+    @classmethod
+    def keys_in_arms(cls) -> tuple[str, ...]:
+        """Return the keys by which two models of one name may differ."""
+        return ("quantization",)
+
+    @property
+    def test_id(self) -> str:
+        """What test ids say of the model, between the task and the shots."""
+        return "-".join(filter(None, (self.short_name, self.quantization)))
+
 
 class PublishedSpec(Spec):
     """What a publication says of the task."""

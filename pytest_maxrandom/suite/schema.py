@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic.json_schema import models_json_schema
 
+from pytest_maxrandom.suite.models import DEFAULT, ArmSpec, ModelSpec, arm_spec, known_specs
 from pytest_maxrandom.suite.recorded import RecordedSuiteSpec
 from pytest_maxrandom.suite.spec import SuiteSpec
 
@@ -20,25 +21,66 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.suite.base import Spec
 
+    Kinds = tuple[tuple[str, type[ModelSpec]], ...]
     Node = dict[str, Any]
 
 PATH = Path(__file__).with_name("schema.json")
 
 
-@functools.cache
 def schema() -> Node:
     """Describe a suite file (JSON Schema, draft 2020-12). The dictionary is shared: only read it.
 
     It says of keys, types and ranges what the specs say; what a schema cannot say, such as parts
-    that contradict each other, only loading a suite finds.
+    that contradict each other, only loading a suite finds. Of the backends that are not built in it
+    has those that were loaded, and allows any other.
     """
-    _, made = models_json_schema([(kind, "validation") for kind in (SuiteSpec, RecordedSuiteSpec)])
-    return {
+    return _made(tuple(known_specs().items()))[1]
+
+
+@functools.cache
+def _made(backends: Kinds) -> tuple[dict[Any, Node], Node]:
+    """Return references to the specs, and the schema with them."""
+    models = dict(backends)
+    arms = [arm_spec(kind) for kind in models.values()]
+    kinds: list[type[Spec]] = [SuiteSpec, RecordedSuiteSpec, ModelSpec, ArmSpec]
+    kinds += [*models.values(), *arms]
+    found, made = models_json_schema([(kind, "validation") for kind in dict.fromkeys(kinds)])
+    references = {kind: node for (kind, _), node in found.items()}
+    defs = {name: _described(definition) for name, definition in made["$defs"].items()}
+
+    def define(kind: type[Spec], node: Node) -> None:
+        defs[references[kind]["$ref"].rsplit("/", 1)[-1]] = node
+
+    def defined(kind: type[Spec]) -> Node:
+        return defs[references[kind]["$ref"].rsplit("/", 1)[-1]]
+
+    for name, kind in models.items():
+        node = defined(kind)
+        chosen = {**node["properties"]["backend"], "const": name}
+        required = node["required"] if name == DEFAULT else [*node["required"], "backend"]
+        define(kind, {**node, "properties": {**node["properties"], "backend": chosen},
+                      "required": list(dict.fromkeys(required))})  # fmt: skip
+    other = {
+        "properties": {"backend": {"not": {"enum": [*models, "recorded"]}}},
+        "required": ["name", "backend"],
+    }
+    define(ModelSpec, {"anyOf": [*(references[kind] for kind in models.values()), other]})
+    define(ArmSpec, {**defined(ArmSpec), "additionalProperties": True})
+    known = {"additionalProperties": {"anyOf": [references[arm] for arm in arms]}}
+    define(
+        SuiteSpec,
+        {
+            **defined(SuiteSpec),
+            "if": {"properties": {"models": {"contains": other}}},
+            "else": {"properties": {"arms": known}},
+        },
+    )
+    return references, {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:pytest-maxrandom:suite",
         "title": "Suite of pytest-maxrandom",
-        "anyOf": [_reference(SuiteSpec), _reference(RecordedSuiteSpec)],
-        "$defs": {name: _described(definition) for name, definition in made["$defs"].items()},
+        "anyOf": [references[SuiteSpec], references[RecordedSuiteSpec]],
+        "$defs": defs,
     }
 
 
@@ -102,7 +144,7 @@ def _described(definition: Node) -> Node:
 
 
 def _reference(kind: type[Spec]) -> Node:
-    return {"$ref": f"#/$defs/{kind.__name__}"}
+    return _made(tuple(known_specs().items()))[0][kind]
 
 
 def _part(kind: type[Spec], path: Sequence[str | int]) -> Node:

@@ -8,62 +8,26 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, SerializeAsAny
 
 from pytest_maxrandom.record import ShortcutControl
 from pytest_maxrandom.suite.base import (
-    Dtype,
     FormatSpec,
     Mark,
     Name,
     Probability,
     Prose,
-    Quantization,
     Seed,
     Shots,
     Spec,
     Text,
     listed,
 )
-from pytest_maxrandom.suite.designs import ArmSpec, ComparingSettings
+from pytest_maxrandom.suite.designs import ComparingSettings
 from pytest_maxrandom.suite.label_bias import LabelBiasSettings
+from pytest_maxrandom.suite.models import ArmSpec, ModelSpec  # noqa: TC001 - read by pydantic
 from pytest_maxrandom.suite.red_flags import RedFlags  # noqa: TC001 - read by pydantic
 from pytest_maxrandom.suite.replicates import ReplicatedSettings
-
-
-class ModelSpec(Spec):
-    """A model, and how it is loaded."""
-
-    name: Name
-    """Hub id, or local folder (relative to the suite file)."""
-    backend: Literal["transformers"] = "transformers"
-    """What runs the model."""
-    label: Name | None = None
-    """Short name in test ids; the last part of `name` if not given."""
-    revision: Text | None = None
-    """Branch, tag or commit on the hub."""
-    adapter: Text | None = None
-    """LoRA adapter of PEFT that is loaded into the model: hub id, or local folder (relative to the
-    suite file) with `adapter_config.json` and `adapter_model.safetensors`."""
-    quantization: Quantization = "nf4"
-    """nf4 = bitsandbytes 4-bit NormalFloat, double quantization, bfloat16 compute."""
-    dtype: Dtype = "auto"
-    """Weights that are not quantized, and arithmetic with those of 4 bits: auto is bfloat16 beside
-    4 bits, float16 beside int8, else as stored. On a processor without bfloat16 instructions
-    float32 is several times faster; on one with avx512_bf16, 4-bit layers are computed in bfloat16
-    whatever is said here, and the report says so."""
-    device: Text = "auto"
-    """auto (a GPU if there is one), cpu, cuda (a GPU of the first one's kind that is free), cuda:1,
-    ..."""
-    device_map: Literal["auto", "balanced", "sequential"] | None = None
-    """How a model that needs several GPUs is spread over all of them, in place of `device`."""
-    trust_remote_code: bool = False
-    """Whether code that comes with the model may run on this machine."""
-
-    @property
-    def short_name(self) -> str:
-        """The model's name in test ids."""
-        return self.label or self.name.rstrip("/").rsplit("/", 1)[-1]
 
 
 class ColumnsSpec(Spec):
@@ -283,8 +247,8 @@ class CounterfactualSpec(Spec):
 class SuiteSpec(ComparingSettings, ReplicatedSettings, LabelBiasSettings, CountedSettings):
     """A suite: every model is swept over every task with every number of shots."""
 
-    models: Annotated[list[ModelSpec], Field(min_length=1)]
-    arms: Annotated[dict[Name, ArmSpec], Field(min_length=1)] | None = None
+    models: Annotated[list[SerializeAsAny[ModelSpec]], Field(min_length=1)]
+    arms: Annotated[dict[Name, SerializeAsAny[ArmSpec]], Field(min_length=1)] | None = None
     """Ways to change one thing of the suite, by name; claims are then made of each arm."""
     tasks: Annotated[list[TaskSpec], Field(min_length=1)]
     prompts: PromptsSpec = PromptsSpec()

@@ -9,7 +9,8 @@ import pytest
 
 from pytest_maxrandom.models.hf import transformers as backend
 from pytest_maxrandom.prompts.sampling import draw_prompts
-from pytest_maxrandom.suite.spec import ModelSpec, PromptsSpec
+from pytest_maxrandom.suite.models import TransformersSpec
+from pytest_maxrandom.suite.spec import PromptsSpec
 from pytest_maxrandom.sweeps.sweep import run_sweep
 from pytest_maxrandom.tasks.task import Example, Task
 from tests import label_models
@@ -50,7 +51,7 @@ def answers(tiny_llama: Path) -> list[int]:
     """What the random model answers to each question, without demonstrations."""
     from pytest_maxrandom.tasks.task import Layout
 
-    spec = ModelSpec(name=str(tiny_llama), quantization="none")
+    spec = TransformersSpec(name=str(tiny_llama), quantization="none")
     model = backend.load(spec, str(tiny_llama))
     questions = tuple(_question(number) for number in range(N))
     task = Task("known", questions, Layout(append_choices=False))

@@ -12,8 +12,7 @@ from pytest_maxrandom.claims.evaluation import Means
 from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.hooks.items.base import collected
 from pytest_maxrandom.hooks.options import read_settings
-from pytest_maxrandom.models.hf import hub
-from pytest_maxrandom.models.registry import ModelPool
+from pytest_maxrandom.models.registry import ModelPool, begin
 from pytest_maxrandom.sweeps.store import open_store
 
 _MEANS = pytest.StashKey[Means]()
@@ -33,7 +32,7 @@ def means(config: pytest.Config) -> Means:
             batch_tokens=settings.batch_tokens,
         )
         run = worker.get("testrunuid") or uuid.uuid4().hex
-        hub.begin(run if worker else "")
+        begin(run if worker else "")
         config.stash[_MEANS] = Means(
             pool=pool,
             store=open_store(settings.store),

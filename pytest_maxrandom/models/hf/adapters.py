@@ -13,7 +13,7 @@ from pytest_maxrandom.models.hf.hub import pinned
 from pytest_maxrandom.models.hf.refusals import brief
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.suite.spec import ModelSpec
+    from pytest_maxrandom.suite.models import TransformersSpec
 
 _CONFIG, _WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 _NAME = "default"  # PEFT's own; a part of the names of its parameters
@@ -23,7 +23,7 @@ _REFUSED = {
 }
 
 
-def check_adapter(spec: ModelSpec) -> None:
+def check_adapter(spec: TransformersSpec) -> None:
     """Refuse an adapter where the library that loads it is not installed."""
     if importlib.util.find_spec("peft") is None:
         raise ModelError(
@@ -32,7 +32,7 @@ def check_adapter(spec: ModelSpec) -> None:
         )
 
 
-def attach(spec: ModelSpec, model: Any, location: str) -> Any:
+def attach(spec: TransformersSpec, model: Any, location: str) -> Any:
     """Return the model with the adapter's layers in place of those that it changes.
 
     It keeps its class and its configuration, which the engines read. The adapter's weights are not
@@ -88,7 +88,7 @@ def _in_file(key: str) -> str:
     return key.replace(f".{_NAME}", "")
 
 
-def _files(spec: ModelSpec, location: str) -> tuple[Path, Path]:
+def _files(spec: TransformersSpec, location: str) -> tuple[Path, Path]:
     """Return configuration and weights on this machine."""
     folder = Path(location)
     if folder.is_dir():
@@ -114,7 +114,7 @@ def _files(spec: ModelSpec, location: str) -> tuple[Path, Path]:
     return config, weights
 
 
-def _check_kind(spec: ModelSpec, file: Path) -> None:
+def _check_kind(spec: TransformersSpec, file: Path) -> None:
     """Refuse adapters that do not consist in weights beside those of the model's layers."""
     try:
         said = json.loads(file.read_text(encoding="utf-8"))

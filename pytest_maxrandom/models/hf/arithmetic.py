@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import torch
 
-    from pytest_maxrandom.suite.spec import ModelSpec
+    from pytest_maxrandom.suite.models import TransformersSpec
 
 TORCH, GENERIC = "torch", "bitsandbytes"
 PACKED = "bitsandbytes, 4-bit layers packed for avx512_bf16"
@@ -46,7 +46,7 @@ _BLOCK = 32
 """Outputs that bitsandbytes packs together."""
 
 
-def foretold(spec: ModelSpec) -> Arithmetic:
+def foretold(spec: TransformersSpec) -> Arithmetic:
     """Return what will compute a model's numbers on this machine; nothing of it is loaded."""
     gpus = devices.kinds(spec)
     kind = spec.device.partition(":")[0]

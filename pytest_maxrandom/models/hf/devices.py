@@ -16,7 +16,7 @@ from pytest_maxrandom.host.resources import forget_peak
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_maxrandom.suite.spec import ModelSpec
+    from pytest_maxrandom.suite.models import TransformersSpec
 
 _PAUSE = 0.2  # seconds between two looks for a GPU that has become free
 _APPLE = "Apple's GPU"
@@ -72,7 +72,7 @@ class Processors:
         self._locks = ExitStack()
         self._taken = False
 
-    def take(self, spec: ModelSpec) -> str | dict[str, str]:
+    def take(self, spec: TransformersSpec) -> str | dict[str, str]:
         """Lock what the suite says, and return it as the `device_map` of from_pretrained.
 
         Waits until it is free. With `device_map` that is all GPUs, locked in an order that is the
@@ -159,7 +159,7 @@ class Processors:
         return self._known
 
 
-def kinds(spec: ModelSpec) -> list[str]:
+def kinds(spec: TransformersSpec) -> list[str]:
     """Return the kinds of GPUs that a model will be put on, without putting it there."""
     kind, _, number = spec.device.partition(":")
     if spec.device_map is None and kind not in ("auto", "cuda"):
@@ -186,7 +186,7 @@ def visible_kinds() -> list[str]:
     return [f"{each.name} (compute capability {each.major}.{each.minor})" for each in properties]
 
 
-def check_placement(spec: ModelSpec, places: Sequence[str]) -> None:
+def check_placement(spec: TransformersSpec, places: Sequence[str]) -> None:
     """Refuse a model that spilled over from GPUs to the machine's memory or disk.
 
     It would be sent to the GPUs anew for every batch, hundreds of times slower.

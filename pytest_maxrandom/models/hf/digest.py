@@ -14,7 +14,7 @@ from pytest_maxrandom.stats.seeding import digest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pytest_maxrandom.suite.spec import ModelSpec
+    from pytest_maxrandom.suite.models import TransformersSpec
 
 _READ_BY_LOADERS = (
     "*.safetensors",
@@ -35,7 +35,7 @@ _READ_BY_LOADERS = (
 _OF_ADAPTERS = ("adapter_config.json", "adapter_model.safetensors")
 
 
-def model_digest(spec: ModelSpec, location: str, adapter: str | None = None) -> str:
+def model_digest(spec: TransformersSpec, location: str, adapter: str | None = None) -> str:
     """Return the SHA-256 (hex) of what determines the model's numbers.
 
     That is the content of a local folder (weights, configuration, tokenizer, and code that may
@@ -65,7 +65,7 @@ def model_digest(spec: ModelSpec, location: str, adapter: str | None = None) -> 
     return digest(content, spec.quantization, spec.dtype, code, *added)
 
 
-def tried_digest(spec: ModelSpec, location: str, adapter: str | None = None) -> str:
+def tried_digest(spec: TransformersSpec, location: str, adapter: str | None = None) -> str:
     """Return the digest that the ledger knows a model by, whatever type it is computed in.
 
     The same prompt in another type is no other try: it is the digest with ``dtype: auto``, so that
@@ -79,7 +79,7 @@ def tried_digest(spec: ModelSpec, location: str, adapter: str | None = None) -> 
     return model_digest(spec.model_copy(update={"dtype": "auto"}), location, adapter)
 
 
-def _adapter_digest(spec: ModelSpec, location: str) -> str:
+def _adapter_digest(spec: TransformersSpec, location: str) -> str:
     name, folder = str(spec.adapter), Path(location)
     if folder.is_dir():
         return digest(*_contents(name, folder, _OF_ADAPTERS))

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.errors import ModelError
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.suite.spec import ModelSpec
+    from pytest_maxrandom.suite.models import TransformersSpec
 
 _TOKENIZER_FILES = ("tokenizer*", "vocab*", "*.model")
 
 
-def check_files(spec: ModelSpec, location: str) -> None:
+def check_files(spec: TransformersSpec, location: str) -> None:
     """Refuse what the loader would refuse late, or in words that do not help."""
     folder = Path(location)
     if not folder.is_dir():
@@ -57,7 +57,7 @@ def stored_quantization(config: Any) -> str | None:
     return str(said.get(key, "an unknown format"))
 
 
-def check_stored(spec: ModelSpec, stored: str | None) -> None:
+def check_stored(spec: TransformersSpec, stored: str | None) -> None:
     """Refuse files that are quantized otherwise than the suite says."""
     if stored not in (None, spec.quantization):
         raise ModelError(
@@ -67,7 +67,7 @@ def check_stored(spec: ModelSpec, stored: str | None) -> None:
         )
 
 
-def check_weights(spec: ModelSpec, report: dict[str, Any]) -> None:
+def check_weights(spec: TransformersSpec, report: dict[str, Any]) -> None:
     """Refuse weights that were filled in with random numbers.
 
     Parameters
@@ -88,7 +88,7 @@ def check_weights(spec: ModelSpec, report: dict[str, Any]) -> None:
         )
 
 
-def check_quantized(spec: ModelSpec, model: Any) -> None:
+def check_quantized(spec: TransformersSpec, model: Any) -> None:
     """Refuse a model of which nothing could be quantized."""
     wanted = {"int8": "Linear8bitLt", "nf4": "Linear4bit", "fp4": "Linear4bit"}
     kinds = {type(module).__name__ for module in model.modules()}

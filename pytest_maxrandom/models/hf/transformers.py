@@ -1,20 +1,24 @@
-"""Loads causal language models of Hugging Face transformers, quantized by bitsandbytes."""
+"""The backend of Hugging Face transformers: finds its models, tells them apart and loads them."""
 
 from __future__ import annotations
 
 import importlib.util
 import logging
 import os
+import re
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.errors import ModelError
+from pytest_maxrandom.errors import ModelError, ModelNotFound, did_you_mean
+from pytest_maxrandom.models.base import Backend, Identity, Located
+from pytest_maxrandom.models.hf import hub
 from pytest_maxrandom.models.hf.adapters import attach, check_adapter
-from pytest_maxrandom.models.hf.arithmetic import keep_generic
+from pytest_maxrandom.models.hf.arithmetic import foretold, keep_generic
 from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.models.hf.devices import Processors, check_placement
+from pytest_maxrandom.models.hf.digest import model_digest, tried_digest
 from pytest_maxrandom.models.hf.hub import pinned
 from pytest_maxrandom.models.hf.refusals import (
     brief,
@@ -24,32 +28,81 @@ from pytest_maxrandom.models.hf.refusals import (
     check_weights,
     stored_quantization,
 )
+from pytest_maxrandom.suite.models import TransformersSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_maxrandom.models.base import Engine
-    from pytest_maxrandom.suite.spec import ModelSpec
+    from pytest_maxrandom.models.base import EngineName, Resources
 
+_HUB_ID = re.compile(r"[\w-][\w.-]*(/[\w.-]+)?")
+_ADAPTER_ID = re.compile(r"[\w-][\w.-]*/[\w.-]+")
 _REQUIRED = ("torch", "transformers", "safetensors", "accelerate")
 _NOISE = 0.05
 """Of the logits' standard deviation; a trained model that looks ahead is beyond all of it."""
 
 
+class Transformers(Backend):
+    """Causal language models of Hugging Face transformers, quantized by bitsandbytes."""
+
+    spec = TransformersSpec
+
+    def begin(self, session: str) -> None:
+        """Forget which commits of the hub were meant."""
+        hub.begin(session)
+
+    def locate(self, spec: TransformersSpec, base: Path) -> Located:
+        """Find the folders of a model and its adapter, or take their names for those on the hub."""
+        finders = {"name": _locate_model, "adapter": _locate_adapter}
+        named = {key: getattr(spec, key) for key in finders if getattr(spec, key) is not None}
+        places, problems = {}, {}
+        for key, name in named.items():
+            try:
+                places[key] = finders[key](name, base)
+            except ModelError as error:
+                problems[key] = str(error)
+        if problems:
+            raise ModelNotFound(problems)
+        return Located(spec, places)
+
+    def identity(self, located: Located) -> Identity:
+        """Digest the files, and foretell what computes the model on this machine."""
+        spec, at = _specified(located), (located.places["name"], located.places.get("adapter"))
+        return Identity(model_digest(spec, *at), foretold(spec), tried_digest(spec, *at))
+
+    def load(self, located: Located, resources: Resources) -> CausalModel:
+        """Load a model, with its GPU locked until the resources are given back."""
+        processors = Processors(resources.worker, resources.workers)
+        resources.held.callback(processors.release)
+        return load(
+            _specified(located),
+            located.places["name"],
+            processors,
+            adapter=located.places.get("adapter"),
+            engine=resources.engine,
+            batch_tokens=resources.batch_tokens,
+        )
+
+
+def _specified(located: Located) -> TransformersSpec:
+    assert isinstance(located.spec, TransformersSpec)
+    return located.spec
+
+
 def load(
-    spec: ModelSpec,
+    spec: TransformersSpec,
     location: str,
     processors: Processors | None = None,
     *,
     adapter: str | None = None,
-    engine: Engine = "auto",
+    engine: EngineName = "auto",
     batch_tokens: int | None = None,
 ) -> CausalModel:
     """Load a model and its tokenizer.
 
     Parameters
     ----------
-    spec : ModelSpec
+    spec : TransformersSpec
         What the suite says of it.
     location : str
         Hub id or local folder.
@@ -131,7 +184,67 @@ def load(
     return loaded
 
 
-def _precision(spec: ModelSpec, stored: str | None) -> dict[str, Any]:
+def _locate_model(name: str, base: Path) -> str:
+    """Return the local folder of that name (relative to `base`), else the name as a hub id.
+
+    Raises
+    ------
+    ModelError
+        If it is neither, or the folder holds no model.
+    """
+    folder = _folder(name, base, _HUB_ID, "allenai/OLMo-7B-hf")
+    if folder is None:
+        return name
+    if not (folder / "config.json").is_file():
+        is_adapter = (folder / "adapter_config.json").is_file()
+        raise ModelError(
+            f"the folder {name} holds no config.json; expected a model as written by "
+            "save_pretrained"
+            + (" (it holds an adapter, which is given by the key `adapter`)" if is_adapter else "")
+        )
+    return str(folder)
+
+
+def _locate_adapter(name: str, base: Path) -> str:
+    """Return the adapter's local folder (relative to `base`), else the name as a hub id.
+
+    Raises
+    ------
+    ModelError
+        If it is neither, or the folder holds no adapter.
+    """
+    folder = _folder(name, base, _ADAPTER_ID, "lab/llama-lora")
+    if folder is None:
+        return name
+    if not (folder / "adapter_config.json").is_file():
+        raise ModelError(
+            f"the folder {name} holds no adapter_config.json; expected an adapter as written by "
+            "PEFT's save_pretrained"
+        )
+    return str(folder)
+
+
+def _folder(name: str, base: Path, hub_id: re.Pattern[str], example: str) -> Path | None:
+    """Return the folder of that name; None if there is none, and the name may be on the hub."""
+    try:
+        folder = base / Path(name).expanduser()
+        there = folder.is_dir()
+    except (OSError, RuntimeError) as error:  # too long a name; no such user
+        raise ModelError(f"{name} can be no folder: {error}") from error
+    if there:
+        return folder
+    if hub_id.fullmatch(name):
+        return None
+    parent = folder.parent
+    siblings = [p.name for p in parent.iterdir() if p.is_dir()] if parent.is_dir() else []
+    hint = did_you_mean(folder.name, siblings, lambda near: f"`{Path(name).with_name(near)}`")
+    raise ModelError(
+        f"there is no folder {name} (relative to the suite file), and it is no hub id such as "
+        f"{example}{hint}"
+    )
+
+
+def _precision(spec: TransformersSpec, stored: str | None) -> dict[str, Any]:
     """Return how the weights are loaded, as arguments of from_pretrained."""
     import torch
     from transformers import BitsAndBytesConfig
@@ -157,7 +270,7 @@ def _precision(spec: ModelSpec, stored: str | None) -> dict[str, Any]:
     return {"quantization_config": quantization, "dtype": dtype}
 
 
-def _check_device(spec: ModelSpec, device: str) -> None:
+def _check_device(spec: TransformersSpec, device: str) -> None:
     """Refuse a device on which nothing can be put."""
     import torch
 
@@ -179,7 +292,7 @@ def _placed(model: Any) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _check_causal(spec: ModelSpec, model: Any, device: str) -> None:
+def _check_causal(spec: TransformersSpec, model: Any, device: str) -> None:
     """Refuse a model in which a token's scores depend on later tokens.
 
     The two texts differ in their last token only, and stand in one batch, so that all they have in
@@ -210,7 +323,7 @@ def _check_causal(spec: ModelSpec, model: Any, device: str) -> None:
         )
 
 
-def _reason(error: Exception, spec: ModelSpec) -> str | None:
+def _reason(error: Exception, spec: TransformersSpec) -> str | None:
     """Return what is behind a loader's error, where it is known."""
     from pytest_maxrandom.models.hf.engines.budget import is_out_of_memory
 

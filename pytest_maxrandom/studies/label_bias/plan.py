@@ -62,7 +62,7 @@ class PlannedLabelBias(OfClaim):
             claim=f"{suite}::{claim.name}",
             task=claim.cell.task.name,
             model=claim.model.name,
-            quantization=claim.model.quantization,
+            quantization=claim.model.variant,
             shots=claim.cell.shots,
             check=self.spec.check,
             base_rate=self.spec.base_rate,

@@ -24,7 +24,8 @@ from pytest_maxrandom.prompts.sampling import PromptSet
 from pytest_maxrandom.record import ClaimRecord, Engine
 from pytest_maxrandom.stats.metrics import STATISTICS
 from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_test
-from pytest_maxrandom.suite.spec import AssertSpec, ModelSpec, SuiteSpec, TaskSpec
+from pytest_maxrandom.suite.models import TransformersSpec
+from pytest_maxrandom.suite.spec import AssertSpec, SuiteSpec, TaskSpec
 from pytest_maxrandom.sweeps.labels import label, preferable
 from pytest_maxrandom.sweeps.predictions import Predictions, predict
 from pytest_maxrandom.sweeps.sweep import Sweep
@@ -83,7 +84,7 @@ def assessed(
         ]
         done.append(predict(prompt, examples, scores, "mean_logprob"))
     suite = SuiteSpec(
-        models=[ModelSpec(name="m")],
+        models=[TransformersSpec(name="m")],
         tasks=[TaskSpec(name="t", format="csv", path="x")],
         metric=metric,
     )
@@ -101,7 +102,7 @@ def assessed(
         marks=(),
         counted="claim",
         suite=suite,
-        arm=Arm("m", None, suite.models[0], suite.prompts, ("models", 0, "name")),
+        arm=Arm("m", None, suite.models[0], suite.prompts),
     )
     record = planned.record("s::t[m]", "s")
     sweep = Sweep(Predictions(tuple(done)), Engine("cpu", "float32", 0, 0, 0.0))

@@ -26,7 +26,8 @@ from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.prompts.prompt import Prompt
 from pytest_maxrandom.record import Engine
 from pytest_maxrandom.suite.loader import Suite, load_any_suite
-from pytest_maxrandom.suite.spec import ModelSpec, SuiteSpec
+from pytest_maxrandom.suite.models import TransformersSpec
+from pytest_maxrandom.suite.spec import SuiteSpec
 from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.predictions import Predictions, predict
 from pytest_maxrandom.sweeps.sweep import Sweep, run_sweep
@@ -105,9 +106,9 @@ def swept(
         scores = [[Score(value, 1) for value in scorer(prompt, each, rng)] for each in scored]
         done.append(predict(prompt, scored, scores, scoring))
     planned = PlannedClaim(
-        name="t[m]", line=1, base=Path(), model=ModelSpec(name=name), cell=cell,
+        name="t[m]", line=1, base=Path(), model=TransformersSpec(name=name), cell=cell,
         claim=claim or Claim.of(None), xfail=None, marks=(), counted="claim", suite=spec,
-        arm=Arm("m", None, spec.models[0], spec.prompts, ("models", 0, "name")),
+        arm=Arm("m", None, spec.models[0], spec.prompts),
     )  # fmt: skip
     sweep = Sweep(Predictions(tuple(done)), Engine("cpu", "float32", 0, 0, 0.0))
     return of_sweep(planned, sweep, permutation_p, by_place=by_place)

@@ -16,15 +16,14 @@ from pytest_maxrandom.errors import ModelError, SuiteError
 from pytest_maxrandom.models.base import Question
 from pytest_maxrandom.models.hf import hub
 from pytest_maxrandom.models.hf.arithmetic import foretold
-from pytest_maxrandom.models.hf.digest import model_digest
-from pytest_maxrandom.models.registry import ModelPool, located, model_key
+from pytest_maxrandom.models.registry import ModelPool, identify, locate, model_key
 from pytest_maxrandom.suite.loader import load_suite
-from pytest_maxrandom.suite.spec import ModelSpec
+from pytest_maxrandom.suite.models import TransformersSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_maxrandom.models.base import Engine, Model
+    from pytest_maxrandom.models.base import EngineName, Model
 
 pytest.importorskip("peft", reason="the extra `adapters` is not installed")
 # What PEFT tells those who tune; nothing of it may reach those who run a suite.
@@ -79,9 +78,9 @@ def spoilt(models: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(models, tmp_path / "spoilt"))
 
 
-def _get(base: Path, engine: Engine = "auto", **said: Any) -> Model:
+def _get(base: Path, engine: EngineName = "auto", **said: Any) -> Model:
     said = {"name": "./base", "quantization": "none", "device": "cpu", **said}
-    return ModelPool(engine=engine).get(ModelSpec(**said), base)
+    return ModelPool(engine=engine).get(TransformersSpec(**said), base)
 
 
 def _sums(model: Model) -> list[float]:
@@ -102,7 +101,7 @@ def _refusal(base: Path, **said: Any) -> str:
 
 @pytest.mark.parametrize("engine", ["packed", "rows", "plain"])
 def test_the_numbers_are_those_of_the_merged_model_in_each_engine(
-    models: Path, engine: Engine
+    models: Path, engine: EngineName
 ) -> None:
     adapted, merged, base = (
         _get(models, engine, **said)
@@ -188,7 +187,7 @@ def test_a_quantized_model_stays_quantized_and_follows_the_plain_one_with_the_ad
 def test_what_computes_an_adapted_model_is_foretold(models: Path, quantization: str) -> None:
     found = _get(models, adapter="./lora", quantization=quantization).arithmetic
     spec = {"name": "./base", "adapter": "./lora", "quantization": quantization, "device": "cpu"}
-    assert found == foretold(ModelSpec.model_validate(spec))
+    assert found == foretold(TransformersSpec.model_validate(spec))
     assert "peft" in found.versions
 
 
@@ -382,8 +381,8 @@ def test_an_adapter_that_is_given_as_the_model_is_a_mistake(spoilt: Path) -> Non
 
 
 def _digest(base: Path, **said: Any) -> str:
-    spec = ModelSpec(name="./base", **said)
-    return model_digest(spec, *located(spec, base))
+    spec = TransformersSpec(name="./base", **said)
+    return identify(locate(spec, base)).digest
 
 
 def test_the_digest_tells_adapters_apart_by_their_content(spoilt: Path) -> None:
@@ -402,7 +401,7 @@ def test_models_with_other_adapters_are_not_shared(spoilt: Path) -> None:
     shutil.copytree(spoilt / "lora", spoilt / "copy")
     shutil.copytree(spoilt, spoilt / "elsewhere")
     keys = {
-        model_key(ModelSpec(name=str(spoilt / "base"), adapter=adapter), folder)
+        model_key(TransformersSpec(name=str(spoilt / "base"), adapter=adapter), folder)
         for adapter in (None, "./lora", "./copy")
         for folder in (spoilt, spoilt / "elsewhere")
     }

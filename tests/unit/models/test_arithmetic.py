@@ -15,7 +15,7 @@ from pytest_maxrandom.models.hf.devices import Processors
 from pytest_maxrandom.models.hf.transformers import load
 from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.record import Arithmetic
-from pytest_maxrandom.suite.spec import ModelSpec
+from pytest_maxrandom.suite.models import TransformersSpec
 from tests.tiny import save_llama
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 H100, A100 = "NVIDIA H100 (compute capability 9.0)", "NVIDIA A100 (compute capability 8.0)"
 
 
-def _spec(**said: Any) -> ModelSpec:
-    return ModelSpec.model_validate({"name": "m", "device": "cpu", **said})
+def _spec(**said: Any) -> TransformersSpec:
+    return TransformersSpec.model_validate({"name": "m", "device": "cpu", **said})
 
 
 @pytest.mark.parametrize("quantization", ["none", "nf4", "fp4", "int8"])
@@ -48,8 +48,8 @@ def test_before_bitsandbytes_is_imported_the_processor_tells(tiny_llama: Path) -
     code = (
         "import sys\n"
         "from pytest_maxrandom.models.hf.arithmetic import foretold\n"
-        "from pytest_maxrandom.suite.spec import ModelSpec\n"
-        "print('avx512_bf16' in foretold(ModelSpec(name='m', device='cpu')).kernels)\n"
+        "from pytest_maxrandom.suite.models import TransformersSpec\n"
+        "print('avx512_bf16' in foretold(TransformersSpec(name='m', device='cpu')).kernels)\n"
         "print({'torch', 'transformers', 'bitsandbytes'} & set(sys.modules))"
     )
     done = subprocess.run(
@@ -132,12 +132,12 @@ def test_the_pool_tells_what_was_found_of_a_model_that_was_loaded(
     tiny_llama: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong = Arithmetic("elsewhere", "none", {})
-    monkeypatch.setattr("pytest_maxrandom.models.registry.foretold", lambda spec: wrong)
-    spec = ModelSpec(name=tiny_llama.name, quantization="none", device="cpu")
+    monkeypatch.setattr("pytest_maxrandom.models.hf.transformers.foretold", lambda spec: wrong)
+    spec = TransformersSpec(name=tiny_llama.name, quantization="none", device="cpu")
     pool = ModelPool()
-    assert pool.arithmetic(spec, tiny_llama.parent) == wrong
+    assert pool.identity(spec, tiny_llama.parent).arithmetic == wrong
     pool.get(spec, tiny_llama.parent)
-    assert pool.arithmetic(spec, tiny_llama.parent) == foretold(spec)
+    assert pool.identity(spec, tiny_llama.parent).arithmetic == foretold(spec)
 
 
 @pytest.mark.parametrize(("hidden", "inner"), [(48, 80), (64, 80)])

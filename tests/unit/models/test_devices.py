@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models.hf import transformers as backend
 from pytest_maxrandom.models.hf.devices import Processors, check_placement, choose
-from pytest_maxrandom.suite.spec import ModelSpec
+from pytest_maxrandom.suite.models import TransformersSpec
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 WORK = """
 import json, pathlib, sys, time
 from pytest_maxrandom.models.hf.devices import Processors
-from pytest_maxrandom.suite.spec import ModelSpec
+from pytest_maxrandom.suite.models import TransformersSpec
 
 log, worker, workers, gpus, said, times = sys.argv[1:]
 gpus = gpus.split(",")
 processors = Processors(int(worker), int(workers), gpus)
-spec = ModelSpec(name="m", **json.loads(said))
+spec = TransformersSpec(name="m", **json.loads(said))
 for _ in range(int(times)):
     place = processors.take(spec)
     held = gpus if isinstance(place, str) else [gpus[int(place[""].removeprefix("cuda:"))]]
@@ -61,8 +61,8 @@ def _start(log: Path, worker: int, gpus: str, said: str, times: int = 10) -> sub
     return subprocess.Popen([sys.executable, "-c", WORK, *arguments], text=True)
 
 
-def _spec(**said: str) -> ModelSpec:
-    return ModelSpec.model_validate({"name": "m", **said})
+def _spec(**said: str) -> TransformersSpec:
+    return TransformersSpec.model_validate({"name": "m", **said})
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_a_model_with_a_device_map_gives_the_same_scores(tiny_llama: Path) -> No
     question = Question("Which of these is a fruit?", (" apple", " stone", " river"))
     found = []
     for said in ({"device": "cpu"}, {"device_map": "auto"}):
-        spec = ModelSpec.model_validate({"name": "m", "quantization": "none", **said})
+        spec = TransformersSpec.model_validate({"name": "m", "quantization": "none", **said})
         model = backend.load(spec, str(tiny_llama))
         assert model.device in ("cpu", "cuda:0")
         found.append(list(model.ask([question]).answers[0].log_likelihoods))

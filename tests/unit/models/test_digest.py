@@ -12,7 +12,7 @@ import pytest
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models.hf.digest import model_digest
-from pytest_maxrandom.suite.spec import ModelSpec
+from pytest_maxrandom.suite.models import TransformersSpec
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def folder(tiny_llama: Path, tmp_path: Path) -> Path:
 
 
 def of(folder: Path, **said: Any) -> str:
-    return model_digest(ModelSpec(**{"name": "any", **said}), str(folder))
+    return model_digest(TransformersSpec(**{"name": "any", **said}), str(folder))
 
 
 def test_a_copy_elsewhere_is_the_same_model(tiny_llama: Path, folder: Path) -> None:
@@ -91,7 +91,7 @@ def cached(tiny_llama: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_model_on_the_hub_is_its_commit_offline_as_well(cached: Path) -> None:
     def hub(revision: str | None = None) -> str:
-        return model_digest(ModelSpec(name="org/model", revision=revision), "org/model")
+        return model_digest(TransformersSpec(name="org/model", revision=revision), "org/model")
 
     assert hub() == hub("2" * 40) == hub("main")
     assert hub() != hub("1" * 40)
@@ -99,7 +99,7 @@ def test_a_model_on_the_hub_is_its_commit_offline_as_well(cached: Path) -> None:
 
 def test_a_model_that_is_not_on_the_hub_is_refused_in_one_sentence(cached: Path) -> None:
     with pytest.raises(ModelError, match=r"^there is no folder org/absent") as caught:
-        model_digest(ModelSpec(name="org/absent"), "org/absent")
+        model_digest(TransformersSpec(name="org/absent"), "org/absent")
     assert "\n" not in str(caught.value)
 
 
@@ -124,8 +124,8 @@ def test_no_model_library_is_imported_for_it(folder: Path) -> None:
     code = (
         "import sys\n"
         "from pytest_maxrandom.models.hf.digest import model_digest\n"
-        "from pytest_maxrandom.suite.spec import ModelSpec\n"
-        "model_digest(ModelSpec(name='any'), sys.argv[1])\n"
+        "from pytest_maxrandom.suite.models import TransformersSpec\n"
+        "model_digest(TransformersSpec(name='any'), sys.argv[1])\n"
         "print('torch' in sys.modules, 'transformers' in sys.modules)"
     )
     done = subprocess.run(

@@ -20,7 +20,7 @@ from pytest_maxrandom.models.hf import hub as commits
 from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.models.hf.digest import model_digest
 from pytest_maxrandom.models.registry import ModelPool
-from pytest_maxrandom.suite.spec import ModelSpec
+from pytest_maxrandom.suite.models import TransformersSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +64,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 def _refusal(pool: ModelPool, name: str, base: Path, revision: str | None = None) -> str:
     with pytest.raises(ModelError) as caught:
-        pool.get(ModelSpec(name=name, revision=revision), base)
+        pool.get(TransformersSpec(name=name, revision=revision), base)
     message = str(caught.value)
     assert "\n" not in message
     return message
@@ -136,7 +136,7 @@ def branch(tiny_llama: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     return _Branch(tmp_path / "hub")
 
 
-SPEC = ModelSpec(name="org/model", quantization="none", device="cpu")
+SPEC = TransformersSpec(name="org/model", quantization="none", device="cpu")
 
 
 def _loaded(base: Path) -> tuple[str | None, int]:

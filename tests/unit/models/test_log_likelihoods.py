@@ -15,7 +15,7 @@ from pytest_maxrandom.models.base import Question
 from pytest_maxrandom.models.hf import transformers as backend
 from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.models.hf.requests import Request
-from pytest_maxrandom.suite.spec import ModelSpec
+from pytest_maxrandom.suite.models import TransformersSpec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,7 +89,7 @@ def test_every_architecture_is_known_as_causal_also_in_bfloat16(architecture: st
     import torch
 
     _, model = _model(architecture)
-    spec = ModelSpec(name=architecture)
+    spec = TransformersSpec(name=architecture)
     backend._check_causal(spec, model, "cpu")
     lowered = tiny.causal_model(architecture, VOCABULARY).to(torch.bfloat16)
     backend._check_causal(spec, lowered, "cpu")

@@ -13,14 +13,14 @@ from pytest_maxrandom.host.locks import held
 from pytest_maxrandom.models.hf import devices
 from pytest_maxrandom.models.hf import transformers as backend
 from pytest_maxrandom.models.registry import ModelPool, model_key
-from pytest_maxrandom.suite.spec import ModelSpec
+from pytest_maxrandom.suite.models import TransformersSpec
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def _spec(name: str, **said: str) -> ModelSpec:
-    return ModelSpec.model_validate({"name": name, "quantization": "none", **said})
+def _spec(name: str, **said: str) -> TransformersSpec:
+    return TransformersSpec.model_validate({"name": name, "quantization": "none", **said})
 
 
 def test_the_model_at_hand_is_used_again(tiny_llama: Path) -> None:

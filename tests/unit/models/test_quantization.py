@@ -13,7 +13,7 @@ import tests.tiny as tiny
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models.base import Question
 from pytest_maxrandom.models.hf.transformers import _precision, load
-from pytest_maxrandom.suite.spec import ModelSpec
+from pytest_maxrandom.suite.models import TransformersSpec
 
 if TYPE_CHECKING:
     from pytest_maxrandom.models.hf.causal import CausalModel
@@ -22,7 +22,7 @@ QUESTION = Question("Which of these is a fruit? A:", (" apple", " stone", " rive
 
 
 def _load(folder: Path, **said: Any) -> CausalModel:
-    return load(ModelSpec(name=folder.name, device="cpu", **said), str(folder))
+    return load(TransformersSpec(name=folder.name, device="cpu", **said), str(folder))
 
 
 def _sums(model: CausalModel) -> list[float]:
@@ -96,7 +96,7 @@ def test_the_first_forward_gives_the_numbers_of_later_ones(
     from transformers import AutoModelForCausalLM
 
     spec = {"name": "m", "quantization": kind, "dtype": dtype}
-    said = _precision(ModelSpec.model_validate(spec), None)
+    said = _precision(TransformersSpec.model_validate(spec), None)
     model = AutoModelForCausalLM.from_pretrained(tiny_llama, **said).eval()
     ids = torch.arange(3, 60)[None]
     with torch.inference_mode():
@@ -200,7 +200,7 @@ def stored_in_fp4(tmp_path_factory: pytest.TempPathFactory, tiny_llama: Path) ->
     folder = tmp_path_factory.mktemp("models") / "stored"
     # Saved before anything is put through it: what was packed for a processor is unpacked by
     # quantizing its scales anew, which changes them.
-    said = _precision(ModelSpec(name="m", quantization="fp4"), None)
+    said = _precision(TransformersSpec(name="m", quantization="fp4"), None)
     AutoModelForCausalLM.from_pretrained(tiny_llama, **said).save_pretrained(folder)
     AutoTokenizer.from_pretrained(tiny_llama).save_pretrained(folder)
     return folder

@@ -14,7 +14,7 @@ import pytest
 import tests.tiny as tiny
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models.registry import ModelPool
-from pytest_maxrandom.suite.spec import ModelSpec
+from pytest_maxrandom.suite.models import TransformersSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,9 @@ def folder(tiny_llama: Path, tmp_path: Path) -> Path:
 
 
 def _get(folder: Path, **said: Any) -> Model:
-    spec = ModelSpec(**{"name": folder.name, "quantization": "none", "device": "cpu", **said})
+    spec = TransformersSpec(
+        **{"name": folder.name, "quantization": "none", "device": "cpu", **said}
+    )
     return ModelPool().get(spec, folder.parent)
 
 

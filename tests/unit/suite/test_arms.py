@@ -32,8 +32,8 @@ KNOWN = "(arms here: none, nf4, other)"
         ),
         (
             "arms: {x: {modle: k}}",
-            "unknown key `arms.x.modle`; did you mean `model`? (keys here: model, revision, "
-            "adapter, quantization, dtype, instruction, format)",
+            "unknown key `arms.x.modle`; did you mean `model`? (keys here: model, "
+            "instruction, format, revision, adapter, quantization, dtype)",
         ),
         (
             "arms: {x: {format: {label: letter}}}",
@@ -42,8 +42,8 @@ KNOWN = "(arms here: none, nf4, other)"
         ),
         (
             "arms: {x: 3}",
-            "`arms.x`: found 3, expected keys with values (keys here: model, revision, adapter, "
-            "quantization, dtype, instruction, format)",
+            "`arms.x`: found 3, expected keys with values (keys here: model, instruction, format, "
+            "revision, adapter, quantization, dtype)",
         ),
         ("arms: [x]", "`arms`: found a list, expected keys with values"),
         ("arms: {}", "`arms`: found no keys, expected at least one entry"),

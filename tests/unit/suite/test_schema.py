@@ -88,7 +88,7 @@ def test_every_key_of_a_task_a_model_and_the_prompts_is_explained() -> None:
     unexplained = {
         f"{kind}.{key}"
         for kind in (
-            *("ModelSpec", "TaskSpec", "PromptsSpec", "ColumnsSpec", "AssertSpec"),
+            *("TransformersSpec", "TaskSpec", "PromptsSpec", "ColumnsSpec", "AssertSpec"),
             *("RecordedModelSpec", "RecordedTaskSpec", "RecordedPromptsSpec", "ResultsSpec"),
             *("ResultColumns", "PublishedSpec"),
         )

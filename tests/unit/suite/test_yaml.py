@@ -8,6 +8,7 @@ import pytest
 
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.suite.loader import load_suite
+from pytest_maxrandom.suite.models import TransformersSpec
 from pytest_maxrandom.suite.spec import AssertSpec
 from tests.unit.suite.examples import MINIMAL
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 def test_what_is_not_said_has_the_documented_default(suite: SuiteText) -> None:
     spec = suite.load(MINIMAL).spec
     model, task, prompts = spec.models[0], spec.tasks[0], spec.prompts
+    assert isinstance(model, TransformersSpec)
     assert (model.backend, model.quantization, model.dtype) == ("transformers", "nf4", "auto")
     assert (model.revision, model.trust_remote_code, model.short_name) == (None, False, "m")
     assert (task.validation.max_examples, task.validation.seed) == (200, 0)

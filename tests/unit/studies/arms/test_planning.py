@@ -79,7 +79,7 @@ def test_claims_are_made_of_each_arm(folder: Folder) -> None:
     arms = ("none", "nf4", "tuned", "terse", "letters")
     assert list(claims) == [f"{task}[{arm}-1shot]" for arm in arms for task in "ab"]
     told = {name: claims[f"a[{name}-1shot]"] for name in arms}
-    run = {name: (each.model.name, each.model.revision, each.model.quantization)
+    run = {name: (each.model.name, getattr(each.model, "revision", 0), each.model.variant)
            for name, each in told.items()}  # fmt: skip
     assert run == {
         "none": ("./m", None, "none"),

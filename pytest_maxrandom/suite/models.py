@@ -1,0 +1,242 @@
+"""What a suite may say of its models: for each backend keys of its own."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, ClassVar, Literal
+
+from pydantic import (
+    Field,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    create_model,
+    model_validator,
+)
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from pytest_maxrandom.errors import ExtensionError
+from pytest_maxrandom.suite.base import Dtype, FormatSpec, Name, Prose, Quantization, Spec, Text
+from pytest_maxrandom.suite.extensions import BACKENDS, BROKEN, SpecUnion, installed
+
+
+class ModelSpec(Spec):
+    """A model that is run: what all backends are told of it.
+
+    A backend's own spec is a class beside this one that adds its keys. Where a suite is read, the
+    key `backend` chooses among them.
+    """
+
+    name: Name
+    """What the reports call it, and for most backends where it is."""
+    backend: str = "transformers"
+    """What runs the model."""
+    label: Name | None = None
+    """Short name in test ids; the last part of `name` if not given."""
+
+    in_arms: ClassVar[tuple[str, ...] | None] = None
+    """The keys that an arm may change; None stands for all that the backend adds."""
+
+    @property
+    def short_name(self) -> str:
+        """The model's name in test ids."""
+        return self.label or self.name.rstrip("/").rsplit("/", 1)[-1]
+
+    @property
+    def variant(self) -> str:
+        """What test ids and reports say beside the name, such as "nf4"; empty if nothing."""
+        return ""
+
+    @property
+    def test_id(self) -> str:
+        """What test ids say of the model, between the task and the shots."""
+        return "-".join(filter(None, (self.short_name, self.variant)))
+
+    @property
+    def notes(self) -> list[str]:
+        """What the reader of a report must know of the model, one sentence each."""
+        return []
+
+    @property
+    def contradiction(self) -> tuple[str, str] | None:
+        """A key that contradicts another one, and a sentence that tells the way out."""
+        return None
+
+    @classmethod
+    def keys_in_arms(cls) -> tuple[str, ...]:
+        """Return the keys of the model that an arm may change."""
+        return (
+            tuple(key for key in cls.model_fields if key not in ModelSpec.model_fields)
+            if cls.in_arms is None
+            else cls.in_arms
+        )
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _of_backend(cls, value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+        if cls is not ModelSpec or not isinstance(value, dict):
+            return handler(value)
+        return spec_of(value).model_validate(value)
+
+
+class TransformersSpec(ModelSpec):
+    """A causal language model of Hugging Face transformers, and how it is loaded."""
+
+    name: Name
+    """Hub id, or local folder (relative to the suite file)."""
+    backend: Literal["transformers"] = "transformers"
+    """What runs the model."""
+    revision: Text | None = None
+    """Branch, tag or commit on the hub."""
+    adapter: Text | None = None
+    """LoRA adapter of PEFT that is loaded into the model: hub id, or local folder (relative to the
+    suite file) with `adapter_config.json` and `adapter_model.safetensors`."""
+    quantization: Quantization = "nf4"
+    """nf4 = bitsandbytes 4-bit NormalFloat, double quantization, bfloat16 compute."""
+    dtype: Dtype = "auto"
+    """Weights that are not quantized, and arithmetic with those of 4 bits: auto is bfloat16 beside
+    4 bits, float16 beside int8, else as stored. On a processor without bfloat16 instructions
+    float32 is several times faster; on one with avx512_bf16, 4-bit layers are computed in bfloat16
+    whatever is said here, and the report says so."""
+    device: Text = "auto"
+    """auto (a GPU if there is one), cpu, cuda (a GPU of the first one's kind that is free), cuda:1,
+    ..."""
+    device_map: Literal["auto", "balanced", "sequential"] | None = None
+    """How a model that needs several GPUs is spread over all of them, in place of `device`."""
+    trust_remote_code: bool = False
+    """Whether code that comes with the model may run on this machine."""
+
+    in_arms: ClassVar[tuple[str, ...] | None] = ("revision", "adapter", "quantization", "dtype")
+
+    @property
+    def variant(self) -> str:
+        """How the weights are quantized."""
+        return self.quantization
+
+    @property
+    def notes(self) -> list[str]:
+        """That there is an adapter, which the name does not say."""
+        return [f"{self.name} runs with the adapter {self.adapter}."] if self.adapter else []
+
+    @property
+    def contradiction(self) -> tuple[str, str] | None:
+        """One device and all of them."""
+        if self.device_map is None or self.device == "auto":
+            return None
+        return (
+            "device_map",
+            "`device` names one device and `device_map` spreads the model over all GPUs; remove "
+            "one of the two",
+        )
+
+
+class ArmSpec(Spec):
+    """An arm: the suite with one thing changed, or, with no key, as it stands.
+
+    It may change another key of the suite's model, too: which, that depends on the backend.
+    """
+
+    model: Name | None = None
+    """Another model, as `name` of a model."""
+    instruction: Prose | None = None
+    """An instruction, in place of the task's prefix or of the suite's one instruction."""
+    format: FormatSpec | None = None
+    """What is written differently; all else stays as the task, or the suite's one format, has
+    it."""
+
+    @property
+    def of_model(self) -> dict[str, Any]:
+        """What it changes of the model beside its name."""
+        own = {key: getattr(self, key) for key in type(self).model_fields}
+        return {
+            key: value
+            for key, value in own.items()
+            if key not in ArmSpec.model_fields and value is not None
+        }
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _of_backend(
+        cls, value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo
+    ) -> Any:
+        if cls is not ArmSpec or not isinstance(value, dict):
+            return handler(value)
+        suite = info.context if isinstance(info.context, dict) else {}
+        return arm_of(suite.get("models")).model_validate(value)
+
+
+DEFAULT = "transformers"
+_MODELS = SpecUnion(
+    "backend",
+    {DEFAULT: TransformersSpec},
+    ModelSpec,
+    default=DEFAULT,
+    group=BACKENDS,
+    base=ModelSpec,
+    reserved=("recorded",),
+)
+_loaded: dict[str, type[ModelSpec]] = {}
+
+
+def known_specs() -> dict[str, type[ModelSpec]]:
+    """Return the specs of the backends that are built in, and of those that were loaded."""
+    return _MODELS.specs | _loaded
+
+
+def load_installed() -> None:
+    """Load the specs of all backends that are installed.
+
+    Raises
+    ------
+    ExtensionError
+        If one of them cannot be loaded.
+    """
+    for name in installed(BACKENDS):
+        _spec_of({"backend": name})
+
+
+def _spec_of(said: dict[str, Any]) -> type[ModelSpec]:
+    """Return the spec of the backend that is named; the base of all, if there is none."""
+    kind = _MODELS.kind(said)
+    assert issubclass(kind, ModelSpec)
+    if kind is not ModelSpec:
+        _loaded.setdefault(said.get("backend", DEFAULT), kind)
+    return kind
+
+
+def spec_of(said: dict[str, Any]) -> type[ModelSpec]:
+    """Return the spec of the model that a suite says this of.
+
+    Raises
+    ------
+    ValidationError
+        If there is no backend of that name, or it cannot be loaded.
+    """
+    try:
+        if (kind := _spec_of(said)) is not ModelSpec:
+            return kind
+        options = ", ".join(map(repr, (*_MODELS.names(), "recorded")))
+        error = PydanticCustomError("literal_error", "no backend", {"expected": options})
+    except ExtensionError as failure:
+        error = PydanticCustomError(BROKEN, "{sentence}", {"sentence": str(failure)})
+    details = InitErrorDetails(type=error, loc=("backend",), input=said["backend"])
+    raise ValidationError.from_exception_data("ModelSpec", [details])
+
+
+@functools.cache
+def arm_spec(kind: type[ModelSpec]) -> type[ArmSpec]:
+    """Return what may be said of an arm of a suite whose model is of a kind."""
+    own: dict[str, Any] = {}
+    for key in kind.keys_in_arms():
+        field = kind.model_fields[key]
+        own[key] = (field.rebuild_annotation() | None, Field(None, description=field.description))
+    return create_model(f"ArmOf{kind.__name__}", __base__=ArmSpec, **own)
+
+
+def arm_of(models: Any) -> type[ArmSpec]:
+    """Return what may be said of the arms of a suite that says this of its models."""
+    first = models[0] if isinstance(models, list) and models else None
+    try:
+        return arm_spec(spec_of(first if isinstance(first, dict) else {}))
+    except ValidationError:
+        return arm_spec(TransformersSpec)
