@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 def hold_against(record: ClaimRecord, claim: Claim, flags: Iterable[Flag]) -> None:
     """Write red flags into the record of a claim that has been judged; some of them fail it."""
-    found = [RedFlag(flag.kind, claim.severity(flag), flag.text) for flag in flags]
+    found = [
+        RedFlag(flag.kind, claim.severity(flag), parameters=dict(flag.parameters)) for flag in flags
+    ]
     record.red_flags = [
         flag for wanted in ("fail", "warn") for flag in found if flag.severity == wanted
     ]

@@ -1,45 +1,29 @@
 """Red flags: what makes a result look better than it is.
 
-=============  =====================================================================
-``flag``       what a check finds
-``severity``   what it does to a claim
-``seen``       what a sweep shows, all that red flags are found in
-``prompts``    which prompts were tried, on which examples
-``choices``    how many choices there are
-``constant``   scores that are the same for many examples
-``knowledge``  whether such scores show knowledge all the same
-``scores``     scores that are tied, or of texts that no model would write; no right answer
-``texts``      texts that were cut
-``shared``     long texts, and choices, that several examples share
-``labels``     answers that are always the same label
-``models``     two models that are one
-``shortcuts``  a best prompt that is no better than heuristics, or without the questions
-``alike``      prompts that all answer alike, where no labels are known
-``claims``     what the verdict alone does not tell
-``accident``   how likely guessers do what several prompts do
-=============  =====================================================================
+============  ======================================================================
+``flag``      what a check finds, and how likely guessers do the same
+``seen``      what a sweep shows, all that red flags are found in
+``prompts``   which prompts were tried, on which examples, and whether one could pass
+``choices``   how many choices there are
+``texts``     texts that were cut, or that several examples share
+``constant``  scores that are the same for many examples, and show no knowledge
+``scores``    scores that are tied, or of texts that no model would write; no right answer
+``models``    two models that are one
+``unearned``  a claim that passes, and what passes as well without knowledge
+``compare``   the best prompt beside heuristics, and beside itself without the questions
+============  ======================================================================
+
+A check says what it finds by kind and parameters; :mod:`pytest_maxrandom.reports` words that.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.flags import (
-    alike,
-    choices,
-    claims,
-    constant,
-    labels,
-    models,
-    prompts,
-    scores,
-    shared,
-    shortcuts,
-    texts,
-)
+from pytest_maxrandom.flags import choices, constant, models, prompts, scores, texts, unearned
 from pytest_maxrandom.flags.flag import Flag
-from pytest_maxrandom.flags.labels import majority
 from pytest_maxrandom.flags.seen import Outcome, Seen
+from pytest_maxrandom.flags.unearned import majority
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,7 +35,7 @@ def find(seen: Seen) -> list[Flag]:
     """Return what a reader must be warned of: what makes the numbers wrong first."""
     # Of published maxima there are no answers.
     checks = [*_of_answers(seen)] if seen.prompts else []
-    return [flag for check in (*checks, claims.unpassable(seen)) for flag in check]
+    return [flag for check in (*checks, prompts.unpassable(seen)) for flag in check]
 
 
 def preferences(seen: Seen) -> list[Flag]:
@@ -60,7 +44,7 @@ def preferences(seen: Seen) -> list[Flag]:
 
 
 def _preferences(tried: Seen) -> Iterable[Iterable[Flag]]:
-    return labels.constant_answers(tried), labels.best_is_majority(tried)
+    return unearned.constant_answers(tried), unearned.best_is_majority(tried)
 
 
 def _of_answers(read: Seen) -> Iterable[Iterable[Flag]]:
@@ -70,7 +54,7 @@ def _of_answers(read: Seen) -> Iterable[Iterable[Flag]]:
         choices.complementary(tried),
         prompts.colliding_ids(tried),
         prompts.repeated_examples(tried),
-        shared.clustered(tried),
+        texts.clustered(tried),
         prompts.other_examples(tried),
         prompts.unsteady(read),
         texts.cut(tried),
@@ -79,11 +63,11 @@ def _of_answers(read: Seen) -> Iterable[Iterable[Flag]]:
         scores.tied(tried),
         scores.never_right(tried),
         models.identical(tried),
-        alike.near_identical(tried),
+        unearned.near_identical(tried),
         scores.label_mass(tried),
         *_preferences(tried),
-        claims.not_confirmed(tried),
-        shortcuts.best_is_heuristic(tried),
-        shortcuts.best_is_choices_only(tried),
+        unearned.not_confirmed(tried),
+        unearned.best_is_heuristic(tried),
+        unearned.best_is_choices_only(tried),
         prompts.repeated(read, tried),
     )

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pytest_maxrandom.flags.accident import UNLIKELY
-from pytest_maxrandom.flags.flag import Flag
-from pytest_maxrandom.notation import accuracy, chances, count, span
+from pytest_maxrandom.flags.flag import UNLIKELY, Flag
 from pytest_maxrandom.stats.chances import chance_groups, choices_of, is_share, mean_of
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
 _HALF = Fraction(1, 2)
 _ROUNDED = 0.02
 """Difference of a mean chance, as a share of it, that rounding explains."""
-_LOOK = "look how many choices there are"
 _STRAY = 0.2
 """Share of the answers that may be choices of other examples, where examples have their own."""
 _FEW = 0.02
@@ -42,11 +39,11 @@ def contradicted(tried: Seen) -> Iterator[Flag]:
         if tried.choices_shown:
             return
         numbers = np.array(tried.choices, dtype=np.float64)
-        said = f"the results say {span([*tried.choices])} choices"
+        said = _span(tried.choices)
     elif isinstance(declared, Fraction):
         number = choices_of(1, declared) if is_share(1, declared) else 1 / declared
         numbers = np.full(n, float(number))
-        said = f"chance is said to be {chances(declared)}"
+        said = _stated(declared)
     else:  # A mix of chances does not tell which example has which.
         return
     gold = _seen_right(tried) if tried.gold is None else tried.gold
@@ -65,16 +62,30 @@ def _by_stated_choices(tried: Seen, choices: tuple[int, ...], declared: Chance) 
     mean = sum(told, Fraction()) / len(told)
     # What is published may be rounded, or the mean over other examples.
     if abs(mean / _mean(declared) - 1) > _ROUNDED:
-        shown = mean if len(set(told)) == 1 else f"{accuracy(float(mean))} on average"
-        yield Flag(
-            "choices",
-            f"By the results, whose examples have {span([*choices])} choices, chance is {shown}, "
-            f"but chance is said to be {chances(declared)}: {_LOOK}.",
-        )
+        parameters = {
+            "case": "chance",
+            **_span(choices),
+            "chance": str(mean) if len(set(told)) == 1 else float(mean),
+            **_stated(declared),
+        }
+        yield Flag("choices", parameters)
+
+
+def _span(choices: tuple[int, ...]) -> dict[str, Any]:
+    return {"choices": [min(choices), max(choices)]}
+
+
+def _stated(chance: Chance) -> dict[str, Any]:
+    if isinstance(chance, Fraction):
+        return {"stated": str(chance)}
+    return {"stated": {str(Fraction(1, choices)): many for choices, many in chance.items()}}
 
 
 def _more_labels(
-    tried: Seen, gold: tuple[frozenset[int], ...], numbers: NDArray[np.float64], said: str
+    tried: Seen,
+    gold: tuple[frozenset[int], ...],
+    numbers: NDArray[np.float64],
+    said: dict[str, Any],
 ) -> Iterator[Flag]:
     """Find examples that show more labels than there are said to be choices."""
     labels = _Labels.of(tried, gold).within(numbers)
@@ -85,30 +96,27 @@ def _more_labels(
     own = len(set().union(*gold)) > 2 * numbers.max()
     few = own and labels.beyond(numbers) <= _STRAY * tried.evaluated.sum()
     if more.mean() > _FEW and not few:
-        yield Flag(
-            "choices",
-            f"In {count(int(more.sum()))} of {count(len(more))} examples the answers and the right "
-            f"answer are of up to {least.max()} different choices, but {said}: {_LOOK}.",
-        )
+        parameters = {
+            "case": "more",
+            "told": int(more.sum()),
+            "examples": len(more),
+            "labels": int(least.max()),
+        }
+        yield Flag("choices", parameters | said)
 
 
 def _fewer_labels(
-    tried: Seen, gold: tuple[frozenset[int], ...], declared: float, said: str
+    tried: Seen, gold: tuple[frozenset[int], ...], declared: float, said: dict[str, Any]
 ) -> Iterator[Flag]:
     """Find fewer labels in all than choices, one of which is right in each of many examples."""
     used = set().union(*gold)
     if tried.answers is not None:
         used |= set(np.unique(tried.answers[tried.evaluated]).tolist())
-    if tried.gold is None:
-        cases = _told_whole(tried, gold)
-        given = f"Only {len(used)} different answers are ever given, and one of them is right in "
-        where = f"each of {count(cases)} examples to which all that are ever right were given"
-    else:
-        cases = len(gold)
-        given = f"Only {len(used)} different answers are ever given or right in "
-        where = f"{count(cases)} examples"
+    known = tried.gold is not None
+    cases = len(gold) if known else _told_whole(tried, gold)
     if len(set().union(*gold)) >= 2 and (len(used) / declared) ** cases <= UNLIKELY:
-        yield Flag("choices", f"{given}{where}, but {said}: {_LOOK}.")
+        case = "fewer" if known else "fewer_given"
+        yield Flag("choices", {"case": case, "labels": len(used), "examples": cases, **said})
 
 
 def _seen_right(tried: Seen) -> tuple[frozenset[int], ...]:
@@ -216,14 +224,13 @@ def complementary(tried: Seen) -> Iterator[Flag]:
     if not len(found) or _shows_more_than_two(tried):
         return
     one, other = found[0]
-    shares = sorted(accuracy(float(rights[at] / shared[at])) for at in ((one, other), (other, one)))
-    yield Flag(
-        "complementary_prompts",
-        f"Prompts {tried.prompts[one]!r} and {tried.prompts[other]!r} are right on exactly "
-        f"complementary examples ({' and '.join(shares)}), as the two constant answers to "
-        f"questions with two choices are, but chance is {tried.chance}: look how many "
-        "choices there are.",
-    )
+    shares = sorted(float(rights[at] / shared[at]) for at in ((one, other), (other, one)))
+    parameters = {
+        "prompts": [tried.prompts[one], tried.prompts[other]],
+        "accuracies": shares,
+        "chance": str(tried.chance),
+    }
+    yield Flag("complementary_prompts", parameters)
 
 
 def _shows_more_than_two(tried: Seen) -> bool:

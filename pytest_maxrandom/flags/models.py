@@ -8,7 +8,6 @@ import numpy as np
 
 from pytest_maxrandom.flags.constant import row_codes
 from pytest_maxrandom.flags.flag import Flag
-from pytest_maxrandom.notation import count, percent
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 
 if TYPE_CHECKING:
@@ -65,10 +64,10 @@ def _compared(one: Seen, other: Seen) -> Flag | None:
     if scored_alike := _scored_alike(one, other, sides, both):
         return scored_alike
     right = one.correct[sides[0]], other.correct[sides[1]]
-    what, labelled = "right or wrong alike", False
+    labelled = False
     said: tuple[NDArray[Any], NDArray[Any]] = right
     if one.answers is not None and other.answers is not None:
-        what, labelled = "the same", True
+        labelled = True
         said = one.answers[sides[0]], _renamed(other, one.labels)[sides[1]]
         both &= ~(_nearly_one(said[0], both) | _nearly_one(said[1], both))[:, np.newaxis]
     equal = said[0] == said[1]
@@ -89,12 +88,14 @@ def _compared(one: Seen, other: Seen) -> Flag | None:
     left = _unexplained(*said, both, unknown)
     if left < _DIFFERENCES or cells - same > _LESS * left:
         return None
-    return Flag(
-        "identical_models",
-        f"{count(same)} of {count(cells)} answers ({percent(same / cells)}) to the same "
-        f"prompts are {what} as those of {other.model} (by chance {percent(chance / cells)} "
-        "would be): look whether the two are one model.",
-    )
+    parameters = {
+        "case": "labels" if labelled else "right",
+        "same": same,
+        "answers": cells,
+        "other": other.model,
+        "by_chance": chance / cells,
+    }
+    return Flag("identical_models", parameters)
 
 
 def _nearly_one(said: NDArray[Any], both: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -172,11 +173,8 @@ def _scored_alike(
     same = int(((first == second) | (np.isnan(first) & np.isnan(second))).all(axis=1).sum())
     if not _are_one(cells, same, chance):
         return None
-    return Flag(
-        "identical_models",
-        f"{count(same)} of {count(cells)} answers ({percent(same / cells)}) to the same prompts "
-        f"have exactly the scores of {other.model}: look whether the two are one model.",
-    )
+    parameters = {"case": "scores", "same": same, "answers": cells, "other": other.model}
+    return Flag("identical_models", parameters)
 
 
 def _unscored(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.bool_]:

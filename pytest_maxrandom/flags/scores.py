@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_maxrandom.flags.accident import of_several
-from pytest_maxrandom.flags.flag import Flag
-from pytest_maxrandom.flags.wording import of_prompts
-from pytest_maxrandom.notation import count, p_value, percent
+from pytest_maxrandom.flags.flag import Flag, of_several
 from pytest_maxrandom.stats.labels import LITTLE_MASS
 
 if TYPE_CHECKING:
@@ -46,15 +43,13 @@ def never_right(tried: Seen) -> Iterator[Flag]:
     accident = of_several(singles.tolist(), t)
     if accident.log_p > math.log(_NEVER):
         return
-    p = p_value(math.exp(accident.log_p), accident.log_p)
-    several = f"of {count(t)} guessers {count(accident.times)} or more are"
-    who = "a guesser is" if t == 1 else several
-    yield Flag(
-        "never_right",
-        f"{of_prompts(len(wrong), t, 'is', 'are')} right on no example; {who} with "
-        f"probability {p} at most: look whether texts were cut, answers were not understood, or "
-        "right and wrong were exchanged.",
-    )
+    parameters = {
+        "told": len(wrong),
+        "prompts": t,
+        "guessers": accident.times,
+        "log_p": accident.log_p,
+    }
+    yield Flag("never_right", parameters)
 
 
 def tied(tried: Seen) -> Iterator[Flag]:
@@ -69,38 +64,31 @@ def tied(tried: Seen) -> Iterator[Flag]:
     numbers = there.sum(axis=2)
     lacking = tried.evaluated & ((numbers < numbers.max(axis=0)) | (numbers == 0))
     if part := _more_than(_NAN, lacking, tried):
-        yield Flag(
-            "tied_scores",
-            f"{part} have scores that are no numbers (NaN): look for overflow in the run.",
-        )
+        yield Flag("tied_scores", {"case": "no_numbers", **part})
     second, best = np.moveaxis(np.sort(np.where(there, scores, -np.inf), axis=2)[..., -2:], 2, 0)
     equal = tried.evaluated & (numbers > 1) & (best == second)
     if part := _more_than(_TIED, equal, tried, least=_FEW):
-        yield Flag(
-            "tied_scores",
-            f"In {part} the highest score is exactly that of another choice: look whether the "
-            "scored text tells the choices apart, and how scores are rounded.",
-        )
+        yield Flag("tied_scores", {"case": "equal", **part})
 
 
 def _more_than(
     share: float, marked: NDArray[np.bool_], tried: Seen, *, least: int = 1
-) -> str | None:
-    """Say of how many answers something holds, where it is more than a share of them.
+) -> dict[str, Any] | None:
+    """Count the answers of which something holds, where it is more than a share of them.
 
     Returns
     -------
-    str or None
+    dict of str, or None
         Of all prompts; of the best where it is that one only; None where it is neither.
     """
-    rows = {"": np.arange(len(marked))}
+    rows: dict[str | None, NDArray[np.intp]] = {None: np.arange(len(marked))}
     if tried.outcome is not None:
         best = tried.outcome.best
-        rows[f" of prompt {tried.prompts[best]!r}, the best,"] = np.array([best])
-    for whose, those in rows.items():
+        rows[tried.prompts[best]] = np.array([best])
+    for prompt, those in rows.items():
         part, whole = int(marked[those].sum()), int(tried.sizes[those].sum())
         if part >= least and part > share * whole:
-            return f"{count(part)} of {count(whole)} answers ({percent(part / whole)}){whose}"
+            return {"told": part, "answers": whole, "best": prompt}
     return None
 
 
@@ -114,10 +102,10 @@ def label_mass(tried: Seen) -> Iterator[Flag]:
     low = means < LITTLE_MASS
     best = tried.outcome is not None and bool(low[rows == tried.outcome.best].any())
     if best or 2 * low.sum() > len(rows):
-        yield Flag(
-            "label_mass",
-            f"{of_prompts(int(low.sum()), len(tried.prompts), 'gives', 'give')} all labels "
-            f"together a probability below {percent(LITTLE_MASS)} (the least is "
-            f"{percent(float(means.min()))}, mean over the examples): the model would say "
-            "something else; look at the text before the answer.",
-        )
+        parameters = {
+            "told": int(low.sum()),
+            "prompts": len(tried.prompts),
+            "below": LITTLE_MASS,
+            "least": float(means.min()),
+        }
+        yield Flag("label_mass", parameters)

@@ -1,19 +1,26 @@
-"""Texts that were cut."""
+"""The texts of examples: cut, or shared by several, as sets of choices may be."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pytest_maxrandom.flags.flag import Flag
-from pytest_maxrandom.notation import count, span
+from pytest_maxrandom.stats.clusters import design_effect, effective_n, follows
+from pytest_maxrandom.sweeps.labels import RECURRING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from pytest_maxrandom.flags.seen import Seen
 
-_LONG = 100
+_EQUALLY_LONG = 100
 """Characters from which on texts do not have the same length by accident."""
 _FEWEST = 5
 _SHARE = 0.05
@@ -21,6 +28,18 @@ _WHOLE = 0.8
 """Share of the shorter texts that must end as texts do, so that the longest say something."""
 _BROKEN = 0.5
 _SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s|[\u3002\uff01\uff1f]")
+_LONG = 200
+"""Characters in a row that are no accident."""
+_FRAME = 20
+"""Characters in a row from which on what most inputs have in common is their frame."""
+_WORTH = 0.8
+"""Share of n examples that they must be worth, so that their number is not misleading."""
+_FOLLOW = 0.001
+"""Probability of right answers that follow the text as far, where they do not depend on it."""
+_FEW = 200
+_NOTHING = np.zeros(0, dtype=np.uint64)
+_BASE = 0x9E3779B97F4A7C15
+"""Odd, so that its powers can be divided by modulo 2^64."""
 
 
 def cut(tried: Seen) -> Iterator[Flag]:
@@ -43,7 +62,7 @@ def cut(tried: Seen) -> Iterator[Flag]:
         shorter = [text for text in texts if length(text) < most - stripped]
         if (
             len(longest) >= max(_FEWEST, _SHARE * len(texts))
-            and min(map(len, longest)) >= _LONG
+            and min(map(len, longest)) >= _EQUALLY_LONG
             and _ended(longest) <= _BROKEN
             and (
                 _ended(shorter) >= _WHOLE
@@ -51,12 +70,14 @@ def cut(tried: Seen) -> Iterator[Flag]:
                 else _end_anywhere(longest, length)
             )
         ):
-            yield Flag(
-                "cut_text",
-                f"The inputs of {count(len(longest))} examples are the longest with exactly "
-                f"{span([*map(length, longest)])} {unit} each, and most of them end in the middle "
-                "of a sentence: look whether their text was cut.",
-            )
+            lengths = [length(text) for text in longest]
+            parameters = {
+                "case": "input",
+                "examples": len(longest),
+                "lengths": [min(lengths), max(lengths)],
+                "unit": unit,
+            }
+            yield Flag("cut_text", parameters)
             return
 
 
@@ -64,11 +85,7 @@ def full(tried: Seen) -> Iterator[Flag]:
     """Find texts that fill the model's context: somebody cut them so that they fit."""
     pairs = int(tried.evaluated.sum())
     if tried.full_texts >= max(_FEWEST, _SHARE * pairs):
-        yield Flag(
-            "cut_text",
-            f"The texts of {count(tried.full_texts)} of {count(pairs)} (prompt, example) pairs are "
-            "exactly as long as the model's context: look whether they were cut to fit it.",
-        )
+        yield Flag("cut_text", {"case": "context", "texts": tried.full_texts, "pairs": pairs})
 
 
 def _ended(texts: Sequence[str]) -> float:
@@ -84,3 +101,202 @@ def _end_anywhere(texts: Sequence[str], length: Callable[[str], int]) -> bool:
     last = [_SENTENCE_END.split(text)[-1] for text in texts]
     begun = [end for end, text in zip(last, texts, strict=True) if end != text]
     return len(begun) >= _WHOLE * len(texts) and len({*map(length, begun)}) >= _FEWEST
+
+
+def clustered(tried: Seen) -> Iterator[Flag]:
+    """Find examples that belong together without a stated cluster, and tell them once."""
+    found = [*shared_text(tried)]
+    yield from found
+    if all(flag.kind != "clustered_answers" for flag in found):
+        yield from shared_choices(tried)
+
+
+def shared_choices(tried: Seen) -> Iterator[Flag]:
+    """Find sets of choices that recur with the same right answer, and no stated cluster.
+
+    Who prefers some choices to others, whatever is asked, answers each set alike, so guessers vary
+    as on fewer examples. Sets that recur often are shuffled by themselves. With as many choices,
+    right answers are compared by their alphabetical places: where the set does not matter, they
+    follow it no more than if they were shuffled.
+    """
+    if tried.offered is None or tried.alphabetical is None:
+        return
+    kept = [*dict.fromkeys(tried.copies or range(len(tried.offered)))]
+    sets = [tried.offered[place] for place in kept]
+    stated = tried.clusters or (None,) * len(tried.offered)
+    groups = _unstated(sets, [stated[place] for place in kept])
+    gold = [tried.alphabetical[place] for place in kept]
+    alike = _Alike.of([*map(len, sets)], gold, groups)
+    n = len(kept)
+    if n >= _WORTH * n * alike.effect or not alike.follows():
+        return
+    first, second = next(
+        (one, other)
+        for other, choices in enumerate(groups)
+        for one in range(other)
+        if groups[one] == choices and gold[one] == gold[other]
+    )
+    many = sum(times for times in Counter(groups).values() if times > 1)
+    parameters = {
+        "case": "choices",
+        "examples": many,
+        "n": n,
+        "alike": [tried.examples[kept[place]] for place in (first, second)],
+        "worth": n / alike.effect,
+    }
+    yield Flag("clustered_answers", parameters)
+
+
+@dataclass(frozen=True)
+class _Alike:
+    """Right answers by the number of choices: of other ones, places mean something else."""
+
+    parts: list[tuple[list[frozenset[int]], list[Hashable]]]
+    """Of the examples with as many choices the right answers and what may be clusters."""
+
+    @classmethod
+    def of(
+        cls, sizes: Sequence[int], gold: Sequence[frozenset[int]], groups: Sequence[Hashable]
+    ) -> _Alike:
+        members = [np.flatnonzero(np.equal(sizes, size)).tolist() for size in sorted(set(sizes))]
+        return cls([([gold[at] for at in each], [groups[at] for at in each]) for each in members])
+
+    @property
+    def effect(self) -> float:
+        """The design effect of all."""
+        n = sum(len(gold) for gold, _ in self.parts)
+        return sum(len(gold) * design_effect(gold, groups) for gold, groups in self.parts) / n
+
+    def follows(self) -> bool:
+        """Tell whether right answers follow their groups in one part at least."""
+        clustered = [part for part in self.parts if len(set(part[1])) < len(part[1])]
+        permutations = round(len(clustered) / _FOLLOW) - 1
+        return any(
+            follows(*part, permutations=permutations) * len(clustered) <= _FOLLOW * (1 + 1e-9)
+            for part in clustered
+        )
+
+
+def _unstated(
+    sets: Sequence[tuple[str, ...]], clusters: Sequence[str | None]
+) -> list[tuple[str, ...] | int]:
+    """Return per example its set of choices where that recurs in a few examples, else its place.
+
+    A set whose examples are all in one stated cluster is told by that.
+    """
+    within: dict[tuple[str, ...], Counter[str | int]] = {}
+    for place, (choices, cluster) in enumerate(zip(sets, clusters, strict=True)):
+        within.setdefault(choices, Counter())[place if cluster is None else cluster] += 1
+    few = {
+        choices
+        for choices, stated in within.items()
+        if len(stated) > 1 and stated.total() < RECURRING
+    }
+    return [choices if choices in few else place for place, choices in enumerate(sets)]
+
+
+def shared_text(tried: Seen) -> Iterator[Flag]:
+    """Find examples that share a long text, such as a passage, and no stated cluster.
+
+    Who knows one text and not another is right on as many examples as few of them, so accuracies
+    are less certain than n says. Where right answers follow the text, guessers are as well: who
+    answers each text alike varies as on fewer examples, while p-values count n. They do not where
+    right answers do not depend on the text, as in questions from a few patterns, or differ by
+    design, as in two versions of one story. Copies are told by themselves.
+    """
+    if tried.inputs is None or tried.alphabetical is None:
+        return
+    kept = [*dict.fromkeys(tried.copies or range(len(tried.inputs)))]
+    texts = same_text([tried.inputs[place] for place in kept])
+    clusters = tried.clusters or (None,) * len(tried.inputs)
+    stated = [clusters[place] or place for place in kept]
+    n, worth, apart = len(kept), effective_n(texts), effective_n(stated)
+    if worth >= _WORTH * apart:
+        return
+    sizes = Counter(texts)
+    largest = max(sizes, key=lambda text: sizes[text])
+    first, second, *_ = (
+        tried.examples[place] for place, text in zip(kept, texts, strict=True) if text == largest
+    )
+    found = {
+        "n": n,
+        "texts": len(sizes),
+        "alike": [first, second],
+        "characters": _LONG,
+        "beyond_clusters": bool(tried.clusters),
+    }
+    gold = [tried.alphabetical[place] for place in kept]
+    effect = design_effect(gold, texts)
+    if n < _WORTH * apart * effect and follows(gold, texts) <= _FOLLOW:
+        yield Flag("clustered_answers", {"case": "text", **found, "worth": n / effect})
+        return
+    yield Flag("shared_text", {**found, "worth": worth})
+
+
+def same_text(texts: Sequence[str]) -> list[int]:
+    """Return a number for each text, the same where they share a long part.
+
+    A part is 200 characters in a row of what is left without the frame: all that stands, with 20
+    characters in a row or more, in more than half of the texts (of many texts, of 100 to 200 of
+    them). White space counts as one space.
+    """
+    codes = [_coded(" ".join(text.split())) for text in texts]
+    frame = _frame(codes)
+    if len(frame):
+        codes = [each[~_covered(each, frame)] for each in codes]
+    groups = [*range(len(texts))]
+
+    def group(place: int) -> int:
+        while groups[place] != place:
+            groups[place] = groups[groups[place]]
+            place = groups[place]
+        return place
+
+    runs = [_hashes(each, _LONG) for each in codes]
+    places = np.repeat(groups, [*map(len, runs)])
+    hashes = np.concatenate([_NOTHING, *runs])
+    ordered = np.sort(hashes)
+    again = np.flatnonzero(np.isin(hashes, ordered[1:][ordered[1:] == ordered[:-1]]))
+    again = again[np.argsort(hashes[again], kind="stable")]
+    same = hashes[again][1:] == hashes[again][:-1]
+    pairs = np.stack((places[again][:-1], places[again][1:]), axis=1)[same]
+    for one, other in set(map(tuple, pairs.tolist())):
+        groups[group(other)] = group(one)
+    return [group(place) for place in range(len(texts))]
+
+
+def _coded(text: str) -> NDArray[np.uint64]:
+    """Return a large number for each character, so that sums of few of them differ."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint64)
+    mixed: NDArray[np.uint64] = (codes + np.uint64(1)) * np.uint64(0xD6E8FEB86659FD93)
+    return mixed ^ (mixed >> np.uint64(32))
+
+
+def _hashes(codes: NDArray[np.uint64], length: int) -> NDArray[np.uint64]:
+    """Return a hash for each run of so many characters: a polynomial modulo 2^64."""
+    if len(codes) < length:
+        return _NOTHING
+    powers = np.cumprod(np.full(len(codes), _BASE, dtype=np.uint64))
+    sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(codes * powers)))
+    inverse = np.full(len(codes) - length + 1, pow(_BASE, -1, 1 << 64), dtype=np.uint64)
+    runs: NDArray[np.uint64] = (sums[length:] - sums[:-length]) * np.cumprod(inverse)
+    return runs
+
+
+def _frame(codes: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
+    """Return the runs that stand in more than half of the texts, ascending."""
+    some = codes[:: len(codes) // _FEW + 1]
+    runs = np.concatenate([_NOTHING, *(np.unique(_hashes(each, _FRAME)) for each in some)])
+    different, times = np.unique(runs, return_counts=True)
+    frame: NDArray[np.uint64] = different[2 * times > len(some)]
+    return frame
+
+
+def _covered(codes: NDArray[np.uint64], frame: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Mark the characters that are part of such a run."""
+    starts = np.flatnonzero(np.isin(_hashes(codes, _FRAME), frame))
+    changes = np.zeros(len(codes) + 1, dtype=np.int64)
+    changes[starts] += 1
+    changes[starts + _FRAME] -= 1
+    covered: NDArray[np.bool_] = np.cumsum(changes)[:-1] > 0
+    return covered

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,5 +73,7 @@ class RedFlag:
     kind: RedFlagKind
     severity: Severity
     """fail: the claim fails for it; warn: it is told. What is ignored is in no record."""
-    text: str
-    """One sentence."""
+    text: str = ""
+    """One sentence, made by the reports of kind and parameters; older records have nothing else."""
+    parameters: dict[str, Any] = field(default_factory=dict)
+    """What was found: numbers and names."""

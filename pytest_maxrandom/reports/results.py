@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from pytest_maxrandom.errors import ReportError, dotted
 from pytest_maxrandom.record import SCHEMA_VERSION, RunRecord
 from pytest_maxrandom.record.red_flags import DEFAULTS
+from pytest_maxrandom.reports.wording import word
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,9 +82,12 @@ def load(path: Path) -> RunRecord:
         if isinstance(found := content.get(name), list)
     }
     try:
-        return TypeAdapter(RunRecord).validate_python(content | lists)
+        run = TypeAdapter(RunRecord).validate_python(content | lists)
     except ValidationError as error:
         raise ReportError(f"{path}: {_first(error)}") from error
+    for claim in run.claims:
+        word(claim)
+    return run
 
 
 def _read(path: Path) -> Any:

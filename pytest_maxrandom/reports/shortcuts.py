@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.flags.heuristics import NAMES
 from pytest_maxrandom.notation import accuracy, equals, p_value
+from pytest_maxrandom.reports.flag_sentences import HEURISTICS, MEASURES
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import ClaimRecord
-    from pytest_maxrandom.record.shortcuts import Measure
-
-_MEASURES: dict[Measure, str] = {
-    "accuracy": "an accuracy",
-    "balanced_accuracy": "a balanced accuracy",
-}
 
 
 def shortcuts(claim: ClaimRecord) -> str:
@@ -23,8 +17,8 @@ def shortcuts(claim: ClaimRecord) -> str:
     if found is None:
         return ""
     parts = [
-        f"{NAMES[found.heuristic]}, the best of {len(found.heuristics)} heuristics, has "
-        f"{_MEASURES[found.measure]} of {accuracy(found.heuristic_score)} (sign-flip p of the best "
+        f"{HEURISTICS[found.heuristic]}, the best of {len(found.heuristics)} heuristics, has "
+        f"{MEASURES[found.measure]} of {accuracy(found.heuristic_score)} (sign-flip p of the best "
         f"prompt's {accuracy(found.best)} {equals(p_value(found.heuristic_p))})"
     ]
     if found.choices_only is not None:

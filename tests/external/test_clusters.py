@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pytest_maxrandom.flags.shared import clustered, same_text
+from pytest_maxrandom.flags.texts import clustered, same_text
 from pytest_maxrandom.prompts.sampling import validation_set
 from pytest_maxrandom.stats.clusters import effective_n
 from pytest_maxrandom.suite.spec import TaskSpec, ValidationSpec
 from pytest_maxrandom.tasks import Task, load_task
-from tests.unit.flags.made import seen
+from tests.unit.flags.made import seen, worded
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +64,7 @@ def test_three_pronouns_of_one_sentence_are_one_question(data_dir: Path, n: int)
     task = load(data_dir, "disambiguation_qa")
     (flag,) = flags(task, max_examples=n)
     assert flag.kind == "clustered_answers"
-    assert "examples with the same choices have the same right answer" in flag.text
+    assert "examples with the same choices have the same right answer" in worded(flag)
     named = [replace(each, cluster=str(sorted(each.choices))) for each in task.examples]
     assert flags(replace(task, examples=tuple(named)), max_examples=n) == []
 

@@ -19,7 +19,7 @@ from pytest_maxrandom.flags import Seen, find
 from pytest_maxrandom.recorded.plan import plan_recorded
 from pytest_maxrandom.stats.permutation import max_t_test
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
-from tests.unit.flags.made import answered, outcome, seen
+from tests.unit.flags.made import answered, outcome, seen, worded
 from tests.unit.recorded.suites import flags
 
 if TYPE_CHECKING:
@@ -74,7 +74,9 @@ def experiments(data_dir: Path) -> dict[Key, dict[str, str]]:
 
 
 def flagged(results: dict[Key, list[Flag]], kind: str) -> dict[Key, str]:
-    return {key: flag.text for key, all_ in results.items() for flag in all_ if flag.kind == kind}
+    return {
+        key: worded(flag) for key, all_ in results.items() for flag in all_ if flag.kind == kind
+    }
 
 
 def test_a_task_of_two_choices_is_found_by_complementary_prompts(
@@ -249,7 +251,7 @@ def test_losses_that_do_not_depend_on_the_example_are_found(
     """Fault 4 in the samples: with four long demonstrations nothing is left of the question."""
     constant = [f for f in find(sample(data_dir / "paper" / "samples" / name))
                 if f.kind == "constant_scores"]  # fmt: skip
-    assert [flag.text for flag in constant] == told
+    assert [worded(flag) for flag in constant] == told
 
 
 @pytest.fixture(scope="module")
@@ -281,7 +283,7 @@ def test_tied_scores_are_found_in_two_models_counterfactuals(
         for variant in {name.rsplit("__", 1)[0] for name in arrays if name.endswith("logprob")}:
             for flag in find(asked(arrays, variant)):
                 if flag.kind == "tied_scores":
-                    told[model, variant] = flag.text.split("(")[1].split(")")[0]
+                    told[model, variant] = worded(flag).split("(")[1].split(")")[0]
     never = [f"never_{label}_cf" for label in "ABCD"]
     assert {key: share for key, share in told.items() if key[0] == "Mistral-7B"} == {
         ("Mistral-7B", variant): "57.6 %" for variant in never
@@ -296,7 +298,7 @@ def test_hardly_any_mass_on_the_letters_is_found_in_mistral(
     label_bias: dict[str, dict[str, np.ndarray]],
 ) -> None:
     told = {
-        model: [flag.text for flag in find(asked(arrays, "cloze")) if flag.kind == "label_mass"]
+        model: [worded(flag) for flag in find(asked(arrays, "cloze")) if flag.kind == "label_mass"]
         for model, arrays in label_bias.items()
     }
     assert told["GPT2"] == told["LLaMa3-8B"] == []
@@ -310,9 +312,9 @@ def test_one_label_for_everything_is_found_in_gpt2(
 ) -> None:
     """It says A to 98 %."""
     for model, arrays in label_bias.items():
-        told = {f.kind: f.text for f in find(asked(arrays, "cloze"))}
+        told = {f.kind: worded(f) for f in find(asked(arrays, "cloze"))}
         assert ("constant_answers" in told) == (model == "GPT2")
-    told = {f.kind: f.text for f in find(asked(label_bias["GPT2"], "cloze"))}
+    told = {f.kind: worded(f) for f in find(asked(label_bias["GPT2"], "cloze"))}
     assert "says 'A' to 98.2 %" in told["constant_answers"]
 
 
@@ -332,7 +334,7 @@ def test_a_label_that_beats_guessers_is_found_in_gpt2(
     assert p_max == pytest.approx(0.0185, abs=1e-4)
     judged = outcome(correct, n, p_max=p_max, permutation_p=test.p_value)
     sweep = answered(shown.answers, part["cloze__gold"].astype(int).tolist(), outcome=judged)
-    told = {flag.kind: flag.text for flag in find(sweep)}
+    told = {flag.kind: worded(flag) for flag in find(sweep)}
     assert told.keys() == {"constant_answers", "majority", "max_t"}
     most = np.bincount(part["cloze__gold"].astype(int)).max()
     assert f"is right on {most} of {n} examples; the best prompt is not above" in told["majority"]

@@ -19,6 +19,7 @@ from pytest_maxrandom.recorded.claims import RecordedClaim
 from pytest_maxrandom.recorded.evaluation import assess_recorded
 from pytest_maxrandom.reports.predictions import append
 from pytest_maxrandom.reports.red_flags import explained
+from pytest_maxrandom.reports.wording import word
 
 if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import PlannedClaim
@@ -49,9 +50,12 @@ class ClaimItem(SuiteItem):
 
     def runtest(self) -> None:
         """Judge the best of the prompts."""
-        self.judge()
-        self._tell(_FOUND)
         record = self.record
+        try:
+            self.judge()
+        finally:
+            word(record)
+        self._tell(_FOUND)
         if record.red_flags:
             kinds = dict.fromkeys(flag.kind for flag in record.red_flags)
             self.user_properties.append(("red_flags", ", ".join(kinds)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -291,7 +290,7 @@ def test_long_shared_texts_are_no_labels() -> None:
 def test_fewer_prompts_than_asked_for_are_told() -> None:
     seen = swept(different(12), guess, count=20)
     assert kinds(seen) == ["repeated_prompts"]
-    assert find(seen)[0].text.startswith("Only 12 of 20 prompts are distinct; t = 12 counts those")
+    assert find(seen)[0].parameters == {"distinct": 12, "asked": 20, "t": 12}
     variants: dict[str, Any] = {
         "instructions": [f"Answer {i}. " for i in range(3)],
         "combine": "cross",
@@ -317,11 +316,11 @@ def test_another_model_with_the_same_answers_is_told() -> None:
     assert find(replace(one, others=(other,))) == []
     (flag,) = find(replace(one, others=(other, twin)))
     assert flag.kind == "identical_models"
-    assert " to the same prompts have exactly the scores of twin: look" in flag.text
+    assert (flag.parameters["case"], flag.parameters["other"]) == ("scores", "twin")
     unscored = [replace(each, log_likelihoods=None) for each in (one, twin)]
     (flag,) = find(replace(unscored[0], others=(unscored[1],)))
-    (chance,) = re.findall(r"those of twin \(by chance ([0-9.]+) %", flag.text)
-    assert float(chance) == pytest.approx(25, abs=1)
+    assert flag.parameters["other"] == "twin"
+    assert flag.parameters["by_chance"] == pytest.approx(0.25, abs=0.01)
 
 
 @pytest.mark.parametrize("name", ["kind_of[demo-llama-nf4-0shot]"])

@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_maxrandom.flags import Outcome, Seen
+from pytest_maxrandom.record import RedFlag
+from pytest_maxrandom.reports.flag_sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+    from pytest_maxrandom.flags import Flag
 
 
 def seen(correct: ArrayLike, **given: Any) -> Seen:
@@ -57,3 +61,8 @@ def outcome(correct: int, n: int, **given: Any) -> Outcome:
         "level": 0.05,
     }
     return Outcome(**(usual | {"correct": correct, "n": n} | given))
+
+
+def worded(flag: Flag) -> str:
+    """Return the sentence of a flag."""
+    return sentence(RedFlag(flag.kind, "warn", parameters=dict(flag.parameters)))

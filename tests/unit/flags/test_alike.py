@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_maxrandom.flags import find
+from pytest_maxrandom.flags import Flag, find
 from tests.unit.flags.made import answered, outcome, seen
 
 T, N = 30, 200
 
 
-def said(correct: np.ndarray, chance: Fraction = Fraction(1, 2), **given: Any) -> list[str]:
+def said(correct: np.ndarray, chance: Fraction = Fraction(1, 2), **given: Any) -> list[Flag]:
     """Return the flag on a claim of p_max that is judged of these results alone."""
     counts = correct.sum(axis=1)
     best = int(counts.argmax())
@@ -25,7 +25,7 @@ def said(correct: np.ndarray, chance: Fraction = Fraction(1, 2), **given: Any) -
     )
     usual: dict[str, Any] = {"chance": chance, "outcome": judged}
     found = find(seen(correct, **(usual | given)))
-    return [flag.text for flag in found if flag.kind == "near_identical_prompts"]
+    return [flag for flag in found if flag.kind == "near_identical_prompts"]
 
 
 def right(share: float = 0.7) -> np.ndarray:
@@ -40,13 +40,8 @@ def constant(seed: int, share: float, saying: float) -> np.ndarray:
 
 def test_one_vector_of_unbalanced_labels_is_told() -> None:
     """They pass: 140 of 200 has p_max = 2e-7 at t = 30."""
-    (text,) = said(np.tile(right(), (T, 1)))
-    assert text == (
-        "29 of 30 prompts are right on the same examples as the best one, or on exactly the others "
-        "(0 % of the answers differ), and its accuracy is .700: one label for every example looks "
-        "like that, and without labels nothing tells it from knowledge; give answers and right "
-        "answers."
-    )
+    (flag,) = said(np.tile(right(), (T, 1)))
+    assert flag.parameters == {"told": 29, "prompts": 30, "differing": 0.0, "reached": 0.7}
 
 
 @pytest.mark.parametrize("seed", range(5))

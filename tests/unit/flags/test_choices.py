@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_maxrandom.flags import find
+from pytest_maxrandom.flags import Flag, find
 from tests.unit.flags.made import answered, seen
 
 T, N = 40, 100
@@ -24,19 +24,20 @@ def test_a_declared_chance_that_is_not_that_of_the_examples_is_told() -> None:
     assert find(seen(guesses(), **given, declared_chance=Fraction(1, 2))) == []
     (flag,) = find(seen(guesses(), **given, declared_chance=FIFTH))
     assert flag.kind == "choices"
-    assert flag.text == (
-        "By the results, whose examples have 2 choices, chance is 1/2, but chance is said to be "
-        "1/5: look how many choices there are."
-    )
+    assert flag.parameters == {
+        "case": "chance",
+        "choices": [2, 2],
+        "chance": "1/2",
+        "stated": "1/5",
+    }
 
 
 def test_a_mean_chance_may_be_rounded() -> None:
     given = {"choices": (3, 4, 4, 4, 5) * 20, "chance": FIFTH}  # mean .25667
     assert find(seen(guesses(), **given, declared_chance=Fraction(257, 1000))) == []
     (flag,) = find(seen(guesses(), **given, declared_chance=Fraction(1, 4)))
-    assert "have 3 to 5 choices, chance is .257 on average, but chance is said to be 1/4" in (
-        flag.text
-    )
+    assert flag.parameters["chance"] == pytest.approx(0.25667, abs=1e-5)
+    assert (flag.parameters["choices"], flag.parameters["stated"]) == ([3, 5], "1/4")
 
 
 def test_a_mix_of_chances_does_not_tell_which_example_has_which() -> None:
@@ -48,10 +49,7 @@ def test_a_mix_of_chances_does_not_tell_which_example_has_which() -> None:
     assert find(answered(answers, gold, **given)) == []
     assert find(answered(answers, gold, **given, choices=tuple(choices.tolist()))) == []
     (flag,) = find(answered(answers, gold, **given, choices=(2, 3, 6, 6) * 25))
-    assert flag.text.endswith(
-        "chance is said to be 1/6 for 50 examples, 1/2 for 50 examples: look how many choices "
-        "there are."
-    )
+    assert flag.parameters["stated"] == {"1/2": 50, "1/6": 50}
 
 
 def test_several_right_choices_are_counted_in_the_chance() -> None:
@@ -65,11 +63,8 @@ def test_more_labels_in_an_example_than_there_are_said_to_be_choices_are_told() 
     answers, gold = rng.integers(4, size=(T, N)), rng.integers(4, size=N).tolist()
     assert find(answered(answers, gold, declared_chance=Fraction(1, 4))) == []
     (flag,) = find(answered(answers, gold, declared_chance=Fraction(1, 2)))
-    assert flag.kind == "choices"
-    assert flag.text.startswith(
-        "In 100 of 100 examples the answers and the right answer are of up to 4 different choices, "
-        "but chance is said to be 1/2"
-    )
+    more = {"told": 100, "examples": 100, "labels": 4}
+    assert flag == Flag("choices", {"case": "more", **more, "stated": "1/2"})
 
 
 def test_a_mean_chance_says_nothing_of_one_example() -> None:
@@ -91,14 +86,14 @@ def test_fewer_labels_than_there_are_said_to_be_choices_are_told() -> None:
     given = {"chance": Fraction(1, 2), "m": 5}
     assert find(answered(answers, gold, **given, declared_chance=Fraction(1, 2))) == []
     (flag,) = find(answered(answers, gold, **given, declared_chance=FIFTH))
-    assert flag.kind == "choices"
-    assert flag.text.startswith("Only 2 different answers are ever given or right in 100 examples")
+    fewer = {"case": "fewer", "labels": 2, "examples": 100}
+    assert flag == Flag("choices", {**fewer, "stated": "1/5"})
     few = answered(answers[:, :5], gold[:5], **given, declared_chance=FIFTH)
     assert find(few) == []
 
 
-@pytest.mark.parametrize(("given", "said", "told"), [(2, 5, "Only 2 different answers"),
-                         (4, 2, "In 100 of 100 examples"), (2, 2, ""), (4, 4, "")])  # fmt: skip
+@pytest.mark.parametrize(("given", "said", "told"), [(2, 5, "fewer"), (4, 2, "more"),
+                         (2, 2, ""), (4, 4, "")])  # fmt: skip
 def test_numbers_of_choices_that_the_results_say_are_compared_with_the_answers(
     given: int, said: int, told: str
 ) -> None:
@@ -107,10 +102,8 @@ def test_numbers_of_choices_that_the_results_say_are_compared_with_the_answers(
     numbers: dict[str, Any] = {"chance": Fraction(1, said), "choices": (said,) * N, "m": 5}
     found = find(answered(answers, gold, **numbers, choices_shown=False))
     assert [flag.kind for flag in found if flag.kind == "choices"] == ["choices"] * bool(told)
-    assert not told or found[0].text.startswith(told)
-    assert not told or found[0].text.endswith(
-        f"but the results say {said} choices: look how many choices there are."
-    )
+    assert not told or found[0].parameters["case"] == told
+    assert not told or found[0].parameters["choices"] == [said, said]
     # Where the choices themselves are there, some of them may never be right.
     assert "choices" not in [flag.kind for flag in find(answered(answers, gold, **numbers))]
 
@@ -122,10 +115,8 @@ def test_more_choices_than_one_example_has_are_told_where_they_differ() -> None:
     stated: dict[str, Any] = {"chance": Fraction(3, 8), "choices_shown": False}
     assert find(answered(answers, gold, **stated, choices=tuple(choices.tolist()))) == []
     (flag,) = find(answered(answers, gold, **stated, choices=tuple(choices[::-1].tolist())))
-    assert flag.text.startswith(
-        "In 50 of 100 examples the answers and the right answer are of up to 4 different choices, "
-        "but the results say 2 to 4 choices"
-    )
+    more = {"told": 50, "examples": 100, "labels": 4}
+    assert flag.parameters == {"case": "more", **more, "choices": [2, 4]}
 
 
 def test_letters_that_an_example_does_not_have_are_none_of_its_choices() -> None:
@@ -172,16 +163,15 @@ def test_a_rounded_chance_is_that_of_whole_choices() -> None:
     answers, gold = rng.integers(5, size=(T, N)), rng.integers(5, size=N).tolist()
     for declared in (Fraction(1, 3), Fraction(33, 100)):
         (flag,) = find(answered(answers, gold, m=5, declared_chance=declared))
-        assert "are of up to 5 different choices" in flag.text
+        assert flag.parameters["labels"] == 5
 
 
 def test_complementary_prompts_have_two_choices() -> None:
     correct = guesses()
     correct[5] = ~correct[2]
     (flag,) = find(seen(correct, chance=FIFTH))
-    assert flag.kind == "complementary_prompts"
-    assert flag.text.startswith("Prompts '2' and '5' are right on exactly complementary examples")
-    assert "chance is 1/5" in flag.text
+    assert (flag.kind, flag.parameters["prompts"]) == ("complementary_prompts", ["2", "5"])
+    assert flag.parameters["chance"] == "1/5"
     assert find(seen(correct, chance=Fraction(1, 2))) == []
 
 
@@ -193,11 +183,10 @@ def test_complementary_prompts_that_leave_out_their_demonstrations_are_compared_
         evaluated[row, [row, row + T]] = False
     given: dict[str, Any] = {"chance": FIFTH, "evaluated": evaluated, "shots": 2}
     (flag,) = find(seen(correct & evaluated, **given))
-    assert flag.kind == "complementary_prompts"
-    assert flag.text.startswith("Prompts '2' and '5' are right on exactly complementary examples")
+    assert (flag.kind, flag.parameters["prompts"]) == ("complementary_prompts", ["2", "5"])
     both = evaluated[2] & evaluated[5]
     shares = sorted(correct[row, both].mean() for row in (2, 5))
-    assert "({} and {})".format(*(f"{share:.3f}"[1:] for share in shares)) in flag.text
+    assert flag.parameters["accuracies"] == pytest.approx(shares)
     correct[5, 70] = correct[2, 70]  # both were scored on it
     assert find(seen(correct & evaluated, **given)) == []
 
@@ -239,22 +228,20 @@ def test_complementary_prompts_say_nothing_of_examples_that_show_more_choices() 
     assert "complementary_prompts" not in [flag.kind for flag in told]
 
 
-def unknown_gold(answers: np.ndarray, gold: np.ndarray, declared: Fraction) -> list[str]:
+def unknown_gold(answers: np.ndarray, gold: np.ndarray, declared: Fraction) -> list[Flag]:
     """Return the flags of kind `choices` where only right and wrong are known of the answers."""
     given: dict[str, Any] = {"answers": answers, "labels": tuple("ABCDE"), "chance": declared}
     found = find(seen(answers == gold, **given, declared_chance=declared))
-    return [flag.text for flag in found if flag.kind == "choices"]
+    return [flag for flag in found if flag.kind == "choices"]
 
 
 def test_fewer_labels_are_told_where_one_of_them_is_always_right() -> None:
     rng = np.random.default_rng(0)
     answers, gold = rng.integers(2, size=(T, N)), rng.integers(2, size=N)
     assert unknown_gold(answers, gold, Fraction(1, 2)) == []
-    (text,) = unknown_gold(answers, gold, FIFTH)
-    assert text.startswith(
-        "Only 2 different answers are ever given, and one of them is right in each of 100 "
-        "examples to which all that are ever right were given, but chance is said to be 1/5"
-    )
+    (flag,) = unknown_gold(answers, gold, FIFTH)
+    fewer = {"case": "fewer_given", "labels": 2, "examples": 100}
+    assert flag.parameters == {**fewer, "stated": "1/5"}
     assert unknown_gold(answers[:, :12], gold[:12], FIFTH) == []  # (2/5)**12 is above 1e-6
     assert unknown_gold(answers[:1], gold, FIFTH) == []  # one prompt gives each example one
 
@@ -269,5 +256,6 @@ def test_more_labels_than_choices_are_told_without_the_right_answers() -> None:
     rng = np.random.default_rng(0)
     answers, gold = rng.integers(4, size=(T, N)), rng.integers(4, size=N)
     assert unknown_gold(answers, gold, Fraction(1, 4)) == []
-    (text,) = unknown_gold(answers, gold, Fraction(1, 2))
-    assert text.startswith("In 100 of 100 examples the answers and the right answer are of up to 4")
+    (flag,) = unknown_gold(answers, gold, Fraction(1, 2))
+    more = {"case": "more", "told": 100, "examples": 100, "labels": 4}
+    assert flag.parameters == {**more, "stated": "1/2"}

@@ -6,16 +6,14 @@ import dataclasses
 import itertools
 import random
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import get_args
 
 import pytest
 
-from pytest_maxrandom.flags.heuristics import NAMES, heuristics
+from pytest_maxrandom.flags.compare import heuristics
 from pytest_maxrandom.prompts.formats import shown_as, shown_order
+from pytest_maxrandom.record import HeuristicName
 from pytest_maxrandom.tasks.task import Example
-
-if TYPE_CHECKING:
-    from pytest_maxrandom.record import HeuristicName
 
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
 
@@ -70,7 +68,7 @@ def test_places_are_no_rule_where_nobody_sees_them() -> None:
     texts = {"longest", "shortest", "most_shared_words"}
     assert set(heuristics(made(3), shared=False, listed=False)) == texts
     assert set(heuristics(made(3), shared=True, listed=False)) == {*texts, "most_frequent"}
-    assert set(heuristics(made(3), shared=False, listed=True)) == set(NAMES)
+    assert set(heuristics(made(3), shared=False, listed=True)) == set(get_args(HeuristicName))
 
 
 def test_the_most_frequent_label_is_a_text_where_choices_are_shared_and_else_a_place() -> None:

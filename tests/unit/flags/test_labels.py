@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_maxrandom.flags import find, majority
+from pytest_maxrandom.flags import Flag, find, majority
 from pytest_maxrandom.flags.seen import ScoreOutcome
 from tests.unit.flags.made import answered, outcome, seen
 
@@ -24,18 +24,11 @@ def test_a_constant_answer_beats_the_best_of_ten_guessers_and_is_told_in_three_w
     judged = outcome(45, N, p_max=p_max, permutation_p=1.0)
     constant, best, shuffled = find(answered(np.zeros((T, N), int), GOLD, outcome=judged))
     assert (constant.kind, constant.mild) == ("constant_answers", False)
-    assert constant.text.startswith(
-        "10 of 10 prompts give nearly every example the same answer, though others are right as "
-        "well (the best prompt says 'A' to 100 %)"
-    )
-    assert best[:2] == (
-        "majority",
-        "Always saying 'A' is right on 45 of 100 examples; the best prompt is not above that.",
-    )
-    assert shuffled.kind == "max_t"
-    assert shuffled.text.startswith(
-        f"p_max {p_max:.1e} is below .05, but the permutation p is > .999"
-    )
+    assert constant.parameters == {
+        "told": 10, "prompts": 10, "prompt": None, "label": "A", "place": 1, "share": 1.0
+    }  # fmt: skip
+    assert best == Flag("majority", {"case": "accuracy", "label": "A", "correct": 45, "n": 100})
+    assert shuffled == Flag("max_t", {"p_max": p_max, "permutation_p": 1.0, "level": 0.05})
 
 
 def test_a_best_prompt_above_the_majority_answer_is_not_told() -> None:
@@ -65,7 +58,7 @@ def test_a_claim_that_fails_needs_no_such_flag() -> None:
 def test_places_in_a_list_are_no_words() -> None:
     answers = np.random.default_rng(0).permuted(np.tile(GOLD, (2, 1)), axis=1)
     (flag,) = find(answered(answers, GOLD, labels=(), outcome=outcome(40, N)))
-    assert flag.text.startswith("Always choosing the same place is right on 45 of 100 examples")
+    assert flag.parameters == {"case": "accuracy", "label": None, "correct": 45, "n": 100}
     assert find(answered(answers, GOLD, labels=(), comparable=False, outcome=outcome(40, N))) == []
 
 
@@ -92,8 +85,8 @@ def test_a_few_constant_prompts_are_told_if_one_is_the_best() -> None:
     best = outcome(45, N, best=6, passed=False)
     assert kinds(answers, GOLD, outcome=outcome(45, N, best=5, passed=False)) == []
     (flag,) = find(answered(answers, GOLD, outcome=best))
-    assert flag.text.startswith("2 of 10 prompts give nearly every example the same answer")
-    assert "(the best prompt says 'B' to 100 %)" in flag.text
+    named = [flag.parameters[name] for name in ("told", "prompts", "prompt", "label", "share")]
+    assert named == [2, 10, None, "B", 1.0]
 
 
 def test_one_right_label_leaves_nothing_else_to_say() -> None:
@@ -142,7 +135,5 @@ def test_a_constant_answer_in_another_score_than_accuracy_is_told(
     assert kinds(answers, GOLD, outcome=judged) == told
     if told:
         (flag,) = find(answered(answers, GOLD, outcome=judged))
-        assert flag.text == (
-            "Always saying 'B' has a balanced accuracy of .500; the best prompt's is not above "
-            "that."
-        )
+        parameters = {"case": "score", "label": "B", "score": score.name, "value": 0.5}
+        assert flag == Flag("majority", parameters)

@@ -36,13 +36,11 @@ def test_answers_of_one_model_under_two_names_are_told() -> None:
     other = one.copy()
     other[0, :4] = (other[0, :4] + 1) % M
     (flag,) = beside(one, other)
-    # By chance: of a quarter of the labels each, given the right one: .475**2 + 3 * .175**2
-    assert flag.text.startswith(
-        "3,996 of 4,000 answers (99.9 %) to the same prompts are the same as those of b (by chance "
-    )
-    by_chance = float(flag.text.split("by chance ")[1].split(" %")[0])
-    assert by_chance == pytest.approx(100 * (0.475**2 + 3 * 0.175**2), abs=1.5)
-    assert flag.text.endswith("look whether the two are one model.")
+    named = [flag.parameters[name] for name in ("case", "same", "answers", "other")]
+    assert named == ["labels", 3996, 4000, "b"]
+    # Of a quarter of the labels each, given the right one: .475**2 + 3 * .175**2
+    by_chance = 0.475**2 + 3 * 0.175**2
+    assert flag.parameters["by_chance"] == pytest.approx(by_chance, abs=0.015)
 
 
 def test_independent_models_are_two() -> None:
@@ -146,8 +144,7 @@ def test_another_model_is_told_once_however_often_its_results_are_read() -> None
     part = answered(one[:, :90], gold()[:90], model="b", examples=tuple(f"e{i}" for i in range(90)))
     third = answered(one, gold(), model="c")
     found = find(answered(one, gold(), others=(*twice, part, third)))
-    named = [f.text.split("those of ")[1].split(" (")[0] for f in found]
-    assert named == ["b", "c"]
+    assert [flag.parameters["other"] for flag in found] == ["b", "c"]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -175,9 +172,8 @@ def test_wrong_answers_that_differ_tell_models_apart() -> None:
     assert beside(one, other) == []
     right = [seen(each == gold(), model=name) for each, name in ((one, "a"), (other, "b"))]
     (flag,) = find(seen(right[0].correct, model="a", others=(right[1],)))
-    assert (
-        "4,000 of 4,000 answers (100 %) to the same prompts are right or wrong alike" in flag.text
-    )
+    named = [flag.parameters[name] for name in ("case", "same", "answers")]
+    assert named == ["right", 4000, 4000]
 
 
 def test_labels_are_compared_by_name() -> None:
@@ -226,7 +222,7 @@ def test_cells_that_only_one_was_scored_on_do_not_count() -> None:
     other = one.copy()
     other[:, ::2] = -1
     (flag,) = beside(one, other)
-    assert flag.text.startswith("2,000 of 2,000 answers (100 %)")
+    assert (flag.parameters["same"], flag.parameters["answers"]) == (2000, 2000)
 
 
 def scored(name: str, scores: np.ndarray, **given: Any) -> Seen:
@@ -234,9 +230,9 @@ def scored(name: str, scores: np.ndarray, **given: Any) -> Seen:
                     log_likelihoods=scores, **given)  # fmt: skip
 
 
-def alike(one: np.ndarray, other: np.ndarray) -> list[str]:
+def alike(one: np.ndarray, other: np.ndarray) -> list[Flag]:
     found = find(scored("a", one, others=(scored("b", other),)))
-    return [flag.text for flag in found if flag.kind == "identical_models"]
+    return [flag for flag in found if flag.kind == "identical_models"]
 
 
 def knowing(seed: int) -> np.ndarray:
@@ -251,10 +247,8 @@ def test_models_that_are_always_right_are_one_if_their_scores_are_equal() -> Non
     other = one.copy()
     other[0, :4] += 1e-12
     assert alike(one, knowing(1)) == []
-    assert alike(one, other) == [
-        "3,996 of 4,000 answers (99.9 %) to the same prompts have exactly the scores of b: look "
-        "whether the two are one model."
-    ]
+    parameters = {"case": "scores", "same": 3996, "answers": 4000, "other": "b"}
+    assert alike(one, other) == [Flag("identical_models", parameters)]
 
 
 def test_models_with_a_fifth_of_the_scores_in_common_are_two() -> None:
@@ -281,5 +275,5 @@ def test_scores_that_are_always_the_same_are_those_of_two() -> None:
 def test_examples_that_were_not_scored_are_not_compared() -> None:
     one = knowing(0)
     one[:, 50:] = np.nan
-    (text,) = alike(one, one.copy())
-    assert text.startswith("2,000 of 2,000 answers (100 %) to the same prompts have exactly")
+    (flag,) = alike(one, one.copy())
+    assert (flag.parameters["same"], flag.parameters["answers"]) == (2000, 2000)

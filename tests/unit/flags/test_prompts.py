@@ -11,6 +11,13 @@ from tests.unit.flags.made import outcome, seen
 T, N = 40, 100
 
 
+def other_examples(
+    case: str, told: int, prompts: int, agreeing: int, prompt: str, is_best: bool = False, **on: int
+) -> Flag:
+    named = {"told": told, "prompts": prompts, "agreeing": agreeing, "prompt": prompt}
+    return Flag("other_examples", {"case": case, **named, "is_best": is_best, **on})
+
+
 def guesses(seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).random((T, N)) < 0.25
 
@@ -18,30 +25,24 @@ def guesses(seed: int = 0) -> np.ndarray:
 def test_fewer_distinct_prompts_than_asked_for_are_told() -> None:
     assert find(seen(guesses(), asked=T)) == []
     (live,) = find(seen(guesses(), asked=200))
-    assert live == Flag(
-        "repeated_prompts",
-        "Only 40 of 200 prompts are distinct; t = 40 counts those: look how prompts are drawn, and "
-        "from how many examples.",
-    )
+    assert live == Flag("repeated_prompts", {"distinct": 40, "asked": 200, "t": 40})
     (single,) = find(seen(guesses()[:1], asked=10))
-    assert single.text.startswith("Only 1 of 10 prompts is distinct; t = 1 counts those")
+    assert single.parameters == {"distinct": 1, "asked": 10, "t": 1}
     (stated,) = find(seen(guesses(), asked=200, t=200))
-    assert "distinct; the claim counts t = 200: look" in stated.text
+    assert stated.parameters == {"distinct": 40, "asked": 200, "t": 200}
 
 
 def test_prompts_that_repeat_with_the_same_results_are_only_counted() -> None:
     twice = np.vstack([guesses(), guesses()[:10]])
     names = tuple(str(place % T) for place in range(T + 10))
     (flag,) = find(seen(twice, identities=names, asked=T + 10, t=T))
-    assert flag.kind == "repeated_prompts"
-    assert flag.text.startswith("Only 40 of 50 prompts are distinct")
+    assert flag == Flag("repeated_prompts", {"distinct": 40, "asked": 50, "t": 40})
 
 
 def test_prompts_that_repeat_with_other_results_are_told() -> None:
     correct, names = guesses(), tuple(str(max(place, 2)) for place in range(T))
     (flag,) = find(seen(correct, identities=names))
-    assert flag.kind == "unsteady_prompts"
-    assert flag.text.startswith("2 of 40 prompts repeat the ids of an earlier one, but not its")
+    assert flag == Flag("unsteady_prompts", {"repeating": 2, "prompts": 40})
     correct[:2] = correct[2]
     assert find(seen(correct, identities=names)) == []
 
@@ -50,8 +51,7 @@ def test_fewer_example_ids_than_examples_are_told() -> None:
     assert find(seen(guesses(), declared_n=N)) == []
     assert find(seen(guesses(), declared_n=N - 4, shots=4)) == []
     (flag,) = find(seen(guesses(), declared_n=102))
-    assert flag.kind == "colliding_ids"
-    assert flag.text.startswith("The results hold 100 example ids, but n is said to be 102: look")
+    assert flag == Flag("colliding_ids", {"ids": 100, "stated": 102})
 
 
 @pytest.mark.parametrize(("sizes", "told"), [([1] * N, False), ([2] * 10 + [1] * 80, False),
@@ -69,7 +69,7 @@ def test_examples_that_are_copies_are_told_where_n_is_worth_much_less(
     accuracy = np.repeat(rng.random((4000, len(sizes))) < 0.25, sizes, axis=1).mean(axis=1)
     assert accuracy.var() == pytest.approx(0.25 * 0.75 / worth, rel=0.1)
     assert told == (worth < 0.8 * N)
-    assert not told or f"100 examples, but only {len(sizes)} different one" in found[0].text
+    assert not told or found[0].parameters == {"n": N, "different": len(sizes)}
 
 
 def test_a_prompt_scored_on_other_examples_is_told() -> None:
@@ -78,10 +78,7 @@ def test_a_prompt_scored_on_other_examples_is_told() -> None:
     evaluated[9] = ~evaluated[9]
     evaluated[9, :20] = True
     (flag,) = find(seen(guesses() & evaluated, evaluated=evaluated))
-    assert flag == Flag(
-        "other_examples",
-        "1 of 40 prompts was scored on other examples than most: '9' shares 20 of its 60.",
-    )
+    assert flag == other_examples("other", 1, T, 39, "9", size=60, shared=20, usual=60)
 
 
 def test_prompts_may_lack_their_own_demonstrations_and_no_more() -> None:
@@ -89,10 +86,7 @@ def test_prompts_may_lack_their_own_demonstrations_and_no_more() -> None:
     evaluated[3, :2] = False
     assert find(seen(guesses() & evaluated, evaluated=evaluated, shots=2)) == []
     (flag,) = find(seen(guesses() & evaluated, evaluated=evaluated, shots=1))
-    assert flag.kind == "other_examples"
-    assert flag.text.startswith(
-        "1 of 40 prompts was scored on fewer examples than most ('3' on 98, not 100), which their"
-    )
+    assert flag == other_examples("fewer", 1, T, 39, "3", size=98, shared=98, usual=100)
 
 
 def on(*ranges: tuple[int, int], shots: int = 0, best: int = 0) -> list[Flag]:
@@ -107,34 +101,21 @@ def on(*ranges: tuple[int, int], shots: int = 0, best: int = 0) -> list[Flag]:
 
 def test_prompts_in_groups_with_other_examples_are_told() -> None:
     (thirds,) = on(*[(0, 33)] * 3, *[(33, 66)] * 3, *[(66, 99)] * 3, best=8)
-    assert thirds == Flag(
-        "other_examples",
-        "6 of 9 prompts were scored on other examples than the largest group that agrees "
-        "(3 prompts): '8', the best, shares 0 of its 33.",
-    )
+    assert thirds == other_examples("other", 6, 9, 3, "8", True, size=33, shared=0, usual=33)
     (halves,) = on(*[(0, 50)] * 5, *[(50, 100)] * 5)
-    assert halves.text.startswith("5 of 10 prompts were scored on other examples than the largest")
+    assert halves == other_examples("other", 5, 10, 5, "5", size=50, shared=0, usual=50)
     (pair,) = on((0, 50), (50, 100))
-    assert "1 of 2 prompts was scored on other examples than the largest group that agrees (1 " in (
-        pair.text
-    )
+    assert pair == other_examples("other", 1, 2, 1, "1", size=50, shared=0, usual=50)
 
 
 def test_a_best_prompt_that_shares_half_of_its_examples_is_told() -> None:
     (flag,) = on(*[(0, 66)] * 9, (34, 100), best=9)
-    assert flag == Flag(
-        "other_examples",
-        "1 of 10 prompts was scored on other examples than most: '9', the best, shares 32 of its "
-        "66.",
-    )
+    assert flag == other_examples("other", 1, 10, 9, "9", True, size=66, shared=32, usual=66)
 
 
 def test_prompts_with_more_examples_than_most_are_told() -> None:
     (flag,) = on((0, 100), *[(0, 60)] * 6, shots=2)
-    assert flag.kind == "other_examples"
-    assert flag.text.startswith(
-        "1 of 7 prompts was scored on more examples than most ('0', the best, on 100, not 60)"
-    )
+    assert flag == other_examples("more", 1, 7, 6, "0", True, size=100, shared=60, usual=60)
 
 
 @pytest.mark.parametrize("first", [True, False])
@@ -149,5 +130,5 @@ def test_among_prompts_that_leave_out_their_demonstrations_the_odd_one_is_told(
     odd = 0 if first else T - 1
     evaluated[odd, 40:] = False
     (flag,) = find(seen(guesses() & evaluated, evaluated=evaluated, shots=2))
-    assert flag.text.startswith("1 of 40 prompts was scored on fewer examples than most")
-    assert repr(str(odd)) in flag.text
+    named = [flag.parameters[name] for name in ("case", "told", "agreeing", "prompt")]
+    assert named == ["fewer", 1, T - 1, str(odd)]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_maxrandom.flags import find
-from pytest_maxrandom.notation import p_value
+from pytest_maxrandom.flags import Flag, find
 from tests.unit.flags.made import answered, outcome, seen
 
 T, N, M = 20, 100, 4
@@ -15,6 +17,12 @@ T, N, M = 20, 100, 4
 
 def normal(seed: int = 0, shape: tuple[int, ...] = (T, N, M)) -> np.ndarray:
     return np.random.default_rng(seed).normal(-6, 2, size=shape)
+
+
+def never(told: int, prompts: int, guessers: int, log_p: float) -> dict[str, Any]:
+    """Return what is said of prompts that are never right."""
+    close = pytest.approx(log_p, rel=1e-9)
+    return {"told": told, "prompts": prompts, "guessers": guessers, "log_p": close}
 
 
 def of(scores: np.ndarray, **given: object) -> list[str]:
@@ -27,17 +35,10 @@ def test_prompts_that_are_never_right_are_told() -> None:
     correct = np.random.default_rng(0).random((T, N)) < 0.25
     correct[[3, 7]] = False
     (flag,) = find(seen(correct))
-    assert flag.kind == "never_right"
     none = stats.binom.pmf(0, N, 0.25)
-    assert flag.text.startswith(
-        "2 of 20 prompts are right on no example; of 20 guessers 2 or more are with probability "
-        f"{p_value(stats.binom.sf(1, T, none))} at most: look"
-    )
+    assert flag == Flag("never_right", never(2, T, 2, stats.binom.logsf(1, T, none)))
     (only,) = find(seen(correct[3:4]))
-    assert only.text.startswith(
-        "The only prompt is right on no example; a guesser is with probability "
-        f"{p_value(none)} at most: look"
-    )
+    assert only.parameters == never(1, 1, 1, math.log(none))
 
 
 def test_few_examples_may_all_be_wrong_by_accident() -> None:
@@ -72,7 +73,8 @@ def test_half_of_all_prompts_never_right_on_few_examples_are_no_accident() -> No
     correct = np.ones((200, 10), dtype=np.bool_)
     correct[:100] = False
     (flag,) = find(seen(correct))
-    assert flag.text.startswith("100 of 200 prompts are right on no example; of 200 guessers")
+    named = [flag.parameters[name] for name in ("told", "prompts")]
+    assert named == [100, 200]
 
 
 def test_a_prompt_with_few_examples_does_not_hide_one_that_is_never_right_on_many() -> None:
@@ -83,10 +85,8 @@ def test_a_prompt_with_few_examples_does_not_hide_one_that_is_never_right_on_man
     (flag,) = (
         f for f in find(seen(correct, evaluated=evaluated, shots=95)) if f.kind != "majority"
     )
-    assert flag.kind == "never_right"
     one_of_two_looks = 2 * stats.binom.sf(0, 50, stats.binom.pmf(0, N, 1 / 4))
-    told = f"of 50 guessers 1 or more are with probability {p_value(one_of_two_looks)} at most"
-    assert told in flag.text
+    assert flag == Flag("never_right", never(2, 50, 1, math.log(one_of_two_looks)))
 
 
 def test_tied_best_scores_are_told_where_they_are_more_than_a_few() -> None:
@@ -105,9 +105,8 @@ def test_the_share_of_ties_is_told() -> None:
     np.put_along_axis(scores[:, :30], second[:, :30], best[:, :30], 2)
     gold = np.random.default_rng(9).integers(M, size=N).tolist()
     (flag,) = find(answered(scores.argmax(axis=2), gold, log_likelihoods=scores))
-    assert flag.text.startswith(
-        "In 600 of 2,000 answers (30 %) the highest score is exactly that of"
-    )
+    told = {"case": "equal", "told": 600, "answers": 2000, "best": None}
+    assert flag == Flag("tied_scores", told)
 
 
 def test_one_tie_in_a_few_answers_is_an_accident() -> None:
@@ -126,10 +125,8 @@ def test_ties_of_the_best_prompt_are_told_though_others_have_none() -> None:
     answers = scores.argmax(axis=2)
     assert find(answered(answers, gold, **given, outcome=outcome(40, N, best=6))) == []
     (flag,) = find(answered(answers, gold, **given, outcome=outcome(60, N, best=7)))
-    assert flag.kind == "tied_scores"
-    assert flag.text.startswith(
-        "In 60 of 100 answers (60 %) of prompt '7', the best, the highest score is exactly that of"
-    )
+    told = {"case": "equal", "told": 60, "answers": 100, "best": "7"}
+    assert flag == Flag("tied_scores", told)
 
 
 def test_scores_of_the_best_prompt_that_are_no_numbers_are_told() -> None:
@@ -138,11 +135,8 @@ def test_scores_of_the_best_prompt_that_are_no_numbers_are_told() -> None:
     gold = np.random.default_rng(9).integers(M, size=N).tolist()
     answers = np.nan_to_num(scores, nan=-np.inf).argmax(axis=2)
     (flag,) = find(answered(answers, gold, log_likelihoods=scores, outcome=outcome(60, N, best=7)))
-    assert flag[:2] == (
-        "tied_scores",
-        "15 of 100 answers (15 %) of prompt '7', the best, have scores that are no numbers (NaN): "
-        "look for overflow in the run.",
-    )
+    told = {"case": "no_numbers", "told": 15, "answers": 100, "best": "7"}
+    assert flag == Flag("tied_scores", told)
 
 
 def test_ties_below_the_best_are_none() -> None:
@@ -206,9 +200,7 @@ def test_the_mass_is_a_mean_over_the_examples_of_the_prompt() -> None:
     assert find(answered(answers, gold.tolist(), **given)) == []
     answers[0, 0] = -1  # its own demonstration
     (flag,) = find(answered(answers, gold.tolist(), **given))
-    assert flag.text.startswith(
-        "The only prompt gives all labels together a probability below 1 % (the least is 0.4 %"
-    )
+    assert flag.parameters["least"] == pytest.approx(0.004, rel=1e-4)
 
 
 def test_prompts_that_show_no_labels_are_counted_too() -> None:
@@ -216,4 +208,5 @@ def test_prompts_that_show_no_labels_are_counted_too() -> None:
     gold = np.random.default_rng(9).integers(M, size=N).tolist()
     some = np.arange(T) == 3
     (flag,) = find(answered(scores.argmax(axis=2), gold, log_likelihoods=scores, labelled=some))
-    assert flag.text.startswith("1 of 20 prompts gives all labels together")
+    named = [flag.parameters[name] for name in ("told", "prompts", "below")]
+    assert named == [1, 20, 0.01]

@@ -93,15 +93,15 @@ def test_flags_are_written_with_those_that_fail_first_and_without_the_ignored() 
     made = record()
     claim = Claim.of(AssertSpec(red_flags=RedFlagsSpec(max_t="ignore")))
     found = [
-        Flag("label_mass", "a"), Flag("tied_scores", "b"), Flag("max_t", "c"),
-        Flag("identical_models", "d"), Flag("identical_models", "e"),
+        Flag("label_mass"), Flag("tied_scores", {"case": "b"}), Flag("max_t"),
+        Flag("identical_models", {"other": "d"}), Flag("identical_models", {"other": "e"}),
     ]  # fmt: skip
     hold_against(made, claim, found)
-    assert [(flag.kind, flag.severity, flag.text) for flag in made.red_flags] == [
-        ("tied_scores", "fail", "b"),
-        ("identical_models", "fail", "d"),
-        ("identical_models", "fail", "e"),
-        ("label_mass", "warn", "a"),
+    assert [(flag.kind, flag.severity, flag.parameters) for flag in made.red_flags] == [
+        ("tied_scores", "fail", {"case": "b"}),
+        ("identical_models", "fail", {"other": "d"}),
+        ("identical_models", "fail", {"other": "e"}),
+        ("label_mass", "warn", {}),
     ]
     assert (made.holds, made.passed) == (True, False)
     assert made.message == (
@@ -113,18 +113,18 @@ def test_flags_are_written_with_those_that_fail_first_and_without_the_ignored() 
 @pytest.mark.parametrize("holds", [True, False])
 def test_flags_that_are_told_change_no_verdict(holds: bool) -> None:
     made = record(holds=holds)
-    hold_against(made, Claim.of(None), [Flag("label_mass", "a")])
+    hold_against(made, Claim.of(None), [Flag("label_mass")])
     assert (made.passed, made.message) == (holds, None if holds else "too few are right")
 
 
 def test_the_reason_of_the_verdict_stays() -> None:
     made = record(holds=False)
-    hold_against(made, Claim.of(None), [Flag("choices", "a")])
+    hold_against(made, Claim.of(None), [Flag("choices")])
     assert made.message == "too few are right; red flag: choices"
 
 
 def test_a_mild_flag_warns_unless_the_suite_names_its_kind() -> None:
-    mild, plain = Flag("constant_answers", "a", mild=True), Flag("constant_answers", "a")
+    mild, plain = Flag("constant_answers", mild=True), Flag("constant_answers")
     claim = Claim.of(AssertSpec(red_flags=RedFlagsSpec(majority="warn")))
     assert (claim.severity(mild), claim.severity(plain)) == ("warn", "fail")
     both: list[RedFlags] = ["fail", RedFlagsSpec(constant_answers="fail")]

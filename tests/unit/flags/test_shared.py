@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.flags import Flag, Seen, find
-from pytest_maxrandom.flags.shared import same_text
+from pytest_maxrandom.flags.texts import same_text
 from tests.unit.flags.made import seen
 
 if TYPE_CHECKING:
@@ -52,22 +52,20 @@ PASSAGES = [f"{prose(place // 4)} {prose(1000 + place, 8)}?" for place in range(
 FOLLOWING = [place // 4 % 2 for place in range(100)]
 FREE = np.random.default_rng(3).integers(2, size=100).tolist()
 
+SHARED = {
+    "n": 100, "texts": 25, "alike": ["e0", "e1"], "characters": 200, "beyond_clusters": False
+}  # fmt: skip
+
 
 def test_passages_whose_right_answers_follow_them_fail_a_claim() -> None:
     (flag,) = flags(PASSAGES, FOLLOWING)
-    assert flag.kind == "clustered_answers"
-    assert flag.text == (
-        "The inputs of 100 examples hold 25 different texts: those of 'e0' and 'e1', for instance, "
-        "share 200 characters in a row or more, and right answers follow the text: to who answers "
-        "each text alike they are worth 25 examples, so p-values are too small; say which belong "
-        "together with `columns: {cluster: ...}`."
-    )
+    worth = pytest.approx(25)
+    assert flag == Flag("clustered_answers", {"case": "text", **SHARED, "worth": worth})
 
 
 def test_passages_whose_right_answers_do_not_follow_them_are_told() -> None:
     (flag,) = flags(PASSAGES, FREE)
-    assert flag.kind == "shared_text"
-    assert "as uncertain as on 25 examples; say which belong together" in flag.text
+    assert flag == Flag("shared_text", {**SHARED, "worth": 25})
 
 
 @pytest.mark.parametrize("frame", [HEADER, ""])
@@ -116,7 +114,7 @@ def test_stated_clusters_are_believed_as_far_as_they_go() -> None:
     each = tuple(f"p{place}" for place in range(100))
     (flag,) = flags(PASSAGES, FOLLOWING, clusters=each)
     assert flag.kind == "clustered_answers"
-    assert "or more, more than the stated clusters tell, and right answers" in flag.text
+    assert flag.parameters["beyond_clusters"] is True
     some = tuple(f"p{place // 4}" if place < 90 else None for place in range(100))
     assert kinds(PASSAGES, FOLLOWING, clusters=some) == []
 
@@ -168,13 +166,8 @@ SHORT = [f"Who is {place}?" for place in range(100)]
 
 def test_choices_that_recur_with_one_right_answer_fail_a_claim() -> None:
     (flag,) = flags(SHORT, FOLLOWING, offered=tuple(OWN))
-    assert flag.kind == "clustered_answers"
-    assert flag.text == (
-        "100 of 100 examples offer the same choices as a few others, and examples with the same "
-        "choices have the same right answer, as have 'e0' and 'e1': to who prefers some choices to "
-        "others the 100 are worth 25, so p-values are too small; name them as clusters with "
-        "`columns: {cluster: ...}`."
-    )
+    found = {"examples": 100, "n": 100, "alike": ["e0", "e1"], "worth": pytest.approx(25)}
+    assert flag == Flag("clustered_answers", {"case": "choices", **found})
 
 
 def test_passages_with_their_own_choices_are_told_once() -> None:

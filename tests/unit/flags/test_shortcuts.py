@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
-from pytest_maxrandom.flags import find
+from pytest_maxrandom.flags import Flag, find
 from pytest_maxrandom.flags.compare import compare
 from tests.unit.flags.made import answered, outcome
-
-if TYPE_CHECKING:
-    from pytest_maxrandom.flags import Flag
 
 N = 100
 
@@ -65,25 +62,16 @@ def test_blank_inputs(blank: int, told: str | None) -> None:
     assert flags(60, blank, passed=False, longest=10) == []
 
 
-def test_both_are_told_in_words() -> None:
+def test_both_say_what_is_reached() -> None:
     heuristic, blank = flags(60, 60, shortest=65, longest=20)
-    assert heuristic.text == (
-        "Always choosing the shortest choice has an accuracy of .650; the best prompt's is not "
-        "above that."
-    )
-    assert blank.text == (
-        "With blank inputs the best prompt has an accuracy of .600, and with the questions none "
-        "above that: look what else tells right choices from wrong ones."
-    )
+    measured = {"measure": "accuracy", "score": 0.65}
+    assert heuristic == Flag("heuristic", {**measured, "heuristic": "shortest"})
+    assert blank == Flag("choices_only", {"measure": "accuracy", "score": 0.6})
     near, blank = flags(60, 59, first=59)
-    assert near.text.startswith(
-        "Always choosing the first choice as shown has an accuracy of .590; the best prompt's is "
-        "above that by no more than chance allows (sign-flip p = ."
-    )
-    assert near.text.endswith(", above .05).")
-    assert blank.text.startswith(
-        "With blank inputs the best prompt has an accuracy of .590; with the questions it is above"
-    )
+    for flag, named in ((near, {"heuristic": "first"}), (blank, {})):
+        parameters = dict(flag.parameters)
+        assert parameters.pop("p") > 0.05
+        assert parameters == {"measure": "accuracy", "score": 0.59, "level": 0.05, **named}
 
 
 def test_that_the_most_frequent_label_is_as_good_is_told_as_majority_only() -> None:

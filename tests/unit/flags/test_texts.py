@@ -33,15 +33,16 @@ def test_texts_cut_at_a_number_of_characters_are_told(characters: int) -> None:
     texts = [text[:characters] for text in sentences(200)]
     correct = np.random.default_rng(0).random((3, 200)) < 0.25
     (flag,) = find(seen(correct, inputs=tuple(texts)))
+    # At a space the text ends one character before.
     assert flag.kind == "cut_text"
-    assert f"with exactly {characters} characters each" in flag.text
+    assert (flag.parameters["unit"], flag.parameters["lengths"][1]) == ("characters", characters)
 
 
 def test_texts_cut_at_a_number_of_words_are_told() -> None:
     cut = [" ".join(text.split()[:100]) for text in sentences(200)]
     correct = np.random.default_rng(0).random((3, 200)) < 0.25
     (flag,) = find(seen(correct, inputs=tuple(cut)))
-    assert "with exactly 100 words each" in flag.text
+    assert (flag.parameters["unit"], flag.parameters["lengths"]) == ("words", [100, 100])
 
 
 @pytest.mark.parametrize("whole", [0, 3, 10])
@@ -81,7 +82,8 @@ def test_many_texts_as_long_as_the_context_are_told(full: int, *, told: bool) ->
     correct = np.random.default_rng(0).random((3, 200)) < 0.25
     flags = find(seen(correct, full_texts=full))
     assert [flag.kind for flag in flags] == ["cut_text"] * told
-    assert not told or flags[0].text.startswith(f"The texts of {full} of 600 (prompt, example)")
+    parameters = {"case": "context", "texts": full, "pairs": 600}
+    assert not told or flags[0].parameters == parameters
 
 
 @pytest.mark.parametrize(("texts", "longest", "told"), [(200, 7, False), (200, 20, True),

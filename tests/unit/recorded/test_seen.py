@@ -67,9 +67,10 @@ def test_the_best_prompt_is_found_behind_prompts_that_repeat(tmp_path: Path) -> 
     right = answers == gold
     given: dict[str, Any] = {"answers": answers, "gold": gold, "demonstration_ids": demonstrations,
              "choices": np.full(N, 3)}  # fmt: skip
-    told = {flag.kind: flag.text for flag in found(tmp_path, "{name: e}", correct=right, **given)}
+    told = {flag.kind: flag for flag in found(tmp_path, "{name: e}", correct=right, **given)}
     assert told.keys() == {"constant_answers", "repeated_prompts"}
-    assert "(the best prompt says '1' to 100 %)" in told["constant_answers"]
+    constant = told["constant_answers"].parameters
+    assert (constant["prompt"], constant["label"], constant["share"]) == (None, "1", 1.0)
 
 
 def test_a_published_chance_that_the_rows_contradict_is_told(tmp_path: Path) -> None:
@@ -102,14 +103,14 @@ def test_tied_scores_are_told(tmp_path: Path) -> None:
     scores[:, 50:] = scores[:, 50:, :1]
     (flag,) = found(tmp_path, "{name: e}", **given, log_likelihoods=scores)
     assert flag.kind == "tied_scores"
-    assert flag.text.startswith("In 2,000 of 4,000 answers (50 %)")
+    assert (flag.parameters["told"], flag.parameters["answers"]) == (2000, 4000)
 
 
 def test_a_claim_that_cannot_pass_is_told(tmp_path: Path) -> None:
     given: dict[str, Any] = {"correct": rows(*[2] * 10, n=4)}
     (flag,) = found(tmp_path, "{name: e, chance: 1/2}", **given)
     assert flag.kind == "unpassable"
-    assert "with t = 10" in flag.text
+    assert flag.parameters["t"] == 10
 
 
 def test_of_a_published_maximum_only_the_claim_is_looked_at(tmp_path: Path) -> None:
@@ -138,13 +139,12 @@ def test_two_models_that_are_one_are_told_both_times(tmp_path: Path) -> None:
     one = guesses(0)
     other = one.copy()
     other[0, :4] = ~other[0, :4]
-    told = (
-        "3,996 of 4,000 answers (99.9 %) to the same prompts are right or wrong alike as those of "
-    )
     ((first,), (second,)) = two_models(tmp_path, one, other)
     assert first.kind == second.kind == "identical_models"
-    assert first.text.startswith(f"{told}b (by chance 6")  # .2**2 + .8**2 = .68
-    assert second.text.startswith(f"{told}a (by chance 6")
+    for flag, name in ((first, "b"), (second, "a")):
+        named = [flag.parameters[key] for key in ("case", "same", "answers", "other")]
+        assert named == ["right", 3996, 4000, name]
+        assert flag.parameters["by_chance"] == pytest.approx(0.2**2 + 0.8**2, abs=0.02)
 
 
 def test_two_models_that_are_nearly_always_right_need_not_be_one(tmp_path: Path) -> None:
@@ -172,5 +172,4 @@ def test_models_with_one_name_and_other_labels_are_compared(
     claims = planned(tmp_path, text)
     ((one,), (other,)) = (flags(claim.beside(claims)) for claim in claims)
     assert one.kind == other.kind == "identical_models"
-    assert " as those of lab/x (tuned) (by chance " in one.text
-    assert f" as those of {told} (by chance " in other.text
+    assert (one.parameters["other"], other.parameters["other"]) == ("lab/x (tuned)", told)

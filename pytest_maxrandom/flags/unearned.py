@@ -1,0 +1,263 @@
+"""A claim that passes, and what passes as well without knowledge.
+
+A label for every example, shuffled right answers, prompts that are all right on the same examples,
+a heuristic, the choices without their question. Constant answers are left to `majority` and
+`max_t`: shuffled right answers tell exactly, and with more power than signs, whether a prompt knows
+more than a label. 24 of 24 right answers of which 20 are the same label differ from that label in
+four.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import compress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pytest_maxrandom.flags.flag import UNLIKELY, Flag, of_several
+from pytest_maxrandom.stats.majority import ConstantAnswer, majority_answer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from pytest_maxrandom.flags.compare import Compared
+    from pytest_maxrandom.flags.seen import Seen
+
+_NEARLY = 0.95
+"""Share of the answers from which on one label is given to nearly every example."""
+_OTHERWISE = 5
+"""Examples with another right answer that such a prompt must have seen."""
+_ROUNDING = 1e-12
+_ENOUGH = 5
+"""Prompts from which on it says something that they agree."""
+_ALIKE = 0.8
+"""Cohen's kappa from which on two prompts are right on nearly the same examples, or on the others.
+
+In the results of Yauney and Mimno (2024) that are above guessers the median prompt has .77 at most
+with the best one, but .86 and more where the best one gives nearly all examples one label.
+"""
+_PLAIN = 0.8
+"""Accuracy up to which a constant answer is a likely reason, whatever the task.
+
+Above it, right answers would have to be more unbalanced than four to one, and prompts of a model
+that is nearly always right agree as much.
+"""
+_LEVEL = 0.05
+"""What the p-values of comparisons with heuristics and blank inputs are compared with."""
+
+
+def majority(seen: Seen) -> ConstantAnswer[int] | None:
+    """Return the best constant answer to the best prompt's examples, or to all where none is best.
+
+    Returns None where no label means the same everywhere.
+    """
+    if seen.gold is None or not seen.comparable:
+        return None
+    if seen.outcome is None:
+        return majority_answer(seen.gold)
+    return majority_answer(compress(seen.gold, seen.evaluated[seen.outcome.best]))
+
+
+def best_is_majority(tried: Seen) -> Iterator[Flag]:
+    """Find a claim that a constant answer would pass as well."""
+    constant, outcome = majority(tried), tried.outcome
+    if constant is None or outcome is None or not outcome.passed:
+        return
+    if (score := outcome.score) is not None:
+        label = int(np.argmax(score.constants))
+        # The same score, computed differently, may be off in the last digits.
+        if score.constants[label] >= score.best - _ROUNDING:
+            parameters = {
+                "case": "score",
+                "label": _name(tried, label),
+                "score": score.name,
+                "value": score.constants[label],
+            }
+            yield Flag("majority", parameters)
+        return
+    if constant.correct * outcome.n >= outcome.correct * constant.n:
+        parameters = {
+            "case": "accuracy",
+            "label": _name(tried, constant.answer),
+            "correct": constant.correct,
+            "n": constant.n,
+        }
+        yield Flag("majority", parameters)
+
+
+def _name(tried: Seen, label: int) -> str | None:
+    """Return what a label is called; None where it is a place of choices."""
+    return tried.labels[label] if tried.labels else None
+
+
+def constant_answers(tried: Seen) -> Iterator[Flag]:
+    """Find prompts that give nearly every example one label, where others are right as well."""
+    if tried.answers is None or tried.gold is None:
+        return
+    found: dict[int, tuple[int, float]] = {}
+    for place, (answers, scored) in enumerate(zip(tried.answers, tried.evaluated, strict=True)):
+        values, times = np.unique(answers[scored], return_counts=True)
+        label, share = int(values[times.argmax()]), float(times.max() / scored.sum())
+        if share < _NEARLY:
+            continue
+        otherwise = scored & np.array([label not in right for right in tried.gold])
+        # One who knows would have said something else there.
+        if otherwise.sum() >= _OTHERWISE and (answers[otherwise] == label).mean() >= _NEARLY:
+            found[place] = label, share
+    best = tried.outcome.best if tried.outcome else None
+    if not found or (best not in found and 2 * len(found) <= len(tried.prompts)):
+        return
+    singles = [_by_accident(found[at][1], tried, int(tried.sizes[at])) for at in found]
+    if of_several(singles, len(tried.prompts)).log_p > math.log(UNLIKELY):
+        return
+    shown = best if best in found else next(iter(found))
+    assert shown is not None
+    label, share = found[shown]
+    # Without a result that passes nobody is misled; nor where the best prompt is above every
+    # constant answer, if shuffled right answers tell that this is no accident.
+    outcome = tried.outcome
+    misleads = outcome is not None and outcome.passed
+    if outcome is not None and outcome.permutation_p is not None:
+        misleads &= not _is_above(tried)
+    parameters = {
+        "told": len(found),
+        "prompts": len(tried.prompts),
+        "prompt": None if shown == best else tried.prompts[shown],
+        "label": _name(tried, label),
+        "place": label + 1,
+        "share": share,
+    }
+    yield Flag("constant_answers", parameters, mild=not misleads)
+
+
+def _is_above(tried: Seen) -> bool:
+    """Tell whether the best prompt is above the best constant answer, whatever labels mean."""
+    outcome = tried.outcome
+    assert outcome is not None
+    assert tried.gold is not None
+    scored = compress(tried.gold, tried.evaluated[outcome.best])
+    constant: ConstantAnswer[int] = majority_answer(scored)
+    return outcome.correct * constant.n > constant.correct * outcome.n
+
+
+def _by_accident(share: float, tried: Seen, n: int) -> float:
+    """Bound the probability that a guesser gives one label to so many of n examples (Chernoff)."""
+    chance = float(tried.chance)
+    if share <= chance:
+        return 1.0
+    divergence = share * math.log(share / chance)
+    if share < 1:
+        divergence += (1 - share) * math.log((1 - share) / (1 - chance))
+    return min(1.0, math.exp(-n * divergence) / chance)
+
+
+def not_confirmed(tried: Seen) -> Iterator[Flag]:
+    """Find a best accuracy that is above guessers, but not above shuffled right answers."""
+    outcome = tried.outcome
+    if outcome is None or not outcome.passed:
+        return
+    if outcome.p_max is None or outcome.permutation_p is None:
+        return
+    if outcome.p_max <= outcome.level < outcome.permutation_p:
+        parameters = {
+            "p_max": outcome.p_max,
+            "permutation_p": outcome.permutation_p,
+            "level": outcome.level,
+        }
+        yield Flag("max_t", parameters)
+
+
+def near_identical(tried: Seen) -> Iterator[Flag]:
+    """Find a claim that passes by prompts that are right on nearly the same examples.
+
+    If only right and wrong are known, one label for every example looks like that, and where right
+    answers are unbalanced it is above chance.
+    """
+    outcome = tried.outcome
+    if outcome is None or not outcome.passed or (outcome.p_max or 0) > outcome.level:
+        return
+    if tried.answers is not None and tried.gold is not None:
+        return
+    t = len(tried.prompts)
+    if t < _ENOUGH or outcome.correct > _PLAIN * outcome.n:
+        return
+    kappas, apart = _agreement(tried, outcome.best)
+    near = kappas >= _ALIKE
+    if 2 * near.sum() <= t - 1:
+        return
+    differ = apart[near].mean()
+    parameters = {
+        "told": int(near.sum()),
+        "prompts": t,
+        "differing": float(differ),
+        "reached": outcome.correct / outcome.n,
+    }
+    yield Flag("near_identical_prompts", parameters)
+
+
+def _agreement(tried: Seen, best: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Compare all prompts with the best one.
+
+    Of two labels the other one is right where one is wrong, so that prompts count as alike too
+    which are right on the other examples. One more difference is counted than there is, so that
+    few examples say less.
+
+    Returns
+    -------
+    Cohen's kappa, 0 of the best itself and where nothing is left to be explained, and the share of
+    answers that differ, each of shape (t,).
+    """
+    both = (tried.evaluated & tried.evaluated[best]).astype(np.float64)
+    sizes = np.maximum(both.sum(axis=1), 1)
+    right, right_of_best = (
+        (both * table).sum(axis=1) / sizes for table in (tried.correct, tried.correct[best])
+    )
+    same = (both * (tried.correct == tried.correct[best])).sum(axis=1)
+    kappas = np.zeros_like(same)
+    for agreeing, share in ((same, right), (both.sum(axis=1) - same, 1 - right)):
+        chance = share * right_of_best + (1 - share) * (1 - right_of_best)
+        beyond = agreeing / (sizes + 1) - chance
+        kappa = np.divide(beyond, 1 - chance, where=chance < 1, out=np.zeros_like(chance))
+        kappas = np.maximum(kappas, kappa)
+    kappas[best] = 0.0
+    return kappas, np.minimum(same, sizes - same) / sizes
+
+
+def best_is_heuristic(tried: Seen) -> Iterator[Flag]:
+    """Find a claim that a heuristic would pass as well, or nearly so."""
+    found = _compared(tried)
+    if found is None or found.hardest == "most_frequent":
+        return
+    score = found.heuristics[found.hardest]
+    parameters = {**_measured(found, score), "heuristic": found.hardest}
+    if found.best <= score:
+        yield Flag("heuristic", parameters)
+    elif found.heuristic_p > _LEVEL:
+        p = {"p": found.heuristic_p, "level": _LEVEL}
+        yield Flag("near_heuristic", parameters | p)
+
+
+def best_is_choices_only(tried: Seen) -> Iterator[Flag]:
+    """Find a best prompt that is as good, or nearly so, without the questions."""
+    found = _compared(tried)
+    if found is None or found.choices_only is None or found.choices_only_p is None:
+        return
+    parameters = _measured(found, found.choices_only)
+    if found.best <= found.choices_only:
+        yield Flag("choices_only", parameters)
+    elif found.choices_only_p > _LEVEL and not found.one_label:
+        p = {"p": found.choices_only_p, "level": _LEVEL}
+        yield Flag("near_choices_only", parameters | p)
+
+
+def _compared(tried: Seen) -> Compared | None:
+    """Return what there is to compare, where a claim holds."""
+    return tried.compared if tried.outcome is not None and tried.outcome.passed else None
+
+
+def _measured(found: Compared, score: Fraction) -> dict[str, Any]:
+    return {"measure": found.measure, "score": float(score)}
