@@ -284,8 +284,5 @@ def score_guessers(
     if metric == "macro_f1":
         return ScoreGuessers(metrics.macro_f1_baseline(classes, labels.choices, t), n, metric)
     chances = [example.chance for example in labels.examples]
-    try:
-        baseline = metrics.balanced_accuracy_baseline(classes, chances, t)
-    except ValueError:  # too many possible values to list
-        baseline = metrics.simulated_balanced_accuracy_baseline(classes, chances, t)
+    baseline = metrics.balanced_accuracy_baseline(classes, chances, t)
     return ScoreGuessers(baseline, n, metric)

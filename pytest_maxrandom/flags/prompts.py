@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.flags.flag import Flag
+from pytest_maxrandom.stats.clusters import effective_n
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,9 +68,9 @@ def repeated_examples(tried: Seen) -> Iterator[Flag]:
     """
     if tried.copies is None:
         return
-    n, times = len(tried.copies), np.array([*Counter(tried.copies).values()])
-    if n**2 / np.sum(times**2) < _WORTH * n:
-        yield Flag("repeated_examples", {"n": n, "different": len(times)})
+    n = len(tried.copies)
+    if effective_n(tried.copies) < _WORTH * n:
+        yield Flag("repeated_examples", {"n": n, "different": len(set(tried.copies))})
 
 
 def other_examples(tried: Seen) -> Iterator[Flag]:

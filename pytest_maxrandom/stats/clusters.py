@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Sequence
 
     from numpy.typing import NDArray
-
-    Gold: TypeAlias = Sequence[Collection[int]]
 
 _BLOCK = 1 << 22
 """Numbers that are shuffled at a time."""
@@ -57,7 +55,7 @@ def summary(clusters: Iterable[Hashable | None]) -> tuple[int | None, float | No
     return len(set(told)), effective_n(told)
 
 
-def design_effect(gold: Gold, clusters: Sequence[Hashable]) -> float:
+def design_effect(gold: Sequence[Collection[int]], clusters: Sequence[Hashable]) -> float:
     """Return by how much right answers that follow their cluster lower what n is worth.
 
     The variance of the number of right answers of one who answers whole clusters alike, over that
@@ -79,11 +77,14 @@ def design_effect(gold: Gold, clusters: Sequence[Hashable]) -> float:
     >>> design_effect([{0}, {0}, {1}, {1}], "aabb"), design_effect([{0}, {1}, {0}, {1}], "aabb")
     (2.0, 0.0)
     """
-    return float(_effects(_centred(gold), _numbers(clusters))[0])
+    return float(_effects(_centred(gold), numbered(clusters))[0])
 
 
 def follows(
-    gold: Gold, clusters: Sequence[Hashable], permutations: int = 999, seed: int = 0
+    gold: Sequence[Collection[int]],
+    clusters: Sequence[Hashable],
+    permutations: int = 999,
+    seed: int = 0,
 ) -> float:
     """Return the permutation p-value of right answers that follow their cluster.
 
@@ -91,7 +92,7 @@ def follows(
     :func:`design_effect` is at least the observed one; so at least 1 / (permutations + 1).
     """
     rng = np.random.default_rng(seed)
-    centred, numbers = _centred(gold), _numbers(clusters)
+    centred, numbers = _centred(gold), numbered(clusters)
     observed = _effects(centred, numbers)[0]
     at_once = max(1, _BLOCK // max(1, centred.size))
     reached, left = 1, permutations
@@ -104,13 +105,13 @@ def follows(
     return reached / (permutations + 1)
 
 
-def _numbers(clusters: Sequence[Hashable]) -> NDArray[np.intp]:
-    """Return per example the number of its cluster, from 0."""
+def numbered(clusters: Iterable[Hashable]) -> NDArray[np.intp]:
+    """Return per example the number of its cluster, from 0 in the order in which they come."""
     known: dict[Hashable, int] = {}
-    return np.array([known.setdefault(each, len(known)) for each in clusters], dtype=np.intp)
+    return np.array([known.setdefault(name, len(known)) for name in clusters], dtype=np.intp)
 
 
-def _centred(gold: Gold) -> NDArray[np.float64]:
+def _centred(gold: Sequence[Collection[int]]) -> NDArray[np.float64]:
     """Return per example and label whether that is right, less the label's share; shape (n, m)."""
     labels = sorted({label for right in gold for label in right})
     marked = np.array([[label in right for label in labels] for right in gold], dtype=np.float64)

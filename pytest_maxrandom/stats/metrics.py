@@ -225,7 +225,7 @@ def _finite(score: float) -> float:
     return float(score)
 
 
-def merged(
+def _merged(
     values: NDArray[np.int64], masses: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Add up the masses of equal values; ascending."""
@@ -233,10 +233,55 @@ def merged(
     return distinct, np.bincount(places, weights=masses).astype(np.float64)
 
 
+def listed(
+    counts: Sequence[GuesserCount], *, without_best: bool = False
+) -> tuple[Floats, Floats] | None:
+    """List the mean over classes of the shares of right answers that one guesser may have.
+
+    Parameters
+    ----------
+    counts
+        The number of right answers of each class; they are independent.
+    without_best
+        Whether the class with the largest share is left out of the mean, as in the Nvr-X score.
+
+    Returns
+    -------
+    values, masses
+        Ascending, and their probabilities; None where they are too many to list.
+    """
+    common = math.lcm(*(count.n for count in counts))
+    # The sum of the shares so far and the largest, in units of 1 / common, are kept in one number.
+    base = common + 1 if without_best else 1
+    if base * (common + 1) * len(counts) >= 2**62:
+        return None
+    states, masses = np.zeros(1, dtype=np.int64), np.ones(1)
+    for count in counts:
+        window = count.window
+        if len(states) * len(window.masses) > _MOST_VALUES:
+            return None
+        steps = (window.low + np.arange(len(window.masses))) * (common // count.n)
+        sums = np.add.outer(states // base, steps) * base
+        if without_best:
+            sums += np.maximum.outer(states % base, steps)
+        states, masses = _merged(sums.ravel(), np.multiply.outer(masses, window.masses).ravel())
+    if without_best:
+        states, masses = _merged(states // base - states % base, masses)
+    return states / (common * (len(counts) - without_best)), masses
+
+
 def balanced_accuracy_baseline(
-    gold: Sequence[Hashable], chances: Sequence[float | Fraction], t: int
+    gold: Sequence[Hashable],
+    chances: Sequence[float | Fraction],
+    t: int,
+    *,
+    draws: int | None = None,
+    seed: int = 0,
 ) -> ScoreBaseline:
-    """Exact best of t guessers in balanced accuracy.
+    """Best of t guessers in balanced accuracy.
+
+    Exact, but simulated where the score has too many possible values to be listed: with many large
+    classes of unrelated sizes.
 
     Parameters
     ----------
@@ -246,50 +291,31 @@ def balanced_accuracy_baseline(
         Chance of a correct guess for each example.
     t
         Number of guessers.
+    draws
+        Number of simulated guessers; by default enough for p-values near .05.
+    seed
+        Seed of the simulation.
 
     Raises
     ------
     ValueError
-        If the lengths differ, or the score has too many possible values (many large classes of
-        unrelated sizes) to be listed: `simulated_balanced_accuracy_baseline` takes those.
+        If the lengths differ, or ``draws`` is too few for ``t``.
     """
-    classes = _counts_of_classes(gold, chances)
+    _same_length(gold, chances, "chances")
+    members: dict[Hashable, list[float | Fraction]] = {}
+    for label, chance in zip(gold, chances, strict=True):
+        members.setdefault(label, []).append(chance)
+    counts = [GuesserCount(chance_groups(own)) for own in members.values()]
+    counts.sort(key=lambda count: count.n)
     guessers = whole_number("t", t, 1)
-    common = math.lcm(*(count.n for count in classes))
-    values, masses = np.zeros(1, dtype=np.int64), np.ones(1)
-    for done, count in enumerate(classes, start=1):
-        window = count.window
-        if len(values) * len(window.masses) > _MOST_VALUES or common * done >= 2**62:
-            raise ValueError(
-                f"balanced accuracy over {len(classes)} classes has too many possible values to "
-                "list exactly; simulate it"
-            )
-        steps = (window.low + np.arange(len(window.masses))) * (common // count.n)
-        values, masses = merged(
-            np.add.outer(values, steps).ravel(), np.multiply.outer(masses, window.masses).ravel()
-        )
-    return ScoreBaseline(guessers, values / (common * len(classes)), masses, None)
-
-
-def simulated_balanced_accuracy_baseline(
-    gold: Sequence[Hashable],
-    chances: Sequence[float | Fraction],
-    t: int,
-    *,
-    draws: int | None = None,
-    seed: int = 0,
-) -> ScoreBaseline:
-    """Simulate the best of t guessers in balanced accuracy; arguments as its exact sibling.
-
-    ``draws`` is the number of simulated guessers, by default enough for p-values near .05.
-    """
-    classes = _counts_of_classes(gold, chances)
+    if (exact := listed(counts)) is not None:
+        return ScoreBaseline(guessers, *exact, None)
     guessers, number = number_of_draws(t, draws)
     generator = np.random.default_rng(seed)
     score = np.zeros(number)
-    for count in classes:
-        hits = sum(generator.binomial(size, float(p), number) for p, size in count.groups)
-        score += hits / (count.n * len(classes))
+    for count in counts:
+        right = sum(generator.binomial(size, float(p), number) for p, size in count.groups)
+        score += right / (count.n * len(counts))
     return simulated(guessers, score)
 
 
@@ -338,18 +364,6 @@ def macro_f1_baseline(
     sizes = Counter(gold)
     scores = sum(2 * right[label] / (sizes[label] + said[:, label]) for label in labels)
     return simulated(guessers, np.asarray(scores) / len(labels))
-
-
-def _counts_of_classes(
-    gold: Sequence[Hashable], chances: Sequence[float | Fraction]
-) -> list[GuesserCount]:
-    _same_length(gold, chances, "chances")
-    members: dict[Hashable, list[float | Fraction]] = {}
-    for label, chance in zip(gold, chances, strict=True):
-        members.setdefault(label, []).append(chance)
-    return sorted(
-        (GuesserCount(chance_groups(listed)) for listed in members.values()), key=lambda c: c.n
-    )
 
 
 def number_of_draws(t: int, draws: int | None) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.stats.best_of import MOST_GUESSERS, first_count
-from pytest_maxrandom.stats.chances import chance_groups, proportion, whole_number
+from pytest_maxrandom.stats.chances import chance_groups, mean_chance, proportion, whole_number
 from pytest_maxrandom.stats.counts import GuesserCount
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 
@@ -81,7 +81,7 @@ def examples_for_expected_maximum(below: float, chance: Mix, t: int) -> int | No
         If ``below`` is not above the chance of one guess.
     """
     limit = proportion("below", below)
-    standard = MaxRandomBaseline(*_any_n(chance), 1).standard_baseline
+    standard = _standard(chance)
     if limit <= standard and t > 1:
         raise ValueError(
             f"below must be above the chance of one guess, {standard:.6g}, found {below!r}: "
@@ -90,8 +90,9 @@ def examples_for_expected_maximum(below: float, chance: Mix, t: int) -> int | No
     return _fewest_examples(lambda n: baseline_for(n, chance, t).expected_accuracy <= limit)
 
 
-def _any_n(chance: Mix) -> tuple[int | None, Mix]:
-    return (None, chance) if isinstance(chance, Mapping) else (1, chance)
+def _standard(chance: Mix) -> float:
+    n = None if isinstance(chance, Mapping) else 1
+    return mean_chance(chance_groups(chance, n))
 
 
 def smallest_passable_n(chance: Mix, t: int, alpha: float = 0.05) -> int | None:
@@ -150,7 +151,7 @@ def examples_for_power(
         If ``true_accuracy`` is not above the chance of one guess.
     """
     accuracy, wanted = proportion("true_accuracy", true_accuracy), proportion("target", target)
-    standard = MaxRandomBaseline(*_any_n(chance), 1).standard_baseline
+    standard = _standard(chance)
     if accuracy <= standard:
         raise ValueError(
             f"true_accuracy must be above the chance of one guess, {standard:.6g}, "
@@ -175,21 +176,19 @@ def largest_t(n: int, chance: Mix, correct: int, alpha: float = 0.05) -> int:
     10**18.
     """
     level = proportion("alpha", alpha)
-    single = baseline_for(n, chance, 1)
-    return (
-        first_count(1, MOST_GUESSERS, lambda t: single.with_t(t + 1).p_value(correct) > level)
-        if single.p_value(correct) <= level
-        else 0
-    )
+    return _most_prompts(n, chance, lambda baseline: baseline.p_value(correct) <= level)
 
 
 def largest_t_below(n: int, chance: Mix, below: float) -> int:
     """Most prompts whose guessed best is expected at ``below`` or less; 0 if not even one."""
     limit = proportion("below", below)
+    return _most_prompts(n, chance, lambda baseline: baseline.expected_accuracy <= limit)
+
+
+def _most_prompts(n: int, chance: Mix, holds: Callable[[MaxRandomBaseline], bool]) -> int:
+    """Return the last t for which something holds that ends as t grows; 0 if there is none."""
     single = baseline_for(n, chance, 1)
-    if single.expected_accuracy > limit:
-        return 0
-    return first_count(1, MOST_GUESSERS, lambda t: single.with_t(t + 1).expected_accuracy > limit)
+    return first_count(0, MOST_GUESSERS, lambda t: not holds(single.with_t(t + 1)))
 
 
 def largest_t_for_power(
@@ -299,55 +298,34 @@ def plan(
     """
     if n is None and t is None:
         raise ValueError("plan needs n (examples) or t (prompts)")
-    given = {"n": n, "t": t, "below": below, "true_accuracy": true_accuracy, "alpha": alpha}
-    answers: dict[str, Any] = {"given": given}
+    answers: dict[str, Any] = {
+        "given": {"n": n, "t": t, "below": below, "true_accuracy": true_accuracy, "alpha": alpha}
+    }
+
+    def for_powers(answer: Callable[[float], object]) -> dict[str, object]:
+        return {str(target): answer(target) for target in powers}
+
     if t is not None:
-        answers |= _plan_examples(chance, t, below, true_accuracy, alpha, powers)
+        answers["smallest_n"] = smallest_passable_n(chance, t, alpha)
+        if below is not None:
+            answers["n_for_expected_maximum"] = examples_for_expected_maximum(below, chance, t)
+        if true_accuracy is not None:
+            answers["n_for_power"] = for_powers(
+                lambda target: examples_for_power(true_accuracy, chance, t, target, alpha)
+            )
     if n is not None:
-        answers |= _plan_prompts(chance, n, below, true_accuracy, alpha, powers)
+        answers["largest_t"] = largest_t(n, chance, n, alpha)
+        if below is not None:
+            answers["largest_t_for_expected_maximum"] = largest_t_below(n, chance, below)
+        if true_accuracy is not None:
+            answers["largest_t_for_power"] = for_powers(
+                lambda target: largest_t_for_power(n, chance, true_accuracy, target, alpha)
+            )
     if n is not None and t is not None:
         answers["baseline"] = _summary(baseline_for(n, chance, t), None, alpha)
-        answers["true_accuracy_for_power"] = {
-            str(target): true_accuracy_for_power(n, chance, t, target, alpha) for target in powers
-        }
+        answers["true_accuracy_for_power"] = for_powers(
+            lambda target: true_accuracy_for_power(n, chance, t, target, alpha)
+        )
         if true_accuracy is not None:
             answers["power"] = power(n, chance, t, true_accuracy, alpha)
-    return answers
-
-
-def _plan_examples(
-    chance: Mix,
-    t: int,
-    below: float | None,
-    true_accuracy: float | None,
-    alpha: float,
-    powers: tuple[float, ...],
-) -> dict[str, Any]:
-    answers: dict[str, Any] = {"smallest_n": smallest_passable_n(chance, t, alpha)}
-    if below is not None:
-        answers["n_for_expected_maximum"] = examples_for_expected_maximum(below, chance, t)
-    if true_accuracy is not None:
-        answers["n_for_power"] = {
-            str(target): examples_for_power(true_accuracy, chance, t, target, alpha)
-            for target in powers
-        }
-    return answers
-
-
-def _plan_prompts(
-    chance: Mix,
-    n: int,
-    below: float | None,
-    true_accuracy: float | None,
-    alpha: float,
-    powers: tuple[float, ...],
-) -> dict[str, Any]:
-    answers: dict[str, Any] = {"largest_t": largest_t(n, chance, n, alpha)}
-    if below is not None:
-        answers["largest_t_for_expected_maximum"] = largest_t_below(n, chance, below)
-    if true_accuracy is not None:
-        answers["largest_t_for_power"] = {
-            str(target): largest_t_for_power(n, chance, true_accuracy, target, alpha)
-            for target in powers
-        }
     return answers

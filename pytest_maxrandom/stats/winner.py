@@ -12,7 +12,6 @@ t-th of the level.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from fractions import Fraction
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.stats.chances import proportion, whole_number
+from pytest_maxrandom.stats.clusters import effective_n, numbered
 from pytest_maxrandom.stats.counts import GuesserCount
 from pytest_maxrandom.stats.seeding import digest
 
@@ -83,7 +83,7 @@ def out_of_bag(
     """
     right, scored = _grid(correct, evaluated)
     n = right.shape[1]
-    groups = _numbered(range(n) if clusters is None else clusters)
+    groups = numbered(range(n) if clusters is None else clusters)
     if len(groups) != n:
         raise ValueError(f"clusters names {len(groups)} examples, correct has {n}")
     drawn = _draws(int(groups.max()) + 1, whole_number("resamples", resamples, 1), seed)
@@ -143,10 +143,10 @@ def lower_bound(
     n = whole_number("n", n, 1)
     correct = whole_number("correct", correct, 0, n)
     level = (1 - proportion("confidence", confidence)) / whole_number("t", t, 1)
-    if clusters is not None and len(sizes := Counter(clusters)) < n:
-        if sizes.total() != n:
-            raise ValueError(f"clusters names {sizes.total()} examples, n is {n}")
-        worth = n * n // sum(size * size for size in sizes.values())
+    if clusters is not None and len(set(clusters)) < n:
+        if len(clusters) != n:
+            raise ValueError(f"clusters names {len(clusters)} examples, n is {n}")
+        worth = int(effective_n(clusters))
         correct, n, level = correct * worth // n, worth, level / math.e
     if not correct or level <= 0:
         return 0.0
@@ -174,11 +174,6 @@ def _grid(
     if scored is None or scored.all():
         return right.astype(np.float32), None
     return (right & scored).astype(np.float32), scored.astype(np.float32)
-
-
-def _numbered(clusters: Sequence[Hashable] | range) -> NDArray[np.int64]:
-    places: dict[Hashable, int] = {}
-    return np.array([places.setdefault(each, len(places)) for each in clusters])
 
 
 def _draws(units: int, resamples: int, seed: int) -> Weights:
