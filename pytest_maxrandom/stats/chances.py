@@ -89,30 +89,17 @@ def _chance(value: object) -> Fraction:
     return exact
 
 
-def _order(group: tuple[Fraction, int]) -> tuple[float, int]:
-    """Ascending chance; comparing fractions themselves would take most of the time."""
-    return float(group[0]), group[0].numerator
-
-
 def _grouped(pairs: Iterable[tuple[Fraction, int]]) -> Groups:
     sizes: Counter[Fraction] = Counter()
     for chance, size in pairs:
         sizes[chance] += size
-    return tuple(sorted(((chance, size) for chance, size in sizes.items() if size), key=_order))
-
-
-def _groups_of_mapping(chance: Mapping[int, int]) -> Groups:
-    return _grouped(
-        (
-            Fraction(1, whole_number("number of choices in chance", choices, 1)),
-            whole_number(f"number of examples with {choices} choices in chance", examples, 0),
+    # To compare the fractions themselves would take most of the time.
+    return tuple(
+        sorted(
+            ((chance, size) for chance, size in sizes.items() if size),
+            key=lambda group: (float(group[0]), group[0].numerator),
         )
-        for choices, examples in chance.items()
     )
-
-
-def _groups_of_listing(chance: Iterable[object]) -> Groups:
-    return _grouped((_chance(value), size) for value, size in Counter(chance).items())
 
 
 def chance_groups(chance: Chance, n: int | None = None) -> Groups:
@@ -140,9 +127,15 @@ def chance_groups(chance: Chance, n: int | None = None) -> Groups:
             f"probabilities, found {type(chance).__name__}"
         )
     if isinstance(chance, Mapping):
-        groups = _groups_of_mapping(chance)
+        groups = _grouped(
+            (
+                Fraction(1, whole_number("number of choices in chance", choices, 1)),
+                whole_number(f"number of examples with {choices} choices in chance", size, 0),
+            )
+            for choices, size in chance.items()
+        )
     elif isinstance(chance, Iterable) and getattr(chance, "ndim", True):
-        groups = _groups_of_listing(chance)
+        groups = _grouped((_chance(value), size) for value, size in Counter(chance).items())
     else:
         single = _chance(chance)
         if examples is None:

@@ -222,12 +222,6 @@ def upper_tail(groups: Groups, k: int) -> Decimal:
         return scale * Decimal(tail) / z**wanted
 
 
-def lower_tail(groups: Groups, k: int) -> Decimal:
-    """P(X < k) for a count k below the mean of X: the upper tail of the failures."""
-    failures = tuple((1 - chance, size) for chance, size in groups)
-    return upper_tail(failures, sum(size for _, size in groups) - k + 1)
-
-
 _EXACT = 1e-30
 """Tails below this are computed by tilting instead of read from the window (cut at 1e-60)."""
 
@@ -244,10 +238,6 @@ def _log1m_exp(x: NDArray[np.float64]) -> NDArray[np.float64]:
     half = -math.log(2)
     near, far = np.maximum(x, half), np.minimum(x, half)
     return np.where(x > half, np.log(-np.expm1(near)), np.log1p(-np.exp(far)))
-
-
-def _log(tail: Decimal) -> float:
-    return float(tail.ln()) if tail else -math.inf
 
 
 class GuesserCount:
@@ -308,42 +298,36 @@ class GuesserCount:
         half = int(below.searchsorted(0.5))
         return np.concatenate((np.log(below[:half]), np.log1p(-above[half:])))
 
-    def _upper(self, k: int) -> tuple[float, float]:
-        """P(X >= k) and its logarithm, accurate where it is small."""
-        if k <= self.low:
+    def _tail(self, k: int, *, upper: bool) -> tuple[float, float]:
+        """P(X >= k), or P(X < k), and its logarithm; accurate where it is small."""
+        if k <= self.low if upper else k > self.high:
             return 1.0, 0.0
-        if k > self._most:
+        if k > self._most if upper else k <= self._least:
             return 0.0, -math.inf
-        if k <= self.high and (tail := float(self._above[k - self.low])) >= _EXACT:
+        held, place = (self._above, k - self.low) if upper else (self._below, k - self.low - 1)
+        if 0 <= place < len(held) and (tail := float(held[place])) >= _EXACT:
             return tail, math.log(tail)
-        exact = upper_tail(self.groups, k)
-        return float(exact), _log(exact)
-
-    def _lower(self, k: int) -> tuple[float, float]:
-        """P(X < k) and its logarithm, accurate where it is small."""
-        if k > self.high:
-            return 1.0, 0.0
-        if k <= self._least:
-            return 0.0, -math.inf
-        if k > self.low and (tail := float(self._below[k - self.low - 1])) >= _EXACT:
-            return tail, math.log(tail)
-        exact = lower_tail(self.groups, k)
-        return float(exact), _log(exact)
+        if upper:
+            exact = upper_tail(self.groups, k)
+        else:  # the upper tail of the failures
+            failures = tuple((1 - chance, size) for chance, size in self.groups)
+            exact = upper_tail(failures, self.n - k + 1)
+        return float(exact), float(exact.ln()) if exact else -math.inf
 
     def p_at_least(self, k: int) -> float:
         """P(X >= k) for any integer k."""
-        upper, _ = self._upper(k)
-        return upper if upper <= 0.5 else 1.0 - self._lower(k)[0]
+        tail, _ = self._tail(k, upper=True)
+        return tail if tail <= 0.5 else 1.0 - self._tail(k, upper=False)[0]
 
     def log_p_at_least(self, k: int) -> float:
         """Log P(X >= k), also where the probability is below the smallest double."""
-        upper, log_upper = self._upper(k)
-        return log_upper if upper <= 0.5 else math.log1p(-self._lower(k)[0])
+        tail, log_tail = self._tail(k, upper=True)
+        return log_tail if tail <= 0.5 else math.log1p(-self._tail(k, upper=False)[0])
 
     def log_p_below(self, k: int) -> float:
         """Log P(X < k), also where the probability is below the smallest double."""
-        upper, _ = self._upper(k)
-        return math.log1p(-upper) if upper <= 0.5 else self._lower(k)[1]
+        tail, _ = self._tail(k, upper=True)
+        return math.log1p(-tail) if tail <= 0.5 else self._tail(k, upper=False)[1]
 
 
 class MinimumCount:

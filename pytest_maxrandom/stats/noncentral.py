@@ -107,7 +107,7 @@ class ConditionalLikelihood:
 
     def log_likelihood(self, beta: float) -> float:
         """Return log P(right answers of a | totals, beta), without the binomial coefficients."""
-        return self._log_likelihood(beta, self.moments(beta))
+        return beta * float(self.right.sum()) - float(self.moments(beta).log_normaliser.sum())
 
     def mode(self, prior_sd: float = 1.0) -> tuple[float, float]:
         """Return the mode of the posterior, and its standard deviation by Laplace's method.
@@ -180,9 +180,11 @@ class ConditionalLikelihood:
 
         def values(beta: float) -> tuple[float, float, float]:
             moments = self.moments(beta)
-            difference, variance = self._average_difference(moments)
-            log_posterior = self._log_likelihood(beta, moments) - (beta / prior_sd) ** 2 / 2
-            return log_posterior, difference, variance
+            log_likelihood = beta * float(self.right.sum()) - float(moments.log_normaliser.sum())
+            differences = moments.mean * self.per_answer + self.least
+            variance = (moments.variance * self.per_answer**2).sum() / len(self.right) ** 2
+            log_posterior = log_likelihood - (beta / prior_sd) ** 2 / 2
+            return log_posterior, float(differences.mean()), float(variance)
 
         # The curvature is nowhere less than the prior's, so this is far enough at last.
         furthest = _SPREADS * prior_sd
@@ -202,15 +204,6 @@ class ConditionalLikelihood:
             Chebyshev.fit(nodes, curve, degree, domain=domain) for curve in curves.T
         )
         return log_posterior, difference, variance
-
-    def _log_likelihood(self, beta: float, moments: Moments) -> float:
-        return beta * float(self.right.sum()) - float(moments.log_normaliser.sum())
-
-    def _average_difference(self, moments: Moments) -> tuple[float, float]:
-        """Return expectation and variance of the average difference of the accuracies."""
-        differences = moments.mean * self.per_answer + self.least
-        variance = (moments.variance * self.per_answer**2).sum() / len(self.right) ** 2
-        return float(differences.mean()), float(variance)
 
 
 def conditional_likelihood(pairs: Pairs) -> ConditionalLikelihood:

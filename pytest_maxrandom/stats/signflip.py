@@ -44,10 +44,6 @@ class _Subsets(NamedTuple):
     sums: NDArray[np.float64]
     sizes: NDArray[np.float64]
 
-    def shifted(self, margin: float) -> NDArray[np.float64]:
-        """Return the sums of (difference - margin)."""
-        return self.sums - self.sizes * margin
-
 
 _NONE = _Subsets(np.zeros(1), np.zeros(1))
 
@@ -83,11 +79,11 @@ class SignFlip:
 
     def p_greater(self, margin: float = 0.0) -> float:
         """P-value of "the mean is greater than the margin" (one-sided)."""
-        return self._below(-margin) if self._mirrored else self._above(margin)
+        return self._share(-margin, 1.0) if self._mirrored else self._share(margin, -1.0)
 
     def p_less(self, margin: float = 0.0) -> float:
         """P-value of "the mean is less than the margin" (one-sided)."""
-        return self._above(-margin) if self._mirrored else self._below(margin)
+        return self._share(-margin, -1.0) if self._mirrored else self._share(margin, 1.0)
 
     def p_value(self, margin: float = 0.0) -> float:
         """P-value of "the mean differs from the margin": twice the smaller one-sided one."""
@@ -113,22 +109,18 @@ class SignFlip:
             raise ValueError(f"confidence must be between 0 and 1, found {confidence!r}")
         level = (1 - confidence) / 2
         least, most = float(self._values[0]), float(self._values[-1])
-        low = _first_above(self._above, level, least, most)
-        high = -_first_above(lambda margin: self._below(-margin), level, -most, -least)
+        low = _first_above(lambda margin: self._share(margin, -1.0), level, least, most)
+        high = -_first_above(lambda margin: self._share(-margin, 1.0), level, -most, -least)
         return (-high, -low) if self._mirrored else (low, high)
 
-    def _above(self, margin: float) -> float:
-        """Share of subsets whose sum of (value - margin) is at most 0."""
-        return self._share(margin, -1.0)
-
-    def _below(self, margin: float) -> float:
-        """Share of subsets whose sum of (value - margin) is at least 0."""
-        return self._share(margin, 1.0)
-
     def _share(self, margin: float, sign: float) -> float:
+        """Share of subsets whose sum of (value - margin), times the sign, is at least 0."""
         tie = _TIE * (self._size + self.units * abs(margin))
-        first = sign * self._first.shifted(margin)
-        second = np.sort(sign * self._second.shifted(margin))
+        # Of the two halves of the units; their sums of (value - margin).
+        first, second = (
+            sign * (half.sums - half.sizes * margin) for half in (self._first, self._second)
+        )
+        second = np.sort(second)
         reached = second.size - np.searchsorted(second, -tie - first, side="left")
         count = int(reached.sum())
         if self.draws is None:

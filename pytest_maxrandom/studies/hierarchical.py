@@ -13,9 +13,9 @@ from __future__ import annotations
 import logging
 import math
 import warnings
-from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -91,33 +91,23 @@ class Diagnostics:
     @property
     def reason(self) -> str | None:
         """One sentence on why nothing can be concluded; None where all is well."""
-        faults = [
-            f"{name} of {worst.of} is {_shown(worst.value, digits)} (expected {expected})"
-            for name, worst, digits, expected, wrong in (
-                ("R-hat", self.rhat, 3, f"at most {MOST_RHAT}", _above(self.rhat, MOST_RHAT)),
-                ("bulk ESS", self.ess_bulk, 0, f"at least {LEAST_ESS}", _below(self.ess_bulk)),
-                ("tail ESS", self.ess_tail, 0, f"at least {LEAST_ESS}", _below(self.ess_tail)),
-            )
-            if wrong
-        ]
+        faults = []
+        for name, worst, digits, limit, least in (
+            ("R-hat", self.rhat, 3, MOST_RHAT, False),
+            ("bulk ESS", self.ess_bulk, 0, LEAST_ESS, True),
+            ("tail ESS", self.ess_tail, 0, LEAST_ESS, True),
+        ):
+            value = worst.value
+            if value is None or (value < limit if least else value > limit):
+                shown = "undefined" if value is None else f"{value:.{digits}f}"
+                expected = f"expected at {'least' if least else 'most'} {limit}"
+                faults.append(f"{name} of {worst.of} is {shown} ({expected})")
         if self.divergences > MOST_DIVERGENCES:
             noun = "trajectory" if self.divergences == 1 else "trajectories"
             faults.append(f"{self.divergences:,} {noun} diverged (expected none)")
         if not faults:
             return None
         return f"the chains did not converge: {'; '.join(faults)}; take more draws"
-
-
-def _shown(value: float | None, digits: int) -> str:
-    return "undefined" if value is None else f"{value:.{digits}f}"
-
-
-def _above(worst: Worst, limit: float) -> bool:
-    return worst.value is None or worst.value > limit
-
-
-def _below(worst: Worst) -> bool:
-    return worst.value is None or worst.value < LEAST_ESS
 
 
 def worst_of(found: Any, worst: Any) -> Worst:
@@ -406,8 +396,8 @@ def design_of(models: Mapping[str, Pairs]) -> Design:
     of_model = np.repeat(np.arange(len(measured)), [len(pairs) for pairs in measured])
     task = np.array([code[pairs.names[k]] for pairs in measured for k in pairs.task])
     # Counted within the task: the model has a level for each combination of the two.
-    earlier: Counter[str] = Counter()
-    pair = np.array([f"{_counted(earlier, name):09}" for name in task.tolist()])
+    earlier = {name: count() for name in code.values()}
+    pair = np.array([f"{next(earlier[name]):09}" for name in task.tolist()])
     lm = (of_model[:, None] == np.arange(1, len(measured))).astype(np.float64)
     arms = [(p.correct_a, p.n_a, p.correct_b, p.n_b) for p in measured]
     correct_a, n_a, correct_b, n_b = (np.concatenate(each) for each in zip(*arms, strict=True))
@@ -419,11 +409,6 @@ def design_of(models: Mapping[str, Pairs]) -> Design:
         pair=np.tile(pair, 2),
         lm=np.tile(lm - lm.mean(axis=0), (2, 1)),
     )
-
-
-def _counted(earlier: Counter[str], name: str) -> int:
-    earlier[name] += 1
-    return earlier[name] - 1
 
 
 def pairs_are_informed(design: Design) -> bool:

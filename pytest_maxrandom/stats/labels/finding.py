@@ -109,54 +109,61 @@ def preference_p_value(
     shares = (said / np.maximum(labelled.sum(axis=1), 1)[:, None])[kept].mean(axis=0)
     examples = [(tuple(sorted(rights[i])) if once else (), choices[i]) for i in kept]
     right = sum(int(shown[i, 0]) in rights[i] for i in kept) if once else 0
-    cells = _Cells(Counter(examples), most)
-    counts, hits = cells.drawn(cells.known(np.array([right]))[0], draws, seed)
-    drawn = cells.distance(counts / len(kept), hits)
-    as_far = np.sum(drawn >= cells.distance(shares[None], np.array([right])) - _NEAR)
+    model = _Model(Counter(examples), most)
+    counts, hits = model.simulated(model.known(np.array([right]))[0], draws, seed)
+    drawn = model.distance(counts / len(kept), hits)
+    as_far = np.sum(drawn >= model.distance(shares[None], np.array([right])) - _NEAR)
     return float(1 + as_far) / (draws + 1)
 
 
-class _Cells:
-    """Examples with the same right labels (none: all are right equally often) and choices."""
+class _Model:
+    """A model without label preference, which knows a share of the answers and guesses the others.
 
-    def __init__(self, sizes: Counter[tuple[tuple[int, ...], int]], labels: int) -> None:
-        self._sizes = sizes
-        self._n = sizes.total()
-        self._guess = {cell: (np.arange(labels) < cell[1]) / cell[1] for cell in sizes}
-        self._know = {
-            cell: np.isin(np.arange(labels), cell[0]) / len(cell[0]) if cell[0] else guess
-            for cell, guess in self._guess.items()
-        }
-        self._chance = sum(size * len(right) / k for (right, k), size in sizes.items()) / self._n
+    Parameters
+    ----------
+    cells
+        Right labels (none: all are right equally often) and number of labels of examples, and how
+        many examples have them.
+    labels
+        Most labels of an example.
+    """
+
+    def __init__(self, cells: Counter[tuple[tuple[int, ...], int]], labels: int) -> None:
+        self._n = cells.total()
+        self._chance = sum(size * len(right) / k for (right, k), size in cells.items()) / self._n
+        places = np.arange(labels)
+        # Of each cell: its size, right labels, and the shares of the labels in guesses and in
+        # answers that are known.
+        self._cells = [
+            (size, [*right], guess, np.isin(places, right) / len(right) if right else guess)
+            for (right, k), size in cells.items()
+            for guess in [(places < k) / k]
+        ]
 
     def known(self, right: NDArray[np.integer]) -> NDArray[np.float64]:
         """Share of the answers that a model knows which has so many right."""
         above = right / self._n - self._chance
         return np.clip(above / max(1 - self._chance, _NEAR), 0.0, 1.0)
 
-    def drawn(
+    def simulated(
         self, known: float, draws: int, seed: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Answers by label, and right ones, of simulated models that know this share."""
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Answers by label, shape (draws, labels), and right ones of models that know a share."""
         generator = np.random.default_rng(seed)
-        counts = np.zeros((draws, len(next(iter(self._guess.values())))))
+        counts = np.zeros((draws, len(self._cells[0][2])), dtype=np.int64)
         hits = np.zeros(draws, dtype=np.int64)
-        for cell, size in self._sizes.items():
-            chances = (1 - known) * self._guess[cell] + known * self._know[cell]
-            said = generator.multinomial(size, chances, draws)
+        for size, right, guess, know in self._cells:
+            said = generator.multinomial(size, (1 - known) * guess + known * know, draws)
             counts += said
-            hits += said[:, list(cell[0])].sum(axis=1)
+            hits += said[:, right].sum(axis=1)
         return counts, hits
 
     def distance(
         self, shares: NDArray[np.float64], right: NDArray[np.integer]
     ) -> NDArray[np.float64]:
         """Chi-square, per example, of each row of shares, given the number of right answers."""
-        guess, know = (
-            sum((size * each[cell] for cell, size in self._sizes.items()), start=np.zeros(()))
-            / self._n
-            for each in (self._guess, self._know)
-        )
+        guess = sum(size * guess for size, _, guess, _ in self._cells) / self._n
+        know = sum(size * know for size, _, _, know in self._cells) / self._n
         expected = guess + np.multiply.outer(self.known(right), know - guess)
         distance: NDArray[np.float64] = np.sum((shares - expected) ** 2 / guess, axis=1)
         return distance
