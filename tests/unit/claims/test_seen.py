@@ -325,6 +325,7 @@ def test_another_model_with_the_same_answers_is_told() -> None:
 
 @pytest.mark.parametrize("name", ["kind_of[demo-llama-nf4-0shot]"])
 def test_a_claim_of_the_demo_suite_is_clean(name: str) -> None:
+    pytest.importorskip("bitsandbytes")
     suite = load_any_suite(DEMO / "zero_shot.yaml")
     assert isinstance(suite, Suite)
     (planned,) = (each for each in plan(suite) if each.name == name)
