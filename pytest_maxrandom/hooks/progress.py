@@ -9,6 +9,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pytest
 
+
+def say(config: pytest.Config, sentence: str) -> None:
+    """Write a sentence on a line of its own, also where tests' output is captured."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    capture = config.pluginmanager.get_plugin("capturemanager")
+    if reporter is None or capture is None:  # a worker of pytest-xdist
+        return
+    with capture.global_and_fixture_disabled():
+        reporter.ensure_newline()
+        reporter.write_line(f"maxrandom: {sentence}")
+        reporter.flush()
+
+
 _SAVE, _RESTORE, _ERASE = "\0337", "\0338", "\033[K"
 _INTERVAL = 0.2
 

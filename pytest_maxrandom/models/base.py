@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from pytest_maxrandom.record import Arithmetic
     from pytest_maxrandom.suite.models import ModelSpec
@@ -83,6 +83,8 @@ class Resources:
         How texts are put through the model, where the backend has several ways.
     batch_tokens : int or None
         Tokens of a batch at most; None leaves it to the memory at hand.
+    tell : callable
+        Tells the user a sentence at once, such as that a GPU is waited for.
     held : ExitStack
         What is given back when the model is dropped, or could not be loaded, such as locks.
     """
@@ -91,6 +93,7 @@ class Resources:
     workers: int = 1
     engine: EngineName = "auto"
     batch_tokens: int | None = None
+    tell: Callable[[str], None] = lambda sentence: None
     held: ExitStack = field(default_factory=ExitStack)
 
 

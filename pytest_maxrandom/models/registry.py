@@ -11,6 +11,7 @@ from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.suite.extensions import BACKENDS, load
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from pytest_maxrandom.models.base import Backend, EngineName, Identity, Located, Model
@@ -97,6 +98,8 @@ class ModelPool:
         How texts are put through a model, where its backend has several ways.
     batch_tokens : int, optional
         Tokens of a batch at most; as many as memory allows if not given.
+    tell : callable, optional
+        Tells the user a sentence at once, such as that a GPU is waited for.
     """
 
     def __init__(
@@ -106,8 +109,9 @@ class ModelPool:
         *,
         engine: EngineName = "auto",
         batch_tokens: int | None = None,
+        tell: Callable[[str], None] = lambda sentence: None,
     ) -> None:
-        self._resources = Resources(worker, workers, engine, batch_tokens)
+        self._resources = Resources(worker, workers, engine, batch_tokens, tell)
         self._key: tuple[str, ...] | None = None
         self._model: Model | None = None
         self._refusal = ""

@@ -56,5 +56,21 @@ def test_a_log_stays_quiet(pytester: pytest.Pytester, suites: Path) -> None:
     assert "\033" not in result.stdout.str()
 
 
+def test_what_must_be_said_at_once_is_said_although_output_is_captured(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makepyfile("""
+        from pytest_maxrandom.hooks.progress import say
+
+        def test_that_waits(request):
+            print("captured")
+            say(request.config, "waiting for a GPU")
+    """)
+    result = pytester.runpytest()
+    result.assert_outcomes(passed=1)
+    assert "maxrandom: waiting for a GPU" in result.outlines
+    assert "captured" not in result.outlines
+
+
 def test_durations_read_as_a_person_would_say_them() -> None:
     assert [_duration(s) for s in (4.4, 61, 3600 + 125)] == ["4 s", "1 min 01 s", "1 h 02 min"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from pytest_maxrandom.claims.evaluation import Means
 from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.hooks.items.base import collected
 from pytest_maxrandom.hooks.options import read_settings
+from pytest_maxrandom.hooks.progress import say
 from pytest_maxrandom.models.registry import ModelPool, begin
 from pytest_maxrandom.sweeps.store import open_store
 
@@ -30,6 +32,7 @@ def means(config: pytest.Config) -> Means:
             int(number[0]) if (number := _NUMBER.search(process)) else 0,
             engine=settings.engine,
             batch_tokens=settings.batch_tokens,
+            tell=partial(say, config),
         )
         run = worker.get("testrunuid") or uuid.uuid4().hex
         begin(run if worker else "")

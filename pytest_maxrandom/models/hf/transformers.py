@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import logging
-import os
 import re
 import warnings
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError, ModelNotFound, did_you_mean
+from pytest_maxrandom.host.resources import cores, resting_threads
 from pytest_maxrandom.models.base import Backend, Identity, Located
 from pytest_maxrandom.models.hf import hub
 from pytest_maxrandom.models.hf.adapters import attach, check_adapter
@@ -72,7 +72,7 @@ class Transformers(Backend):
 
     def load(self, located: Located, resources: Resources) -> CausalModel:
         """Load a model, with its GPU locked until the resources are given back."""
-        processors = Processors(resources.worker, resources.workers)
+        processors = Processors(resources.worker, resources.workers, tell=resources.tell)
         resources.held.callback(processors.release)
         return load(
             _specified(located),
@@ -130,12 +130,12 @@ def load(
             f"{spec.name} needs {', '.join(missing)}, which is not installed; "
             'pip install "pytest-maxrandom[hf]"'
         )
-    with _quiet_imports():
+    with _quiet_imports(), resting_threads(processors.workers):
         import torch
         import transformers
 
     if processors.workers > 1:
-        torch.set_num_threads(max(1, (os.cpu_count() or 1) // processors.workers))
+        torch.set_num_threads(max(1, cores() // processors.workers))
     device_map = processors.take(spec)
     if not isinstance(device_map, str):
         _check_device(spec, device_map[""])
