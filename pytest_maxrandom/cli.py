@@ -5,26 +5,27 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.commands import (
-    baseline,
-    check,
-    comment,
-    figures,
-    gate,
-    holdout,
-    ledger,
-    plan,
-    replication,
-    report,
-)
 from pytest_maxrandom.errors import MaxRandomError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_COMMANDS = (baseline, plan, report, ledger, holdout, check, gate, comment, figures, replication)
+_COMMANDS = (
+    "baseline",
+    "plan",
+    "report",
+    "ledger",
+    "holdout",
+    "check",
+    "gate",
+    "comment",
+    "figures",
+    "replication",
+)
+"""Modules of `commands`: `add_parser` describes one, `run` returns what is printed."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,8 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0: done; 1: `check` or `ledger verify` found mistakes; 2: the arguments, or a file that they
         name, are wrong. `gate` returns pytest's code.
     """
-    parser = _parser()
-    options = parser.parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    options = _parser(words[0] if words else "").parse_args(words)
     try:
         if told := options.run(options):
             print(told, flush=True)
@@ -49,13 +50,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(getattr(options, "status", 0))
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(named: str) -> argparse.ArgumentParser:
+    """Describe the command that is named, whose imports suffice; or all of them."""
     parser = argparse.ArgumentParser(
         prog="maxrandom", description="Is the best of t prompts better than the best of t guessers?"
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in _COMMANDS:
-        command.add_parser(commands)
+    for command in (named,) if named in _COMMANDS else _COMMANDS:
+        import_module(f"pytest_maxrandom.commands.{command}").add_parser(commands)
     return parser
 
 

@@ -11,6 +11,7 @@ from pytest_maxrandom.commands.rows import (
     json_text,
     table,
 )
+from pytest_maxrandom.stats.sizes import baseline_summary
 
 if TYPE_CHECKING:
     import argparse
@@ -35,8 +36,6 @@ def run(options: argparse.Namespace) -> str:
     TypeError, ValueError
         If an option is outside its domain.
     """
-    from pytest_maxrandom.stats.sizes import baseline_summary
-
     if options.n is None and not isinstance(options.choices, dict):
         raise ValueError("--n is needed where --choices is one number; it counts the examples")
     summary = baseline_summary(

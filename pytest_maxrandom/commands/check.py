@@ -5,6 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.ci.actions import silence, workspace
+from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.reports.annotations import of_problem, workflow_commands
+from pytest_maxrandom.reports.text import visible
+from pytest_maxrandom.studies.plan import plan_file
+from pytest_maxrandom.suite.places import is_suite
+
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
@@ -46,16 +53,12 @@ def run(options: argparse.Namespace) -> str:
     options.status = 1 if problems else 0
     if not problems:
         return f"{len(suites)} {'suite' if len(suites) == 1 else 'suites'}, no mistake"
-    from pytest_maxrandom.reports.text import visible
-
     lines = "\n".join(visible(str(problem)) for problem in problems)
     return _annotated(lines, problems) if options.annotations else lines
 
 
 def _suites(path: Path) -> Iterator[Path]:
     """Yield a file itself, whatever its name, and the suites in a folder."""
-    from pytest_maxrandom.suite.places import is_suite
-
     if not path.exists():
         raise ValueError(f"there is no file or folder {path}")
     if path.is_file():
@@ -82,9 +85,6 @@ def _suites(path: Path) -> Iterator[Path]:
 
 
 def _problems(suite: Path) -> tuple[Problem, ...]:
-    from pytest_maxrandom.errors import SuiteError
-    from pytest_maxrandom.studies.plan import plan_file
-
     try:
         plan_file(suite)
     except SuiteError as error:
@@ -93,9 +93,6 @@ def _problems(suite: Path) -> tuple[Problem, ...]:
 
 
 def _annotated(lines: str, problems: list[Problem]) -> str:
-    from pytest_maxrandom.ci.gate.actions import silence, workspace
-    from pytest_maxrandom.reports.annotations import of_problem, workflow_commands
-
     before, after = silence()
     commands = workflow_commands([of_problem(problem) for problem in problems], workspace())
     return "\n".join([*before, lines, *after, *commands])

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from time import sleep
 from typing import TYPE_CHECKING, TypeVar
 
-from pytest_maxrandom.errors import ForgeError
+from pytest_maxrandom.ci import github, gitlab
+from pytest_maxrandom.ci.comments import check_key, head, publish
+from pytest_maxrandom.ci.http import Client
+from pytest_maxrandom.errors import ForgeError, ReportError
+from pytest_maxrandom.reports.comment import LIMIT, comment
+from pytest_maxrandom.reports.results import load
+from pytest_maxrandom.reports.summary import SYMBOLS, symbol
+from pytest_maxrandom.reports.text import visible
+from pytest_maxrandom.reports.untrusted import load_untrusted
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
-    from pytest_maxrandom.ci.forges.events import Trigger
-    from pytest_maxrandom.ci.forges.publish import Forge
+    from pytest_maxrandom.ci.comments import Forge, Trigger
     from pytest_maxrandom.record import RunRecord
 
 _Value = TypeVar("_Value", str, int)
@@ -82,13 +88,9 @@ def run(options: argparse.Namespace) -> str:
     ValueError
         If arguments contradict each other, or there is nothing to say.
     """
-    from pytest_maxrandom.ci.forges.events import github_trigger, gitlab_trigger
-    from pytest_maxrandom.ci.forges.markers import check_key, head
-    from pytest_maxrandom.reports.comment import LIMIT, comment
-
     _check(options)
     on_gitlab = _is_gitlab(options, os.environ)
-    trigger = (gitlab_trigger if on_gitlab else github_trigger)(os.environ)
+    trigger = (gitlab if on_gitlab else github).trigger(os.environ)
     above = head(check_key(options.key), trigger.stamp)
     results = _results(options.results, options.untrusted) if options.results else None
     text = above + comment(
@@ -124,16 +126,11 @@ def _is_gitlab(options: argparse.Namespace, environ: Mapping[str, str]) -> bool:
 
 
 def _results(path: Path, untrusted: bool) -> RunRecord:
-    from pytest_maxrandom.reports.results import load
-    from pytest_maxrandom.reports.untrusted import load_untrusted
-
     return load_untrusted(path) if untrusted else load(path)
 
 
 def _unsaid(results: RunRecord | None, trigger: Trigger) -> str:
     """Say that a run has failed, if the forge says so and the results do not."""
-    from pytest_maxrandom.reports.summary import SYMBOLS, symbol
-
     if results is None and not trigger.failed:
         raise ValueError("found neither results nor --outcome, expected one of them at least")
     if results is None:
@@ -145,9 +142,6 @@ def _unsaid(results: RunRecord | None, trigger: Trigger) -> str:
 
 def _base(path: Path | None) -> RunRecord | str | None:
     """Read what to compare with; or say why that cannot be done, which is no reason to fail."""
-    from pytest_maxrandom.errors import ReportError
-    from pytest_maxrandom.reports.results import load
-
     if path is None:
         return None
     try:
@@ -160,17 +154,13 @@ def _github(
     options: argparse.Namespace, environ: Mapping[str, str], trigger: Trigger
 ) -> Forge | str:
     """Return the pull request; or why there is none that the comment belongs to."""
-    from pytest_maxrandom.ci.forges import github
-    from pytest_maxrandom.ci.forges.events import current_number
-    from pytest_maxrandom.ci.forges.http import Client
-
     repository = github.check_repository(
         _needed(options.repository or environ.get("GITHUB_REPOSITORY"), "--repository OWNER/NAME")
     )
     token = _needed(environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN"), "GITHUB_TOKEN")
     address = environ.get("GITHUB_API_URL") or "https://api.github.com"
-    client = Client(address, github.headers(token), token, sleep)
-    number = options.pull_request or current_number(trigger, client, repository)
+    client = Client(address, github.headers(token), token)
+    number = options.pull_request or github.current_number(trigger, client, repository)
     if isinstance(number, str):
         return number
     in_actions = environ.get("GITHUB_ACTIONS") == "true"
@@ -179,22 +169,16 @@ def _github(
 
 def _gitlab(options: argparse.Namespace, environ: Mapping[str, str], trigger: Trigger) -> Forge:
     """Return the merge request."""
-    from pytest_maxrandom.ci.forges import gitlab
-    from pytest_maxrandom.ci.forges.http import Client
-
     project = _needed(options.repository or environ.get("CI_PROJECT_ID"), "--repository GROUP/NAME")
     number = _needed(options.pull_request or trigger.number, "--pull-request N")
     token = _needed(environ.get("GITLAB_TOKEN"), "GITLAB_TOKEN")
     address = environ.get("CI_API_V4_URL") or "https://gitlab.com/api/v4"
-    client = Client(address, gitlab.headers(token), token, sleep)
+    client = Client(address, gitlab.headers(token), token)
     page = None if options.repository else environ.get("CI_PROJECT_URL")
     return gitlab.GitLab(client, project, number, options.login, page)
 
 
 def _publish(forge: Forge, options: argparse.Namespace, text: str) -> str:
-    from pytest_maxrandom.ci.forges.publish import publish
-    from pytest_maxrandom.reports.text import visible
-
     done = publish(forge, options.key, text)
     lines = [f"{done.how}: {done.comment.url}", *done.notes]
     return "\n".join(map(visible, lines))

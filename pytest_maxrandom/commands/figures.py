@@ -5,9 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.commands.holdout import add_study_arguments
-from pytest_maxrandom.errors import did_you_mean
-from pytest_maxrandom.figures.available import DEFAULT_FORMATS, FORMATS, NAMES
+from pytest_maxrandom.commands.holdout import (
+    add_study_arguments,
+    counted_prompts,
+    read_sweeps,
+    require_library,
+    trials_of,
+)
+from pytest_maxrandom.errors import MaxRandomError, ReportError, did_you_mean
+from pytest_maxrandom.figures.available import DEFAULT_FORMATS, FORMATS, MISSING, NAMES, installed
+from pytest_maxrandom.reports.results import load
+from pytest_maxrandom.studies.holdout import pooled
 
 if TYPE_CHECKING:
     import argparse
@@ -67,9 +75,6 @@ def run(options: argparse.Namespace) -> str:
     TypeError, ValueError
         If an option is outside its domain, or options contradict each other.
     """
-    from pytest_maxrandom.errors import MaxRandomError, ReportError
-    from pytest_maxrandom.figures.available import MISSING, installed
-
     formats = _formats(options.formats)
     _check_names(options.only)
     _check_sources(options)
@@ -130,8 +135,6 @@ def _catalogues(options: argparse.Namespace) -> list[Catalogue]:
 
     found = []
     if options.results is not None:
-        from pytest_maxrandom.reports.results import load
-
         found.append(of_run(load(options.results)))
     if options.holdout:
         found.append(of_studies(_studies(options)))
@@ -150,14 +153,6 @@ def _choices(text: str | None) -> list[int]:
 
 
 def _studies(options: argparse.Namespace) -> list[Study]:
-    from pytest_maxrandom.commands.holdout import (
-        counted_prompts,
-        read_sweeps,
-        require_library,
-        trials_of,
-    )
-    from pytest_maxrandom.studies.holdout import pooled
-
     require_library()
     from pytest_maxrandom.figures.holdout import Study
 

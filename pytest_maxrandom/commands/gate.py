@@ -7,10 +7,18 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.ci import actions
+from pytest_maxrandom.ci.gate import Watch, discard, judge, known_base, report_files, unread_base
+from pytest_maxrandom.ci.process import run_pytest
+from pytest_maxrandom.errors import GitError, ReportError
+from pytest_maxrandom.reports.annotations import Annotation, annotate, workflow_commands
+from pytest_maxrandom.reports.results import load
+from pytest_maxrandom.reports.text import plain
+
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_maxrandom.ci.gate.outcome import Outcome
+    from pytest_maxrandom.ci.gate import Outcome
     from pytest_maxrandom.record import RunRecord
 
 _REPORT = Path("maxrandom-report/report.md")
@@ -73,13 +81,6 @@ def run(options: argparse.Namespace) -> str:
     OSError
         If the reports' folder or the step's outputs cannot be written.
     """
-    from pytest_maxrandom.ci.gate import actions
-    from pytest_maxrandom.ci.gate.base import Watch, known_base, unread
-    from pytest_maxrandom.ci.gate.files import discard, report_files
-    from pytest_maxrandom.ci.gate.outcome import judge
-    from pytest_maxrandom.ci.gate.process import run_pytest
-    from pytest_maxrandom.errors import GitError
-
     suites = _suites([*options.paths, *_words("suites", options.suites)])
     arguments = _words("pytest-args", options.pytest_args)
     files = report_files(options.report)
@@ -100,7 +101,7 @@ def run(options: argparse.Namespace) -> str:
     try:
         watch = Watch(ref) if ref else None
     except (GitError, OSError, ValueError) as error:
-        root, said, outcome = Path.cwd(), list[str](), unread(str(error))
+        root, said, outcome = Path.cwd(), list[str](), unread_base(str(error))
     else:
         code, root = run_pytest([*arguments, *suites])
         recorded, said = _read(files["json"])
@@ -154,9 +155,6 @@ def _words(name: str, text: str) -> list[str]:
 
 def _read(json: Path) -> tuple[RunRecord | None, list[str]]:
     """Return the run as it was recorded, if it was, and what a person must know of that."""
-    from pytest_maxrandom.errors import ReportError
-    from pytest_maxrandom.reports.results import load
-
     try:
         return (load(json) if json.exists() else None), []
     except ReportError as error:
@@ -165,8 +163,6 @@ def _read(json: Path) -> tuple[RunRecord | None, list[str]]:
 
 def _summary(report: Path, outcome: Outcome) -> str:
     """Return the report; below why the gate does not pass, where it does not say that itself."""
-    from pytest_maxrandom.reports.text import plain
-
     text = report.read_text(encoding="utf-8") if report.exists() else ""
     return f"**❌ {plain(outcome.notice)}**\n\n{text}" if outcome.notice else text
 
@@ -175,9 +171,6 @@ def _commands(
     outcome: Outcome, recorded: RunRecord | None, root: Path, *, first: bool
 ) -> list[str]:
     """Annotate what was recorded; if nothing is, or that is `first`, why the gate is red."""
-    from pytest_maxrandom.ci.gate import actions
-    from pytest_maxrandom.reports.annotations import Annotation, annotate, workflow_commands
-
     if not actions.here():
         return []
     found = annotate(recorded, root, Path.cwd()) if recorded else []

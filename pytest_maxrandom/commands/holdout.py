@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.commands.rows import json_text
+from pytest_maxrandom.errors import MaxRandomError, RecordedError
+from pytest_maxrandom.notation import accuracy, count
+from pytest_maxrandom.recorded.choices import read_choices, with_choices
+from pytest_maxrandom.recorded.read import read
+from pytest_maxrandom.stats.seeding import digest
+from pytest_maxrandom.studies.holdout import pooled, predictive_values, split_trials
 
 if TYPE_CHECKING:
     import argparse
@@ -72,9 +81,6 @@ def run(options: argparse.Namespace) -> str:
     ValueError
         If an option is outside its domain.
     """
-    from pytest_maxrandom.commands.rows import json_text
-    from pytest_maxrandom.studies.holdout import pooled
-
     require_library()
     sweeps = read_sweeps(options.files, options.choices)
     trials: dict[str, list[Trials]] = {}
@@ -101,10 +107,6 @@ def require_library() -> None:
     MaxRandomError
         If it is not.
     """
-    from importlib.util import find_spec
-
-    from pytest_maxrandom.errors import MaxRandomError
-
     if find_spec("sklearn") is None:
         raise MaxRandomError(
             "the areas under the curves need the package scikit-learn; "
@@ -120,10 +122,6 @@ def read_sweeps(files: list[Path], choices: str | None) -> list[RecordedSweep]:
     RecordedError
         If a file is wrong, or a sweep stands in two of them.
     """
-    from pytest_maxrandom.errors import RecordedError
-    from pytest_maxrandom.recorded.choices import read_choices, with_choices
-    from pytest_maxrandom.recorded.read import read
-
     known: int | ChoiceTable | None = None if choices is None else read_choices(choices)
     sweeps: dict[str, RecordedSweep] = {}
     for path in files:
@@ -150,10 +148,6 @@ def trials_of(sweep: RecordedSweep, options: argparse.Namespace) -> Trials:
     RecordedError
         If it cannot be split so.
     """
-    from pytest_maxrandom.errors import RecordedError
-    from pytest_maxrandom.stats.seeding import digest
-    from pytest_maxrandom.studies.holdout import split_trials
-
     counted = counted_prompts(sweep, options)
     seed = digest("holdout", options.seed, sweep.model, sweep.task, sweep.shots)
     try:
@@ -171,8 +165,6 @@ def trials_of(sweep: RecordedSweep, options: argparse.Namespace) -> Trials:
 
 
 def _summary(trials: Trials) -> dict[str, Any]:
-    from pytest_maxrandom.studies.holdout import predictive_values
-
     values = predictive_values(trials)
     return {
         "trials": len(trials),
@@ -206,8 +198,6 @@ def _text(summary: dict[str, Any]) -> str:
 
 
 def _row(model: str, baseline: str, values: dict[str, Any]) -> list[str]:
-    from pytest_maxrandom.notation import accuracy, count
-
     figures = [accuracy(values[baseline][key]) for key in _COLUMNS]
     above = accuracy(values["test_above_chance"])
     return [model, baseline, count(values["trials"]), above, *figures]

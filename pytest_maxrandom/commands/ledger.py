@@ -2,8 +2,27 @@
 
 from __future__ import annotations
 
+import csv
+import io
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from pytest_maxrandom.claims.plan import plan
+from pytest_maxrandom.claims.tries import claimed_set
+from pytest_maxrandom.commands.rows import json_text
+from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.host.git import repository
+from pytest_maxrandom.ledger import FOLDER
+from pytest_maxrandom.ledger.digests import example_digest, related, set_digest
+from pytest_maxrandom.ledger.files import ledger_files, read_sets, rows_of
+from pytest_maxrandom.ledger.history import Commit, WorkTree, from_root
+from pytest_maxrandom.ledger.lines import FIELDS, line_of
+from pytest_maxrandom.ledger.losses import lost
+from pytest_maxrandom.ledger.summary import merged, mistakes, summary
+from pytest_maxrandom.reports.text import visible
+from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite, load_suite
+from pytest_maxrandom.suite.places import is_suite
 
 if TYPE_CHECKING:
     import argparse
@@ -59,11 +78,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _show(options: argparse.Namespace) -> str:
-    from dataclasses import asdict
-
-    from pytest_maxrandom.commands.rows import json_text
-    from pytest_maxrandom.ledger.summary import summary
-
     summaries = [summary(path) for path in _files(options.paths)]
     if options.json:
         return json_text([asdict(one) for one in summaries])
@@ -113,8 +127,6 @@ def _shown(file: FileSummary) -> Iterator[str]:
 
 
 def _verify(options: argparse.Namespace) -> str:
-    from pytest_maxrandom.ledger.summary import mistakes
-
     lost = [] if options.base is None else _lost(options.base, options.paths)
     paths = [path for path in options.paths if path.exists()] if lost else options.paths
     found = [mistake for path in _files(paths) for mistake in mistakes(path)]
@@ -131,13 +143,6 @@ def _verify(options: argparse.Namespace) -> str:
 
 
 def _lost(ref: str, paths: list[Path]) -> list[str]:
-    from pytest_maxrandom.host.git import repository
-    from pytest_maxrandom.ledger import FOLDER
-    from pytest_maxrandom.ledger.history import Commit, WorkTree, from_root
-    from pytest_maxrandom.ledger.losses import lost
-    from pytest_maxrandom.reports.text import visible
-    from pytest_maxrandom.suite.places import is_suite
-
     tree = repository(paths[0] if paths[0].is_dir() else paths[0].parent)
     below = [from_root(tree, path) for path in paths]
     base, now = Commit(tree, ref, tree.fork_point(ref)), WorkTree(tree)
@@ -163,13 +168,6 @@ def _lost(ref: str, paths: list[Path]) -> list[str]:
 
 def _claimed(tree: Repository, path: Path) -> list[ClaimedSet] | str:
     """Return what the claims of a suite are tested on; a sentence if the suite cannot be read."""
-    from pytest_maxrandom.claims.plan import plan
-    from pytest_maxrandom.claims.tries import claimed_set
-    from pytest_maxrandom.errors import SuiteError
-    from pytest_maxrandom.ledger import FOLDER
-    from pytest_maxrandom.ledger.history import from_root
-    from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
-
     try:
         suite = load_any_suite(path)
         claims = [] if isinstance(suite, RecordedSuite) else plan(suite)
@@ -184,11 +182,6 @@ def _claimed(tree: Repository, path: Path) -> list[ClaimedSet] | str:
 
 def _unlike(path: Path) -> Iterator[str]:
     """Yield the tasks of a suite of which only an earlier form is in the ledger."""
-    from pytest_maxrandom.claims.plan import plan
-    from pytest_maxrandom.ledger.digests import example_digest, related, set_digest
-    from pytest_maxrandom.ledger.files import read_sets
-    from pytest_maxrandom.suite.loader import load_suite
-
     sets = {
         digest: examples
         for file in _files([path])
@@ -208,10 +201,6 @@ def _unlike(path: Path) -> Iterator[str]:
 
 
 def _merge(options: argparse.Namespace) -> str:
-    from pytest_maxrandom.ledger.files import rows_of
-    from pytest_maxrandom.ledger.lines import line_of
-    from pytest_maxrandom.ledger.summary import merged
-
     union = merged([*rows_of(options.one), *rows_of(options.other)])
     text = b"".join(map(line_of, union)).decode("ascii")
     if options.output is None:
@@ -223,16 +212,9 @@ def _merge(options: argparse.Namespace) -> str:
 
 
 def _export(options: argparse.Namespace) -> str:
-    from pytest_maxrandom.commands.rows import json_text
-    from pytest_maxrandom.ledger.files import rows_of
-    from pytest_maxrandom.ledger.lines import FIELDS
-
     found = [row for path in _files(options.paths) for row in rows_of(path)]
     if options.format == "json":
         return json_text(found)
-    import csv
-    import io
-
     kinds = ("prompt", "look", "opening")
     names = dict.fromkeys(name for kind in kinds for name in FIELDS[kind])
     text = io.StringIO()
@@ -243,8 +225,6 @@ def _export(options: argparse.Namespace) -> str:
 
 
 def _files(paths: list[Path]) -> list[Path]:
-    from pytest_maxrandom.ledger.files import ledger_files
-
     return list(dict.fromkeys(file for path in paths for file in ledger_files(path)))
 
 

@@ -11,6 +11,8 @@ from pytest_maxrandom.commands.rows import (
     json_text,
     table,
 )
+from pytest_maxrandom.stats.best_of import MOST_GUESSERS
+from pytest_maxrandom.stats.sizes import plan
 
 if TYPE_CHECKING:
     import argparse
@@ -38,8 +40,6 @@ def run(options: argparse.Namespace) -> str:
     TypeError, ValueError
         If neither n nor t is given, or an option is outside its domain.
     """
-    from pytest_maxrandom.stats.sizes import plan
-
     answers = plan(
         chance_of(options.choices),
         options.n,
@@ -81,8 +81,6 @@ def _rows(answers: dict[str, Any]) -> Rows:
 
 
 def _counted(value: int | None) -> str:
-    from pytest_maxrandom.stats.best_of import MOST_GUESSERS
-
     if value is None:
         return "none"
     return "no limit" if value >= MOST_GUESSERS else f"{value:,}"

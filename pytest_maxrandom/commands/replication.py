@@ -6,6 +6,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_maxrandom.commands.replication_text import replication_text
+from pytest_maxrandom.commands.rows import json_text
+from pytest_maxrandom.recorded.arms import ArmColumns, read_arms
+from pytest_maxrandom.stats.noncentral import conditional_likelihood
+from pytest_maxrandom.stats.paired import compare_arms, paired
+from pytest_maxrandom.stats.replication import unreplicated
+
 if TYPE_CHECKING:
     import argparse
 
@@ -88,10 +95,6 @@ def run(options: argparse.Namespace) -> str:
     TypeError, ValueError
         If an option is outside its domain.
     """
-    from pytest_maxrandom.commands.replication_text import replication_text
-    from pytest_maxrandom.commands.rows import json_text
-    from pytest_maxrandom.recorded.arms import ArmColumns, read_arms
-
     if options.full:
         from pytest_maxrandom.studies.hierarchical import require_libraries
 
@@ -121,8 +124,6 @@ def run(options: argparse.Namespace) -> str:
 
 
 def _pairs(units: dict[Unit, dict[str, Result]], a: str, b: str) -> Pairs:
-    from pytest_maxrandom.stats.paired import paired
-
     return paired(
         [unit.task for unit in units],
         [unit.replicate for unit in units],
@@ -140,10 +141,6 @@ def _result(
     units: dict[Unit, dict[str, Result]],
     options: argparse.Namespace,
 ) -> dict[str, Any]:
-    from pytest_maxrandom.stats.noncentral import conditional_likelihood
-    from pytest_maxrandom.stats.paired import compare_arms
-    from pytest_maxrandom.stats.replication import unreplicated
-
     pairs = _pairs(units, a, b)
     comparison = compare_arms(pairs, confidence=options.confidence, seed=options.seed)
     single = None

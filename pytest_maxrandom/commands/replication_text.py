@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import NONE, accuracy, count, p_value, span
+from pytest_maxrandom.reports.text import shorten, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -180,6 +181,4 @@ def _signed(value: float, decimals: int = 3) -> str:
 
 
 def _name(text: str) -> str:
-    from pytest_maxrandom.reports.text import shorten, visible
-
     return shorten(visible(text), _SHOWN)

@@ -5,11 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.errors import ReportError
+from pytest_maxrandom.reports.csv import csv
+from pytest_maxrandom.reports.html import html
+from pytest_maxrandom.reports.latex import latex
+from pytest_maxrandom.reports.markdown import markdown
+from pytest_maxrandom.reports.references import bibtex
+from pytest_maxrandom.reports.results import load
+
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
-
-    from pytest_maxrandom.record import RunRecord
 
 _FORMATS = ("markdown", "html", "latex", "bibtex", "csv")
 _TABLES = (
@@ -71,9 +77,6 @@ def run(options: argparse.Namespace) -> str:
     ValueError
         If the options do not go together.
     """
-    from pytest_maxrandom.errors import ReportError
-    from pytest_maxrandom.reports.results import load
-
     if options.templates and options.format not in _TEMPLATED:
         raise ValueError(
             f"--templates: {options.format} is written without templates; "
@@ -83,7 +86,15 @@ def run(options: argparse.Namespace) -> str:
         raise ValueError(f"--standalone: found --format {options.format}, expected latex")
     if options.table and options.format != "csv":
         raise ValueError(f"--table: found --format {options.format}, expected csv")
-    text = _writer(options)(load(options.results))
+    record, templates = load(options.results), options.templates
+    write: dict[str, Callable[[], str]] = {
+        "csv": lambda: csv(record, options.table or "claims"),
+        "bibtex": lambda: bibtex(record),
+        "latex": lambda: latex(record, templates, standalone=options.standalone),
+        "html": lambda: html(record, templates),
+        "markdown": lambda: markdown(record, templates),
+    }
+    text = write[options.format]()
     if options.out is None:
         return text.removesuffix("\n")
     try:
@@ -92,27 +103,3 @@ def run(options: argparse.Namespace) -> str:
     except OSError as error:
         raise ReportError(f"{options.out}: cannot be written: {error.strerror}") from error
     return f"report: {options.out}"
-
-
-def _writer(options: argparse.Namespace) -> Callable[[RunRecord], str]:
-    match options.format:
-        case "csv":
-            from pytest_maxrandom.reports.csv import csv
-
-            return lambda record: csv(record, options.table or "claims")
-        case "bibtex":
-            from pytest_maxrandom.reports.references import bibtex
-
-            return bibtex
-        case "latex":
-            from pytest_maxrandom.reports.latex import latex
-
-            return lambda record: latex(record, options.templates, standalone=options.standalone)
-        case "html":
-            from pytest_maxrandom.reports.html import html
-
-            return lambda record: html(record, options.templates)
-        case _:
-            from pytest_maxrandom.reports.markdown import markdown
-
-            return lambda record: markdown(record, options.templates)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import json
+from fractions import Fraction
 from typing import Any
 
 Rows = list[tuple[str, str]]
@@ -16,8 +18,6 @@ def table(rows: Rows) -> str:
 
 def json_text(value: object) -> str:
     """Write JSON for people and programs."""
-    import json
-
     return json.dumps(value, indent=2)
 
 
@@ -52,8 +52,6 @@ def _choices(text: str) -> int | dict[int, int]:
 
 def chance_of(choices: int | dict[int, int]) -> Any:
     """Return the chance that the statistics take."""
-    from fractions import Fraction
-
     for each in choices if isinstance(choices, dict) else (choices,):
         if each < 2:
             raise ValueError(

@@ -72,7 +72,7 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         if of_a_job or variable.lower().endswith("_proxy"):
             monkeypatch.delenv(variable)
     slept: list[float] = []
-    monkeypatch.setattr("pytest_maxrandom.commands.comment.sleep", slept.append)
+    monkeypatch.setattr("pytest_maxrandom.ci.http.sleep", slept.append)
     return Job(tmp_path, monkeypatch, capsys, slept)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.ci.gate import actions
+from pytest_maxrandom.ci import actions
 
 if TYPE_CHECKING:
     from pathlib import Path

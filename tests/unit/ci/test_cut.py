@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_maxrandom.ci.gate.cut import cut
+from pytest_maxrandom.ci.actions import cut
 from pytest_maxrandom.reports.markdown import markdown
 from tests.unit.reports.samples import claim, run
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_maxrandom.ci.gate.outcome import NOTHING_TESTED, judge
+from pytest_maxrandom.ci.gate import NOTHING_TESTED, judge
 from tests.unit.reports.samples import claim, run, untested
 
 if TYPE_CHECKING:

@@ -154,7 +154,7 @@ def test_other_commands_load_nothing_of_this_one() -> None:
     code = (
         "import sys; from pytest_maxrandom.cli import main; "
         "main('baseline --n 100 --choices 2 --t 10'.split()); "
-        "print([m for m in sys.modules if 'forges' in m or m in ('ssl', 'urllib.request')])"
+        "print([m for m in sys.modules if '_maxrandom.ci' in m or m in ('ssl', 'urllib.request')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_maxrandom.ci.gate.outcome import judge
+from pytest_maxrandom.ci.gate import judge
 from pytest_maxrandom.record import ClaimRecord
 from pytest_maxrandom.reports.annotations import annotate
 from pytest_maxrandom.reports.changes import changes, counted

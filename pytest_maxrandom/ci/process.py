@@ -1,4 +1,7 @@
-"""pytest as a process of its own, so that the gate outlives whatever ends it."""
+"""pytest as a process of its own, so that the gate outlives whatever ends it.
+
+There this module is a plugin that tells what the paths in the reports start from.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,19 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.ci.gate import root
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    import pytest
+
+_ROOT = "MAXRANDOM_GATE_ROOT"
+"""Names the file that rootdir is written to."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Write rootdir to the file that the gate names."""
+    if _ROOT in os.environ and not hasattr(config, "workerinput"):
+        Path(os.environ[_ROOT]).write_text(str(config.rootpath), encoding="utf-8")
 
 
 def run_pytest(arguments: Sequence[str]) -> tuple[int, Path]:
@@ -27,7 +39,7 @@ def run_pytest(arguments: Sequence[str]) -> tuple[int, Path]:
     Path
         pytest's rootdir, or the current folder if pytest ended before it had one.
     """
-    command = [sys.executable, "-m", "pytest", "-p", root.__name__, *arguments]
+    command = [sys.executable, "-m", "pytest", "-p", __name__, *arguments]
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder) / "root"
         # In a session of its own, so that an interrupt reaches it once: through this process. At
@@ -35,7 +47,7 @@ def run_pytest(arguments: Sequence[str]) -> tuple[int, Path]:
         with (
             subprocess.Popen(
                 command,
-                env={**os.environ, root.VARIABLE: str(told)},
+                env={**os.environ, _ROOT: str(told)},
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
             ) as process,

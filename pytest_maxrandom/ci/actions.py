@@ -6,15 +6,15 @@ https://docs.github.com/actions/reference/workflows-and-actions/workflow-command
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.ci.gate.cut import cut
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 SUMMARY_LIMIT = 1024 * 1024
 """Bytes of a step's summary at most; a longer one is not shown at all."""
 _CUT = (
@@ -71,3 +71,46 @@ def write_summary(markdown: str) -> None:
         if left > 2 * len(_CUT):
             with path.open("a", encoding="utf-8", newline="\n") as stream:
                 stream.write(cut(markdown, left, _CUT))
+
+
+def cut(text: str, limit: int, notice: str) -> str:
+    """Cut Markdown to at most `limit` bytes of UTF-8.
+
+    The cut is after a line (a row of a table is one) that stands in no code block and in no
+    ``<details>``, so that nothing is left open.
+
+    Parameters
+    ----------
+    text : str
+        Markdown whose code blocks and ``<details>`` begin and end on lines of their own.
+    limit : int
+        Bytes, at least those of the notice and two more.
+    notice : str
+        What stands at the end of a text that was cut, as a paragraph.
+    """
+    if len(text.encode()) <= limit:
+        return text
+    ending = f"\n{notice}\n"
+    left = limit - len(ending.encode())
+    kept = end = size = depth = 0
+    fence = ""
+    for line in text.splitlines(keepends=True):
+        size += len(line.encode())
+        if size > left:
+            break
+        end += len(line)
+        fence, depth = _after(line, fence, depth)
+        if not fence and not depth:
+            kept = end
+    return text[:kept] + ending
+
+
+def _after(line: str, fence: str, depth: int) -> tuple[str, int]:
+    """Return the code block's fence, and how many details are open, after a line."""
+    found = _FENCE.match(line)
+    if fence:
+        closed = found and found[1].startswith(fence) and not line[found.end() :].strip()
+        return ("" if closed else fence), depth
+    if found:
+        return found[1], depth
+    return "", max(0, depth + line.count("<details") - line.count("</details>"))

@@ -1,0 +1,284 @@
+"""The one comment of each key on a pull request: found, then updated, created, or left as it is.
+
+A comment is known again by what stands, unseen, on its first lines: ``<!-- maxrandom:KEY -->``
+names it, ``<!-- maxrandom:run=12 attempt=1 -->`` the run whose numbers it shows. Both count at the
+very beginning only, where no text from data can stand.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pytest_maxrandom.ci.http import UnsureError
+from pytest_maxrandom.errors import ForgeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_maxrandom.ci.http import Answer, Client
+
+_MOST_ROUNDS = 10
+_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_STAMP = re.compile(r"\s*<!-- maxrandom:run=(\d{1,18}) attempt=(\d{1,18}) -->", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Stamp:
+    """Which run a comment is of; a later run is the greater one."""
+
+    run: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """What the forge says of the run whose numbers are shown.
+
+    What a pull request's own code wrote, such as an artifact, is never asked: it could name
+    another pull request.
+    """
+
+    number: int | None
+    """Of the pull request, where the event names it."""
+    commit: str | None
+    """Head of the pull request when the run began."""
+    stamp: Stamp | None
+    report: str | None
+    """Page of the run."""
+    branch: tuple[str, str] | None = None
+    """Repository and branch of the head: where the number must be looked up, and where the pull
+    request may have moved on meanwhile."""
+    failed: bool = False
+    """Whether the forge says that the run, or the job, has failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment on a pull request."""
+
+    id: int
+    login: str
+    """Of who wrote it."""
+    body: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """Whose comments a token writes."""
+
+    name: str
+    guessed: bool = False
+    """Whether the forge did not tell."""
+
+
+class Forge(ABC):
+    """The comments on one pull request.
+
+    All methods raise :class:`ForgeError` where the forge refuses or cannot be reached.
+
+    Parameters
+    ----------
+    client : Client
+        Of the forge's interface.
+    place : str
+        Names the pull request for a person: ``pull request 7 of owner/name``.
+    path : str
+        Of its comments.
+    login : str, optional
+        Whose token it is, where the user says it.
+    """
+
+    noun: ClassVar[str] = "comments"
+    """What the forge calls them."""
+    query: ClassVar[str] = "per_page=100"
+    update_method: ClassVar[str]
+
+    def __init__(self, client: Client, place: str, path: str, login: str | None) -> None:
+        self.client = client
+        self.place = place
+        self.path = path
+        self._login = login
+
+    def login(self) -> Login:
+        """Return the login that comments of this token have."""
+        return Login(self._login) if self._login else self.asked_login()
+
+    def comments(self) -> Iterator[Comment]:
+        """Return the comments of all pages."""
+        path = f"{self.path}?{self.query}"
+        found = self.client.items(path, lambda answer: self.refused(answer, f"read {self.noun}"))
+        return map(self.comment, found)
+
+    def create(self, body: str) -> Comment:
+        """Write a new comment; raises UnsureError where it may have been written."""
+        answer = self.client.send("POST", self.path, {"body": body}, repeatable=False)
+        if answer.status != 201:
+            raise self.refused(answer, f"write {self.noun}")
+        return self.comment(answer.content)
+
+    def update(self, comment: Comment, body: str) -> Comment | None:
+        """Write a comment anew; None if it is no more."""
+        answer = self.client.send(self.update_method, self.path_of(comment), {"body": body})
+        if answer.status in (404, 410):
+            return None
+        if answer.status != 200:
+            raise self.refused(answer, f"write {self.noun}")
+        return self.comment(answer.content)
+
+    def refused(self, answer: Answer, doing: str) -> ForgeError:
+        """Return the error for a request that was refused."""
+        why = self.way_out(answer)
+        if answer.status == 404:
+            why = "; there is none, or the token may not see it"
+        return ForgeError(
+            f"{self.client.host} refuses to {doing} on {self.place}: {answer.status}"
+            f"{answer.message}{why}"
+        )
+
+    @abstractmethod
+    def asked_login(self) -> Login:
+        """Ask whose token it is."""
+
+    @abstractmethod
+    def comment(self, content: Any) -> Comment:
+        """Read a comment in an answer."""
+
+    @abstractmethod
+    def path_of(self, comment: Comment) -> str:
+        """Return the path at which a comment is updated."""
+
+    @abstractmethod
+    def way_out(self, answer: Answer) -> str:
+        """Say what to do about a refusal, after a semicolon; empty if that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What became of a comment."""
+
+    how: Literal["created", "updated", "unchanged", "left alone"]
+    comment: Comment
+    notes: list[str] = field(default_factory=list)
+    """What a person should know, one sentence each."""
+
+
+def check_key(key: str) -> str:
+    """Return the key.
+
+    Raises
+    ------
+    ValueError
+        If it could not stand in a marker.
+    """
+    if not _KEY.fullmatch(key):
+        raise ValueError(
+            f"--key: found {key[:80]!r}, expected at most 64 letters, digits, dots, underscores "
+            "and hyphens, beginning with a letter or a digit"
+        )
+    return key
+
+
+def head(key: str, stamp: Stamp | None) -> str:
+    """Write what stands in front of a comment's text."""
+    run = f"<!-- maxrandom:run={stamp.run} attempt={stamp.attempt} -->\n" if stamp else ""
+    return f"{_marker(key)}\n{run}\n"
+
+
+def publish(forge: Forge, key: str, body: str) -> Done:
+    """Make `body` the one comment of this key that this token has on the pull request.
+
+    A comment of a later run stays as it is. After a creation that may have happened, and after an
+    update of a comment that was deleted meanwhile, the comments are read again.
+
+    Parameters
+    ----------
+    forge : Forge
+        With the pull request.
+    key : str
+        Which of this project's comments it is.
+    body : str
+        Begins with its marker and the run that it is of, if that is known; see :func:`head`.
+
+    Raises
+    ------
+    ForgeError
+        If the forge refuses or cannot be reached, or does not tell which comments are this token's
+        where they may be those of another login.
+    """
+    told = forge.login()
+    login = told.name
+    for _ in range(_MOST_ROUNDS):
+        found = [one for one in forge.comments() if one.body.lstrip().startswith(_marker(key))]
+        own = sorted((c for c in found if c.login.lower() == login.lower()), key=lambda c: c.id)
+        if own:
+            done = _renew(forge, own, key, body)
+            if done is not None:
+                return done
+            continue
+        if told.guessed:
+            _refuse_if_of_an_app(forge, found, key)
+        try:
+            created = forge.create(body)
+        except UnsureError:
+            continue
+        return Done("created", created, _other_login(created, login))
+    raise ForgeError(f"{forge.place}: the comment disappears as often as it is written")
+
+
+def _renew(forge: Forge, own: list[Comment], key: str, body: str) -> Done | None:
+    """Write the first of our comments anew, unless a later run did; None if it is no more."""
+    notes = []
+    if len(own) > 1:
+        others = ", ".join(comment.url for comment in own[1:])
+        notes.append(
+            f"{len(own)} comments of {own[0].login} have the key '{key}'; the first one is kept up "
+            f"to date, delete the others: {others}"
+        )
+    stamp = _stamp(body, key)
+    for comment in own:
+        known = _stamp(comment.body, key)
+        if known is not None and stamp is not None and known > stamp:
+            notes.append(f"it shows run {known.run}, which is later than this one ({stamp.run})")
+            return Done("left alone", comment, notes)
+    first = own[0]
+    if first.body.strip().splitlines() == body.strip().splitlines():
+        return Done("unchanged", first, notes)
+    updated = forge.update(first, body)
+    return None if updated is None else Done("updated", updated, notes)
+
+
+def _refuse_if_of_an_app(forge: Forge, found: list[Comment], key: str) -> None:
+    """Refuse to write beside a comment of an app, whose token this one may be.
+
+    No person's login ends so, so nobody can keep a comment back with one of theirs.
+    """
+    for comment in found:
+        if comment.login.endswith("[bot]"):
+            raise ForgeError(
+                f"{forge.place}: {comment.login} has a comment with the key '{key}', and the forge "
+                f"does not tell whose token this is; give --login '{comment.login}' if it is that "
+                "one's, or another --key"
+            )
+
+
+def _other_login(created: Comment, login: str) -> list[str]:
+    if created.login.lower() == login.lower():
+        return []
+    return [
+        f"this token writes as {created.login}, not as {login}: give --login '{created.login}', or "
+        "the next run does not find this comment and writes another one"
+    ]
+
+
+def _stamp(body: str, key: str) -> Stamp | None:
+    """Read which run a comment of this key is of."""
+    match = _STAMP.match(body.lstrip().removeprefix(_marker(key)))
+    return Stamp(int(match[1]), int(match[2])) if match else None
+
+
+def _marker(key: str) -> str:
+    return f"<!-- maxrandom:{key} -->"

@@ -1,0 +1,248 @@
+"""Comments on a pull request of GitHub or GitHub Enterprise (REST API, version 2022-11-28)."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from pytest_maxrandom.ci.comments import Comment, Forge, Login, Stamp, Trigger
+from pytest_maxrandom.ci.http import value, whole_number
+from pytest_maxrandom.errors import ForgeError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_maxrandom.ci.http import Answer, Client
+
+ACTIONS_LOGIN = "github-actions[bot]"
+_REPOSITORY = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+")
+_WAY_OUT = "give --pull-request, or run this on 'pull_request' or 'workflow_run'"
+
+
+def headers(token: str) -> dict[str, str]:
+    """Return what every request to GitHub carries."""
+    return {
+        "Accept": "application/vnd.github+json",
+        "Authorization": f"Bearer {token}",
+        "X-GitHub-Api-Version": "2022-11-28",
+    }
+
+
+def check_repository(repository: str) -> str:
+    """Return the repository.
+
+    Raises
+    ------
+    ForgeError
+        If it is not written OWNER/NAME.
+    """
+    if not _REPOSITORY.fullmatch(repository) or {".", ".."} & set(repository.split("/")):
+        raise ForgeError(f"--repository: found {repository[:120]!r}, expected OWNER/NAME")
+    return repository
+
+
+def trigger(environ: Mapping[str, str]) -> Trigger:
+    """Read the event, and the run, of a job on GitHub.
+
+    Raises
+    ------
+    ForgeError
+        If the event's file is not what GitHub writes.
+    """
+    event = _event(environ)
+    server = environ.get("GITHUB_SERVER_URL", "https://github.com")
+    repository = environ.get("GITHUB_REPOSITORY", "")
+    run = event.get("workflow_run")
+    if isinstance(run, dict):
+        made = value(run, "id", int)
+        return Trigger(
+            number=_number(run, event),
+            commit=value(run, "head_sha", str),
+            stamp=Stamp(made, whole_number(run.get("run_attempt")) or 1),
+            report=f"{server}/{repository}/actions/runs/{made}",
+            branch=_head(run),
+            failed=run.get("conclusion") == "failure",
+        )
+    number = whole_number(environ.get("GITHUB_RUN_ID"))
+    attempt = whole_number(environ.get("GITHUB_RUN_ATTEMPT")) or 1
+    pull = event.get("pull_request")
+    return Trigger(
+        number=value(pull, "number", int) if pull else None,
+        commit=value(pull.get("head"), "sha", str) if isinstance(pull, dict) else None,
+        stamp=None if number is None else Stamp(number, attempt),
+        report=f"{server}/{repository}/actions/runs/{number}" if number and repository else None,
+    )
+
+
+def current_number(event: Trigger, client: Client, repository: str) -> int | str:
+    """Find the number of the pull request.
+
+    Returns
+    -------
+    int or str
+        The number; or, where the run is no open pull request's any more, a sentence that says so.
+
+    Raises
+    ------
+    ForgeError
+        If the event is about no pull request, or about several.
+    """
+    if event.branch is None:
+        if event.number is None:
+            raise ForgeError(f"the event is about no pull request; {_WAY_OUT}")
+        return event.number
+    head_repository, branch = event.branch
+    pulls = _pulls_with_head(client, repository, head_repository, branch)
+    if event.number is not None:
+        pulls = [(number, sha) for number, sha in pulls if number == event.number]
+    if not pulls:
+        return f"no open pull request of {repository} comes from {head_repository}, branch {branch}"
+    current = [number for number, sha in pulls if sha == event.commit]
+    if not current:
+        number, sha = pulls[0]
+        return (
+            f"pull request {number} is at {sha[:10]} by now, and this run was of "
+            f"{(event.commit or '')[:10]}: the comment is left to the later run"
+        )
+    if len(current) > 1:
+        numbers = " and ".join(map(str, current))
+        raise ForgeError(
+            f"pull requests {numbers} of {repository} have the same head, and the event does not "
+            "tell which of them the run was of; close all but one"
+        )
+    return current[0]
+
+
+class GitHub(Forge):
+    """The comments on one pull request.
+
+    Parameters
+    ----------
+    in_actions : bool
+        Whether this is a job of GitHub Actions.
+    """
+
+    update_method = "PATCH"
+
+    def __init__(
+        self, client: Client, repository: str, number: int, login: str | None, *, in_actions: bool
+    ) -> None:
+        self._issues = f"/repos/{repository}/issues"
+        self._in_actions = in_actions
+        place = f"pull request {number} of {repository}"
+        super().__init__(client, place, f"{self._issues}/{number}/comments", login)
+
+    def asked_login(self) -> Login:
+        """Ask whose token it is.
+
+        The token of a job is no user's, so it may not ask who it is; GraphQL tells nevertheless.
+        Where it does not, a job of Actions is taken to have its own token.
+        """
+        answer = self.client.send("GET", "/user")
+        if answer.status == 200:
+            return Login(value(answer.content, "login", str))
+        if viewer := self._viewer():
+            return Login(viewer)
+        if self._in_actions:
+            return Login(ACTIONS_LOGIN, guessed=True)
+        raise ForgeError(
+            f"{self.client.host} does not tell whose token this is; give --login, for an app its "
+            "name followed by [bot]"
+        )
+
+    def comment(self, content: Any) -> Comment:
+        """Read a comment."""
+        return Comment(
+            id=value(content, "id", int),
+            # A deleted account has none.
+            login=value(content.get("user") or {"login": "ghost"}, "login", str),
+            body=str(content.get("body") or ""),
+            url=value(content, "html_url", str),
+        )
+
+    def path_of(self, comment: Comment) -> str:
+        """Return the path of a comment."""
+        return f"{self._issues}/comments/{comment.id}"
+
+    def way_out(self, answer: Answer) -> str:
+        """Say what the job, or the conversation, needs."""
+        if answer.status != 403:
+            return ""
+        if "locked" in answer.said:
+            return "; its conversation is locked: unlock it"
+        return (
+            "; give the job 'permissions: pull-requests: write', and comment on pull requests of "
+            "forks, whose jobs never get it, from a workflow_run workflow"
+        )
+
+    def _viewer(self) -> str | None:
+        # https://host/api/v3 of GitHub Enterprise has its GraphQL at https://host/api/graphql.
+        path = f"{self.client.address.removesuffix('/v3')}/graphql"
+        answer = self.client.send("POST", path, {"query": "query { viewer { login } }"})
+        try:
+            login = answer.content["data"]["viewer"]["login"]
+        except (KeyError, TypeError):
+            return None
+        if not isinstance(login, str) or not login:
+            return None
+        # Whoever is no user is an app, which REST lists with this ending.
+        return f"{login.removesuffix('[bot]')}[bot]"
+
+
+def _event(environ: Mapping[str, str]) -> dict[str, Any]:
+    path = environ.get("GITHUB_EVENT_PATH")
+    if not path:
+        return {}
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ForgeError(f"{path}: the event of GITHUB_EVENT_PATH cannot be read") from error
+    if not isinstance(content, dict):
+        raise ForgeError(f"{path}: the event of GITHUB_EVENT_PATH is no JSON object")
+    return content
+
+
+def _number(run: dict[str, Any], event: dict[str, Any]) -> int | None:
+    """Return the number of the one pull request of this repository that the run names, if any.
+
+    It names those of forks too whose head is a branch of this repository.
+    """
+    here = (event.get("repository") or {}).get("id")
+    pulls = [
+        pull
+        for pull in run.get("pull_requests") or []
+        if here is None or ((pull.get("base") or {}).get("repo") or {}).get("id") == here
+    ]
+    return value(pulls[0], "number", int) if len(pulls) == 1 else None
+
+
+def _head(run: dict[str, Any]) -> tuple[str, str]:
+    return value(run.get("head_repository"), "full_name", str), value(run, "head_branch", str)
+
+
+def _pulls_with_head(
+    client: Client, repository: str, head_repository: str, branch: str
+) -> list[tuple[int, str]]:
+    """Look up the open pull requests of a branch, as number and commit.
+
+    For runs of forks, whose event names no pull request.
+    """
+
+    def refused(answer: Answer) -> ForgeError:
+        return ForgeError(
+            f"{client.host} refuses to list the pull requests of {repository}: {answer.status}"
+            f"{answer.message}; give the job 'permissions: pull-requests: read' or write"
+        )
+
+    head = quote(f"{head_repository.partition('/')[0]}:{branch}", safe="")
+    path = f"/repos/{repository}/pulls?state=open&head={head}&per_page=100"
+    found = []
+    for pull in client.items(path, refused):
+        where = pull.get("head") or {}
+        name = (where.get("repo") or {}).get("full_name")
+        if name == head_repository and where.get("ref") == branch:
+            found.append((value(pull, "number", int), str(where.get("sha"))))
+    return found

@@ -1,0 +1,82 @@
+"""Comments on a merge request of GitLab (REST API, version 4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from pytest_maxrandom.ci.comments import Comment, Forge, Login, Stamp, Trigger
+from pytest_maxrandom.ci.http import value, whole_number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_maxrandom.ci.http import Answer, Client
+
+
+def headers(token: str) -> dict[str, str]:
+    """Return what every request to GitLab carries."""
+    return {"Accept": "application/json", "PRIVATE-TOKEN": token}
+
+
+def trigger(environ: Mapping[str, str]) -> Trigger:
+    """Read what GitLab tells a job; a job that runs again has a greater number."""
+    pipeline, job = (whole_number(environ.get(name)) for name in ("CI_PIPELINE_ID", "CI_JOB_ID"))
+    return Trigger(
+        number=whole_number(environ.get("CI_MERGE_REQUEST_IID")),
+        # A pipeline of merged results runs on another commit than the branch's.
+        commit=environ.get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA") or environ.get("CI_COMMIT_SHA"),
+        stamp=None if pipeline is None else Stamp(pipeline, job or 0),
+        report=environ.get("CI_JOB_URL"),
+        failed=environ.get("CI_JOB_STATUS") == "failed",
+    )
+
+
+class GitLab(Forge):
+    """The notes on one merge request.
+
+    Parameters
+    ----------
+    project : str
+        Its number, or its path: ``group/name``.
+    page : str or None
+        Of the project, for links to its notes.
+    """
+
+    noun = "notes"
+    query = "per_page=100&sort=asc&order_by=created_at"
+    update_method = "PUT"
+
+    def __init__(
+        self, client: Client, project: str, number: int, login: str | None, page: str | None
+    ) -> None:
+        path = f"/projects/{quote(project, safe='')}/merge_requests/{number}/notes"
+        super().__init__(client, f"merge request {number} of {project}", path, login)
+        self._page = f"{page}/-/merge_requests/{number}" if page else self.place
+
+    def asked_login(self) -> Login:
+        """Ask who the token's user is."""
+        answer = self.client.send("GET", "/user")
+        if answer.status != 200:
+            raise self.refused(answer, "say whose token it is")
+        return Login(value(answer.content, "username", str))
+
+    def comment(self, content: Any) -> Comment:
+        """Read a note."""
+        number = value(content, "id", int)
+        return Comment(
+            id=number,
+            login=value(content.get("author"), "username", str),
+            body=str(content.get("body") or ""),
+            url=f"{self._page}#note_{number}",
+        )
+
+    def path_of(self, comment: Comment) -> str:
+        """Return the path of a note."""
+        return f"{self.path}/{comment.id}"
+
+    def way_out(self, answer: Answer) -> str:
+        """Name what the token needs."""
+        if answer.status != 403:
+            return ""
+        return "; GITLAB_TOKEN needs the scope 'api' and the role Reporter or higher"
