@@ -25,11 +25,15 @@ from pytest_maxrandom.prompts.sampling import draw_prompts, validation_set
 from pytest_maxrandom.studies.label_bias.placements import further, placements
 from pytest_maxrandom.suite.base import FormatSpec
 from pytest_maxrandom.suite.spec import PromptsSpec, TaskSpec, ValidationSpec
+from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.sweep import run_sweep
 from pytest_maxrandom.tasks.load import load_task
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.sweeps.sweep import Sweep, Work
+    from collections.abc import Sequence
+
+    from pytest_maxrandom.sweeps.executor import Job
+    from pytest_maxrandom.sweeps.sweep import Sweep
     from pytest_maxrandom.tasks.task import Task
 
 TASK = "movie_recommendation"
@@ -38,8 +42,8 @@ MOST = 2.5
 """Sweeps that the placements beyond the natural one may cost; separate sweeps cost 3."""
 
 
-def sweep(work: Work, model: CausalModel) -> Sweep:
-    return run_sweep(work, lambda: model, "mean_logprob", lambda done, total: None)
+def sweep(jobs: Sequence[Job], model: CausalModel) -> Sweep:
+    return run_sweep(jobs, LocalExecutor(lambda: model))
 
 
 def check(found: Sweep, reference: Sweep) -> None:
@@ -62,11 +66,11 @@ def measure(task: Task, shots: int, packed: CausalModel, plain: CausalModel, n: 
         for prompt, examples in own
     ]
     left = [(prompt, further(presented)) for prompt, presented in everywhere]
-    works = (own, left, everywhere)
     costs = []
-    for work in works:
-        found = sweep(work, packed)
-        check(found, sweep(work, plain))
+    for presented in (own, left, everywhere):
+        jobs = jobs_of(presented, "mean_logprob")
+        found = sweep(jobs, packed)
+        check(found, sweep(jobs, plain))
         costs.append(found.engine)
     claim, moved, together = (cost.tokens_forwarded for cost in costs)
     return [

@@ -22,7 +22,8 @@ from pytest_maxrandom.errors import ModelError, SweepError
 from pytest_maxrandom.ledger import FOLDER
 from pytest_maxrandom.ledger.left_behind import left_behind
 from pytest_maxrandom.notation import count
-from pytest_maxrandom.sweeps.sweep import is_stored, run_sweep
+from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
+from pytest_maxrandom.sweeps.sweep import Cache, is_stored, run_sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,10 +33,11 @@ if TYPE_CHECKING:
     from pytest_maxrandom.models.base import Model
     from pytest_maxrandom.models.registry import ModelPool
     from pytest_maxrandom.prompts.prompt import Prompt
-    from pytest_maxrandom.record import Arithmetic, ClaimRecord, HeldOut, Tries
-    from pytest_maxrandom.sweeps.predictions import Predictions, PromptPredictions, Scoring
+    from pytest_maxrandom.record import ClaimRecord, HeldOut, Tries
+    from pytest_maxrandom.sweeps.executor import Job
+    from pytest_maxrandom.sweeps.predictions import Predictions, PromptPredictions
     from pytest_maxrandom.sweeps.store import Store
-    from pytest_maxrandom.sweeps.sweep import Progress, Sweep, Work
+    from pytest_maxrandom.sweeps.sweep import Progress, Sweep
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ class Evaluation:
         )
         self._run = without_siblings(planned, run)
         self._check_budget()
-        self._work = cell.prompt_set.work
+        self._jobs = jobs_of(cell.prompt_set.work, planned.suite.scoring)
 
     def prepare(self) -> None:
         """Load the model, unless all that is asked of it is stored.
@@ -114,7 +116,7 @@ class Evaluation:
         ModelError
             If it cannot be loaded.
         """
-        if not self.knows(self._work, self._planned.suite.scoring):
+        if not self.knows(self._jobs):
             self.load()
 
     def run(self, record: ClaimRecord, progress: Progress) -> Predictions:
@@ -163,7 +165,7 @@ class Evaluation:
         """
         means = self._means
         fresh = means.settings.fresh and id(self._planned) not in means.swept
-        sweep = self._sweep(self._work, progress, self._evaluated, fresh=fresh)
+        sweep = self._sweep(self._jobs, progress, self._evaluated, fresh=fresh)
         means.swept.add(id(self._planned))
         return sweep
 
@@ -175,19 +177,11 @@ class Evaluation:
         t = max(budget or 0, claim if self._planned.counted == "claim" else task)
         return self._planned.claim.tried(t), claim, task
 
-    def knows(self, work: Work, scoring: Scoring) -> bool:
-        """Tell whether no text of some work needs to be put through the model again."""
-        means = self._means
-        return not means.settings.fresh and is_stored(
-            work,
-            scoring,
-            means.store,
-            self._model_digest,
-            means.settings.engine,
-            self._arithmetic,
-        )
+    def knows(self, jobs: Sequence[Job]) -> bool:
+        """Tell whether no text of some jobs needs to be put through the model again."""
+        return not self._means.settings.fresh and is_stored(jobs, self._cache)
 
-    def ask(self, work: Work, scoring: Scoring, progress: Progress) -> Sweep:
+    def ask(self, jobs: Sequence[Job], progress: Progress) -> Sweep:
         """Run what is no try of the claim: nothing of it is written to the ledger.
 
         Raises
@@ -195,13 +189,8 @@ class Evaluation:
         SweepError
             If a prompt cannot be scored.
         """
-        return self._sweep(
-            work,
-            progress,
-            lambda predictions: None,
-            fresh=self._means.settings.fresh,
-            scoring=scoring,
-        )
+        fresh = self._means.settings.fresh
+        return self._sweep(jobs, progress, lambda predictions: None, fresh=fresh)
 
     @property
     def warnings(self) -> list[str]:
@@ -244,7 +233,8 @@ class Evaluation:
             record.notes.append(reason)
             return None
         try:
-            sweep = self.ask([(best.prompt, blanked(best.examples))], suite.scoring, progress)
+            jobs = jobs_of([(best.prompt, blanked(best.examples))], suite.scoring)
+            sweep = self.ask(jobs, progress)
         except ModelError:
             raise
         except SweepError as error:
@@ -314,7 +304,8 @@ class Evaluation:
         if openings is None:
             return None
         fresh = self._means.settings.fresh
-        sweep = self._sweep([(prompt, examples)], progress, lambda predictions: None, fresh=fresh)
+        jobs = jobs_of([(prompt, examples)], self._planned.suite.scoring)
+        sweep = self._sweep(jobs, progress, lambda predictions: None, fresh=fresh)
         return held_out(
             sweep.predictions.prompts[0],
             openings=openings,
@@ -325,30 +316,22 @@ class Evaluation:
 
     def _sweep(
         self,
-        work: Work,
+        jobs: Sequence[Job],
         progress: Progress,
         finished: Callable[[PromptPredictions], None],
         *,
         fresh: bool,
-        scoring: Scoring | None = None,
     ) -> Sweep:
-        means = self._means
+        executor = LocalExecutor(self.load)
         return run_sweep(
-            work,
-            self.load,
-            scoring or self._planned.suite.scoring,
-            progress,
-            store=means.store,
-            fresh=fresh,
-            model_digest=self._model_digest,
-            arithmetic=self._arithmetic,
-            forced_engine=means.settings.engine,
-            finished=finished,
+            jobs, executor, progress, cache=self._cache, fresh=fresh, finished=finished
         )
 
     @property
-    def _arithmetic(self) -> Arithmetic:
-        return self._means.pool.identity(self._planned.model, self._planned.base).arithmetic
+    def _cache(self) -> Cache:
+        means = self._means
+        arithmetic = means.pool.identity(self._planned.model, self._planned.base).arithmetic
+        return Cache(means.store, self._model_digest, arithmetic, means.settings.engine)
 
     def load(self) -> Model:
         """Return the model, loaded.

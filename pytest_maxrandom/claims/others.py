@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.sweeps.sweep import stored_sweep
+from pytest_maxrandom.sweeps.executor import jobs_of
+from pytest_maxrandom.sweeps.sweep import Cache, stored_sweep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,14 +49,9 @@ def other_models(
         key = other.model.name, identity.digest
         if key in found:
             continue
-        sweep = stored_sweep(
-            other.cell.prompt_set.work,
-            other.suite.scoring,
-            store,
-            identity.digest,
-            forced_engine,
-            identity.arithmetic,
-        )
+        jobs = jobs_of(other.cell.prompt_set.work, other.suite.scoring)
+        cache = Cache(store, identity.digest, identity.arithmetic, forced_engine)
+        sweep = stored_sweep(jobs, cache)
         if sweep is not None:
             found[key] = other, sweep
     return list(found.values())

@@ -15,6 +15,7 @@ from pytest_maxrandom.models.registry import locate
 from pytest_maxrandom.prompts.formats import Counterfactual
 from pytest_maxrandom.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.suite.spec import AssertSpec, claimed
+from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.held_out import set_aside
 from pytest_maxrandom.tasks.load import load_task
 
@@ -131,7 +132,7 @@ def draw_cell(
     """
     prompts = suite.prompts
     prompt_set = draw_prompts(task, validation, prompts, shots)
-    if suite.scoring == "counterfactual":
+    if SCORERS[suite.scoring].states_choices:
         prompt_set = prompt_set.asked(Counterfactual.of(suite.counterfactual))
     score_null = score_null_of(suite.metric, prompt_set, prompts.budget)
     return Cell(task, shots, prompt_set, guessers(prompt_set, prompts.budget), score_null, test)

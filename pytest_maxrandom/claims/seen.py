@@ -14,6 +14,7 @@ from pytest_maxrandom.stats.gold import hits
 from pytest_maxrandom.stats.metrics import SCORES
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 from pytest_maxrandom.sweeps.labels import common_words, label
+from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +61,7 @@ def seen_of_sweep(
         The best prompt beside heuristics.
     """
     cell, prompt_set = planned.cell, planned.cell.prompt_set
-    predictions, scoring = sweep.predictions, planned.suite.scoring
+    predictions, scorer = sweep.predictions, SCORERS[planned.suite.scoring]
     coded = np.asarray(answers, dtype=np.int64)
     names = common_words((prompt.format for prompt in prompt_set.prompts), labels) or ()
     gold = labels.gold
@@ -85,8 +86,7 @@ def seen_of_sweep(
         labels=names,
         comparable=labels.meaningful(prompt_set.prompts),
         log_likelihoods=_log_likelihoods(labels, predictions),
-        # The paper's span is not the whole answer.
-        labelled=None if scoring == "paper" else _labelled(labels, predictions, names),
+        labelled=_labelled(labels, predictions, names) if scorer.whole_answer else None,
         inputs=tuple(example.input for example in labels.examples),
         copies=_copies(labels.examples),
         alphabetical=tuple(map(_alphabetical, labels.examples)),

@@ -169,22 +169,6 @@ Span = Literal["boundary", "paper"]
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
-    """What a model says of one answer.
-
-    Attributes
-    ----------
-    log_likelihood : float
-        Sum over the answer's tokens, in nats.
-    tokens : int
-        How many tokens that are.
-    """
-
-    log_likelihood: float
-    tokens: int
-
-
-@dataclass(frozen=True, slots=True)
 class Question:
     """A text, and the continuations whose likelihoods after it are compared.
 

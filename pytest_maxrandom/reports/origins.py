@@ -14,6 +14,7 @@ from pytest_maxrandom.notation import accuracy, count, equals, p_value
 from pytest_maxrandom.record import arithmetics
 from pytest_maxrandom.reports.suites import by_suite
 from pytest_maxrandom.reports.summary import model_name
+from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,15 +26,6 @@ _Number = TypeVar("_Number", int, float)
 _KNOWN = ("n", "t", "chance")
 _FEW = 5
 """Below this many prompts their counts are listed, not summarized."""
-_SCORING = {
-    "mean_logprob": "the highest log-likelihood per token",
-    "sum_logprob": "the highest total log-likelihood",
-    "char_logprob": "the highest log-likelihood per character",
-    "paper": "the highest log-likelihood per token of its last tokens, as many as it has when "
-    "encoded alone (the span of arXiv 2404.13020's code)",
-    "counterfactual": "the highest log-likelihood of a continuation that all choices share, after "
-    "a text that states the choice",
-}
 
 
 def counted_n(claim: ClaimRecord) -> str:
@@ -360,7 +352,8 @@ def _where(engine: Engine) -> str:
 
 def answered(claim: ClaimRecord) -> str:
     """Say which choice counts as the model's answer."""
-    return _SCORING.get(claim.scoring, claim.scoring)
+    scorer = SCORERS.get(claim.scoring)
+    return scorer.criterion if scorer else claim.scoring
 
 
 def listed(parts: Sequence[str]) -> str:

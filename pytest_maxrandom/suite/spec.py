@@ -142,6 +142,8 @@ class AssertSpec(BoundsSpec):
     """Share of the suite's `replicates` of which all the rest must hold."""
 
 
+Scoring = Literal["mean_logprob", "sum_logprob", "char_logprob", "paper", "counterfactual"]
+
 Metric = Literal["accuracy", "balanced_accuracy", "macro_f1"]
 
 
@@ -252,9 +254,7 @@ class SuiteSpec(ComparingSettings, ReplicatedSettings, LabelBiasSettings, Counte
     """Ways to change one thing of the suite, by name; claims are then made of each arm."""
     tasks: Annotated[list[TaskSpec], Field(min_length=1)]
     prompts: PromptsSpec = PromptsSpec()
-    scoring: Literal["mean_logprob", "sum_logprob", "char_logprob", "paper", "counterfactual"] = (
-        "mean_logprob"
-    )
+    scoring: Scoring = "mean_logprob"
     """A choice's score: its log-likelihood per token, in total, or per character; paper: per token
     of the span that the code of arXiv 2404.13020 scores, as many last tokens as the choice has when
     it is encoded alone; counterfactual: the log-likelihood of one continuation, the same for all

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ScoreError
-from pytest_maxrandom.stats.seeding import Stream
+from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.models.base import Score
+    from pytest_maxrandom.models.base import Answer
     from pytest_maxrandom.prompts.prompt import Prompt
+    from pytest_maxrandom.suite.spec import Scoring
     from pytest_maxrandom.tasks.task import Example
-
-Scoring = Literal["mean_logprob", "sum_logprob", "char_logprob", "paper", "counterfactual"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,46 +65,36 @@ class Predictions:
 def predict(
     prompt: Prompt,
     examples: Sequence[Example],
-    scores: Sequence[Sequence[Score]],
+    answers: Sequence[Sequence[Answer]],
     scoring: Scoring,
 ) -> PromptPredictions:
-    """Turn scores into answers: the choice with the highest score.
-
-    Equal scores are decided by a lot that depends on the prompt and the example as it is shown,
-    never on where in the file a choice stands: where the right choice often stands first, "the
-    first wins" would make a model that scores all choices alike look knowing.
+    """Turn what a model says into answers, as the scorer reads it.
 
     Parameters
     ----------
-    scores : sequence of n sequences of Score
-        Per example and choice.
+    answers : sequence of n sequences of Answer
+        Per example: one to each of the scorer's questions, or one that joins them.
     scoring : str
-        "mean_logprob": log-likelihood per token (arXiv 2404.13020); "sum_logprob": in total;
-        "char_logprob": per character of the choice; "paper": per token as "mean_logprob", of the
-        span that the paper's own code takes, which the requests were made with; "counterfactual":
-        in total, of the continuation that all choices share.
+        Name of the scorer.
     """
-    chosen, ties, margins = [], 0, []
-    for example, row in zip(examples, scores, strict=True):
-        answers = prompt.format.answers(example)
-        values = [_value(score, text, scoring) for score, text in zip(row, answers, strict=True)]
-        top = max(values)
-        equal = [index for index, value in enumerate(values) if value == top]
-        if len(equal) > 1:
-            ties += 1
-        margins.append(_margin(values))
-        shown = example.order or ()
-        chosen.append(equal[Stream("tie", prompt.digest, example.id, *shown).below(len(equal))])
-    correct = sum(choice in ex.right for choice, ex in zip(chosen, examples, strict=True))
+    scorer = SCORERS[scoring]
+    read = [
+        scorer.answer(prompt, example, own) for example, own in zip(examples, answers, strict=True)
+    ]
+    chosen = [one.chosen for one in read if one.chosen is not None]
+    if len(chosen) < len(read):
+        raise ScoreError(f"the scorer `{scoring}` chose nothing for some of {len(read)} examples")
     return PromptPredictions(
         prompt=prompt,
         examples=tuple(examples),
-        log_likelihoods=tuple(tuple(score.log_likelihood for score in row) for row in scores),
-        tokens=tuple(tuple(score.tokens for score in row) for row in scores),
+        log_likelihoods=tuple(
+            tuple(value for one in own for value in one.log_likelihoods) for own in answers
+        ),
+        tokens=tuple(tuple(count for one in own for count in one.tokens) for own in answers),
         chosen=tuple(chosen),
-        correct=correct,
-        ties=ties,
-        margins=tuple(margins),
+        correct=sum(choice in ex.right for choice, ex in zip(chosen, examples, strict=True)),
+        ties=sum(one.tied for one in read),
+        margins=tuple(one.margin for one in read),
     )
 
 
@@ -138,16 +126,3 @@ def _joined(one: PromptPredictions, other: PromptPredictions) -> PromptPredictio
         ties=one.ties + other.ties,
         margins=one.margins + other.margins,
     )
-
-
-def _margin(values: Sequence[float]) -> float:
-    second, top = sorted(values)[-2:]
-    return 0.0 if top == second else top - second  # both may be minus infinity
-
-
-def _value(score: Score, answer: str, scoring: Scoring) -> float:
-    if math.isnan(score.log_likelihood):
-        raise ScoreError(f"the log-likelihood of the answer {answer!r} is no number (NaN)")
-    if scoring in ("sum_logprob", "counterfactual"):
-        return score.log_likelihood
-    return score.log_likelihood / (len(answer) if scoring == "char_logprob" else score.tokens)

@@ -11,6 +11,7 @@ from pytest_maxrandom.models.hf import transformers as backend
 from pytest_maxrandom.prompts.sampling import draw_prompts
 from pytest_maxrandom.suite.models import TransformersSpec
 from pytest_maxrandom.suite.spec import PromptsSpec
+from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.sweep import run_sweep
 from pytest_maxrandom.tasks.task import Example, Task
 from tests import label_models
@@ -57,7 +58,9 @@ def answers(tiny_llama: Path) -> list[int]:
     task = Task("known", questions, Layout(append_choices=False))
     prompts = draw_prompts(task, questions, PromptsSpec(shots=[0]), 0)
     work = [(prompt, prompts.scored(prompt)) for prompt in prompts.prompts]
-    sweep = run_sweep(work, lambda: model, "mean_logprob", lambda done, total: None)
+    sweep = run_sweep(
+        jobs_of(work, "mean_logprob"), LocalExecutor(lambda: model), lambda done, total: None
+    )
     return list(sweep.predictions.prompts[0].chosen)
 
 

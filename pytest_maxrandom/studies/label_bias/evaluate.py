@@ -13,11 +13,11 @@ from pytest_maxrandom.studies.label_bias import answers
 from pytest_maxrandom.studies.label_bias.calibrate import contextual, pride
 from pytest_maxrandom.studies.label_bias.conclude import add_base_rates, conclude, reduce
 from pytest_maxrandom.studies.label_bias.of_claim import holds
-from pytest_maxrandom.sweeps import tally
+from pytest_maxrandom.sweeps import cost
 from pytest_maxrandom.sweeps.predictions import Predictions, together
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pytest_maxrandom.claims.evaluation import Evaluation
     from pytest_maxrandom.record import Calibrated, Calibration, LabelBiasRecord
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from pytest_maxrandom.studies.label_bias.conclude import InteractionResult
     from pytest_maxrandom.studies.label_bias.interactions import InteractionPlan
     from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
-    from pytest_maxrandom.sweeps.predictions import PromptPredictions, Scoring
-    from pytest_maxrandom.sweeps.sweep import Progress, Sweep, Work
+    from pytest_maxrandom.sweeps.executor import Job
+    from pytest_maxrandom.sweeps.predictions import PromptPredictions
+    from pytest_maxrandom.sweeps.sweep import Progress, Sweep
 
 
 class LabelBiasEvaluation:
@@ -54,8 +55,8 @@ class LabelBiasEvaluation:
             If it cannot be loaded.
         """
         self._evaluation.prepare()
-        works = (work for plan in self._planned.interactions for work in plan.works)
-        if not all(self._evaluation.knows(work, scoring) for work, scoring in works):
+        sweeps = (jobs for plan in self._planned.interactions for jobs in plan.sweeps)
+        if not all(map(self._evaluation.knows, sweeps)):
             self._evaluation.load()
 
     def run(self, record: LabelBiasRecord, progress: Progress) -> None:
@@ -74,18 +75,18 @@ class LabelBiasEvaluation:
         t, *_ = self._evaluation.counted()
         further: list[Sweep] = []
 
-        def ask(work: Work, scoring: Scoring) -> Predictions:
-            further.append(self._evaluation.ask(work, scoring, progress))
+        def ask(jobs: Sequence[Job]) -> Predictions:
+            further.append(self._evaluation.ask(jobs, progress))
             return further[-1].predictions
 
         found = []
         for plan in self._planned.interactions:
-            natural = own.predictions if plan.own else ask(plan.natural, plan.scoring)
+            natural = own.predictions if plan.own else ask(plan.natural)
             asked = _Asked(plan, natural, t, record.claim_holds, ask)
             found.append(_of_interaction(asked, record.notes))
         conclude(record, found, spec)
         if further:
-            record.engine = tally.together([sweep.engine for sweep in further])
+            record.engine = cost.together([sweep.engine for sweep in further])
             tokens = sum(sweep.tokens for sweep in further)
             record.sweeps = tokens / own.tokens if own.tokens else None
 
@@ -103,14 +104,14 @@ class _Asked:
     claim_holds : bool
         Whether the claim holds.
     ask : callable
-        Puts further work through the model.
+        Puts further jobs through the model.
     """
 
     plan: InteractionPlan
     natural: Predictions
     t: int
     claim_holds: bool
-    ask: Callable[[Work, Scoring], Predictions]
+    ask: Callable[[Sequence[Job]], Predictions]
 
     @property
     def named(self) -> str:
@@ -122,11 +123,7 @@ def _of_interaction(asked: _Asked, notes: list[str]) -> InteractionResult:
     """Return the numbers of a way of asking, and add to the notes which of them there are not."""
     plan = asked.plan
     found = _scored(asked)
-    free = (
-        asked.ask(plan.content_free, plan.base_rate_scoring)
-        if plan.content_free
-        else Predictions(())
-    )
+    free = asked.ask(plan.content_free) if plan.content_free else Predictions(())
     if plan.spec.base_rate != "off":
         try:
             add_base_rates(found.bias, _base_rates(asked, free, found.best))
@@ -147,7 +144,7 @@ def _scored(asked: _Asked) -> InteractionResult:
     """Compare answers, to examples as they are or with right answers moved, with guessers."""
     plan = asked.plan
     if plan.moved:
-        further = asked.ask(plan.moved, plan.scoring)
+        further = asked.ask(plan.moved)
         shown = answers.moved(plan.labels, plan.names, together(asked.natural, further))
     else:
         shown = answers.natural(plan.labels, plan.names, asked.natural)
@@ -179,7 +176,7 @@ def _base_rates(asked: _Asked, free: Predictions, best: int) -> BaseRates:
 def _control(asked: _Asked, best: int) -> PromptPredictions:
     """Ask the control texts of all formats, and return those of one prompt's."""
     plan = asked.plan
-    texts = asked.ask(plan.control, plan.base_rate_scoring).prompts
+    texts = asked.ask(plan.control).prompts
     return texts[plan.formats.index(asked.natural.prompts[best].prompt.format)]
 
 
@@ -194,7 +191,7 @@ def _calibrated(asked: _Asked, free: Predictions, method: Calibration) -> Calibr
     plan = asked.plan
     if method == "contextual":
         return contextual(plan.labels, plan.names, asked.natural, free, asked.t)
-    rotated = asked.ask(plan.rotated, plan.scoring)
+    rotated = asked.ask(plan.rotated)
     return pride(plan.labels, plan.names, asked.natural, rotated, plan.held, asked.t)
 
 

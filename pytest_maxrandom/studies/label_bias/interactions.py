@@ -14,7 +14,9 @@ from pytest_maxrandom.studies.label_bias.controls import (
     control_prompt,
 )
 from pytest_maxrandom.studies.label_bias.placements import further, placements, rotations
+from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.labels import common_words, preferable
+from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,9 +26,9 @@ if TYPE_CHECKING:
     from pytest_maxrandom.prompts.sampling import PromptSet
     from pytest_maxrandom.record import Interaction
     from pytest_maxrandom.suite.label_bias import LabelBiasSpec
+    from pytest_maxrandom.suite.spec import Scoring
+    from pytest_maxrandom.sweeps.executor import Job
     from pytest_maxrandom.sweeps.labels import Labels
-    from pytest_maxrandom.sweeps.predictions import Scoring
-    from pytest_maxrandom.sweeps.sweep import Work
     from pytest_maxrandom.tasks.task import Example
 
 
@@ -37,7 +39,7 @@ def formats_of(prompt_set: PromptSet) -> list[Format]:
 
 def interaction_of(scoring: Scoring) -> Interaction:
     """Return how a claim with this scoring asks."""
-    return "counterfactual" if scoring == "counterfactual" else "cloze"
+    return "counterfactual" if SCORERS[scoring].states_choices else "cloze"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,64 +100,61 @@ class InteractionPlan:
         back = held_back(ids, self.labels.choices, seed=self.spec.seed)
         return frozenset(name for name, held in zip(ids, back, strict=True) if held)
 
-    @property
-    def base_rate_scoring(self) -> Scoring:
-        """How labels without a question are scored: by their whole probability."""
-        return "counterfactual" if self.scoring == "counterfactual" else "sum_logprob"
-
     @cached_property
-    def natural(self) -> Work:
+    def natural(self) -> list[Job]:
         """The prompts with their examples as they are."""
-        return self.asked.work
+        return jobs_of(self.asked.work, self.scoring)
 
     @cached_property
-    def moved(self) -> Work:
+    def moved(self) -> list[Job]:
         """The further placements of right answers; none where they stay where they are."""
         if self.spec.check == "recall":
             return []
         return self._shown({e.id: further(placements(e)) for e in self.asked.validation})
 
     @cached_property
-    def control(self) -> Work:
+    def control(self) -> list[Job]:
         """The control texts, once for each format."""
         if self.spec.base_rate != "control":
             return []
-        return [
+        texts = [
             (control_prompt(form), control_examples(form, self.labels)) for form in self.formats
         ]
+        return jobs_of(texts, self._base_rate)
 
     @cached_property
-    def content_free(self) -> Work:
+    def content_free(self) -> list[Job]:
         """The prompts with inputs that say nothing."""
         needed = self.spec.base_rate == "content_free" or "contextual" in self.spec.calibration
         if not needed:
             return []
         inputs = {form: content_free_examples(form, self.labels) for form in self.formats}
-        return [(prompt, inputs[prompt.format]) for prompt in self.asked.prompts]
+        texts = [(prompt, inputs[prompt.format]) for prompt in self.asked.prompts]
+        return jobs_of(texts, self._base_rate)
 
     @cached_property
-    def rotated(self) -> Work:
+    def rotated(self) -> list[Job]:
         """The prompts with the held-back examples' choices in further rotations."""
         if not self.held:
             return []
         back = (example for example in self.asked.validation if example.id in self.held)
         return self._shown({example.id: further(rotations(example)) for example in back})
 
-    def _shown(self, presentations: Mapping[str, Sequence[Example]]) -> Work:
+    @property
+    def _base_rate(self) -> Scoring:
+        """How labels without a question are scored: by their whole probability."""
+        return SCORERS[self.scoring].base_rate
+
+    def _shown(self, presentations: Mapping[str, Sequence[Example]]) -> list[Job]:
         """Return the prompts with other presentations of their examples, the same ones for all."""
-        return [
+        shown = [
             (prompt, [one for example in examples for one in presentations.get(example.id, ())])
-            for prompt, examples in self.natural
+            for prompt, examples in self.asked.work
         ]
+        return jobs_of(shown, self.scoring)
 
     @property
-    def works(self) -> list[tuple[Work, Scoring]]:
-        """All that is put through the model, each with how it is scored."""
-        parts = [
-            (self.natural, self.scoring),
-            (self.moved, self.scoring),
-            (self.control, self.base_rate_scoring),
-            (self.content_free, self.base_rate_scoring),
-            (self.rotated, self.scoring),
-        ]
-        return [(work, scoring) for work, scoring in parts if work]
+    def sweeps(self) -> list[list[Job]]:
+        """All that is put through the model."""
+        parts = [self.natural, self.moved, self.control, self.content_free, self.rotated]
+        return [jobs for jobs in parts if jobs]

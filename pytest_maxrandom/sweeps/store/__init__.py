@@ -4,7 +4,7 @@ It is a cache. Whatever happens to its file, only time is lost: what cannot be t
 and what cannot be written is computed again by the next run.
 """
 
-from pytest_maxrandom.sweeps.store.rows import Cost, Key, Stored
+from pytest_maxrandom.sweeps.store.rows import Key, Stored
 from pytest_maxrandom.sweeps.store.store import Store, open_store
 
-__all__ = ["Cost", "Key", "Store", "Stored", "open_store"]
+__all__ = ["Key", "Store", "Stored", "open_store"]

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_maxrandom.record import Arithmetic
+from pytest_maxrandom.sweeps.cost import Cost
 from pytest_maxrandom.sweeps.store.schema import transaction
 
 if TYPE_CHECKING:
@@ -48,37 +49,6 @@ class Key(NamedTuple):
     scoring: str
     engine: str = "auto"
     arithmetic: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """Where and with what a prompt was scored.
-
-    Attributes
-    ----------
-    engine, engine_reason : str, str or None
-        The engine that was used, and why it was no faster one.
-    revision : str or None
-        The commit of the model that was loaded, where it is known.
-    arithmetic : Arithmetic
-        What computed the numbers.
-    asked_dtype : str or None
-        The precision that was asked for, where `dtype` is another one.
-    full_texts : int
-        Examples of which a text is exactly as long as the model's context.
-    """
-
-    device: str
-    dtype: str
-    engine: str
-    engine_reason: str | None
-    revision: str | None
-    tokens_forwarded: int
-    trie_nodes: int
-    seconds: float
-    arithmetic: Arithmetic
-    asked_dtype: str | None = None
-    full_texts: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from pytest_maxrandom.claims.nulls import guessers, score_guessers
 from pytest_maxrandom.claims.planned import Cell, PlannedClaim
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.hooks.run import adjust
-from pytest_maxrandom.models.base import Score
+from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.prompts.formats import Format, shown_order
 from pytest_maxrandom.prompts.prompt import Prompt
 from pytest_maxrandom.prompts.sampling import PromptSet
@@ -77,7 +77,7 @@ def assessed(
         scores = [
             [
                 # No two examples are alike to the model.
-                Score(-0.01 * number - (index != answers(each, place)), 1)
+                Answer((-0.01 * number - (index != answers(each, place)),), (1,))
                 for index in range(len(each.choices))
             ]
             for number, each in enumerate(examples)

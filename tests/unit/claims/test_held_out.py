@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binom, binomtest, hypergeom
 
 from pytest_maxrandom.claims.held_out import held_out, hold_to, out_of_reach
-from pytest_maxrandom.models.base import Score
+from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.prompts.formats import Format, shown_order
 from pytest_maxrandom.prompts.prompt import Prompt
 from pytest_maxrandom.sweeps.predictions import predict
@@ -40,7 +40,7 @@ def answered(
     layout = Layout(append_choices=letters)
     prompt = Prompt((), Format(layout, "letter" if letters else "text"))
     scores = [
-        [Score(-0.1 - (index != choose(each)), 1) for index in range(len(each.choices))]
+        [Answer((-0.1 - (index != choose(each)),), (1,)) for index in range(len(each.choices))]
         for each in examples
     ]
     return predict(prompt, examples, scores, "mean_logprob")

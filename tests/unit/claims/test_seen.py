@@ -20,13 +20,14 @@ from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.claims.seen import seen_of_sweep
 from pytest_maxrandom.claims.verdict import Claim, judge
 from pytest_maxrandom.flags import Seen, find, majority
-from pytest_maxrandom.models.base import Score
+from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.prompts.prompt import Prompt
 from pytest_maxrandom.record import Engine
 from pytest_maxrandom.suite.loader import Suite, load_any_suite
 from pytest_maxrandom.suite.models import TransformersSpec
 from pytest_maxrandom.suite.spec import SuiteSpec
+from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.predictions import Predictions, predict
 from pytest_maxrandom.sweeps.sweep import Sweep, run_sweep
@@ -102,7 +103,9 @@ def swept(
     done = []
     for prompt in cell.prompt_set.prompts:
         scored = cell.prompt_set.scored(prompt)
-        scores = [[Score(value, 1) for value in scorer(prompt, each, rng)] for each in scored]
+        scores = [
+            [Answer((value,), (1,)) for value in scorer(prompt, each, rng)] for each in scored
+        ]
         done.append(predict(prompt, scored, scores, scoring))
     planned = PlannedClaim(
         name="t[m]", line=1, base=Path(), model=TransformersSpec(name=name), cell=cell,
@@ -331,9 +334,10 @@ def test_a_claim_of_the_demo_suite_is_clean(name: str) -> None:
     (planned,) = (each for each in plan(suite) if each.name == name)
     found = planned.cell.prompt_set
     sweep = run_sweep(
-        [(prompt, found.scored(prompt)) for prompt in found.prompts],
-        lambda: ModelPool().get(planned.model, planned.base),
-        planned.suite.scoring,
+        jobs_of(
+            [(prompt, found.scored(prompt)) for prompt in found.prompts], planned.suite.scoring
+        ),
+        LocalExecutor(lambda: ModelPool().get(planned.model, planned.base)),
         lambda done, of: None,
     )
     assert find(of_sweep(planned, sweep)) == []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_maxrandom.flags.compare import beside_shortcuts
-from pytest_maxrandom.models.base import Score
+from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.prompts.formats import Format, shown_order
 from pytest_maxrandom.prompts.prompt import Prompt
 from pytest_maxrandom.suite.spec import AssertSpec
@@ -76,7 +76,7 @@ def answered(
     examples: tuple[Example, ...], layout: Layout, choose: Callable[[Example], int]
 ) -> PromptPredictions:
     scores = [
-        [Score(-float(index != choose(example)), 1) for index in range(len(example.choices))]
+        [Answer((-float(index != choose(example)),), (1,)) for index in range(len(example.choices))]
         for example in examples
     ]
     return predict(Prompt((), Format(layout)), examples, scores, "mean_logprob")

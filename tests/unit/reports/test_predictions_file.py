@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import pytest
 
-from pytest_maxrandom.models.base import Score
+from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.prompts.formats import Format, shown_order
 from pytest_maxrandom.prompts.prompt import Prompt
 from pytest_maxrandom.recorded.read import read
 from pytest_maxrandom.reports.predictions import lines
-from pytest_maxrandom.sweeps.predictions import Predictions, Scoring, predict
+from pytest_maxrandom.sweeps.predictions import Predictions, predict
 from pytest_maxrandom.tasks.task import Example, Layout
 from tests.unit.recorded.suites import judged, mistakes, planned, suite_text
 from tests.unit.reports.samples import claim
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.recorded.sweep import RecordedSweep
+    from pytest_maxrandom.suite.spec import Scoring
 
 EXAMPLES = [
     Example("é\n1", "Snow?", ("wet", "dry"), (0,)),
@@ -46,7 +47,7 @@ def sweep(seed: int, scoring: Scoring = "mean_logprob") -> Predictions:
         asked = [example for example in EXAMPLES if example is not shown]
         scores = [
             [
-                Score(-float(generator.exponential()), int(generator.integers(1, 4)))
+                Answer((-float(generator.exponential()),), (int(generator.integers(1, 4)),))
                 for _ in ex.choices
             ]
             for ex in asked
@@ -158,7 +159,7 @@ def asked(tmp_path: Path, examples: list[Example], chosen: list[list[int]]) -> R
     found = []
     for number, row in enumerate(chosen):
         scores = [
-            [Score(-1.0 - (place != said), 1) for place in range(len(each.choices))]
+            [Answer((-1.0 - (place != said),), (1,)) for place in range(len(each.choices))]
             for each, said in zip(examples, row, strict=True)
         ]
         prompt = Prompt((), Format(Layout(task_prefix=str(number))))
@@ -239,7 +240,7 @@ def test_the_margin_is_in_the_unit_of_the_scoring() -> None:
 
 def test_minus_infinity_is_null(tmp_path: Path) -> None:
     prompt = Prompt((), Format(Layout()))
-    scores = [[Score(-1.0, 1), Score(-math.inf, 1)]]
+    scores = [[Answer((-1.0,), (1,)), Answer((-math.inf,), (1,))]]
     predictions = Predictions((predict(prompt, EXAMPLES[:1], scores, "mean_logprob"),))
     [line] = written(predictions)
     assert line["examples"][0]["log_likelihoods"] == [-1.0, None]

@@ -15,7 +15,7 @@ from scipy import stats
 from pytest_maxrandom.claims.assessment import assess
 from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.errors import SuiteError
-from pytest_maxrandom.models.base import Score
+from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.record import Engine, Replicate, ReplicatesRecord
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.studies.plan import plan_file
@@ -260,7 +260,7 @@ def test_the_order_of_replicates_does_not_matter() -> None:
 def guess(prompt: Prompt, examples: Sequence[Example]) -> PromptPredictions:
     """Answers that depend on nothing but the texts' digests."""
     picks = [int(digest("guess", prompt.digest, each.id), 16) % 2 for each in examples]
-    scores = [[Score(float(index == pick), 1) for index in (0, 1)] for pick in picks]
+    scores = [[Answer((float(index == pick),), (1,)) for index in (0, 1)] for pick in picks]
     return predict(prompt, examples, scores, "mean_logprob")
 
 

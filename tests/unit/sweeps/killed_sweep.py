@@ -21,8 +21,9 @@ import tests.tiny as tiny
 from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.prompts.sampling import draw_prompts
 from pytest_maxrandom.suite.spec import PromptsSpec
+from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.store import open_store
-from pytest_maxrandom.sweeps.sweep import run_sweep
+from pytest_maxrandom.sweeps.sweep import Cache, run_sweep
 from pytest_maxrandom.tasks.task import Example, Layout, Task
 
 if TYPE_CHECKING:
@@ -65,7 +66,10 @@ def sweep(model: Counting, store: Path | None, result: Path) -> None:
     """Sweep, with or without a store, and write the exact numbers down."""
     opened = open_store(store) if store else None
     found = run_sweep(
-        WORK, lambda: model, "mean_logprob", lambda *call: None, store=opened, model_digest="llama"
+        jobs_of(WORK, "mean_logprob"),
+        LocalExecutor(lambda: model),
+        lambda *call: None,
+        cache=Cache(opened, "llama", model.arithmetic) if opened else None,
     )
     if opened:
         assert opened.messages == []

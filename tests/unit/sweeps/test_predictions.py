@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -12,16 +13,17 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from pytest_maxrandom.errors import ScoreError
-from pytest_maxrandom.models.base import Score
+from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.prompts.formats import Format
 from pytest_maxrandom.prompts.prompt import Prompt
+from pytest_maxrandom.suite.spec import Scoring
 from pytest_maxrandom.sweeps.predictions import (
     Predictions,
     PromptPredictions,
-    Scoring,
     predict,
     together,
 )
+from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.task import Example, Layout
 
 PROMPT = Prompt((), Format(Layout()))
@@ -34,7 +36,9 @@ def answer(
     example: Example = FRUIT,
     prompt: Prompt = PROMPT,
 ) -> PromptPredictions:
-    return predict(prompt, [example], [[Score(*score) for score in scores]], scoring)
+    return predict(
+        prompt, [example], [[Answer((value,), (count,)) for value, count in scores]], scoring
+    )
 
 
 @pytest.mark.parametrize(
@@ -53,6 +57,10 @@ def test_each_kind_of_score_has_its_own_winner(scoring: Scoring, chosen: int) ->
     assert found.tokens == ((1, 2, 2),)
 
 
+def test_each_scoring_that_a_suite_may_ask_for_has_its_scorer() -> None:
+    assert set(SCORERS) == set(get_args(Scoring))
+
+
 def test_characters_are_those_of_the_label_that_is_scored() -> None:
     labelled = Prompt((), Format(Layout(choice_prefix="\n"), "letter"))
     found = answer((-5.0, 1), (-6.0, 1), (-7.0, 1), scoring="char_logprob", prompt=labelled)
@@ -62,7 +70,7 @@ def test_characters_are_those_of_the_label_that_is_scored() -> None:
 def test_each_of_several_right_choices_is_right() -> None:
     both = Example("both", "?", ("a", "b", "c"), (0, 2))
     rows = [[-1.0, -2.0, -3.0], [-2.0, -1.0, -3.0], [-3.0, -2.0, -1.0]]
-    scores = [[Score(value, 1) for value in row] for row in rows]
+    scores = [[Answer((value,), (1,)) for value in row] for row in rows]
     found = predict(PROMPT, [both] * 3, scores, "sum_logprob")
     assert (found.chosen, found.correct) == ((0, 1, 2), 2)
 
@@ -130,7 +138,7 @@ def test_scores_of_another_number_of_examples_or_choices_are_refused() -> None:
     with pytest.raises(ValueError, match="zip"):
         answer((-1.0, 1), (-2.0, 1))
     with pytest.raises(ValueError, match="zip"):
-        predict(PROMPT, [FRUIT, FRUIT], [[Score(-1.0, 1)] * 3], "sum_logprob")
+        predict(PROMPT, [FRUIT, FRUIT], [[Answer((-1.0,), (1,))] * 3], "sum_logprob")
 
 
 def test_right_answers_are_counted_prompt_by_prompt() -> None:

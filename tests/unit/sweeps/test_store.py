@@ -18,7 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_maxrandom.record import Arithmetic
-from pytest_maxrandom.sweeps.store import Cost, Key, Store, Stored, open_store
+from pytest_maxrandom.sweeps.cost import Cost
+from pytest_maxrandom.sweeps.store import Key, Store, Stored, open_store
 from pytest_maxrandom.sweeps.store.schema import VERSION
 
 if TYPE_CHECKING:

@@ -4,55 +4,59 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_maxrandom.record import Arithmetic
-from pytest_maxrandom.sweeps.store import Key, open_store
-from pytest_maxrandom.sweeps.sweep import Sweep, is_stored, run_sweep, scored_digest, stored_sweep
+from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of, scored_digest
+from pytest_maxrandom.sweeps.store import open_store
+from pytest_maxrandom.sweeps.sweep import Cache, Sweep, is_stored, run_sweep, stored_sweep
 from pytest_maxrandom.tasks.task import Example
 from tests.unit.sweeps import killed_sweep
 from tests.unit.sweeps.killed_sweep import WORK, made
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_maxrandom.models.base import Model
+    from pytest_maxrandom.sweeps.executor import Job, Scored
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.store import Store
-    from pytest_maxrandom.sweeps.sweep import Work
 
-FEW = WORK[:4]
+FEW = jobs_of(WORK[:4], "mean_logprob")
 
 
 def _never() -> Model:
     raise AssertionError("the model was loaded")
 
 
-def _run(store: Store, log: Path, work: Work = FEW, **said: object) -> Sweep:
-    arguments = {"store": store, "model_digest": "llama", **said}
-    return run_sweep(work, lambda: made(log), "mean_logprob", lambda *call: None, **arguments)  # type: ignore[arg-type]
+def _cache(store: Store, arithmetic: Arithmetic | None = None) -> Cache:
+    return Cache(store, "llama", arithmetic or _arithmetic())
+
+
+@cache
+def _arithmetic() -> Arithmetic:
+    return made(Path(os.devnull)).arithmetic
+
+
+def _run(cache: Cache, jobs: Sequence[Job] = FEW, **said: Any) -> Sweep:
+    return run_sweep(jobs, LocalExecutor(lambda: made(Path(os.devnull))), cache=cache, **said)
 
 
 def test_a_second_run_loads_no_model_and_finds_the_same(tmp_path: Path) -> None:
     with closing(open_store(tmp_path / "results.db")) as store:
-        first = _run(store, tmp_path / "log")
+        first = _run(_cache(store))
     told: list[PromptPredictions] = []
     with closing(open_store(tmp_path / "results.db")) as store:
-        second = run_sweep(
-            FEW,
-            _never,
-            "mean_logprob",
-            lambda *call: None,
-            store=store,
-            model_digest="llama",
-            finished=told.append,
-        )
+        second = run_sweep(FEW, LocalExecutor(_never), cache=_cache(store), finished=told.append)
     assert second.predictions == first.predictions
     assert tuple(told) == first.predictions.prompts
     assert (first.engine.reused, second.engine.reused) == (0, 4)
@@ -62,53 +66,71 @@ def test_a_second_run_loads_no_model_and_finds_the_same(tmp_path: Path) -> None:
         assert getattr(second.engine, name) == getattr(first.engine, name)
 
 
-@pytest.mark.parametrize(
-    "other", [{"model_digest": "other"}, {"forced_engine": "plain"}, {"work": WORK[4:8]}]
-)
-def test_nothing_is_reused_for_another_model_engine_or_prompt(
-    tmp_path: Path, other: dict[str, object]
+@pytest.mark.parametrize("other", [{"model_digest": "other"}, {"forced_engine": "plain"}])
+def test_nothing_is_reused_for_another_model_or_engine(
+    tmp_path: Path, other: dict[str, Any]
 ) -> None:
     with closing(open_store(tmp_path / "results.db")) as store:
-        _run(store, tmp_path / "log")
-        assert _run(store, tmp_path / "log", **other).engine.reused == 0  # type: ignore[arg-type]
+        _run(_cache(store))
+        assert _run(replace(_cache(store), **other)).engine.reused == 0
+
+
+def test_nothing_is_reused_for_another_prompt(tmp_path: Path) -> None:
+    with closing(open_store(tmp_path / "results.db")) as store:
+        _run(_cache(store))
+        assert _run(_cache(store), jobs_of(WORK[4:8], "mean_logprob")).engine.reused == 0
 
 
 ELSEWHERE = Arithmetic("another processor", "torch", {"torch": "1"})
 
 
 def test_results_of_another_arithmetic_are_never_mixed_into_a_sweep(tmp_path: Path) -> None:
-    found = made(tmp_path / "log").arithmetic
     with closing(open_store(tmp_path / "results.db")) as store:
-        begun = _run(store, tmp_path / "log", FEW[:2], arithmetic=found)
-        assert begun.engine.arithmetic == found
+        here, there = _cache(store), _cache(store, ELSEWHERE)
+        begun = _run(here, FEW[:2])
+        assert begun.engine.arithmetic == _arithmetic()
         # As if two prompts had been computed elsewhere, and the other two are to be computed here.
-        for key, stored in store.get(_keys_of(FEW, found)).items():
-            cost = replace(stored.cost, arithmetic=ELSEWHERE)
-            store.put(key._replace(arithmetic=ELSEWHERE.digest), replace(stored, cost=cost))
-        elsewhere = stored_sweep(FEW[:2], "mean_logprob", store, "llama", "auto", ELSEWHERE)
+        for job, predictions in zip(FEW, begun.predictions.prompts, strict=False):
+            cost = replace(here.read([job])[job.number].cost, arithmetic=ELSEWHERE)
+            there.write(job, predictions, cost)
+        elsewhere = stored_sweep(FEW[:2], there)
         assert elsewhere is not None
         assert elsewhere.engine.arithmetic == ELSEWHERE
-        store_of = {key: store.get([key]) for key in _keys_of(FEW, found)}
-        assert [len(each) for each in store_of.values()] == [1, 1, 0, 0]
+        assert here.read(FEW).keys() == there.read(FEW).keys() == {0, 1}
         # What was foretold is wrong: only what the loaded model's arithmetic gave is read.
-        whole = _run(store, tmp_path / "log", FEW, arithmetic=ELSEWHERE)
+        whole = _run(there)
         assert whole.engine.reused == 2
-        assert whole.engine.arithmetic == found
-        assert is_stored(FEW, "mean_logprob", store, "llama", "auto", found)
-        assert not is_stored(FEW, "mean_logprob", store, "llama", "auto", ELSEWHERE)
+        assert whole.engine.arithmetic == _arithmetic()
+        assert is_stored(FEW, here)
+        assert not is_stored(FEW, there)
 
 
-def _keys_of(work: Work, arithmetic: Arithmetic) -> list[Key]:
-    return [
-        Key(
-            "llama",
-            scored_digest(prompt.format, examples),
-            prompt.digest,
-            "mean_logprob",
-            arithmetic=arithmetic.digest,
+class Backwards(LocalExecutor):
+    """Gives what was asked last first, as other machines may."""
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Scored]]:
+        sent = [pickle.loads(pickle.dumps(job)) for job in jobs]
+        return super().run(sent[::-1])
+
+
+def test_results_in_any_order_are_told_in_the_order_of_the_prompts(tmp_path: Path) -> None:
+    told: list[PromptPredictions] = []
+    shown: list[tuple[int, int]] = []
+    with closing(open_store(tmp_path / "results.db")) as store:
+        _run(_cache(store), jobs_of(WORK[1:2], "mean_logprob"))
+        found = run_sweep(
+            FEW,
+            Backwards(lambda: made(Path(os.devnull))),
+            lambda *call: shown.append(call),
+            cache=_cache(store),
+            finished=told.append,
         )
-        for prompt, examples in work
-    ]
+        assert found.engine.reused == 1
+        assert is_stored(FEW, _cache(store))
+    expected = run_sweep(FEW, LocalExecutor(lambda: made(Path(os.devnull))))
+    assert found.predictions == expected.predictions
+    assert tuple(told) == found.predictions.prompts
+    assert shown == [(done, 4) for done in range(5)]
 
 
 def test_the_digest_of_what_is_scored_is_of_content_and_order_not_ids() -> None:
@@ -131,8 +153,8 @@ def test_a_new_prompt_is_told_before_it_is_stored(tmp_path: Path) -> None:
 
     with closing(open_store(tmp_path / "results.db")) as store:
         with pytest.raises(OSError, match="gone"):
-            _run(store, tmp_path / "log", finished=fail)
-        assert _run(store, tmp_path / "log").engine.reused == 0
+            _run(_cache(store), finished=fail)
+        assert _run(_cache(store)).engine.reused == 0
 
 
 def test_an_interruption_leaves_all_that_was_finished(tmp_path: Path) -> None:
@@ -145,8 +167,8 @@ def test_an_interruption_leaves_all_that_was_finished(tmp_path: Path) -> None:
 
     with closing(open_store(tmp_path / "results.db")) as store:
         with pytest.raises(KeyboardInterrupt):
-            _run(store, tmp_path / "log", finished=interrupt)
-        again = _run(store, tmp_path / "log")
+            _run(_cache(store), finished=interrupt)
+        again = _run(_cache(store))
         assert again.engine.reused == 2
         assert again.predictions.prompts[:2] == tuple(done)
 

@@ -9,10 +9,11 @@ import pytest
 
 import tests.tiny as tiny
 from pytest_maxrandom.errors import PromptTooLong, SweepError
-from pytest_maxrandom.models.base import Score
+from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.prompts.sampling import PromptSet, draw_prompts
 from pytest_maxrandom.suite.spec import PromptsSpec
+from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.predictions import predict
 from pytest_maxrandom.sweeps.sweep import Sweep, run_sweep
 from pytest_maxrandom.tasks.task import Example, Layout, Task
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.models.hf.requests import Request, Scored
     from pytest_maxrandom.prompts.prompt import Prompt
-    from pytest_maxrandom.sweeps.predictions import Scoring
+    from pytest_maxrandom.suite.spec import Scoring
 
 CHOICES = [("apple", "stone"), ("Yes", "No", "True"), (" river", " dog, lazy fox", " é", "12")]
 EXAMPLES = tuple(
@@ -60,7 +61,7 @@ def _work(prompts: PromptSet) -> list[tuple[Prompt, list[Example]]]:
 
 
 def _run(prompts: PromptSet, scoring: Scoring = "mean_logprob") -> Sweep:
-    return run_sweep(_work(prompts), lambda: _model()[0], scoring, _silent)
+    return run_sweep(jobs_of(_work(prompts), scoring), LocalExecutor(lambda: _model()[0]), _silent)
 
 
 def _alone(prompt: Prompt, example: Example) -> list[tuple[float, int]]:
@@ -131,7 +132,7 @@ def test_the_three_kinds_of_score_choose_differently() -> None:
 def test_equal_scores_are_decided_by_lot_and_counted() -> None:
     prompt = _prompts().prompts[0]
     examples = [Example(f"e{i}", "?", ("a", "b", "c"), (0,)) for i in range(600)]
-    rows = [[Score(-1.0, 1), Score(-2.0, 2), Score(-3.0, 1)]] * 600
+    rows = [[Answer((-1.0,), (1,)), Answer((-2.0,), (2,)), Answer((-3.0,), (1,))]] * 600
     found = predict(prompt, examples, rows, "mean_logprob")
     assert found.ties == 600
     assert found.chosen == predict(prompt, examples, rows, "mean_logprob").chosen
@@ -183,7 +184,9 @@ def test_the_engine_counts_requests_and_tokens() -> None:
 def test_progress_is_told_before_the_first_prompt_and_after_each() -> None:
     calls: list[tuple[int, int]] = []
     run_sweep(
-        _work(_prompts()), lambda: _model()[0], "mean_logprob", lambda *call: calls.append(call)
+        jobs_of(_work(_prompts()), "mean_logprob"),
+        LocalExecutor(lambda: _model()[0]),
+        lambda *call: calls.append(call),
     )
     assert calls == [(0, 5), (1, 5), (2, 5), (3, 5), (4, 5), (5, 5)]
 
@@ -204,9 +207,8 @@ def test_an_interruption_leaves_the_model_as_it_was() -> None:
     calls: list[int] = []
     with pytest.raises(KeyboardInterrupt):
         run_sweep(
-            _work(_prompts()),
-            lambda: _model()[0],
-            "mean_logprob",
+            jobs_of(_work(_prompts()), "mean_logprob"),
+            LocalExecutor(lambda: _model()[0]),
             lambda done, total: calls.append(done),
         )
     hook.remove()
@@ -236,7 +238,9 @@ def test_a_prompt_that_fills_the_context_is_scored() -> None:
     prompts = _prompts()
     lengths = list(_length(prompts).values())
     exact = _with_context(max(lengths))
-    sweep = run_sweep(_work(prompts), lambda: exact, "mean_logprob", _silent)
+    sweep = run_sweep(
+        jobs_of(_work(prompts), "mean_logprob"), LocalExecutor(lambda: exact), _silent
+    )
     assert sweep.predictions == _run(prompts).predictions
     assert sweep.full_texts == lengths.count(max(lengths)) > 0
     assert _run(prompts).full_texts == 0
@@ -250,9 +254,8 @@ def test_one_token_beyond_the_context_is_an_error_before_anything_is_scored() ->
     told: list[int] = []
     with pytest.raises(PromptTooLong) as caught:
         run_sweep(
-            _work(prompts),
-            lambda: _with_context(longest - 1),
-            "mean_logprob",
+            jobs_of(_work(prompts), "mean_logprob"),
+            LocalExecutor(lambda: _with_context(longest - 1)),
             lambda *call: told.append(call[0]),
         )
     assert told == []
@@ -274,9 +277,8 @@ def test_the_text_with_most_tokens_need_not_be_the_one_with_most_characters() ->
     told: list[int] = []
     with pytest.raises(PromptTooLong, match="with example rare has"):
         run_sweep(
-            _work(prompts),
-            lambda: _with_context(lengths[1, "rare"] - 1),
-            "mean_logprob",
+            jobs_of(_work(prompts), "mean_logprob"),
+            LocalExecutor(lambda: _with_context(lengths[1, "rare"] - 1)),
             lambda *call: told.append(call[0]),
         )
     assert told == []
@@ -291,11 +293,11 @@ def test_a_question_without_any_text_needs_a_tokenizer_with_a_beginning() -> Non
     def load() -> CausalModel:
         return CausalModel(_model()[1], tokenizer, "cpu")
 
-    sweep = run_sweep(_work(prompts), load, "mean_logprob", _silent)
+    sweep = run_sweep(jobs_of(_work(prompts), "mean_logprob"), LocalExecutor(load), _silent)
     assert sweep.engine.requests == 2
     tokenizer.eos_token = None
     with pytest.raises(SweepError) as caught:
-        run_sweep(_work(prompts), load, "mean_logprob", _silent)
+        run_sweep(jobs_of(_work(prompts), "mean_logprob"), LocalExecutor(load), _silent)
     assert str(caught.value) == (
         f"prompt 1 ({prompts.prompts[0].digest[:8]}): no token stands before the answer; give the "
         "task an instruction, an input or an output prefix"
@@ -346,11 +348,17 @@ def test_no_call_of_the_model_grows_with_the_number_of_examples() -> None:
             return super().score(requests)
 
     counting = Counting(_model()[1], _tokenizer(), "cpu")
-    sweep = run_sweep([(prompt, examples)], lambda: counting, "sum_logprob", _silent)
+    sweep = run_sweep(
+        jobs_of([(prompt, examples)], "sum_logprob"), LocalExecutor(lambda: counting), _silent
+    )
     assert sum(sizes) == 20_000
     assert max(sizes) == 2_000
     (predictions,) = sweep.predictions.prompts
-    few = run_sweep([(prompt, examples[:50])], lambda: _model()[0], "sum_logprob", _silent)
+    few = run_sweep(
+        jobs_of([(prompt, examples[:50])], "sum_logprob"),
+        LocalExecutor(lambda: _model()[0]),
+        _silent,
+    )
     (expected,) = few.predictions.prompts
     for place in (0, 49, 50, 999, 1000, 5025, 9_999):
         assert predictions.log_likelihoods[place] == pytest.approx(

@@ -22,19 +22,22 @@ from pytest_maxrandom.studies.label_bias.controls import (
 )
 from pytest_maxrandom.studies.label_bias.placements import further, placements
 from pytest_maxrandom.suite.spec import PromptsSpec
+from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.predictions import together
 from pytest_maxrandom.sweeps.store import open_store
-from pytest_maxrandom.sweeps.sweep import Sweep, run_sweep
+from pytest_maxrandom.sweeps.sweep import Cache, Sweep, run_sweep
 from pytest_maxrandom.tasks.task import Example, Task
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pytest_maxrandom.models.base import Model
     from pytest_maxrandom.prompts.prompt import Prompt
-    from pytest_maxrandom.sweeps.predictions import Scoring
-    from pytest_maxrandom.sweeps.sweep import Work
+    from pytest_maxrandom.suite.spec import Scoring
+
+    Asked = Sequence[tuple[Prompt, Sequence[Example]]]
 
 CHOICES = [("apple", "stone", "sun"), ("Yes", "No", "True", "12"), (" river", " dog, lazy", " é")]
 EXAMPLES = tuple(
@@ -78,8 +81,10 @@ def _left(prompts: PromptSet) -> list[tuple[Prompt, list[Example]]]:
     ]
 
 
-def _run(work: Work, scoring: Scoring, engine: str = "auto") -> Sweep:
-    return run_sweep(work, lambda: _model(engine), scoring, lambda *call: None)
+def _run(work: Asked, scoring: Scoring, engine: str = "auto") -> Sweep:
+    return run_sweep(
+        jobs_of(work, scoring), LocalExecutor(lambda: _model(engine)), lambda *call: None
+    )
 
 
 def _alone(before: str, after: str) -> float:
@@ -134,7 +139,7 @@ def test_moved_answers_are_scored_as_their_texts_read(labels: str) -> None:
 @pytest.mark.parametrize("engine", ["packed", "rows", "plain"])
 def test_every_engine_gives_the_same(engine: str) -> None:
     prompts = _prompts()
-    works: list[tuple[Work, Scoring]] = [
+    works: list[tuple[Asked, Scoring]] = [
         (_left(prompts), "sum_logprob"),
         (_natural(prompts.asked(BEST)), "counterfactual"),
         (_left(prompts.asked(BEST)), "counterfactual"),
@@ -155,7 +160,7 @@ def _nodes(texts: list[str]) -> int:
     return len({one[:end] for one in ids for end in range(1, len(one) + 1)})
 
 
-def _texts(work: Work) -> list[list[str]]:
+def _texts(work: Asked) -> list[list[str]]:
     found = []
     for prompt, examples in work:
         after = prompt.format.counterfactual
@@ -220,7 +225,7 @@ def test_nothing_is_scored_twice_and_natural_presentations_are_the_claims_own(
     prompts = _prompts("text", 0)
     labels = label(EXAMPLES)
     lettered = _prompts("letter", 2)
-    works: list[tuple[Work, Scoring]] = [
+    works: list[tuple[Asked, Scoring]] = [
         (_natural(prompts), "mean_logprob"),
         (_left(prompts), "mean_logprob"),
         (_natural(prompts.asked(BEST)), "counterfactual"),
@@ -239,7 +244,10 @@ def test_nothing_is_scored_twice_and_natural_presentations_are_the_claims_own(
     with closing(open_store(tmp_path / "results.db")) as store:
         for work, scoring in works:
             sweep = run_sweep(
-                work, _model, scoring, lambda *call: None, store=store, model_digest="llama"
+                jobs_of(work, scoring),
+                LocalExecutor(_model),
+                lambda *call: None,
+                cache=Cache(store, "llama", _model().arithmetic),
             )
             assert sweep.engine.reused == 0
             found.append(sweep.predictions)
@@ -249,7 +257,10 @@ def test_nothing_is_scored_twice_and_natural_presentations_are_the_claims_own(
     with closing(open_store(tmp_path / "results.db")) as store:
         for (work, scoring), before in zip(works, [*found, found[0]], strict=True):
             sweep = run_sweep(
-                work, _never, scoring, lambda *call: None, store=store, model_digest="llama"
+                jobs_of(work, scoring),
+                LocalExecutor(_never),
+                lambda *call: None,
+                cache=Cache(store, "llama", _model().arithmetic),
             )
             assert sweep.predictions == before
 
@@ -258,7 +269,7 @@ def test_control_texts_and_content_free_inputs_are_scored_as_they_read() -> None
     prompts = _prompts("letter")
     labels = label(EXAMPLES)
     form = prompts.prompts[0].format
-    works: list[Work] = [
+    works: list[Asked] = [
         [(control_prompt(form), control_examples(form, labels))],
         [(prompt, content_free_examples(prompt.format, labels)) for prompt in prompts.prompts],
     ]
@@ -296,7 +307,9 @@ def test_the_statement_counts_for_the_length_of_the_text() -> None:
 
     def run(length: int) -> Sweep:
         return run_sweep(
-            work, lambda: limited(length), "counterfactual", lambda *call: told.append(call[0])
+            jobs_of(work, "counterfactual"),
+            LocalExecutor(lambda: limited(length)),
+            lambda *call: told.append(call[0]),
         )
 
     assert run(longest).predictions == _run(work, "counterfactual").predictions

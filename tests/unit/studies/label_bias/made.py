@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.models.base import Score
+from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.prompts.formats import Format, shown_order
 from pytest_maxrandom.prompts.prompt import Prompt
 from pytest_maxrandom.sweeps.predictions import Predictions, predict
@@ -41,7 +41,10 @@ def predicted(asked: Sequence[Prompt], shown: Sequence[Example], scores: Scores)
             predict(
                 prompt,
                 shown,
-                [[Score(value, 1) for value in scores(number, example)] for example in shown],
+                [
+                    [Answer((value,), (1,)) for value in scores(number, example)]
+                    for example in shown
+                ],
                 "mean_logprob",
             )
             for number, prompt in enumerate(asked)

@@ -91,8 +91,8 @@ def test_letters_can_be_moved_whatever_they_stand_for(suite: Suite) -> None:
         for check in ("move", "redraw"):
             (plan,) = suite.check(rows, f"label_bias: {{check: {check}}}", LETTERS).interactions
             assert plan.names == tuple("ABC" if rows is not YES else "AB")
-            ((_, moved),) = plan.moved
-            assert len(moved) == sum(len(row["choices"]) - 1 for row in rows)
+            (job,) = plan.moved
+            assert len(job.examples) == sum(len(row["choices"]) - 1 for row in rows)
 
 
 def test_listed_texts_that_differ_have_places(suite: Suite) -> None:
@@ -119,7 +119,7 @@ def test_shared_texts_are_labels_in_the_order_of_the_alphabet(suite: Suite) -> N
 
 def test_no_base_rate_means_no_text_for_it(suite: Suite) -> None:
     (plan,) = suite.check(TEXTS, "label_bias: {base_rate: off}", LETTERS).interactions
-    assert len(plan.works) == 1  # the claim's own
+    assert len(plan.sweeps) == 1  # the claim's own
 
 
 @pytest.mark.parametrize(

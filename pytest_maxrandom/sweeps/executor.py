@@ -1,0 +1,211 @@
+"""Where the prompts of a sweep are computed."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Protocol
+
+from pytest_maxrandom.errors import PromptTooLong, QuestionError, SweepError
+from pytest_maxrandom.stats.seeding import digest
+from pytest_maxrandom.sweeps.cost import Cost
+from pytest_maxrandom.sweeps.scorers import SCORERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from pytest_maxrandom.models.base import Answer, Model, Question
+    from pytest_maxrandom.prompts.formats import Format
+    from pytest_maxrandom.prompts.prompt import Prompt
+    from pytest_maxrandom.record import Arithmetic
+    from pytest_maxrandom.suite.spec import Scoring
+    from pytest_maxrandom.tasks.task import Example
+
+_CONVENTION = 1
+"""Raised when the same texts would be given other numbers, so that no older ones are reused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One prompt of a sweep and the examples that it is scored on; it can be sent elsewhere.
+
+    Attributes
+    ----------
+    number : int
+        Its place in the sweep, from 0.
+    scoring : str
+        Name of the scorer.
+    task : str
+        SHA-256 (hex) of the examples as the prompt's format shows and scores them.
+    """
+
+    number: int
+    prompt: Prompt
+    examples: Sequence[Example]
+    scoring: Scoring
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What computing a job gave.
+
+    Attributes
+    ----------
+    answers : tuple of tuple of Answer
+        Per example: one to each of its scorer's questions.
+    batch_tokens : int
+        Tokens that went through the model at once.
+    peak_memory : int or None
+        The most bytes in use since the model was loaded.
+    """
+
+    answers: tuple[tuple[Answer, ...], ...]
+    cost: Cost
+    batch_tokens: int
+    peak_memory: int | None
+
+
+class Executor(Protocol):
+    """Computes jobs: here, or on other machines."""
+
+    @property
+    def arithmetic(self) -> Arithmetic:
+        """What will compute the numbers, known once a model is loaded."""
+        ...
+
+    def check(self, jobs: Iterable[Job]) -> None:
+        """Refuse what cannot be asked, before anything is computed.
+
+        Raises
+        ------
+        SweepError
+            In one sentence that names prompt and example.
+        """
+        ...
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Scored]]:
+        """Yield each job with its answers as soon as it is computed, in any order.
+
+        Parameters
+        ----------
+        jobs : iterable of Job
+            Taken as they are needed: what another process stores meanwhile is no job any more.
+
+        Raises
+        ------
+        SweepError
+            In one sentence that names prompt and example.
+        """
+        ...
+
+
+class LocalExecutor:
+    """Computes jobs with a model of this process, one after the other.
+
+    Parameters
+    ----------
+    load : callable
+        Returns the model; called with the first job only.
+    """
+
+    def __init__(self, load: Callable[[], Model]) -> None:
+        self._load = load
+
+    @cached_property
+    def _model(self) -> Model:
+        return self._load()
+
+    @property
+    def arithmetic(self) -> Arithmetic:
+        """What computes the model's numbers."""
+        return self._model.arithmetic
+
+    def check(self, jobs: Iterable[Job]) -> None:
+        """Refuse what cannot be asked; see :class:`Executor`."""
+        for job in jobs:
+            with _named(job):
+                self._model.check(_questions(job))
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Scored]]:
+        """Yield each job with its answers, in their order."""
+        for job in jobs:
+            with _named(job):
+                scored = self._scored(job)
+            yield job, scored
+
+    def _scored(self, job: Job) -> Scored:
+        model = self._model
+        counts: list[int] = []
+        started = time.perf_counter()
+        reply = model.ask(_questions(job, counts))
+        seconds = time.perf_counter() - started
+        rest = iter(reply.answers)
+        answers = tuple(tuple(islice(rest, count)) for count in counts)
+        cost = Cost(
+            device=model.device,
+            dtype=model.dtype,
+            engine=model.engine,
+            engine_reason=model.engine_reason,
+            revision=model.revision,
+            tokens_forwarded=reply.tokens_forwarded,
+            trie_nodes=reply.trie_nodes,
+            seconds=seconds,
+            arithmetic=model.arithmetic,
+            asked_dtype=model.asked_dtype,
+            full_texts=sum(any(one.fills_context for one in own) for own in answers),
+        )
+        return Scored(answers, cost, model.batch_tokens, model.peak_memory())
+
+
+def jobs_of(prompts: Iterable[tuple[Prompt, Sequence[Example]]], scoring: Scoring) -> list[Job]:
+    """Return the jobs of a sweep.
+
+    Parameters
+    ----------
+    prompts : iterable of t pairs of Prompt and sequence of Example
+        The prompts, each with the examples that it is scored on.
+    """
+    digests: dict[tuple[Format, tuple[int, ...]], str] = {}  # most prompts share their examples
+    jobs = []
+    for number, (prompt, examples) in enumerate(prompts):
+        shown = prompt.format, tuple(map(id, examples))
+        if shown not in digests:
+            digests[shown] = scored_digest(prompt.format, examples)
+        jobs.append(Job(number, prompt, examples, scoring, digests[shown]))
+    return jobs
+
+
+def scored_digest(form: Format, examples: Sequence[Example]) -> str:
+    """Return the SHA-256 (hex) of examples as a format shows and scores them; ids do not count."""
+    parts: list[str | int] = [_CONVENTION]
+    for example in examples:
+        answers = form.answers(example)
+        parts += [form.question(example), len(answers), *answers, *example.choices]
+        parts += [len(example.right), *example.right]
+    return digest(*parts)
+
+
+def _questions(job: Job, counts: list[int] | None = None) -> Iterator[Question]:
+    """Yield what is asked, and note how many questions each example takes."""
+    scorer = SCORERS[job.scoring]
+    for example in job.examples:
+        questions = scorer.questions(job.prompt, example)
+        if counts is not None:
+            counts.append(len(questions))
+        yield from questions
+
+
+@contextmanager
+def _named(job: Job) -> Iterator[None]:
+    """Put the prompt's name before what a model says against a question."""
+    name = f"prompt {job.number + 1} ({job.prompt.digest[:8]})"
+    try:
+        yield
+    except PromptTooLong as error:
+        raise PromptTooLong(f"{name} with {error}") from error
+    except QuestionError as error:
+        raise SweepError(f"{name}: {error}") from error

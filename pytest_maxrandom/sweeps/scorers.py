@@ -1,0 +1,175 @@
+"""How a question is asked, and what is read from what a model says: one scorer for each `scoring`.
+
+A new way of asking is a new scorer here, under the name by which suites ask for it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
+
+from pytest_maxrandom.errors import ScoreError
+from pytest_maxrandom.models.base import Question
+from pytest_maxrandom.stats.seeding import Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pytest_maxrandom.models.base import Answer, Span
+    from pytest_maxrandom.prompts.prompt import Prompt
+    from pytest_maxrandom.suite.spec import Scoring
+    from pytest_maxrandom.tasks.task import Example
+
+
+class Reading(NamedTuple):
+    """What is read from the answers to one example.
+
+    Attributes
+    ----------
+    chosen : int or None
+        Index into the example's choices; None where nothing was chosen.
+    tied : bool
+        Whether a lot decided between equal scores.
+    margin : float
+        By how much the best score is above the second, in the scorer's unit; 0 for a tie.
+    """
+
+    chosen: int | None
+    tied: bool = False
+    margin: float = 0.0
+
+
+class Scorer(Protocol):
+    """Turns an example into questions, and their answers into a choice."""
+
+    @property
+    def criterion(self) -> str:
+        """What the chosen one has, for a reader: "the highest total log-likelihood"."""
+        ...
+
+    @property
+    def states_choices(self) -> bool:
+        """Whether it is for prompts that state a choice and go on with what all choices share."""
+        ...
+
+    @property
+    def whole_answer(self) -> bool:
+        """Whether log-likelihoods are those of the whole continuation."""
+        ...
+
+    @property
+    def base_rate(self) -> Scoring:
+        """Name of the scorer that gives the whole probability of a label without a question."""
+        ...
+
+    def questions(self, prompt: Prompt, example: Example) -> list[Question]:
+        """Return what a model is asked."""
+        ...
+
+    def answer(self, prompt: Prompt, example: Example, answers: Sequence[Answer]) -> Reading:
+        """Read the answers to those questions.
+
+        Parameters
+        ----------
+        answers : sequence of Answer
+            One to each question in their order, or, from the store, one that joins them all.
+
+        Raises
+        ------
+        ScoreError
+            If a log-likelihood is not a number.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Cloze:
+    """The choice with the highest score is the answer; all are scored after one text.
+
+    Equal scores are decided by a lot that depends on the prompt and the example as it is shown,
+    never on where in the file a choice stands: where the right choice often stands first, "the
+    first wins" would make a model that scores all choices alike look knowing.
+
+    Attributes
+    ----------
+    score : callable
+        From the log-likelihood of an answer in nats, its tokens and its text.
+    """
+
+    criterion: str
+    score: Callable[[float, int, str], float]
+    span: Span = "boundary"
+    states_choices: ClassVar[bool] = False
+    base_rate: ClassVar[Scoring] = "sum_logprob"
+
+    @property
+    def whole_answer(self) -> bool:
+        """Whether log-likelihoods are those of the whole continuation."""
+        return self.span == "boundary"
+
+    def questions(self, prompt: Prompt, example: Example) -> list[Question]:
+        """Return one question, with all choices as its continuations."""
+        answers = prompt.format.answers(example)
+        return [Question(prompt.context(example), answers, example, self.span)]
+
+    def answer(self, prompt: Prompt, example: Example, answers: Sequence[Answer]) -> Reading:
+        """Return the choice with the highest score."""
+        values = (value for one in answers for value in one.log_likelihoods)
+        tokens = (count for one in answers for count in one.tokens)
+        scores = []
+        for value, count, text in zip(values, tokens, prompt.format.answers(example), strict=True):
+            if math.isnan(value):
+                raise ScoreError(f"the log-likelihood of the answer {text!r} is no number (NaN)")
+            scores.append(self.score(value, count, text))
+        second, top = sorted(scores)[-2:]
+        equal = [index for index, score in enumerate(scores) if score == top]
+        lot = Stream("tie", prompt.digest, example.id, *(example.order or ())).below(len(equal))
+        # Both may be minus infinity.
+        return Reading(equal[lot], len(equal) > 1, 0.0 if top == second else top - second)
+
+
+@dataclass(frozen=True, slots=True)
+class Counterfactual(Cloze):
+    """The choice after whose statement the continuation that all share is likeliest."""
+
+    states_choices: ClassVar[bool] = True
+    base_rate: ClassVar[Scoring] = "counterfactual"
+
+    def questions(self, prompt: Prompt, example: Example) -> list[Question]:
+        """Return a question for each choice, with one continuation."""
+        after = prompt.format.counterfactual
+        assert after is not None
+        context = prompt.context(example)
+        return [
+            Question(context + answer + after.statement, (after.continuation,), example)
+            for answer in prompt.format.answers(example)
+        ]
+
+
+def _per_token(value: float, tokens: int, _: str) -> float:
+    return value / tokens
+
+
+def _total(value: float, tokens: int, text: str) -> float:
+    return value
+
+
+SCORERS: Mapping[str, Scorer] = {
+    "mean_logprob": Cloze("the highest log-likelihood per token", _per_token),
+    "sum_logprob": Cloze("the highest total log-likelihood", _total),
+    "char_logprob": Cloze(
+        "the highest log-likelihood per character", lambda value, _, text: value / len(text)
+    ),
+    "paper": Cloze(
+        "the highest log-likelihood per token of its last tokens, as many as it has when encoded "
+        "alone (the span of arXiv 2404.13020's code)",
+        _per_token,
+        "paper",
+    ),
+    "counterfactual": Counterfactual(
+        "the highest log-likelihood of a continuation that all choices share, after a text that "
+        "states the choice",
+        _total,
+    ),
+}
