@@ -24,7 +24,8 @@ from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.prompts.sampling import draw_prompts, validation_set
 from pytest_maxrandom.studies.label_bias.placements import further, placements
 from pytest_maxrandom.suite.base import FormatSpec
-from pytest_maxrandom.suite.spec import PromptsSpec, TaskSpec, ValidationSpec
+from pytest_maxrandom.suite.spec import PromptsSpec, ValidationSpec
+from pytest_maxrandom.suite.tasks import BigBenchSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.sweep import run_sweep
 from pytest_maxrandom.tasks.load import load_task
@@ -95,7 +96,7 @@ def main() -> None:
         raise SystemExit(f"{folder} lacks {TASK}.json; name BIG-bench's folder with --tasks")
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
-    task = load_task(TaskSpec(name=TASK, format="bigbench", path=f"{TASK}.json"), folder)
+    task = load_task(BigBenchSpec(name=TASK, format="bigbench", path=f"{TASK}.json"), folder)
     with tempfile.TemporaryDirectory() as made:
         tokenizer = train_tokenizer([task])
         save_model(Path(made), tokenizer, small=True)

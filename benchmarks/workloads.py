@@ -22,7 +22,8 @@ from pytest_maxrandom.models.base import Question
 from pytest_maxrandom.prompts.formats import Format
 from pytest_maxrandom.prompts.sampling import draw_prompts, validation_set
 from pytest_maxrandom.suite.base import FormatSpec
-from pytest_maxrandom.suite.spec import PromptsSpec, TaskSpec, ValidationSpec
+from pytest_maxrandom.suite.spec import PromptsSpec, ValidationSpec
+from pytest_maxrandom.suite.tasks import BigBenchSpec, JsonlSpec
 from pytest_maxrandom.tasks.load import load_task
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def load_tasks(folder: Path, made: Path) -> dict[str, Task]:
             "with BIG-bench's task files with --tasks, or its parent with MAXRANDOM_DATA"
         )
     tasks = {
-        name: load_task(TaskSpec(name=name, format="bigbench", path=f"{name}.json"), folder)
+        name: load_task(BigBenchSpec(name=name, format="bigbench", path=f"{name}.json"), folder)
         for name in FILES
     }
     dates = tasks["date_understanding"]
@@ -103,7 +104,7 @@ def load_tasks(folder: Path, made: Path) -> dict[str, Task]:
         row = {"input": parts["question"].strip(), "choices": choices, "answer": right}
         lines.append(json.dumps(row))
     (made / "statements.jsonl").write_text("\n".join(lines))
-    spec = TaskSpec(name=SENTENCES, format="jsonl", path="statements.jsonl")
+    spec = JsonlSpec(name=SENTENCES, format="jsonl", path="statements.jsonl")
     tasks[SENTENCES] = load_task(spec, made)
     return tasks
 

@@ -10,7 +10,7 @@ import pytest
 from pytest_maxrandom.hooks.options import add_options, read_settings
 from pytest_maxrandom.hooks.reporting import Reporting
 from pytest_maxrandom.hooks.run import attach
-from pytest_maxrandom.suite.places import is_suite
+from pytest_maxrandom.suite import is_suite
 
 if TYPE_CHECKING:
     from collections.abc import Generator

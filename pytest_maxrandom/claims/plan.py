@@ -16,8 +16,7 @@ from pytest_maxrandom.prompts.formats import Counterfactual
 from pytest_maxrandom.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.suite.spec import AssertSpec, claimed
 from pytest_maxrandom.sweeps.scorers import SCORERS
-from pytest_maxrandom.tasks.held_out import set_aside
-from pytest_maxrandom.tasks.load import load_task
+from pytest_maxrandom.tasks.load import load_task, set_aside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,6 +10,7 @@ from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.notation import P_VALUES, accuracy, equals, level, p_value
 from pytest_maxrandom.record.red_flags import DEFAULTS
 from pytest_maxrandom.stats.looks import spent
+from pytest_maxrandom.suite.claims import severities
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.nulls import Null
     from pytest_maxrandom.flags.flag import Flag
     from pytest_maxrandom.record import ClaimRecord, RedFlagKind, Severity, Standing
-    from pytest_maxrandom.suite.red_flags import RedFlags
+    from pytest_maxrandom.suite.claims import RedFlags
     from pytest_maxrandom.suite.spec import BoundsSpec
 
 DEFAULT_LEVEL = 0.05
@@ -32,7 +33,7 @@ class Claim:
 
     Attributes
     ----------
-    red_flags : RedFlagsSpec or str or None
+    red_flags : dict or str or None
         What red flags do to it, as the suite says; None for the defaults.
     family : int or None
         How many claims share its levels, itself included; None where each has its own.
@@ -156,10 +157,8 @@ class Claim:
 
     def severities(self) -> dict[RedFlagKind, Severity]:
         """Return what each kind of red flag does; none fails a claim that asserts nothing."""
-        if isinstance(self.red_flags, str):
-            return dict.fromkeys(DEFAULTS, self.red_flags)
         if self.red_flags is not None:
-            return self.red_flags.severities()
+            return severities(self.red_flags)
         return dict(DEFAULTS) if self.bounds() else dict.fromkeys(DEFAULTS, "warn")
 
     def severity(self, flag: Flag) -> Severity:
@@ -167,8 +166,7 @@ class Claim:
         severity = self.severities()[flag.kind]
         if severity != "fail" or not flag.mild or isinstance(self.red_flags, str):
             return severity
-        named = self.red_flags.named() if self.red_flags is not None else {}
-        return severity if flag.kind in named else "warn"
+        return severity if flag.kind in (self.red_flags or ()) else "warn"
 
     def deviations(self) -> dict[RedFlagKind, Severity]:
         """Return those that the suite sets otherwise than they are by default."""

@@ -10,7 +10,7 @@ from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.reports.annotations import of_problem, workflow_commands
 from pytest_maxrandom.reports.text import visible
 from pytest_maxrandom.studies.plan import plan_file
-from pytest_maxrandom.suite.places import is_suite
+from pytest_maxrandom.suite import is_suite
 
 if TYPE_CHECKING:
     import argparse

@@ -21,8 +21,8 @@ from pytest_maxrandom.ledger.lines import FIELDS, line_of
 from pytest_maxrandom.ledger.losses import lost
 from pytest_maxrandom.ledger.summary import merged, mistakes, summary
 from pytest_maxrandom.reports.text import visible
+from pytest_maxrandom.suite import is_suite
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite, load_suite
-from pytest_maxrandom.suite.places import is_suite
 
 if TYPE_CHECKING:
     import argparse

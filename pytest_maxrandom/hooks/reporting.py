@@ -10,7 +10,7 @@ from pytest_maxrandom.errors import MaxRandomError
 from pytest_maxrandom.hooks.node_ids import name_in_junit, show_as_written
 from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.hooks.run import RECORDS, Run
-from pytest_maxrandom.suite.places import is_suite
+from pytest_maxrandom.suite import is_suite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

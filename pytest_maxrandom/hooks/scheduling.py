@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from xdist.scheduler import LoadScheduling, LoadScopeScheduling
 
-from pytest_maxrandom.suite.places import is_suite
+from pytest_maxrandom.suite import is_suite
 
 if TYPE_CHECKING:
     import pytest

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.spec import PromptsSpec, ValidationSpec
     from pytest_maxrandom.tasks.task import Example, Layout, Task
 
-Regime = Literal["outside", "leave_out", "none"]
+Regime = Literal["pool", "outside", "leave_out", "none"]
 
 
 class NoPrompts(ValueError):
@@ -50,7 +50,7 @@ class PromptSet:
         The validation set. In the regime "leave_out" each prompt is scored without its own
         demonstrations: n is smaller by the number of shots.
     regime : str
-        Where demonstrations come from; "none" at 0 shots.
+        Where demonstrations come from: "pool" is the task's own; "none" at 0 shots.
     pool : int
         Number of examples that demonstrations are drawn from.
     possible : int
@@ -127,8 +127,10 @@ def draw_prompts(
 ) -> PromptSet:
     """Draw `spec.count` distinct prompts with `shots` demonstrations, or all that there are.
 
-    The two regimes are those of arXiv 2404.13020, section 4: demonstrations from outside the
-    validation set; or, for a small task, from the validation set less the demonstrations.
+    A task with a pool of its own has its demonstrations from there, unless the suite says
+    `demonstrations: leave_out`. The other two regimes are those of arXiv 2404.13020, section 4:
+    from outside the validation set; or, for a small task, from the validation set less the
+    demonstrations.
 
     Raises
     ------
@@ -159,7 +161,7 @@ def draw_prompts(
         notes.append(
             "Examples never used as demonstrations, because they belong to the cluster of a "
             f"validation example: {telling}."
-            if regime == "outside"
+            if regime != "leave_out"
             else "Demonstrations may belong to the cluster of an example that they are shown "
             f"before, because they come from the validation set: {telling} of its "
             f"{len(validation)} examples share their cluster with another one."
@@ -197,13 +199,17 @@ def _pool(
     ids = {example.id for example in validation}
     times = Counter(_shown(example, formats) for example in validation)
     clusters = Counter(each.cluster for each in validation if each.cluster is not None)
+    own = None if spec.demonstrations == "leave_out" else task.pool
     others = [example for example in task.examples if example.id not in ids]
+    others = others if own is None else [*own]
     outside = [example for example in others if example.cluster not in clusters]
     usable: dict[tuple[str, ...], Example] = {}
     for example in outside:
         usable.setdefault(_shown(example, formats), example)
     pool = [example for key, example in usable.items() if key not in times]
     enough = len(pool) >= max(spec.shots)
+    if own is not None:
+        return "pool", pool, len(outside) - len(pool), len(others) - len(outside)
     if spec.demonstrations == "outside" or (spec.demonstrations == "auto" and enough):
         return "outside", pool, len(outside) - len(pool), len(others) - len(outside)
     once = [example for example in validation if times[_shown(example, formats)] == 1]
@@ -228,13 +234,17 @@ def _check(
     shots: int,
 ) -> None:
     if pool < shots:
-        where = "outside the validation set" if regime == "outside" else "in the validation set"
+        where, way_out = {
+            "pool": ("in the pool", "or `demonstrations: leave_out`"),
+            "outside": (
+                "outside the validation set",
+                "a smaller validation.max_examples or `demonstrations: leave_out`",
+            ),
+        }.get(regime, ("in the validation set", "or give the task more examples"))
         raise NoPrompts(
             f"{shots} shots need {shots} different examples for demonstrations, found {pool} "
-            f"{where} of {task.name}; use fewer shots, "
-            + ("a smaller validation.max_examples or `demonstrations: leave_out`"
-               if regime == "outside" else "or give the task more examples")
-        )  # fmt: skip
+            f"{where} of {task.name}; use fewer shots, {way_out}"
+        )
     if regime == "leave_out" and len(validation) <= shots:
         raise NoPrompts(
             f"{task.name} has {len(validation)} validation examples, of which {shots} shots leave "

@@ -19,9 +19,9 @@ class PromptCount:
     """`count` of the suite."""
     possible: int
     """Distinct draws (of demonstrations, instruction and format) that the pool offers."""
-    regime: Literal["outside", "leave_out", "none"]
-    """Where demonstrations come from: examples outside the validation set; the validation set,
-    less the prompt's own; no demonstrations (0 shots)."""
+    regime: Literal["pool", "outside", "leave_out", "none"]
+    """Where demonstrations come from: the task's own pool; examples outside the validation set;
+    the validation set, less the prompt's own; no demonstrations (0 shots)."""
     pool: int
     """Examples that demonstrations are drawn from."""
     instructions: int

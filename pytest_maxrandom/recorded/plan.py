@@ -11,6 +11,7 @@ from pytest_maxrandom.recorded.claims import RecordedClaim, claim_name
 from pytest_maxrandom.recorded.evidence import Contradiction, evidence
 from pytest_maxrandom.recorded.sources import Meant, locate, read_results
 from pytest_maxrandom.recorded.sweep import RecordedSweep
+from pytest_maxrandom.suite.recorded import StatedShots
 from pytest_maxrandom.suite.spec import claimed
 
 if TYPE_CHECKING:
@@ -101,11 +102,12 @@ class _Planner:
         return self._of_model(model, self._read_once(spec, path, model), path)
 
     def _read_once(self, spec: ResultsSpec, path: Path, model: RecordedModelSpec) -> list[Results]:
+        stated = spec.shots if isinstance(spec, StatedShots) else None
         tasks, shots = self._suite.spec.tasks, self._suite.spec.prompts.shots or []
         meant = Meant(
             model=spec.model or model.name,
             task=(tasks[0].in_results or tasks[0].name) if len(tasks) == 1 else None,
-            shots=spec.shots if spec.shots is not None or len(shots) != 1 else shots[0],
+            shots=stated if stated is not None or len(shots) != 1 else shots[0],
         )
         # A file that names no model is the first one's; one that does is read once for all.
         key = (spec.model_copy(update={"model": None}), meant.task, meant.shots)

@@ -9,13 +9,23 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.refusals import refuse_cut_short
+from pytest_maxrandom.suite.recorded import (
+    InspectResults,
+    LmEvalResults,
+    NpzResults,
+    PredictionsResults,
+    ResultsSpec,
+    SummaryResults,
+    TableResults,
+    WholeSweeps,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.recorded.sweep import RecordedSweep
     from pytest_maxrandom.recorded.tables.summary import RecordedMaximum
-    from pytest_maxrandom.suite.recorded import ResultColumns, ResultsSpec
+    from pytest_maxrandom.suite.base import Spec
 
     Results: TypeAlias = RecordedSweep | RecordedMaximum
 
@@ -69,45 +79,41 @@ def read_results(spec: ResultsSpec, path: Path, meant: Meant) -> list[Results]:
     RecordedError
         If they cannot be read, or contradict themselves.
     """
-    match spec.format:
-        case "npz":
+    match spec:
+        case NpzResults():
             from pytest_maxrandom.recorded.arrays.npz import read_npz
 
             return _whole(read_npz(path), spec)
-        case "predictions":
+        case PredictionsResults():
             from pytest_maxrandom.recorded.predictions import read_predictions
 
             return _whole(read_predictions(path), spec)
-        case "table":
+        case TableResults():
             from pytest_maxrandom.recorded.tables.table import Columns, read_table
 
             columns = Columns(**_given(spec.columns))
             return [*read_table(path, columns, **vars(meant), ragged=spec.ragged)]
-        case "summary":
+        case SummaryResults():
             from pytest_maxrandom.recorded.tables.summary import SummaryColumns, read_summary
 
             return [*read_summary(path, SummaryColumns(**_given(spec.columns)), **vars(meant))]
-        case "lm_eval":
+        case LmEvalResults():
             from pytest_maxrandom.recorded.logs.lm_eval import read_lm_eval
 
-            return [*read_lm_eval(path, metric=spec.metric, cluster=_cluster(spec))]
-        case "inspect":
+            return [*read_lm_eval(path, metric=spec.metric, cluster=spec.columns.cluster)]
+        case InspectResults():
             from pytest_maxrandom.recorded.logs.inspect import read_inspect
 
-            return [
-                *read_inspect(path, scorer=spec.scorer, shots=spec.shots, cluster=_cluster(spec))
-            ]
+            cluster = spec.columns.cluster
+            return [*read_inspect(path, scorer=spec.scorer, shots=spec.shots, cluster=cluster)]
+    raise RecordedError(f"{path}: no reader of the format {spec.format}")
 
 
-def _whole(sweeps: list[RecordedSweep], spec: ResultsSpec) -> list[Results]:
+def _whole(sweeps: list[RecordedSweep], spec: WholeSweeps) -> list[Results]:
     for sweep in sweeps if not spec.ragged else ():
         refuse_cut_short(sweep)
     return [*sweeps]
 
 
-def _cluster(spec: ResultsSpec) -> str | None:
-    return spec.columns.cluster if spec.columns else None
-
-
-def _given(columns: ResultColumns | None) -> dict[str, str]:
-    return columns.model_dump(exclude_none=True) if columns else {}
+def _given(columns: Spec) -> dict[str, str]:
+    return columns.model_dump(exclude_none=True)

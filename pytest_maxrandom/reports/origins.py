@@ -178,7 +178,11 @@ def sampled(claim: ClaimRecord) -> str:
         parts = ["no demonstrations"]
     else:
         noun = "demonstration" if claim.shots == 1 else "demonstrations"
-        source = "outside the validation set" if p.regime == "outside" else "of the validation set"
+        source = {
+            "pool": "of the task's own pool",
+            "outside": "outside the validation set",
+            "leave_out": "of the validation set",
+        }[p.regime]
         parts = [f"{claim.shots} {noun} each, from the {count(p.pool)} examples {source}"]
     if p.instructions > 1:
         parts.append(f"{p.instructions} instructions")

@@ -1,29 +1,120 @@
-"""Arms by name, and what the types cannot say of them: parts that contradict each other."""
+"""What a suite may say of arms, ways to change one thing, and of the difference between two."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
+
+from pydantic import BeforeValidator, Field
 
 from pytest_maxrandom.errors import did_you_mean
+from pytest_maxrandom.suite.base import Spec, Text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from pytest_maxrandom.suite.base import FormatSpec
-    from pytest_maxrandom.suite.designs import CompareSpec, ContaminationSpec
-    from pytest_maxrandom.suite.models import ArmSpec, ModelSpec
-    from pytest_maxrandom.suite.recorded import RecordedModelSpec
-    from pytest_maxrandom.suite.spec import PromptsSpec
+    from pytest_maxrandom.suite.base import Contradiction, FormatSpec
+    from pytest_maxrandom.suite.models import ArmSpec
 
-    Finding = tuple[tuple["str | int", ...], str]
-    Model = ModelSpec | RecordedModelSpec
+Level = Annotated[float, Field(gt=0, lt=0.5)]
 
 
-def model_names(models: Sequence[Model]) -> dict[str, int]:
+class DifferenceSpec(Spec):
+    """What is claimed of the mean difference of accuracy, first arm minus second (one-sided)."""
+
+    not_worse_than: Annotated[float, Field(gt=-1, le=0)] | None = None
+    """The difference is above this: -0.02 lets the first arm lose up to two points."""
+    better: Annotated[float, Field(ge=0, lt=1)] | None = None
+    """The difference is above this: with 0.0 the first arm is better, by however little."""
+    level: Level = 0.05
+    """The p-value of that is at most this."""
+
+    @property
+    def margin(self) -> float | None:
+        """What the difference must be above; None where nothing is claimed."""
+        return self.better if self.not_worse_than is None else self.not_worse_than
+
+    def contradictions(self) -> Iterator[Contradiction]:
+        """Yield that two margins are given, or none."""
+        if (self.not_worse_than is None) == (self.better is None):
+            how = "neither" if self.better is None else "both"
+            yield (), f"found {how} of `not_worse_than` and `better`, expected one of the two"
+
+
+class CompareSpec(Spec):
+    """Two arms on every task with every number of shots."""
+
+    arms: Text
+    """The two arms, first minus second: `nf4 - none`."""
+    assertion: DifferenceSpec | None = Field(default=None, alias="assert")
+    """What must hold; if not given, the numbers are reported."""
+    xfail: Text | None = None
+    """Why this is expected to fail (strict: it fails if it passes)."""
+
+    def contradictions(self) -> Iterator[Contradiction]:
+        """Yield a failure that is expected where nothing is claimed."""
+        if self.assertion is None and self.xfail:
+            yield (
+                ("xfail",),
+                "`xfail` expects to fail what is asserted, and nothing is; give `assert`, or "
+                "remove it",
+            )
+
+
+def _entry(value: Any) -> Any:
+    """Let the two arms alone stand for a comparison that claims nothing."""
+    return {"arms": value} if isinstance(value, str) else value
+
+
+Comparison = Annotated[
+    CompareSpec, BeforeValidator(_entry, json_schema_input_type=Text | CompareSpec)
+]
+
+
+class ContaminationSpec(Spec):
+    """Was a model tuned on the benchmark's own text? Three arms that tell."""
+
+    base: Text
+    """The arm that was not tuned."""
+    extra: Text
+    """The arm that was tuned on other text of the kind."""
+    test: Text
+    """The arm that is asked about, or was tuned on the benchmark's text."""
+    level: Level = 0.05
+    """The p-values of "extra is better than base" and "test is better than extra" are compared with
+    this."""
+    allow_inconclusive: bool = False
+    """Whether this passes where extra is not better than base, so that nothing can be said."""
+    xfail: Text | None = None
+    """Why this is expected to fail (strict: it fails if it passes)."""
+
+
+class ComparingSettings(Spec):
+    """What a suite of any kind may say of its arms."""
+
+    compare: list[Comparison] = Field(default=[])
+    """Pairs of arms, or of models: `nf4 - none` reports the difference, first minus second;
+    {arms: nf4 - none, assert: {not_worse_than: -0.02}} claims something of it."""
+    contamination: ContaminationSpec | None = None
+    """Whether an arm was tuned on the benchmark's own text."""
+
+
+class Named(Protocol):
+    """A model as a suite names it."""
+
+    @property
+    def short_name(self) -> str:
+        """The model's name."""
+
+    @property
+    def test_id(self) -> str:
+        """What test ids say of the model."""
+
+
+def model_names(models: Sequence[Named]) -> dict[str, int]:
     """Return what models may be called in comparisons, each with its place.
 
-    That is the short name with the quantization, and without it where it is the only one.
+    That is what test ids say of them, and the short name where it is the only one.
     """
     short = [model.short_name for model in models]
     names = {name: place for place, name in enumerate(short) if Counter(short)[name] == 1}
@@ -81,16 +172,21 @@ def unknown_arm(name: str, names: Collection[str]) -> str:
 
 
 def contradictions_of_arms(
-    arms: Mapping[str, ArmSpec | None], models: int, prompts: PromptsSpec | None
-) -> Iterator[Finding]:
+    arms: Mapping[str, ArmSpec | None],
+    models: int,
+    instructions: int,
+    formats: Sequence[FormatSpec],
+) -> Iterator[Contradiction]:
     """Yield arms that do not change exactly one thing of the suite, or cannot.
 
     Parameters
     ----------
     arms
         None stands for an arm that is a mistake by itself.
-    models : int
-        How many models the suite names.
+    models, instructions : int
+        How many the suite names.
+    formats
+        Those of the suite's prompts.
     """
     if models > 1:
         yield (
@@ -98,30 +194,27 @@ def contradictions_of_arms(
             f"found {models} models, expected one, because `arms` are changes of one model; give "
             "the others as arms, such as `other: {model: NAME}`",
         )
-    variants = {
-        "instruction": len(prompts.instructions or ()) if prompts else 0,
-        "format": len(prompts.formats or ()) if prompts else 0,
-    }
+    variants = {"instruction": instructions, "format": len(formats)}
     for name, arm in arms.items():
         changes = things_changed(arm) if arm else []
         if len(changes) > 1:
             yield (
                 ("arms", name),
-                f"arms.{name} changes {' and '.join(changes)}; an arm changes one thing, so that "
-                "a difference has one cause: make two arms of it",
+                f"this changes {' and '.join(changes)}; an arm changes one thing, so that a "
+                "difference has one cause: make two arms of it",
             )
         for key in changes:
             if variants.get(key, 0) > 1:
                 yield (
                     ("arms", name, key),
-                    f"arms.{name}.{key}: the suite varies this already, with {variants[key]} "
-                    f"`prompts.{key}s`; leave one there, or remove this arm",
+                    f"the suite varies this already, with {variants[key]} `"
+                    f"prompts.{key}s`; leave one there, or remove this arm",
                 )
-        if arm and arm.format and _labels_nothing(arm.format, (prompts and prompts.formats) or []):
+        if arm and arm.format and _labels_nothing(arm.format, formats):
             yield (
                 ("arms", name, "format"),
-                f"arms.{name}.format: labels that are not the choices' text need the choices "
-                "listed; remove `append_choices: false` or use `labels: text`",
+                "labels that are not the choices' text need the choices listed; remove "
+                "`append_choices: false` or use `labels: text`",
             )
 
 
@@ -142,8 +235,8 @@ def contradictions_of_comparisons(
     names: Mapping[str, int],
     compare: Sequence[CompareSpec | None],
     contamination: ContaminationSpec | None,
-) -> Iterator[Finding]:
-    """Yield comparisons of what does not exist, or that contradict themselves.
+) -> Iterator[Contradiction]:
+    """Yield comparisons of what does not exist.
 
     Parameters
     ----------
@@ -153,51 +246,28 @@ def contradictions_of_comparisons(
         None stands for an entry that is a mistake by itself.
     """
     first: dict[str, int] = {}
-    for place, spec in enumerate(compare):
+    for index, spec in enumerate(compare):
         if spec is None:
             continue
-        where = f"compare[{place}]"
+        place = ("compare", index, "arms")
         try:
             one, other = two_arms(spec.arms, names)
         except ValueError as error:
-            yield ("compare", place, "arms"), f"{where}: {error}"
+            yield place, str(error)
             continue
         if names[one] == names[other]:
-            yield ("compare", place, "arms"), f"{where}: {one!r} and {other!r} are one model"
-        if (earlier := first.setdefault(f"{one}-{other}", place)) != place:
+            yield place, f"{one!r} and {other!r} are one model"
+        if (earlier := first.setdefault(f"{one}-{other}", index)) != index:
             yield (
-                ("compare", place, "arms"),
-                f"{where} would have the same test ids as compare[{earlier}]; remove one of the "
-                "two, or rename an arm",
+                place,
+                f"this has the test ids of compare[{earlier}]; remove one of the two, or rename "
+                "an arm",
             )
-        yield from _contradictions_of_claim(place, spec)
-    if contamination is None:
-        return
-    arms = {key: getattr(contamination, key) for key in ("base", "extra", "test")}
+    arms = {key: getattr(contamination, key) for key in ("base", "extra", "test")
+            if contamination is not None}  # fmt: skip
     for key, name in arms.items():
         if name not in names:
-            yield ("contamination", key), f"contamination.{key}: {unknown_arm(name, names)}"
+            yield ("contamination", key), unknown_arm(name, names)
     known = [names[name] for name in arms.values() if name in names]
     if len(set(known)) < len(known):
-        yield (
-            ("contamination",),
-            "contamination: base, extra and test must be three different arms",
-        )
-
-
-def _contradictions_of_claim(place: int, spec: CompareSpec) -> Iterator[Finding]:
-    claim = spec.assertion
-    if claim is None:
-        if spec.xfail:
-            yield (
-                ("compare", place, "xfail"),
-                f"compare[{place}]: `xfail` expects to fail what is asserted, and nothing is; "
-                "give `assert`, or remove it",
-            )
-    elif (claim.not_worse_than is None) == (claim.better is None):
-        found = "neither" if claim.better is None else "both"
-        yield (
-            ("compare", place, "assert"),
-            f"compare[{place}].assert: found {found} of `not_worse_than` and `better`, expected "
-            "one of the two",
-        )
+        yield ("contamination",), "base, extra and test must be three different arms"

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, get_args, get_origin
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
+    ValidationError,
     ValidationInfo,
     field_validator,
+    model_validator,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, core_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator
+
+Location: TypeAlias = tuple["str | int", ...]
+Contradiction: TypeAlias = tuple[Location, str]
+"""Where parts of a suite contradict each other, and one sentence of what to do about it."""
 
 NO_SURROGATES = "text without lone surrogates"
+CONTRADICTION, REPEATED = "contradiction", "repeated"
+"""Types of pydantic's errors: their contexts have a sentence, and an earlier index."""
 
 
 def _encodable(text: str) -> str:
@@ -47,9 +59,51 @@ Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_name)
 Mark = Annotated[str, AfterValidator(_mark)]
 
 
-def listed(value: Any) -> Any:
+def as_list(value: Any) -> Any:
     """Let one value stand for a list of one."""
     return value if isinstance(value, list) else [value]
+
+
+class OneOrMore:
+    """Makes a list one that a single value may stand for: ``Annotated[list[X], OneOrMore()]``."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        one, many = handler.generate_schema(get_args(source)[0]), handler(source)
+        either = core_schema.union_schema([one, many])
+        return core_schema.no_info_before_validator_function(
+            as_list, many, json_schema_input_schema=either
+        )
+
+
+def repeats(values: Iterable[Hashable]) -> Iterator[tuple[int, int]]:
+    """Yield (index, first index) of each value but None that stands earlier already."""
+    first: dict[Hashable, int] = {}
+    for index, value in enumerate(values):
+        if value is not None and first.setdefault(value, index) != index:
+            yield index, first[value]
+
+
+def _distinct(values: list[Any]) -> list[Any]:
+    _raise(
+        (REPEATED, (index,), {"told": "repeats an earlier one", "first": first})
+        for index, first in repeats(values)
+    )
+    return values
+
+
+Distinct = AfterValidator(_distinct)
+"""Refuses a list in which a value stands twice."""
+
+
+def _raise(errors: Iterable[tuple[Any, Location, dict[str, Any]]]) -> None:
+    found = [
+        {"type": PydanticCustomError(kind, "{told}", context), "loc": location, "input": None}
+        for kind, location, context in errors
+    ]
+    if found:
+        raise ValidationError.from_exception_data("", found)  # type: ignore[arg-type]
 
 
 Shots = Annotated[int, Field(ge=0, le=1000)]
@@ -72,11 +126,23 @@ class Spec(BaseModel):
             raise PydanticCustomError("model_type", "empty")
         return value
 
+    def contradictions(self) -> Iterator[Contradiction]:
+        """Yield where parts contradict each other: the place below this spec, and a sentence."""
+        return iter(())
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        _raise((CONTRADICTION, place, {"told": told}) for place, told in self.contradictions())
+        return self
+
 
 def _has_keys(annotation: Any) -> bool:
     if isinstance(annotation, type) and issubclass(annotation, Spec):
         return True
-    return get_origin(annotation) not in (list, dict) and any(map(_has_keys, get_args(annotation)))
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is dict:
+        return parts[0] is not int
+    return origin is not list and any(map(_has_keys, parts))
 
 
 class FormatSpec(Spec):
@@ -90,3 +156,12 @@ class FormatSpec(Spec):
     labels: Literal["text", "letter", "parenthesized", "number"] = "text"
     """How choices are named: by their text; or listed as "A. ...", "(A) ...", "1. ..." and
     answered with the label (`choice_prefix` is then a line's end, if not given here)."""
+
+    def contradictions(self) -> Iterator[Contradiction]:
+        """Yield labels of choices that are not listed."""
+        if self.labels != "text" and self.append_choices is False:
+            yield (
+                ("append_choices",),
+                "labels that are not the choices' text need the choices listed; remove "
+                "`append_choices: false` or use `labels: text`",
+            )

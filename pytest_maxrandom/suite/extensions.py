@@ -152,6 +152,13 @@ class SpecUnion(Generic[S]):
             f"{self.base.__module__}.{self.base.__name__}; repair or uninstall the package"
         )
 
+    def known(self, value: object) -> type[Spec]:
+        """Return the same, for messages: what cannot be loaded has the keys of all."""
+        try:
+            return self.kind(value)
+        except ExtensionError:
+            return self.every_key
+
     def validate(self, value: Any) -> Any:
         """Return the typed form of a value; what is one already stays."""
         if isinstance(value, Spec):
@@ -159,7 +166,7 @@ class SpecUnion(Generic[S]):
         try:
             kind = self.kind(value)
         except ExtensionError as error:
-            broken = PydanticCustomError(BROKEN, "{sentence}", {"sentence": str(error)})
+            broken = PydanticCustomError(BROKEN, "{told}", {"told": str(error)})
             raise ValidationError.from_exception_data(
                 self.key, [{"type": broken, "loc": (self.key,), "input": value[self.key]}]
             ) from error
@@ -172,10 +179,6 @@ class SpecUnion(Generic[S]):
                 key not in _keys(self.every_key)
             }  # fmt: skip
         return kind.model_validate(value)
-
-    def specs_with(self, key: str) -> list[str]:
-        """Return which of the built-in specs have a key, by the values that say so."""
-        return [name for name, spec in self.specs.items() if key in _keys(spec)]
 
 
 def _keys(spec: type[Spec]) -> set[str]:

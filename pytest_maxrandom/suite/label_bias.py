@@ -8,12 +8,12 @@ from pydantic import BeforeValidator, Field
 
 from pytest_maxrandom.errors import did_you_mean
 from pytest_maxrandom.record.label_bias import BaseRate, Calibration, Interaction, LabelCheck
-from pytest_maxrandom.suite.base import Name, Probability, Seed, Spec, listed
+from pytest_maxrandom.suite.base import Distinct, Name, OneOrMore, Probability, Seed, Spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    Place = tuple[str | int, ...]
+    from pytest_maxrandom.suite.base import Contradiction
 
 
 def _off(value: Any) -> Any:
@@ -29,12 +29,7 @@ class LabelBiasSpec(Spec):
     answer at every label, paired, so that the expectation over placements is exact. redraw: for
     each label, right answers drawn anew among the others (arXiv 2406.11634)."""
     interactions: (
-        Annotated[
-            list[Interaction],
-            BeforeValidator(listed, json_schema_input_type=Interaction | list[Interaction]),
-            Field(min_length=1),
-        ]
-        | None
+        Annotated[list[Interaction], Field(min_length=1), Distinct, OneOrMore()] | None
     ) = None
     """How labels are asked for; as the claim itself asks if not given. counterfactual: each answer
     is moved into the context, and one continuation that all share is scored."""
@@ -44,20 +39,10 @@ class LabelBiasSpec(Spec):
     """Where the labels' probabilities without a question come from. control: texts that list the
     labels in all orders (rotations above 4 labels). content_free: each prompt with inputs that say
     nothing. Of recorded results there are none."""
-    calibration: Annotated[
-        list[Calibration],
-        BeforeValidator(listed, json_schema_input_type=Calibration | list[Calibration]),
-    ] = Field(default=[])
+    calibration: Annotated[list[Calibration], Distinct, OneOrMore()] = Field(default=[])
     """Scores from which the labels' prior is removed: contextual (content-free inputs, Zhao et al.
     2021), pride (rotated choices of 5 % of the examples, held back; Zheng et al. 2023)."""
-    tasks: (
-        Annotated[
-            list[Name],
-            BeforeValidator(listed, json_schema_input_type=Name | list[Name]),
-            Field(min_length=1),
-        ]
-        | None
-    ) = None
+    tasks: Annotated[list[Name], Field(min_length=1), Distinct, OneOrMore()] | None = None
     """Names of the tasks that are checked; all of the suite if not given."""
     seed: Seed = 0
     """Of redraw, and of which examples pride holds back."""
@@ -71,6 +56,15 @@ class LabelBiasSpec(Spec):
         """Tell whether a task is checked."""
         return self.tasks is None or task in self.tasks
 
+    def contradictions(self) -> Iterator[Contradiction]:
+        """Yield a level of what is not asserted."""
+        if self.assertion == "report" and "level" in self.model_fields_set:
+            yield (
+                ("level",),
+                "`assert: report` asserts nothing, and `level` is what a p-value is compared "
+                "with; remove one of the two",
+            )
+
 
 class LabelBiasSettings(Spec):
     """What a suite of any kind may say of its labels."""
@@ -79,69 +73,41 @@ class LabelBiasSettings(Spec):
     """Whether a claim's best prompt knows answers or prefers a label; one more item per claim."""
 
 
-_RECORDED = {
-    "base_rate": "of recorded results there is none, because the model is not asked again",
-    "calibration": "scores of recorded results are not calibrated",
-}
-
-
 def contradictions_of_label_bias(
-    spec: LabelBiasSpec | None, tasks: Sequence[object], *, recorded: bool
-) -> Iterator[tuple[Place, str]]:
-    """Yield where a suite contradicts itself in what it says of label bias.
+    spec: LabelBiasSpec, tasks: Sequence[object], *, recorded: bool
+) -> Iterator[Contradiction]:
+    """Yield where what is said of label bias contradicts the rest of the suite.
 
     Parameters
     ----------
-    spec
-        What it says; None where that is nothing, or no sound part of a suite.
     tasks
         Names of the suite's tasks, as they stand in the file.
     recorded
         Whether its results are recorded.
     """
-    if spec is None:
-        return
-    for key in ("interactions", "calibration", "tasks"):
-        values = getattr(spec, key) or []
-        for index, value in enumerate(values):
-            if (first := values.index(value)) < index:
-                yield (
-                    ("label_bias", key, index),
-                    f"label_bias.{key}[{index}] repeats label_bias.{key}[{first}]; remove one of "
-                    "the two",
-                )
     known = [name for name in tasks if isinstance(name, str)]
     for index, name in enumerate(spec.tasks or []):
         if name not in known:
             hint = did_you_mean(name, known) or "; correct the name, or remove it"
-            yield (
-                ("label_bias", "tasks", index),
-                f"label_bias.tasks[{index}]: {name!r} is no task of the suite{hint}",
-            )
-    if spec.assertion == "report" and "level" in spec.model_fields_set:
-        yield (
-            ("label_bias", "level"),
-            "label_bias: `assert: report` asserts nothing, and `level` is what a p-value is "
-            "compared with; remove one of the two",
-        )
-    if recorded:
-        yield from _of_recorded(spec)
-
-
-def _of_recorded(spec: LabelBiasSpec) -> Iterator[tuple[Place, str]]:
+            yield ("tasks", index), f"{name!r} is no task of the suite{hint}"
+    if not recorded:
+        return
     if spec.check != "recall":
         yield (
-            ("label_bias", "check"),
-            f"label_bias.check: {spec.check} asks the model again with other texts, and these "
-            "results are recorded; use `check: recall`",
+            ("check",),
+            f"{spec.check} asks the model again with other texts, and these results are recorded; "
+            "use `check: recall`",
         )
     if spec.interactions not in (None, ["cloze"]):
         yield (
-            ("label_bias", "interactions"),
-            "label_bias.interactions: these results are recorded as they are, and cannot be asked "
-            "for in other ways; remove it",
+            ("interactions",),
+            "these results are recorded as they are, and cannot be asked for in other ways; remove "
+            "it",
         )
-    asked: dict[str, Any] = {"base_rate": spec.base_rate != "off", "calibration": spec.calibration}
-    for key, reason in _RECORDED.items():
-        if key in spec.model_fields_set and asked[key]:
-            yield ("label_bias", key), f"label_bias.{key}: {reason}; remove it"
+    if "base_rate" in spec.model_fields_set and spec.base_rate != "off":
+        yield (
+            ("base_rate",),
+            "of recorded results there is none, because the model is not asked again; remove it",
+        )
+    if spec.calibration:
+        yield ("calibration",), "scores of recorded results are not calibrated; remove it"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import reprlib
 from collections import defaultdict
 from dataclasses import dataclass
@@ -12,17 +13,10 @@ from pydantic import ValidationError
 
 from pytest_maxrandom.errors import Problem, SuiteError, did_you_mean, dotted
 from pytest_maxrandom.suite.base import NO_SURROGATES
-from pytest_maxrandom.suite.checks import (
-    contradictions,
-    contradictions_of_recorded,
-    is_recorded,
-    mixed,
-)
-from pytest_maxrandom.suite.extensions import BROKEN
-from pytest_maxrandom.suite.models import arm_of, spec_of
-from pytest_maxrandom.suite.positions import Document, Location, YamlMistake, parse
+from pytest_maxrandom.suite.checks import contradictions, is_recorded, mixed
+from pytest_maxrandom.suite.positions import Document, YamlMistake, parse
 from pytest_maxrandom.suite.recorded import NUMBERED, RecordedSuiteSpec
-from pytest_maxrandom.suite.schema import is_key_of, keys_below, keys_within, number_at
+from pytest_maxrandom.suite.schema import Part
 from pytest_maxrandom.suite.spec import SuiteSpec
 
 if TYPE_CHECKING:
@@ -31,7 +25,7 @@ if TYPE_CHECKING:
 
     from pydantic_core import ErrorDetails
 
-    from pytest_maxrandom.suite.base import Spec
+    from pytest_maxrandom.suite.base import Location, Spec
 
 _OTHERS: dict[type[Spec], tuple[type[Spec], str]] = {
     SuiteSpec: (RecordedSuiteSpec, "of recorded results"),
@@ -93,8 +87,9 @@ def load_any_suite(path: Path) -> Suite | RecordedSuite:
     recorded = is_recorded(document.data)
     if mixture := mixed(document.data):
         at, message = mixture
-        raise SuiteError([Problem(path, document.line(at), message)])
-    found = dict((contradictions_of_recorded if recorded else contradictions)(document.data))
+        raise SuiteError([Problem(path, document.line(at), f"{dotted(at)}: {message}")])
+    contradicting = contradictions(document.data, recorded=recorded)
+    found = {at: f"{dotted(at)}: {message}" for at, message in contradicting}
     suite: Suite | RecordedSuite | None = None
     try:
         if recorded:
@@ -146,43 +141,35 @@ def _mistakes(
         at[document.path(error["loc"]) + (error["loc"][-1:] if missing else ())].append(error)
     # Where a list may also be a text, it is wrong as a text; its entries say what is wrong with it.
     parents = {path[:end] for path in at for end in range(len(path))}
-    explained = {path for path in at if at[path][0]["type"] == "extra_forbidden" and path in told}
+    explained = {path for path in at if _is_unknown(at[path][0]) and path in told}
     left = at.keys() - parents - explained
     return {path: _sentence(kind, path, at[path], document.data) for path in at if path in left}
 
 
-def _rooted(kind: type[Spec], path: Location, data: Any) -> tuple[type[Spec], Location]:
-    """Return what is said of a part by its own spec, where that depends on what else is said."""
-    if kind is SuiteSpec and path[:1] == ("models",) and path[2:] not in ((), ("backend",)):
-        return spec_of(data["models"][path[1]]), path[2:]
-    if kind is SuiteSpec and path[:1] == ("arms",) and len(path) > 1:
-        return arm_of(data.get("models")), path[2:]
-    return kind, path
+def _is_unknown(error: ErrorDetails) -> bool:
+    return error["type"] == "extra_forbidden" or error["loc"][-1:] == ("[key]",)
 
 
 def _sentence(
-    suite: type[Spec], place: Location, alternatives: Sequence[ErrorDetails], data: Any
+    kind: type[Spec], path: Location, alternatives: Sequence[ErrorDetails], data: Any
 ) -> str:
-    first = alternatives[0]
-    name = dotted(place)
-    kind, path = _rooted(suite, place, data)
-    if first["type"] == "extra_forbidden":
-        valid = keys_below(kind, path[:-1])
-        key = str(path[-1])
-        blocks = [f"`{block}`" for block in valid if key in keys_within(kind, (*path[:-1], block))]
-        hint = f"; it belongs below {' or '.join(blocks)}" if blocks else _nearest(key, valid)
-        other, about = _OTHERS[suite]
-        if is_key_of(other, place):
-            hint = f"; it belongs to suites {about}"
-        return f"unknown key `{name}`{hint} (keys here: {', '.join(valid)})"
-    if first["type"] == BROKEN:
-        return f"`{name}`: {first['msg']}"
-    if first["type"] == "missing":
-        return f"the key `{name}` is missing; it must be given"
+    first, name, part = alternatives[0], dotted(path), Part.of(kind, path, data)
+    context = first.get("ctx", {})
+    if _is_unknown(first):
+        return _unknown(kind, path, data)
+    match first["type"]:
+        case "missing":
+            return f"the key `{name}` is missing; it must be given"
+        case "contradiction":
+            return f"{name}: {context['told']}"
+        case "repeated":
+            return f"{name} repeats {dotted((*path[:-1], context['first']))}; remove one of the two"
+        case "broken_extension":
+            return f"`{name}`: {context['told']}"
     found = first["input"]
-    expected = list(dict.fromkeys(_expected(kind, path, error) for error in alternatives))
+    expected = list(dict.fromkeys(_expected(part, error) for error in alternatives))
     subject = f"`{name}`" if name else "a suite"
-    keys = keys_below(kind, path) if place and first["type"] == "model_type" else []
+    keys = part.keys if path and first["type"] == "model_type" else []
     return (
         f"{subject}: found {_shown(found)}, expected {' or '.join(expected)}"
         + (f" (keys here: {', '.join(keys)})" if keys else "")
@@ -190,21 +177,50 @@ def _sentence(
     )
 
 
-def _expected(kind: type[Spec], path: Location, error: ErrorDetails) -> str:
+def _unknown(kind: type[Spec], path: Location, data: Any) -> str:
+    """Say that there is no such key, and where it belongs or which was perhaps meant."""
+    part, name, key = Part.of(kind, path, data), dotted(path), str(path[-1])
+    if part.union:
+        having = [name for name, spec in part.union.specs.items() if Part(spec, part.below).exists]
+        if having:
+            chosen = part.union.key
+            return (
+                f"`{name}` goes with `{chosen}: {' | '.join(having)}`, but this is "
+                f"`{chosen}: {_value(data, path[: -len(part.below)])[chosen]}`; remove "
+                "one of the two"
+            )
+    above = Part(part.kind, part.path[:-1])
+    valid = above.keys
+    blocks = [f"`{block}`" for block in valid
+              if key in Part(part.kind, (*above.path, block)).keys_within]  # fmt: skip
+    hint = f"; it belongs below {' or '.join(blocks)}" if blocks else _nearest(key, valid)
+    other, about = _OTHERS[kind]
+    if Part.of(other, path, data).exists:
+        hint = f"; it belongs to suites {about}"
+    return f"unknown key `{name}`{hint} (keys here: {', '.join(valid)})"
+
+
+def _value(data: Any, path: Location) -> Any:
+    return functools.reduce(lambda here, part: here[part], path, data)
+
+
+def _expected(part: Part, error: ErrorDetails) -> str:
     context = error.get("ctx", {})
     match error["type"]:
         case "string_type":
             return "text"
         case "int_type" | "float_type" | "finite_number":
-            return number_at(kind, path)
+            return part.number
         case "greater_than" | "greater_than_equal" | "less_than" | "less_than_equal":
-            return number_at(kind, path)
+            return part.number
         case "bool_type":
             return "true or false"
         case "list_type":
             return "a list"
         case "model_type" | "dict_type":
             return "keys with values"
+        case "literal_error" if part.union and part.below == (part.union.key,):
+            return " or ".join(map(repr, part.union.names()))
         case "literal_error":
             return str(context["expected"]).replace(", ", " or ")
         case "string_too_short":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import (
     Field,
@@ -18,6 +18,11 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from pytest_maxrandom.errors import ExtensionError
 from pytest_maxrandom.suite.base import Dtype, FormatSpec, Name, Prose, Quantization, Spec, Text
 from pytest_maxrandom.suite.extensions import BACKENDS, BROKEN, SpecUnion, installed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_maxrandom.suite.base import Contradiction
 
 
 class ModelSpec(Spec):
@@ -56,11 +61,6 @@ class ModelSpec(Spec):
     def notes(self) -> list[str]:
         """What the reader of a report must know of the model, one sentence each."""
         return []
-
-    @property
-    def contradiction(self) -> tuple[str, str] | None:
-        """A key that contradicts another one, and a sentence that tells the way out."""
-        return None
 
     @classmethod
     def keys_in_arms(cls) -> tuple[str, ...]:
@@ -118,16 +118,14 @@ class TransformersSpec(ModelSpec):
         """That there is an adapter, which the name does not say."""
         return [f"{self.name} runs with the adapter {self.adapter}."] if self.adapter else []
 
-    @property
-    def contradiction(self) -> tuple[str, str] | None:
-        """One device and all of them."""
-        if self.device_map is None or self.device == "auto":
-            return None
-        return (
-            "device_map",
-            "`device` names one device and `device_map` spreads the model over all GPUs; remove "
-            "one of the two",
-        )
+    def contradictions(self) -> Iterator[Contradiction]:
+        """Yield one device beside all of them."""
+        if self.device_map is not None and self.device != "auto":
+            yield (
+                ("device_map",),
+                "this spreads the model over all GPUs, and `device` names one; remove one of the "
+                "two",
+            )
 
 
 class ArmSpec(Spec):
@@ -218,7 +216,7 @@ def spec_of(said: dict[str, Any]) -> type[ModelSpec]:
         options = ", ".join(map(repr, (*_MODELS.names(), "recorded")))
         error = PydanticCustomError("literal_error", "no backend", {"expected": options})
     except ExtensionError as failure:
-        error = PydanticCustomError(BROKEN, "{sentence}", {"sentence": str(failure)})
+        error = PydanticCustomError(BROKEN, "{told}", {"told": str(failure)})
     details = InitErrorDetails(type=error, loc=("backend",), input=said["backend"])
     raise ValidationError.from_exception_data("ModelSpec", [details])
 

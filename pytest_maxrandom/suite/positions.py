@@ -11,7 +11,7 @@ import yaml
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-Location = tuple["str | int", ...]
+    from pytest_maxrandom.suite.base import Location
 
 _MERGE = "tag:yaml.org,2002:merge"
 _TEXT = "tag:yaml.org,2002:str"

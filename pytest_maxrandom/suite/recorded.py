@@ -6,12 +6,13 @@ import re
 from fractions import Fraction
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
-from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
+from pydantic import Field, PlainValidator, WithJsonSchema
 
-from pytest_maxrandom.suite.base import Name, Shots, Spec, Text, listed
-from pytest_maxrandom.suite.designs import ComparingSettings
+from pytest_maxrandom.suite.arms import ComparingSettings
+from pytest_maxrandom.suite.base import Distinct, Name, OneOrMore, Shots, Spec, Text
+from pytest_maxrandom.suite.claims import ClaimSettings
+from pytest_maxrandom.suite.extensions import SpecUnion
 from pytest_maxrandom.suite.label_bias import LabelBiasSettings
-from pytest_maxrandom.suite.spec import ClaimSettings
 
 Value = TypeVar("Value")
 
@@ -85,40 +86,56 @@ def at_shots(number: int | dict[int, int], shots: int) -> int | None:
     return number.get(shots) if isinstance(number, dict) else number
 
 
-class ResultColumns(Spec):
+class OwnColumns(Spec):
     """Columns of a table or summary that are not called like these keys."""
 
-    prompt: Text | None = None
-    """table: what tells prompts apart; `prompt_id` if not given."""
-    example: Text | None = None
-    """table: what tells examples apart; `example_id` if not given."""
-    correct: Text | None = None
-    """table: whether the answer is right."""
-    prediction: Text | None = None
-    """table: what was answered."""
-    gold: Text | None = None
-    """table: what is right."""
-    cluster: Text | None = None
-    """table: what examples share that belong together, such as their passage; lm_eval and inspect:
-    the field of the document, or of the sample's metadata, that holds it."""
-    n: Text | None = None
-    """summary: number of examples."""
-    t: Text | None = None
-    """summary: number of prompts."""
-    best_correct: Text | None = None
-    """summary: right answers of the best prompt."""
-    accuracy: Text | None = None
-    """summary: accuracy of the best prompt, in place of its right answers."""
-    chance: Text | None = None
-    """summary: chance of one guess."""
-    choices: Text | None = None
-    """Number of choices."""
     model: Text | None = None
     """Which model a row is about."""
     task: Text | None = None
     """Which task a row is about."""
     shots: Text | None = None
     """Number of demonstrations."""
+    choices: Text | None = None
+    """Number of choices."""
+
+
+class TableColumns(OwnColumns):
+    """Columns of a table that are not called like these keys."""
+
+    prompt: Text | None = None
+    """What tells prompts apart; `prompt_id` if not given."""
+    example: Text | None = None
+    """What tells examples apart; `example_id` if not given."""
+    correct: Text | None = None
+    """Whether the answer is right."""
+    prediction: Text | None = None
+    """What was answered."""
+    gold: Text | None = None
+    """What is right."""
+    cluster: Text | None = None
+    """What examples share that belong together, such as their passage."""
+
+
+class SummaryColumns(OwnColumns):
+    """Columns of a summary that are not called like these keys."""
+
+    n: Text | None = None
+    """Number of examples."""
+    t: Text | None = None
+    """Number of prompts."""
+    best_correct: Text | None = None
+    """Right answers of the best prompt."""
+    accuracy: Text | None = None
+    """Accuracy of the best prompt, in place of its right answers."""
+    chance: Text | None = None
+    """Chance of one guess."""
+
+
+class LogFields(Spec):
+    """Fields of a log that hold what the log itself has no name for."""
+
+    cluster: Text | None = None
+    """The field of the document, or of the sample's metadata, that holds what examples share."""
 
 
 class ResultsSpec(Spec):
@@ -127,22 +144,104 @@ class ResultsSpec(Spec):
     path: Text
     """File or folder (relative to the suite file); ${NAME} is an environment variable, and
     ${NAME:-folder} says what stands in for one that is not set."""
-    format: Literal["npz", "table", "summary", "predictions", "lm_eval", "inspect"]
-    """How they are stored: NumPy arrays; one row for each answer; one row for each published
-    maximum; what --maxrandom-predictions wrote; logs of lm-evaluation-harness or of Inspect."""
+    format: Name
+    """How they are stored."""
     model: Text | None = None
     """What the model is called there, if not `name` or `label`."""
-    columns: ResultColumns | None = None
-    """table, summary: what the columns are called; lm_eval, inspect: `cluster` only."""
+
+
+class StatedShots(ResultsSpec):
+    """Results that do not always tell the number of demonstrations."""
+
     shots: Shots | None = None
-    """table, summary, inspect: number of demonstrations, where the results do not tell it."""
+    """Number of demonstrations, where the results do not tell it."""
+
+
+class WholeSweeps(ResultsSpec):
+    """Results of whole sweeps."""
+
     ragged: bool = False
-    """table, npz, predictions: whether prompts may have been scored on fewer examples than others,
-    beyond their own demonstrations; the report then flags it."""
+    """Whether prompts may have been scored on fewer examples than others, beyond their own
+    demonstrations; the report then flags it."""
+
+
+class NpzResults(WholeSweeps):
+    """NumPy arrays."""
+
+    format: Literal["npz"]
+    """How they are stored."""
+
+
+class PredictionsResults(WholeSweeps):
+    """What --maxrandom-predictions wrote."""
+
+    format: Literal["predictions"]
+    """How they are stored."""
+
+
+class TableResults(WholeSweeps, StatedShots):
+    """One row for each answer."""
+
+    format: Literal["table"]
+    """How they are stored."""
+    columns: TableColumns = TableColumns()
+    """What the columns are called."""
+
+
+class SummaryResults(StatedShots):
+    """One row for each published maximum."""
+
+    format: Literal["summary"]
+    """How they are stored."""
+    columns: SummaryColumns = SummaryColumns()
+    """What the columns are called."""
+
+
+class LmEvalResults(ResultsSpec):
+    """Logs of lm-evaluation-harness."""
+
+    format: Literal["lm_eval"]
+    """How they are stored."""
+    columns: LogFields = LogFields()
+    """Where documents say which cluster they belong to."""
     metric: Literal["acc", "acc_norm"] | None = None
-    """lm_eval: which of its accuracies is meant; acc if not given."""
+    """Which of its accuracies is meant; acc if not given."""
+
+
+class InspectResults(StatedShots):
+    """Logs of Inspect."""
+
+    format: Literal["inspect"]
+    """How they are stored."""
+    columns: LogFields = LogFields()
+    """Where samples say which cluster they belong to."""
     scorer: Text | None = None
-    """inspect: whose scores are meant; must be given where there are several."""
+    """Whose scores are meant; must be given where there are several."""
+
+
+class _AnyColumns(TableColumns, SummaryColumns):
+    pass
+
+
+class _AnyResults(WholeSweeps, StatedShots):
+    format: Literal["npz", "table", "summary", "predictions", "lm_eval", "inspect"]
+    columns: _AnyColumns = _AnyColumns()
+    metric: Literal["acc", "acc_norm"] | None = None
+    scorer: Text | None = None
+
+
+RESULTS = SpecUnion[ResultsSpec](
+    "format",
+    {
+        "npz": NpzResults,
+        "table": TableResults,
+        "summary": SummaryResults,
+        "predictions": PredictionsResults,
+        "lm_eval": LmEvalResults,
+        "inspect": InspectResults,
+    },
+    _AnyResults,
+)
 
 
 class RecordedModelSpec(Spec):
@@ -152,7 +251,7 @@ class RecordedModelSpec(Spec):
     """What the reports call it."""
     backend: Literal["recorded"]
     """Nothing is run: results are read."""
-    results: ResultsSpec
+    results: Annotated[ResultsSpec, RESULTS.validator]
     """Where the results are."""
     label: Name | None = None
     """Short name in test ids; the last part of `name` if not given."""
@@ -210,14 +309,7 @@ class RecordedTaskSpec(ClaimSettings):
 class RecordedPromptsSpec(Spec):
     """Which of the results are meant."""
 
-    shots: (
-        Annotated[
-            list[Shots],
-            BeforeValidator(listed, json_schema_input_type=Shots | list[Shots]),
-            Field(min_length=1),
-        ]
-        | None
-    ) = None
+    shots: Annotated[list[Shots], Field(min_length=1), Distinct, OneOrMore()] | None = None
     """Demonstrations per prompt; all that the results hold if not given."""
 
 

@@ -7,19 +7,31 @@ from __future__ import annotations
 
 import functools
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
+from pydantic import ValidationError
 from pydantic.json_schema import models_json_schema
 
-from pytest_maxrandom.suite.models import DEFAULT, ArmSpec, ModelSpec, arm_spec, known_specs
+from pytest_maxrandom.suite.base import Spec
+from pytest_maxrandom.suite.extensions import SpecUnion
+from pytest_maxrandom.suite.models import (
+    DEFAULT,
+    ArmSpec,
+    ModelSpec,
+    arm_of,
+    arm_spec,
+    known_specs,
+    spec_of,
+)
 from pytest_maxrandom.suite.recorded import RecordedSuiteSpec
 from pytest_maxrandom.suite.spec import SuiteSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from pytest_maxrandom.suite.base import Spec
+    from pytest_maxrandom.suite.base import Location
 
     Kinds = tuple[tuple[str, type[ModelSpec]], ...]
     Node = dict[str, Any]
@@ -89,41 +101,152 @@ def dump_schema() -> str:
     return json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
 
 
-def keys_below(kind: type[Spec], path: Sequence[str | int]) -> list[str]:
-    """Return the keys that a suite of a kind may have at `path`, such as ``("tasks", 0)``."""
-    named = _branch(_part(kind, path), "properties").get("properties", {})
-    return [key for key, node in named.items() if not node.get("deprecated")]
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a suite: a place below a spec, which a key of the suite may have chosen.
+
+    Attributes
+    ----------
+    kind : type of Spec
+        The innermost spec around the part.
+    path : tuple
+        Where the part is below that.
+    union : SpecUnion or None
+        What the innermost spec that a key chose was chosen from.
+    below : tuple
+        Where the part is below that spec.
+    """
+
+    kind: type[Spec]
+    path: Location
+    union: SpecUnion[Any] | None = None
+    below: Location = ()
+
+    @classmethod
+    def of(cls, kind: type[Spec], path: Location, data: Any) -> Part:
+        """Return the part at `path` in the data of a suite of a kind."""
+        if kind is SuiteSpec and path[:1] == ("arms",) and len(path) > 1:
+            return cls(arm_of(data.get("models")), path[2:])
+        here, start, chosen, annotation = data, 0, 0, None
+        union: SpecUnion[Any] | None = None
+        for place, part in enumerate(path):
+            if isinstance(part, str):
+                annotation = _annotation(kind, part) if place == start else None
+            if annotation is None or not (isinstance(part, int) or part in here):
+                break
+            here = here[part]
+            inner = next(_specs(annotation), None)
+            if inner is None or not isinstance(here, dict):
+                continue
+            start = place + 1
+            if isinstance(inner, SpecUnion):
+                union, kind, chosen = inner, inner.known(here), start
+            else:
+                kind = _of_backend(here) if inner is ModelSpec else inner
+        return cls(kind, path[start:], union, path[chosen:])
+
+    @property
+    def exists(self) -> bool:
+        """Whether there may be such a part."""
+        here = self.path
+        return all(
+            isinstance(key, int) or key in Part(self.kind, here[:place]).keys
+            for place, key in enumerate(here)
+        )
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys that may stand here."""
+        options = _options(self._node, self.kind)
+        named = [item for each in options for item in each.get("properties", {}).items()]
+        return list(dict.fromkeys(key for key, node in named if not node.get("deprecated")))
+
+    @property
+    def keys_within(self) -> list[str]:
+        """The keys here and in the entries of the list that may stand here."""
+        lists = [each["items"] for each in _options(self._node, self.kind) if "items" in each]
+        entries = [option for each in lists for option in _options(each, self.kind)]
+        return self.keys + [key for entry in entries for key in entry.get("properties", {})]
+
+    @property
+    def number(self) -> str:
+        """Which numbers may stand here, in words."""
+        options = _options(self._node, self.kind)
+        node = next(each for each in options if each.get("type") in ("integer", "number"))
+        noun = "a whole number" if node["type"] == "integer" else "a number"
+        if "minimum" in node and "maximum" in node:
+            return f"{noun} from {_written(node['minimum'])} to {_written(node['maximum'])}"
+        bounds = (
+            ("of at least", "minimum"),
+            ("above", "exclusiveMinimum"),
+            ("at most", "maximum"),
+            ("below", "exclusiveMaximum"),
+        )
+        said = [f"{word} {_written(node[key])}" for word, key in bounds if key in node]
+        return " ".join((noun, " and ".join(said)))
+
+    @property
+    def _node(self) -> Node:
+        here = _schema_of(self.kind)
+        for part in self.path:
+            options = list(_options(here, self.kind))
+            if isinstance(part, int):
+                here = next(option["items"] for option in options if "items" in option)
+                continue
+            named = [
+                each["properties"][part] for each in options if part in each.get("properties", ())
+            ]
+            # Names that the suite chooses itself are no properties.
+            here = (named or [each["additionalProperties"] for each in options
+                              if each.get("additionalProperties")])[0]  # fmt: skip
+        return here
 
 
-def keys_within(kind: type[Spec], path: Sequence[str | int]) -> list[str]:
-    """Return the keys of what is at `path`, a block or a list of them."""
-    entries = _branch(_part(kind, path), "items").get("items", {})
-    return keys_below(kind, path) + list(_branch(entries, "properties").get("properties", {}))
+def _schema_of(kind: type[Spec]) -> Node:
+    """Return the schema of a spec, with all that it refers to."""
+    references, whole = _made(tuple(known_specs().items()))
+    return {**references[kind], "$defs": whole["$defs"]} if kind in references else _alone(kind)
 
 
-def number_at(kind: type[Spec], path: Sequence[str | int]) -> str:
-    """Say in words which numbers a suite of a kind may have at `path`."""
-    options = _options(_part(kind, path))
-    node = next(option for option in options if option.get("type") in ("integer", "number"))
-    noun = "a whole number" if node["type"] == "integer" else "a number"
-    if "minimum" in node and "maximum" in node:
-        return f"{noun} from {_written(node['minimum'])} to {_written(node['maximum'])}"
-    bounds = (
-        ("of at least", "minimum"),
-        ("above", "exclusiveMinimum"),
-        ("at most", "maximum"),
-        ("below", "exclusiveMaximum"),
-    )
-    said = [f"{word} {_written(node[key])}" for word, key in bounds if key in node]
-    return " ".join((noun, " and ".join(said)))
+@functools.cache
+def _alone(kind: type[Spec]) -> Node:
+    return kind.model_json_schema()
 
 
-def is_key_of(kind: type[Spec], path: Sequence[str | int]) -> bool:
-    """Tell whether a suite of a kind may have a key at `path`."""
-    return all(
-        isinstance(key, int) or key in keys_below(kind, path[:place])
-        for place, key in enumerate(path)
-    )
+def _options(node: Node, kind: type[Spec]) -> Iterator[Node]:
+    """Yield a part of the schema and all its alternatives."""
+    if "$ref" in node:
+        node = _schema_of(kind)["$defs"][node["$ref"].rsplit("/", 1)[-1]]
+    yield node
+    for option in node.get("anyOf", ()):
+        yield from _options(option, kind)
+
+
+def _of_backend(model: dict[str, Any]) -> type[Spec]:
+    try:
+        return spec_of(model)
+    except ValidationError:
+        return ModelSpec
+
+
+def _annotation(kind: type[Spec], key: str) -> Any:
+    """Return what a spec says of a key, where that is a spec or a list of them."""
+    for name, field in kind.model_fields.items():
+        if (field.alias or name) == key and get_origin(field.annotation) is not dict:
+            return Annotated[(field.annotation, *field.metadata, None)]
+    return None
+
+
+def _specs(annotation: Any) -> Iterator[SpecUnion[Any] | type[Spec]]:
+    """Yield the specs that an annotation names, a union before what it is a union of."""
+    for data in getattr(annotation, "__metadata__", ()):
+        validate = getattr(data, "func", None)
+        if isinstance(union := getattr(validate, "__self__", None), SpecUnion):
+            yield union
+    if isinstance(annotation, type) and issubclass(annotation, Spec):
+        yield annotation
+    for part in () if get_origin(annotation) is dict else get_args(annotation):
+        yield from _specs(part)
 
 
 def _written(bound: float) -> str:
@@ -141,40 +264,6 @@ def _described(definition: Node) -> Node:
         for key, node in definition["properties"].items()
     }
     return {**definition, "properties": properties}
-
-
-def _reference(kind: type[Spec]) -> Node:
-    return _made(tuple(known_specs().items()))[0][kind]
-
-
-def _part(kind: type[Spec], path: Sequence[str | int]) -> Node:
-    here = _reference(kind)
-    for part in path:
-        if isinstance(part, int):
-            here = _branch(here, "items")["items"]
-        else:
-            named = _branch(here, "properties").get("properties", {})
-            # Names that the suite chooses itself are no properties.
-            here = named.get(part) or _branch(here, "additionalProperties")["additionalProperties"]
-    return here
-
-
-def _options(node: Node) -> Iterator[Node]:
-    """Yield a part of the schema and all its alternatives."""
-    yield node
-    for option in node.get("anyOf", ()):
-        yield from _options(option)
-
-
-def _branch(node: Node, key: str) -> Node:
-    """Follow references and alternatives to the part of the schema that has `key`."""
-    if "$ref" in node:
-        node = schema()["$defs"][node["$ref"].rsplit("/", 1)[-1]]
-    for option in node.get("anyOf", ()):
-        inner = _branch(option, key)
-        if key in inner:
-            return inner
-    return node
 
 
 if __name__ == "__main__":

@@ -7,24 +7,26 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import Problem, described, did_you_mean, listed, quoted
-from pytest_maxrandom.tasks.check import (
+from pytest_maxrandom.suite.tasks import BigBenchSpec
+from pytest_maxrandom.tasks.files import JsonObject, element_lines, parse_json, read_file
+from pytest_maxrandom.tasks.mistakes import (
     HALF_A_PAIR,
+    Findings,
+    Mistake,
     as_cluster,
     as_id,
     as_text,
+    file_findings,
     finished_task,
     is_unicode,
 )
-from pytest_maxrandom.tasks.files import read_text
-from pytest_maxrandom.tasks.findings import Findings, Mistake, file_findings
-from pytest_maxrandom.tasks.json_text import JsonObject, element_lines, parse_json
 from pytest_maxrandom.tasks.task import Example, Layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pytest_maxrandom.suite.spec import TaskSpec
+    from pytest_maxrandom.tasks.source import Where
     from pytest_maxrandom.tasks.task import Task
 
 _LAYOUT_KEYS = {
@@ -38,22 +40,20 @@ _LAYOUT_KEYS = {
 _ID_KEYS = ("_id", "id", "idx")
 
 
-def read_bigbench(file: Path, spec: TaskSpec) -> Task:
-    """Read the task in a BIG-bench file; the choices with the highest score are the right ones.
+class BigBench:
+    """Reads the JSON of BIG-bench; the choices with the highest score are the right ones."""
 
-    Raises
-    ------
-    SuiteError
-        With all that is wrong in the file.
-    """
-    whole = file_findings(file)
-    text = whole.require(read_text, file)
-    document = whole.require(_document, text)
-    examples = document["examples"]
-    findings = _example_findings(file, element_lines(text, "examples"))
-    layout = _layout(document, findings)
-    drafts = _drafts(examples, findings, spec.columns.cluster)
-    return finished_task(spec.name, drafts, findings, layout, _graded_note(examples))
+    spec = BigBenchSpec
+
+    def read(self, spec: BigBenchSpec, base: Path, where: Where) -> Task:
+        """Read the task; see :class:`pytest_maxrandom.tasks.source.Source`."""
+        file, text = read_file(spec.path, base, where)
+        document = file_findings(file).require(_document, text)
+        examples = document["examples"]
+        findings = _example_findings(file, element_lines(text, "examples"))
+        layout = _layout(document, findings)
+        drafts = _drafts(examples, findings, spec.columns.cluster)
+        return finished_task(spec.name, drafts, findings, layout, _graded_note(examples))
 
 
 def _example_findings(file: Path, lines: list[int]) -> Findings:

@@ -8,51 +8,43 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import Problem, quoted
-from pytest_maxrandom.tasks.check import finished_task
+from pytest_maxrandom.suite.tasks import HubSpec
 from pytest_maxrandom.tasks.files import shown
-from pytest_maxrandom.tasks.findings import Findings, Mistake
+from pytest_maxrandom.tasks.mistakes import Findings, Mistake, finished_task
 from pytest_maxrandom.tasks.rows import RowReader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-    from pytest_maxrandom.suite.spec import TaskSpec
+    from pytest_maxrandom.tasks.source import Where
     from pytest_maxrandom.tasks.task import Task
 
 
-def read_hub(spec: TaskSpec, base: Path, where: Callable[[str], tuple[Path, int | None]]) -> Task:
-    """Read the task in one split of a dataset; nested columns have dots (`choices.text`).
+class Hub:
+    """Reads one split of a dataset; nested columns have dots (`choices.text`).
 
-    Parameters
-    ----------
-    spec : TaskSpec
-        With a split.
-    base : Path
-        A folder `base / spec.path`, if there is one, is read in place of the hub.
-    where : callable
-        File and line of a key of the task in the suite.
-
-    Raises
-    ------
-    SuiteError
-        With all that is wrong.
+    A folder `base / spec.path`, if there is one, is read in place of the hub.
     """
-    file, line = where("path")
 
-    def locate(row: int | None, message: str) -> Problem:
-        prefix = f"{quoted(spec.path)}, " + (f"split {spec.split}" if row is None else f"row {row}")
-        return Problem(file, line, f"{prefix}: {message}")
+    spec = HubSpec
 
-    findings = Findings(locate, lambda row: f"row {row}")
-    dataset = findings.require(_load, spec, base)
-    reader = _reader(spec, dataset.features)
-    reader.check_header(dataset.column_names, findings)
-    dataset = dataset.select_columns(list(reader.wanted))  # others may be slow to decode
-    return finished_task(spec.name, reader.examples(enumerate(dataset, 1), findings), findings)
+    def read(self, spec: HubSpec, base: Path, where: Where) -> Task:
+        """Read the task; see :class:`pytest_maxrandom.tasks.source.Source`."""
+        file, line = where("path")
+
+        def locate(row: int | None, message: str) -> Problem:
+            part = f"split {spec.split}" if row is None else f"row {row}"
+            return Problem(file, line, f"{quoted(spec.path)}, {part}: {message}")
+
+        findings = Findings(locate, lambda row: f"row {row}")
+        dataset = findings.require(_load, spec, base)
+        reader = _reader(spec, dataset.features)
+        reader.check_header(dataset.column_names, findings)
+        dataset = dataset.select_columns(list(reader.wanted))  # others may be slow to decode
+        return finished_task(spec.name, reader.examples(enumerate(dataset, 1), findings), findings)
 
 
-def _load(spec: TaskSpec, base: Path) -> Any:
+def _load(spec: HubSpec, base: Path) -> Any:
     try:
         import datasets
     except ImportError:
@@ -80,7 +72,7 @@ def _load(spec: TaskSpec, base: Path) -> Any:
     return dataset.flatten()
 
 
-def _reader(spec: TaskSpec, features: dict[str, Any]) -> RowReader:
+def _reader(spec: HubSpec, features: dict[str, Any]) -> RowReader:
     """Return the reader; an answer's classes are indices, and their names choices if need be."""
     reader = RowReader.of(spec)
     names = getattr(features.get(spec.columns.answer), "names", None)

@@ -1,40 +1,36 @@
-"""Loading the task that a suite names."""
+"""Loading the task that a suite names, and setting its test set aside before all else."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.errors import Problem, SuiteError
-from pytest_maxrandom.tasks.bigbench import read_bigbench
-from pytest_maxrandom.tasks.csv import read_csv
-from pytest_maxrandom.tasks.files import find_file
-from pytest_maxrandom.tasks.findings import Mistake
-from pytest_maxrandom.tasks.hub import read_hub
-from pytest_maxrandom.tasks.jsonl import read_jsonl
-from pytest_maxrandom.tasks.task import Layout
+from pytest_maxrandom.errors import MaxRandomError, Problem, SuiteError
+from pytest_maxrandom.stats.seeding import digest
+from pytest_maxrandom.suite.extensions import SOURCES, load
+from pytest_maxrandom.tasks.bigbench import BigBench
+from pytest_maxrandom.tasks.hub import Hub
+from pytest_maxrandom.tasks.mistakes import Findings, checked_task
+from pytest_maxrandom.tasks.row_files import Csv, Jsonl
+from pytest_maxrandom.tasks.task import Layout, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Mapping
     from pathlib import Path
+    from typing import TypeAlias
 
-    from pytest_maxrandom.suite.spec import TaskSpec
-    from pytest_maxrandom.tasks.task import Task
+    from pytest_maxrandom.suite.tasks import TaskSpec, TestSpec
+    from pytest_maxrandom.tasks.source import Source, Where
+    from pytest_maxrandom.tasks.task import Example
 
-    Where: TypeAlias = Callable[[str], tuple[Path, int | None]]
+    _Key: TypeAlias = tuple[str, ...]
 
-_FILE_READERS: dict[str, Callable[[Path, TaskSpec], Task]] = {
-    "bigbench": read_bigbench,
-    "jsonl": read_jsonl,
-    "csv": read_csv,
-}
-_FORMATS_OF_KEY = {
-    "columns": ("jsonl", "csv", "hub"),
-    "choices": ("jsonl", "csv", "hub"),
-    "answer_is": ("jsonl", "csv", "hub"),
-    "subset": ("hub",),
-    "split": ("hub",),
-    "revision": ("hub",),
+BUILT_IN: Mapping[str, Source[Any]] = {
+    "bigbench": BigBench(),
+    "jsonl": Jsonl(),
+    "csv": Csv(),
+    "hub": Hub(),
 }
 
 
@@ -48,54 +44,127 @@ def load_task(spec: TaskSpec, base: Path, where: Where | None = None) -> Task:
     base : Path
         The folder that paths are relative to: that of the suite file.
     where : callable, optional
-        From a key of the task (such as "path") to the suite file and the key's line in it; for a
-        key that the suite does not give, the line of the task.
+        Where the keys of the task stand in the suite, see
+        :data:`pytest_maxrandom.tasks.source.Where`.
 
     Raises
     ------
     SuiteError
-        With all mistakes in the suite's keys, or else all mistakes in the data.
+        With all mistakes in the data.
     """
     where = where or (lambda _key: (base, None))
-    problems = [Problem(*where(key), message) for key, message in _wrong_keys(spec)]
-    file = None
-    if spec.format != "hub":
-        try:
-            file = find_file(spec.path, base)
-        except Mistake as mistake:
-            problems.append(Problem(*where("path"), str(mistake)))
-    if problems:
-        raise SuiteError(problems)
-    task = _FILE_READERS[spec.format](file, spec) if file else read_hub(spec, base, where)
-    return replace(task, layout=_override(task.layout, spec))
-
-
-def _wrong_keys(spec: TaskSpec) -> Iterator[tuple[str, str]]:
-    """Keys that do not go with the task's format or with each other, and why."""
-    for key, formats in _FORMATS_OF_KEY.items():
-        given = key in spec.model_fields_set and getattr(spec, key) is not None
-        named = key
-        if key == "columns" and "cluster" in spec.columns.model_fields_set:
-            # Every format can have clusters.
-            others = sorted(spec.columns.model_fields_set - {"cluster"})
-            given, named = bool(others), ": ".join([key, *others[:1]])
-        if given and spec.format not in formats:
-            yield (
-                key,
-                f"`{named}` goes with `format: {' | '.join(formats)}`, "
-                f"but this task has `format: {spec.format}`; remove one of the two",
-            )
-    if spec.format == "hub" and spec.split is None:
-        yield "format", "`format: hub` needs a `split`, for example `split: validation`"
-    if spec.choices is not None and "choices" in spec.columns.model_fields_set:
-        yield (
-            "choices",
-            "`choices` gives every example the same choices, and `columns: choices:` says which "
-            "column holds them; remove one of the two",
-        )
-
-
-def _override(layout: Layout, spec: TaskSpec) -> Layout:
-    """Return `layout` with what the suite says in place of it."""
+    source = BUILT_IN.get(spec.format)
+    task = source.read(spec, base, where) if source else _from_package(spec, base, where)
     given = {field.name: getattr(spec, field.name) for field in fields(Layout)}
-    return replace(layout, **{name: value for name, value in given.items() if value is not None})
+    said = {name: value for name, value in given.items() if value is not None}
+    return replace(task, layout=replace(task.layout, **said))
+
+
+def _from_package(spec: TaskSpec, base: Path, where: Where) -> Task:
+    """Read a task through the source of an installed package, and check what it gives."""
+    findings = Findings(
+        lambda number, message: Problem(
+            *where("format"),
+            f"{spec.name}, example {number}: {message}" if number else f"{spec.name}: {message}",
+        ),
+        lambda number: f"example {number}",
+    )
+    try:
+        task = load(SOURCES, spec.format).read(spec, base, where)
+    except MaxRandomError:
+        raise
+    except Exception as error:  # whatever the code of a package raises
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        message = f"the source {spec.format!r} failed ({reason}); tell those who wrote it"
+        raise SuiteError([Problem(*where("format"), f"{spec.name}: {message}")]) from error
+    if not isinstance(task, Task):
+        findings.add(None, f"the source {spec.format!r} gave {type(task).__name__}, expected Task")
+        findings.raise_any()
+    return checked_task(task, findings)
+
+
+def set_aside(
+    task: Task, spec: TaskSpec, base: Path, where: Where
+) -> tuple[Task, tuple[Example, ...]]:
+    """Return the task without its test set, and the test set; nothing where there is none.
+
+    Examples that repeat each other go to the same side, and so do those of one cluster; one of the
+    task that repeats an example of a test file, or shares its cluster, is left out of the task:
+    what is tested is never shown.
+
+    Raises
+    ------
+    SuiteError
+        If the test file is wrong, or a side is left without examples.
+    """
+    if spec.test is None:
+        return task, ()
+    if spec.test.path is None:
+        tested = _drawn(task, spec.test)
+        test = tuple(example for example in task.examples if tested & _known_by(example))
+    else:
+        if "path" not in type(spec).model_fields:
+            message = f"`format: {spec.format}` reads no other path; give `fraction`"
+            raise SuiteError([Problem(*where("path"), f"{task.name}: {message}")])
+        changed = {"path": spec.test.path, "test": None}
+        of_file = load_task(spec.model_copy(update=changed), base, where)
+        test = of_file.examples
+        tested = {key for example in test for key in _known_by(example)}
+    kept = tuple(example for example in task.examples if not tested & _known_by(example))
+    pool = None
+    if task.pool is not None:
+        pool = tuple(example for example in task.pool if not tested & _known_by(example))
+    if not test or not kept:
+        raise SuiteError(
+            [
+                Problem(
+                    *where("test"),
+                    f"{task.name} has {len(task.examples)} examples, of which the test set leaves "
+                    f"{len(kept)} and takes {len(test)}; expected some on both sides, so give the "
+                    "task more examples or `test` another fraction",
+                )
+            ]
+        )
+    dropped = len(task.examples) - len(kept) if spec.test.path else 0
+    notes = task.notes
+    if dropped:
+        why = "they stand in the test set as well"
+        if any(example.cluster is not None for example in test):
+            why = "they, or others of their cluster, stand in the test set as well"
+        notes += (f"Examples left out because {why}: {dropped}.",)
+    return replace(task, examples=kept, pool=pool, notes=notes), test
+
+
+def _drawn(task: Task, spec: TestSpec) -> set[_Key]:
+    """Return the given share of the distinct examples: those that a seeded hash ranks first.
+
+    So neither the order of the file nor a few added examples draw another test set. Of clusters
+    it is that share of the clusters, and what examples in other clusters repeat goes with them.
+    """
+    assert spec.fraction is not None
+    of_cluster: dict[_Key, set[_Key]] = defaultdict(set)
+    for example in task.examples:
+        of_cluster[_cluster(example) or _shown(example)].add(_shown(example))
+    ranked = sorted(of_cluster, key=lambda key: digest("test", spec.seed, *key))
+    drawn = set(ranked[: round(spec.fraction * len(ranked))])
+    while True:
+        shown = {each for key in drawn for each in of_cluster[key]}
+        linked = {key for key, members in of_cluster.items() if members & shown}
+        if linked == drawn:
+            return drawn | shown
+        drawn = linked
+
+
+def _shown(example: Example) -> _Key:
+    """Return what makes two examples the same question: the order of the choices does not."""
+    return (example.input, *sorted(example.choices))
+
+
+def _cluster(example: Example) -> _Key | None:
+    """Return what its cluster's examples have in common; no example has choices like that."""
+    return None if example.cluster is None else (example.cluster,)
+
+
+def _known_by(example: Example) -> set[_Key]:
+    """Return what no example of the other side may share."""
+    return {_shown(example), _cluster(example) or _shown(example)}

@@ -90,12 +90,16 @@ class Task:
         How the task's own file writes an example.
     notes : tuple of str
         What a reader of the report must know about the data, one sentence each.
+    pool : tuple of Example, optional
+        Where demonstrations come from, such as the task's own few-shot split; None where they are
+        drawn from the examples.
     """
 
     name: str
     examples: tuple[Example, ...]
     layout: Layout = Layout()
     notes: tuple[str, ...] = ()
+    pool: tuple[Example, ...] | None = None
 
     @cached_property
     def duplicates(self) -> int:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_maxrandom.suite.spec import TaskSpec
-from pytest_maxrandom.tasks import Task, load_task
+from pytest_maxrandom.suite.tasks import BigBenchSpec
+from pytest_maxrandom.tasks.load import load_task
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from pytest_maxrandom.tasks import Task
 
 # Number of examples by (choices, right choices), and exact repetitions.
 TASKS: dict[str, tuple[dict[tuple[int, int], int], int]] = {
@@ -28,7 +30,7 @@ TASKS: dict[str, tuple[dict[tuple[int, int], int], int]] = {
 
 
 def load(data_dir: Path, name: str) -> Task:
-    spec = TaskSpec(name=name, format="bigbench", path=f"bigbench/{name}.json")
+    spec = BigBenchSpec(name=name, format="bigbench", path=f"bigbench/{name}.json")
     return load_task(spec, data_dir)
 
 

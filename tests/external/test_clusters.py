@@ -12,14 +12,16 @@ import pytest
 from pytest_maxrandom.flags.texts import clustered, same_text
 from pytest_maxrandom.prompts.sampling import validation_set
 from pytest_maxrandom.stats.clusters import effective_n
-from pytest_maxrandom.suite.spec import TaskSpec, ValidationSpec
-from pytest_maxrandom.tasks import Task, load_task
+from pytest_maxrandom.suite.spec import ValidationSpec
+from pytest_maxrandom.suite.tasks import BigBenchSpec
+from pytest_maxrandom.tasks.load import load_task
 from tests.unit.flags.made import seen, worded
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.flags import Flag
+    from pytest_maxrandom.tasks import Task
 
 APART = (
     "date_understanding",
@@ -31,7 +33,7 @@ APART = (
 
 
 def load(data_dir: Path, name: str) -> Task:
-    spec = TaskSpec(name=name, format="bigbench", path=f"bigbench/{name}.json")
+    spec = BigBenchSpec(name=name, format="bigbench", path=f"bigbench/{name}.json")
     return load_task(spec, data_dir)
 
 

@@ -298,7 +298,7 @@ def test_the_example_with_a_ledger_fails_where_prompts_are_left_uncounted(
 
 
 def test_the_pre_commit_hook_takes_the_files_that_pytest_collects(tmp_path: Path) -> None:
-    from pytest_maxrandom.suite.places import is_suite
+    from pytest_maxrandom.suite import is_suite
 
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     for name in (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_maxrandom.suite.places import is_suite
+from pytest_maxrandom.suite import is_suite
 
 if TYPE_CHECKING:
     from pathlib import Path

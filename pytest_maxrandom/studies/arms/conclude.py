@@ -10,7 +10,7 @@ from pytest_maxrandom.record import PromptPair
 if TYPE_CHECKING:
     from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord
     from pytest_maxrandom.studies.arms.reduction import Difference
-    from pytest_maxrandom.suite.designs import DifferenceSpec
+    from pytest_maxrandom.suite.arms import DifferenceSpec
 
 
 def conclude(record: ComparisonRecord, found: Difference, claim: DifferenceSpec | None) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.studies.arms.answers import PairedAnswers
-    from pytest_maxrandom.suite.designs import ContaminationSpec, DifferenceSpec
+    from pytest_maxrandom.suite.arms import ContaminationSpec, DifferenceSpec
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,8 @@ from pytest_maxrandom.record import ClaimRecord, Engine
 from pytest_maxrandom.stats.metrics import STATISTICS
 from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_test
 from pytest_maxrandom.suite.models import TransformersSpec
-from pytest_maxrandom.suite.spec import AssertSpec, SuiteSpec, TaskSpec
+from pytest_maxrandom.suite.spec import AssertSpec, SuiteSpec
+from pytest_maxrandom.suite.tasks import CsvSpec
 from pytest_maxrandom.sweeps.labels import label, preferable
 from pytest_maxrandom.sweeps.predictions import Predictions, predict
 from pytest_maxrandom.sweeps.sweep import Sweep
@@ -85,7 +86,7 @@ def assessed(
         done.append(predict(prompt, examples, scores, "mean_logprob"))
     suite = SuiteSpec(
         models=[TransformersSpec(name="m")],
-        tasks=[TaskSpec(name="t", format="csv", path="x")],
+        tasks=[CsvSpec(name="t", format="csv", path="x")],
         metric=metric,
     )
     null = None if metric == "accuracy" else score_guessers(metric, prompt_set, label(examples))

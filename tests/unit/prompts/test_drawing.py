@@ -312,6 +312,41 @@ def test_more_choices_than_letters_are_told() -> None:
     assert draw(task, 0, formats=[{"labels": "number"}]).possible == 1
 
 
+def pooled(size: int, pool: int, copies: int = 0) -> Task:
+    """A task with a pool of its own, of which the first examples are copies of the task's."""
+    task = task_of(size)
+    own = [example(f"p{place}", f"pool {place}") for place in range(pool)]
+    return replace(task, pool=(*(replace(e, id=f"c{e.id}") for e in task.examples[:copies]), *own))
+
+
+@pytest.mark.parametrize("demonstrations", ["auto", "outside"])
+def test_demonstrations_come_from_the_pool_that_a_task_has(demonstrations: str) -> None:
+    found = draw(pooled(9, 4), 2, n=5, demonstrations=demonstrations)
+    assert (found.regime, found.pool, found.possible, found.n) == ("pool", 4, 12, 5)
+    assert {name for shown in names(found) for name in shown} == {"p0", "p1", "p2", "p3"}
+    assert len({prompt.digest for prompt in found.prompts}) == len(found.prompts) == 12
+
+
+def test_a_pool_needs_no_example_beside_the_validation_set() -> None:
+    assert draw(pooled(5, 4), 1, n=5).n == 5
+
+
+def test_what_the_pool_repeats_of_the_validation_set_is_never_shown() -> None:
+    found = draw(pooled(4, 3, copies=2), 1, n=4)
+    assert (found.pool, found.possible) == (3, 3)
+    assert found.notes[0].endswith("another example of the pool: 2.")
+
+
+def test_a_pool_that_is_too_small_is_told() -> None:
+    with pytest.raises(NoPrompts, match=r"3 different examples .* found 2 in the pool of t; use"):
+        draw(pooled(9, 2), 3, n=5)
+
+
+def test_a_suite_may_still_leave_out() -> None:
+    found = draw(pooled(6, 4), 2, n=6, demonstrations="leave_out")
+    assert (found.regime, found.pool, found.n) == ("leave_out", 6, 4)
+
+
 @st.composite
 def crowded_tasks(draw_from: st.DrawFn) -> Task:
     """Tasks of few contents, so that many examples repeat each other."""
@@ -332,7 +367,12 @@ def crowded_tasks(draw_from: st.DrawFn) -> Task:
     st.integers(1, 40),
     st.sampled_from(["auto", "outside", "leave_out"]),
     st.sampled_from(["sample", "cross"]),
-    st.lists(st.sampled_from([{}, {"labels": "letter"}, {"append_choices": False}]), max_size=3),
+    st.lists(
+        st.sampled_from([{}, {"labels": "letter"}, {"append_choices": False}]),
+        max_size=3,
+        unique_by=str,
+    ),
+    st.none() | crowded_tasks(),
 )
 @settings(deadline=None)
 def test_prompts_of_any_task_are_distinct_and_blind_to_what_they_are_scored_on(
@@ -343,7 +383,9 @@ def test_prompts_of_any_task_are_distinct_and_blind_to_what_they_are_scored_on(
     demonstrations: str,
     combine: str,
     formats: list[dict[str, object]],
+    pool: Task | None,
 ) -> None:
+    task = replace(task, pool=None if pool is None else pool.examples)
     count = max(count, len(formats))
     keys: dict[str, Any] = {"demonstrations": demonstrations, "combine": combine, "count": count}
     try:

@@ -23,7 +23,6 @@ from pytest_maxrandom.reports.red_flags import set_by_suite
 from pytest_maxrandom.reports.results import dump
 from pytest_maxrandom.reports.terminal import rows
 from pytest_maxrandom.reports.untrusted import load_untrusted
-from pytest_maxrandom.suite.red_flags import RedFlagsSpec
 from tests.unit.reports.page import read
 from tests.unit.reports.samples import claim, flag, flagged, recorded, run, untested
 
@@ -87,7 +86,7 @@ def test_what_the_suite_sets_is_a_fact_of_the_claim() -> None:
 def test_one_word_for_all_kinds_is_said_in_one_phrase(severity: Severity, said: str) -> None:
     told = Claim(p_max=0.05, red_flags=severity)
     assert set_by_suite(claim(severities=told.deviations())) == said
-    but_one = Claim(p_max=0.05, red_flags=RedFlagsSpec(never_right=severity))
+    but_one = Claim(p_max=0.05, red_flags={"never_right": severity})
     assert "all" not in set_by_suite(claim(severities=but_one.deviations()))
 
 

@@ -49,8 +49,8 @@ KNOWN = "(arms here: none, nf4, other)"
         ("arms: {}", "`arms`: found no keys, expected at least one entry"),
         (
             "arms: {x: {model: k, quantization: nf4, revision: v}}",
-            "arms.x changes model and quantization; an arm changes one thing, so that a difference "
-            "has one cause: make two arms of it",
+            "arms.x: this changes model and quantization; an arm changes one thing, so that a "
+            "difference has one cause: make two arms of it",
         ),
         (
             "{arms: {x: {instruction: a}}, prompts: {instructions: [b, c]}}",
@@ -70,13 +70,13 @@ KNOWN = "(arms here: none, nf4, other)"
         ),
         (
             "compare: [nf5 - none]",
-            f"compare[0]: there is no arm 'nf5'; did you mean `nf4`? {KNOWN}",
+            f"compare[0].arms: there is no arm 'nf5'; did you mean `nf4`? {KNOWN}",
         ),
-        ("compare: [zzz - none]", f"compare[0]: there is no arm 'zzz' {KNOWN}"),
+        ("compare: [zzz - none]", f"compare[0].arms: there is no arm 'zzz' {KNOWN}"),
         (
             "compare: [nf4]",
-            "compare[0]: found 'nf4', expected two different arms with a hyphen between them, of: "
-            "'none', 'nf4', 'other'",
+            "compare[0].arms: found 'nf4', expected two different arms with a hyphen between them, "
+            "of: 'none', 'nf4', 'other'",
         ),
         (
             "compare: [7]",
@@ -84,7 +84,7 @@ KNOWN = "(arms here: none, nf4, other)"
         ),
         (
             "compare: [nf4 - none, nf4-none]",
-            "compare[1] would have the same test ids as compare[0]; remove one of the two, or "
+            "compare[1].arms: this has the test ids of compare[0]; remove one of the two, or "
             "rename an arm",
         ),
         (
@@ -108,8 +108,8 @@ KNOWN = "(arms here: none, nf4, other)"
         ),
         (
             "compare: [{arms: nf4 - none, xfail: noise}]",
-            "compare[0]: `xfail` expects to fail what is asserted, and nothing is; give `assert`, "
-            "or remove it",
+            "compare[0].xfail: `xfail` expects to fail what is asserted, and nothing is; give "
+            "`assert`, or remove it",
         ),
         (
             "compare: [{arms: nf4 - none, assrt: {better: 0}}]",
@@ -144,8 +144,8 @@ def test_a_mistake_is_told_with_its_line(suite: SuiteText, rest: str, told: str)
 def test_arms_are_changes_of_one_model(suite: SuiteText) -> None:
     text = MINIMAL.replace("[{name: m}]", "\n- name: m\n- name: k") + ARMS
     assert suite.mistakes(text) == [
-        "3: found 2 models, expected one, because `arms` are changes of one model; give the others "
-        "as arms, such as `other: {model: NAME}`"
+        "3: models[1]: found 2 models, expected one, because `arms` are changes of one model; give "
+        "the others as arms, such as `other: {model: NAME}`"
     ]
 
 
@@ -155,8 +155,8 @@ def test_models_are_known_by_label_and_where_that_is_not_enough_by_quantization(
     text = MINIMAL.replace("{name: m}", "{name: a/m}, {name: a/m, quantization: none}, {name: k}")
     assert suite.load(f"{text}compare: [m-nf4 - m-none, k - m-none, k-nf4 - m-nf4]\n")
     assert suite.mistakes(f"{text}compare: [m - k, k - k-nf4]\n") == [
-        "3: compare[0]: there is no arm 'm' (arms here: m-nf4, m-none, k-nf4, k)",
-        "3: compare[1]: 'k' and 'k-nf4' are one model",
+        "3: compare[0].arms: there is no arm 'm' (arms here: m-nf4, m-none, k-nf4, k)",
+        "3: compare[1].arms: 'k' and 'k-nf4' are one model",
     ]
 
 

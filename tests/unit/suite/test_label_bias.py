@@ -94,8 +94,8 @@ def test_what_a_suite_says_is_taken_over(
         ),
         (
             "{assert: report, level: .01}",
-            "3: label_bias: `assert: report` asserts nothing, and `level` is what a p-value is "
-            "compared with; remove one of the two",
+            "3: label_bias.level: `assert: report` asserts nothing, and `level` is what a p-value "
+            "is compared with; remove one of the two",
         ),
     ],
 )

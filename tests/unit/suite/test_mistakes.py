@@ -19,9 +19,8 @@ MODEL_KEYS = (
     "trust_remote_code"
 )
 TASK_KEYS = (
-    "assert, xfail, marks, name, format, path, validation, test, columns, choices, answer_is, "
-    "subset, split, revision, task_prefix, input_prefix, output_prefix, choice_prefix, separator, "
-    "append_choices"
+    "assert, xfail, marks, name, format, validation, test, task_prefix, input_prefix, "
+    "output_prefix, choice_prefix, separator, append_choices, path, columns, choices, answer_is"
 )
 
 
@@ -31,8 +30,8 @@ TASK_KEYS = (
         (
             "promts: {}",
             "unknown key `promts`; did you mean `prompts`? "
-            "(keys here: assert, xfail, marks, label_bias, replicates, compare, contamination, "
-            "models, arms, tasks, prompts, scoring, counterfactual, metric, shortcuts, "
+            "(keys here: assert, xfail, marks, label_bias, compare, contamination, models, "
+            "arms, tasks, replicates, prompts, scoring, counterfactual, metric, shortcuts, "
             "allow_unpassable)",
         ),
         (
@@ -324,12 +323,12 @@ def test_a_missing_key_is_told_at_the_part_that_lacks_it(suite: SuiteText) -> No
         (
             "models:\n- {name: a/m}\n- {name: b/m}\n- {name: b/m, quantization: none}\n"
             "tasks: [{name: t, format: csv, path: x}]\n",
-            "3: models[1] would have the same test ids as models[0]; give one a `label`",
+            "3: models[1]: this has the test ids of models[0]; give one a `label`",
         ),
         (
             "models: [{name: m}]\ntasks:\n- {name: t, format: csv, path: x}\n"
             "- {format: csv, path: y,\n   name: t}\n",
-            "5: tasks[1] has the name of tasks[0]; a task's name must be its own",
+            "5: tasks[1].name: this is the name of tasks[0]; a task's name must be its own",
         ),
         (
             MINIMAL + "prompts:\n  shots:\n  - 1\n  - 2\n  - 1\n",
@@ -361,8 +360,8 @@ def test_a_missing_key_is_told_at_the_part_that_lacks_it(suite: SuiteText) -> No
         ),
         (
             MINIMAL + "prompts:\n  formats:\n  - labels: number\n    append_choices: false\n",
-            "6: prompts.formats[0]: labels that are not the choices' text need the choices listed; "
-            "remove `append_choices: false` or use `labels: text`",
+            "6: prompts.formats[0].append_choices: labels that are not the choices' text need the "
+            "choices listed; remove `append_choices: false` or use `labels: text`",
         ),
     ],
 )
@@ -400,11 +399,12 @@ prompts:
         "2: the key `xfail` stands already in line 1; keep one of the two",
         "5: `models[0].dtype`: found 'float31', expected 'auto' or 'float32' or 'bfloat16' or "
         "'float16'; did you mean `float32`?",
-        "6: models[1] would have the same test ids as models[0]; give one a `label`",
+        "6: models[1]: this has the test ids of models[0]; give one a `label`",
         "9: `tasks[1].format`: found 'parquet', expected 'bigbench' or 'jsonl' or 'csv' or 'hub'",
-        "9: tasks[1] has the name of tasks[0]; a task's name must be its own",
+        "9: tasks[1].name: this is the name of tasks[0]; a task's name must be its own",
         "9: the key `tasks[1].path` is missing; it must be given",
-        f"10: `tasks[2]`: found 'hello', expected keys with values (keys here: {TASK_KEYS})",
+        f"10: `tasks[2]`: found 'hello', expected keys with values (keys here: {TASK_KEYS}, split, "
+        "subset, revision)",
         f"12: `prompts.count`: found 'none', expected {COUNT}",
         "13: prompts.shots[1] repeats prompts.shots[0]; remove one of the two",
         "15: found '3' as a key, expected a word",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_maxrandom.suite.places import is_suite
+from pytest_maxrandom.suite import is_suite
 
 ROOT = Path("/home/me/project")
 

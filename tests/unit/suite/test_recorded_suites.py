@@ -164,8 +164,8 @@ def test_a_full_suite_loads_and_is_valid_for_editors(load: RecordedSuiteText) ->
         ),
         (
             recorded(model=MODEL.replace("npz", "npz, shots: 2")),
-            "2: models[0].results.shots is for the format table or summary or inspect, found npz; "
-            "remove it",
+            "2: `models[0].results.shots` goes with `format: table | summary | inspect`, but this "
+            "is `format: npz`; remove one of the two",
         ),
         (
             recorded(rest="prompts: {shots: [1, 1]}\n"),
@@ -173,34 +173,35 @@ def test_a_full_suite_loads_and_is_valid_for_editors(load: RecordedSuiteText) ->
         ),
         (
             recorded(task="{name: t}\n- {name: t}"),
-            "5: tasks[1] has the name of tasks[0]; a task's name must be its own",
+            "5: tasks[1].name: this is the name of tasks[0]; a task's name must be its own",
         ),
         (
             recorded(model=f"{MODEL}\n- {MODEL}"),
-            "3: models[1] would have the same test ids as models[0]; give one a `label`",
+            "3: models[1]: this has the test ids of models[0]; give one a `label`",
         ),
         (
             recorded(model=MODEL.replace("format: npz", "format: summary, ragged: true")),
-            "2: models[0].results.ragged is for the format table or npz or predictions, found "
-            "summary; remove it",
+            "2: `models[0].results.ragged` goes with `format: npz | table | predictions`, but this "
+            "is `format: summary`; remove one of the two",
         ),
         (
             recorded(model=MODEL.replace("npz", "table, columns: {prompt: p, t: tries}")),
-            "2: models[0].results.columns.t is no column of a table; remove it",
+            "2: `models[0].results.columns.t` goes with `format: summary`, but this is "
+            "`format: table`; remove one of the two",
         ),
         (
             recorded(model=f"{MODEL}\n- {{name: gpt2}}"),
-            "3: models[1] is run, but models[0] has recorded results; a suite has "
+            "3: models[1].backend: this is run, but models[0] has recorded results; a suite has "
             "models of one kind only: write two suites",
         ),
         (
             recorded(model=f"{{name: gpt2}}\n- {MODEL}"),
-            "3: models[1] has recorded results, but models[0] is run; a suite has "
+            "3: models[1].backend: this has recorded results, but models[0] is run; a suite has "
             "models of one kind only: write two suites",
         ),
         (
             recorded(task="{name: t, xfail: guesses}", rest="assert: report\n"),
-            "4: tasks[0]: `assert: report` claims nothing, and `xfail` expects that to fail; "
+            "4: tasks[0].xfail: `assert: report` claims nothing, and `xfail` expects that to fail; "
             "remove one of the two",
         ),
     ],
@@ -242,6 +243,6 @@ def test_what_needs_models_that_run_refuses_recorded_results(load: RecordedSuite
 def test_a_test_set_is_not_opened_for_a_claim_that_says_nothing(suite: SuiteText) -> None:
     text = MINIMAL.replace("x.csv", "x.csv, test: {fraction: 0.5}") + "assert: report\n"
     assert suite.mistakes(text) == [
-        "2: tasks[0]: `assert: report` claims nothing, and `test` is opened if that holds; remove "
-        "one of the two"
+        "2: tasks[0].test: `assert: report` claims nothing, and `test` is opened if that holds; "
+        "remove one of the two"
     ]

@@ -66,8 +66,8 @@ def test_a_suite_has_no_replicates_if_it_does_not_say_so(suite: SuiteText) -> No
         ),
         (
             SHARE,
-            "3: `assert.in_replicates` is a share of the suite's replicates, and it has none; add "
-            "`replicates: 20` to the suite, or remove this",
+            "3: assert.in_replicates: this is a share of the suite's replicates, and it has none; "
+            "add `replicates: 20` to the suite, or remove this",
         ),
     ],
 )
@@ -82,7 +82,7 @@ def test_a_task_may_not_ask_for_a_share_of_replicates_that_there_are_not(suite: 
         "- {name: t, format: csv, path: x, assert: {in_replicates: 1}}\n"
     )
     (told,) = suite.mistakes(text)
-    assert told.startswith("4: `tasks[1].assert.in_replicates` is a share of")
+    assert told.startswith("4: tasks[1].assert.in_replicates: this is a share of")
     assert suite.load(f"{text}replicates: 2\n").spec.tasks[1].assertion is not None
 
 

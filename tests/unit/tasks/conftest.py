@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.errors import SuiteError
-from pytest_maxrandom.suite.spec import TaskSpec
-from pytest_maxrandom.tasks import load_task
+from pytest_maxrandom.suite.tasks import TASKS
+from pytest_maxrandom.tasks.load import load_task
 
 if TYPE_CHECKING:
     from pytest_maxrandom.tasks import Task
@@ -30,7 +30,7 @@ class Folder:
         if content is not None:
             file.write_bytes(content if isinstance(content, bytes) else content.encode())
         keys = {"name": "t", "format": format_, "path": file.name, **keys}
-        spec = TaskSpec.model_validate(keys)
+        spec = TASKS.validate(keys)
         return load_task(spec, self.path, lambda key: (SUITE, LINES.get(key, 5)))
 
     def mistakes(self, format_: str, content: str | bytes | None, **keys: Any) -> list[str]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.suite.spec import TaskSpec
-from pytest_maxrandom.tasks.held_out import set_aside
+from pytest_maxrandom.suite.tasks import TASKS
+from pytest_maxrandom.tasks.load import set_aside
 from pytest_maxrandom.tasks.task import Example, Task
 
 if TYPE_CHECKING:
@@ -117,13 +117,6 @@ def test_a_column_that_is_not_there_is_told(folder: Folder) -> None:
         assert message.endswith("did you mean 'passage'?")
 
 
-def test_only_the_cluster_of_a_bigbench_example_has_a_column(folder: Folder) -> None:
-    (message,) = folder.mistakes(
-        "bigbench", written("bigbench", ROWS), columns={"cluster": "passage", "input": "question"}
-    )
-    assert "`columns: input` goes with `format: jsonl | csv | hub`" in message
-
-
 def task_of(*clusters: str | None, repeats: dict[int, int] | None = None) -> Task:
     """Return a task whose examples have these clusters; some repeat the text of another."""
     texts = {place: place for place in range(len(clusters))} | (repeats or {})
@@ -138,7 +131,7 @@ def task_of(*clusters: str | None, repeats: dict[int, int] | None = None) -> Tas
 
 def aside(task: Task, fraction: float, seed: int = 0) -> tuple[set[str], set[str]]:
     """Return the ids of the examples that are kept, and of those that are set aside."""
-    spec = TaskSpec.model_validate(
+    spec = TASKS.validate(
         {
             "name": "t",
             "format": "jsonl",
@@ -171,7 +164,7 @@ def test_what_repeats_an_example_of_a_cluster_takes_its_own_cluster_along(seed: 
 def test_a_test_file_takes_its_clusters_out_of_the_task(tmp_path: Path) -> None:
     lines = [{**row, "input": f"other {row['input']}", "passage": "p1"} for row in ROWS]
     (tmp_path / "test.jsonl").write_text(written("jsonl", lines))
-    spec = TaskSpec.model_validate(
+    spec = TASKS.validate(
         {
             "name": "t",
             "format": "jsonl",

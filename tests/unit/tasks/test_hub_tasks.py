@@ -148,12 +148,6 @@ def test_a_local_folder_that_is_missing_is_not_looked_for_on_the_hub(folder: Fol
     assert ": there is no folder 'xxx" in too_long
 
 
-def test_a_split_must_be_named(folder: Folder) -> None:
-    assert folder.mistakes("hub", None, path="numbers") == [
-        "suite.yaml:6: `format: hub` needs a `split`, for example `split: validation`"
-    ]
-
-
 def test_without_the_package_the_user_is_told_how_to_get_it(
     folder: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_maxrandom.errors import SuiteError
-from pytest_maxrandom.suite.spec import TaskSpec
-from pytest_maxrandom.tasks import load_task
+from pytest_maxrandom.suite.tasks import CsvSpec
+from pytest_maxrandom.tasks.load import load_task
 
 if TYPE_CHECKING:
     from tests.unit.tasks.conftest import Folder
@@ -42,7 +42,7 @@ def test_paths_are_relative_to_the_suite_and_shown_relative_to_the_current_folde
 ) -> None:
     (folder.path / "suites").mkdir()
     (folder.path / "suites" / "x.csv").write_text("input,answer\n")
-    spec = TaskSpec(name="t", format="csv", path="x.csv", choices=["a", "b"])
+    spec = CsvSpec(name="t", format="csv", path="x.csv", choices=["a", "b"])
     with pytest.raises(SuiteError, match=r"^suites/x\.csv: there are no examples"):
         load_task(spec, folder.path / "suites")
 
@@ -51,7 +51,7 @@ def test_an_absolute_path_outside_the_current_folder_is_shown_as_it_is(
     folder: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir("/")
-    spec = TaskSpec(name="t", format="csv", path=str(folder.path / "none.csv"))
+    spec = CsvSpec(name="t", format="csv", path=str(folder.path / "none.csv"))
     with pytest.raises(SuiteError) as caught:
         load_task(spec, Path("elsewhere"))
     assert str(caught.value).startswith("elsewhere: there is no file '")
@@ -68,39 +68,6 @@ def test_a_pipe_is_no_file(folder: Folder) -> None:
     os.mkfifo(folder.path / "pipe.csv")
     assert folder.mistakes("csv", None, path="pipe.csv") == [
         "suite.yaml:7: 'pipe.csv' is not a file; give the file that holds the examples"
-    ]
-
-
-def test_keys_that_do_not_go_with_the_format_are_all_told(folder: Folder) -> None:
-    found = folder.mistakes(
-        "bigbench", None, choices=["a", "b"], answer_is="text", columns={}, split="x", path="none"
-    )
-    assert found == [
-        f"suite.yaml:5: `{key}` goes with `format: {formats}`, but this task has "
-        "`format: bigbench`; remove one of the two"
-        for key, formats in [
-            ("columns", "jsonl | csv | hub"),
-            ("choices", "jsonl | csv | hub"),
-            ("answer_is", "jsonl | csv | hub"),
-            ("split", "hub"),
-        ]
-    ] + ["suite.yaml:7: there is no file 'none' (paths are relative to the suite file)"]
-
-
-@pytest.mark.parametrize("key", ["subset", "split", "revision"])
-def test_keys_of_the_hub_go_with_no_file(folder: Folder, key: str) -> None:
-    keys: dict[str, Any] = {key: "x"}
-    assert folder.mistakes("csv", "input\n", **keys) == [
-        f"suite.yaml:5: `{key}` goes with `format: hub`, but this task has `format: csv`; "
-        "remove one of the two"
-    ]
-
-
-def test_fixed_choices_and_a_column_of_choices_contradict_each_other(folder: Folder) -> None:
-    keys: dict[str, Any] = {"choices": ["a", "b"], "columns": {"choices": "options"}}
-    assert folder.mistakes("csv", "input\n", **keys) == [
-        "suite.yaml:5: `choices` gives every example the same choices, and `columns: choices:` "
-        "says which column holds them; remove one of the two"
     ]
 
 

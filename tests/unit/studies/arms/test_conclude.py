@@ -11,7 +11,7 @@ from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord
 from pytest_maxrandom.studies.arms.answers import PairedAnswers
 from pytest_maxrandom.studies.arms.conclude import conclude, conclude_contamination
 from pytest_maxrandom.studies.arms.reduction import Difference, difference
-from pytest_maxrandom.suite.designs import DifferenceSpec
+from pytest_maxrandom.suite.arms import DifferenceSpec
 from tests.unit.studies.arms.made import random_answers
 
 

@@ -1,21 +1,97 @@
-"""What every task must hold, wherever its examples come from."""
+"""Mistakes in data: collected, so that all are told at once; and what every task must hold."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from pytest_maxrandom.errors import described, quoted
-from pytest_maxrandom.tasks.findings import Mistake
+from pytest_maxrandom.errors import Problem, SuiteError, described, quoted
 from pytest_maxrandom.tasks.task import Layout, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
-    from pytest_maxrandom.tasks.findings import Findings
     from pytest_maxrandom.tasks.task import Example
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+MOST_SHOWN = 20
 HALF_A_PAIR = "it holds half of a surrogate pair"
+
+
+class Mistake(Exception):
+    """One thing that is wrong, said in one sentence; it becomes a problem in :class:`Findings`."""
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+class Findings:
+    """The problems found so far in one source of examples.
+
+    Parameters
+    ----------
+    locate : callable
+        Makes the problem from a place (None: the source as a whole) and a message.
+    name : callable
+        What a message calls a place, for example "line 3".
+    """
+
+    def __init__(
+        self, locate: Callable[[int | None, str], Problem], name: Callable[[int], str]
+    ) -> None:
+        self._locate = locate
+        self._problems: list[Problem] = []
+        self.name = name
+
+    def add(self, place: int | None, message: str) -> None:
+        """Note a problem."""
+        self._problems.append(self._locate(place, message))
+
+    def attempt(
+        self, place: int | None, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+    ) -> T | None:
+        """Call `function`; where it raises a mistake, note it and return None."""
+        try:
+            return function(*args, **kwargs)
+        except Mistake as mistake:
+            self.add(mistake.line if place is None else place, str(mistake))
+            return None
+
+    def require(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call `function`; a mistake there is the end, as nothing more can be read."""
+        try:
+            return function(*args, **kwargs)
+        except Mistake as mistake:
+            self.add(mistake.line, str(mistake))
+            raise self._error() from None
+
+    def raise_any(self) -> None:
+        """Raise what was found.
+
+        Raises
+        ------
+        SuiteError
+            If there is any problem; the first 20 are told, and how many more there are.
+        """
+        if self._problems:
+            raise self._error()
+
+    def _error(self) -> SuiteError:
+        in_order = sorted(self._problems, key=lambda problem: problem.line or 0)
+        shown, hidden = in_order[:MOST_SHOWN], len(in_order) - MOST_SHOWN
+        if hidden > 0:
+            shown.append(self._locate(None, f"problems not shown: {hidden}"))
+        return SuiteError(shown)
+
+
+def file_findings(path: Path) -> Findings:
+    """Return findings in a text file, whose places are its physical lines, from 1."""
+    return Findings(lambda line, message: Problem(path, line, message), lambda line: f"line {line}")
 
 
 def as_text(value: object, what: str) -> str:
@@ -77,7 +153,24 @@ def finished_task(
     if not examples:
         findings.add(None, "there are no examples; a task needs at least one")
         findings.raise_any()
-    return Task(name, examples, layout, (*notes, *_notes(examples)))
+    empty = sum(not example.input.strip() for example in examples)
+    told = [f"Empty input in {empty} of {len(examples)} examples."] if empty else []
+    return Task(name, examples, layout, (*notes, *told))
+
+
+def checked_task(task: Task, findings: Findings) -> Task:
+    """Return a task that is whole already, held to the same; places are numbers from 1.
+
+    Raises
+    ------
+    SuiteError
+        With all that is wrong in its examples and in its pool.
+    """
+    if task.pool is not None:
+        list(_checked(enumerate(task.pool, 1), findings))
+    numbered = enumerate(task.examples, 1)
+    whole = finished_task(task.name, numbered, findings, task.layout, task.notes)
+    return replace(whole, pool=task.pool)
 
 
 def _checked(drafts: Iterable[tuple[int, Example]], findings: Findings) -> Iterator[Example]:
@@ -121,9 +214,3 @@ def is_unicode(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _notes(examples: tuple[Example, ...]) -> Iterator[str]:
-    empty = sum(not example.input.strip() for example in examples)
-    if empty:
-        yield f"Empty input in {empty} of {len(examples)} examples."

@@ -1,0 +1,139 @@
+"""Tasks in files of rows: CSV (a header, then a row for each example) and JSONL."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.errors import described, listed, quoted
+from pytest_maxrandom.suite.tasks import CsvSpec, JsonlSpec
+from pytest_maxrandom.tasks.files import JsonObject, parse_json, read_file
+from pytest_maxrandom.tasks.mistakes import Mistake, file_findings, finished_task
+from pytest_maxrandom.tasks.rows import RowReader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytest_maxrandom.tasks.mistakes import Findings
+    from pytest_maxrandom.tasks.source import Where
+    from pytest_maxrandom.tasks.task import Task
+
+
+class Csv:
+    """Reads CSV (commas, double quotes); blank lines are skipped."""
+
+    spec = CsvSpec
+
+    def read(self, spec: CsvSpec, base: Path, where: Where) -> Task:
+        """Read the task; see :class:`pytest_maxrandom.tasks.source.Source`."""
+        file, text = read_file(spec.path, base, where)
+        findings = file_findings(file)
+        records = _records(text, findings)
+        line, header = next(records, (1, []))
+        findings.raise_any()
+        reader = RowReader.of(spec, lists_as_json=True)
+        findings.require(_refuse_repeated, header, line)
+        findings.require(_refuse_other_separators, header, line)
+        reader.check_header(header, findings, line)
+        rows = _rows(records, header, findings)
+        return finished_task(spec.name, reader.examples(rows, findings), findings)
+
+
+class Jsonl:
+    """Reads JSONL, one object in each line; blank lines are skipped."""
+
+    spec = JsonlSpec
+
+    def read(self, spec: JsonlSpec, base: Path, where: Where) -> Task:
+        """Read the task; see :class:`pytest_maxrandom.tasks.source.Source`."""
+        file, text = read_file(spec.path, base, where)
+        findings = file_findings(file)
+        findings.require(_refuse_one_document, text)
+        reader = RowReader.of(spec)
+        rows = list(_objects(text, findings))
+        if rows:  # a row may lack a choice column, but one that no row has is a slip of the pen
+            header = dict.fromkeys(column for _, row in rows for column in row)
+            reader.check_header(header, findings)
+        return finished_task(spec.name, reader.examples(rows, findings), findings)
+
+
+def _records(text: str, findings: Findings) -> Iterator[tuple[int, list[str]]]:
+    """Each record that is not blank, with the line on which it starts."""
+    lines = csv.reader(io.StringIO(text, newline=""), strict=True)
+    while True:
+        start = lines.line_num + 1
+        try:
+            record = next(lines, None)
+        except csv.Error as error:
+            findings.add(start, f"not valid CSV in the row that starts here: {error}")
+            return
+        if record is None:
+            return
+        if record:
+            yield start, record
+
+
+def _refuse_repeated(header: list[str], line: int) -> None:
+    repeated = [column for column, count in Counter(header).items() if count > 1]
+    if repeated:
+        raise Mistake(f"columns must differ, found more than once: {listed(repeated)}", line)
+
+
+def _refuse_other_separators(header: list[str], line: int) -> None:
+    for separator, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")):
+        if len(header) == 1 and separator in header[0]:
+            raise Mistake(
+                f"the columns are separated by {name}, found {quoted(header[0])}, expected commas; "
+                "save the file with commas, or as JSONL",
+                line,
+            )
+
+
+def _rows(
+    records: Iterator[tuple[int, list[str]]], header: list[str], findings: Findings
+) -> Iterator[tuple[int, dict[str, object]]]:
+    for line, record in records:
+        if len(record) == len(header):
+            yield line, dict(zip(header, record, strict=True))
+        else:
+            more = len(record) > len(header)
+            hint = "; put a cell that holds a comma in double quotes" if more else ""
+            findings.add(
+                line,
+                f"a row must have {len(header)} cells like the header, found {len(record)}{hint}",
+            )
+
+
+def _objects(text: str, findings: Findings) -> Iterator[tuple[int, JsonObject]]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            row = findings.attempt(number, _object, line)
+            if row is not None:
+                yield number, row
+
+
+def _object(line: str) -> JsonObject:
+    row = parse_json(line)
+    if not isinstance(row, JsonObject):
+        raise Mistake(f"a line must be a JSON object in braces, found {described(row)}")
+    row.require_unique_keys()
+    return row
+
+
+def _refuse_one_document(text: str) -> None:
+    """Say it once, and not on every line, where the file is JSON over many lines."""
+    first = text.lstrip().split("\n", 1)[0]
+    try:
+        parse_json(first)
+    except Mistake:
+        try:
+            parse_json(text)
+        except Mistake:
+            return
+        raise Mistake(
+            "the file is one JSON value over several lines, expected one object in each line; "
+            "a BIG-bench task has `format: bigbench`"
+        ) from None

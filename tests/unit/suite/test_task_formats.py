@@ -1,0 +1,72 @@
+"""Which keys a task may have, depending on its format."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.unit.suite.conftest import SuiteText
+
+ROWS = "jsonl | csv | hub"
+
+
+def mistakes(suite: SuiteText, keys: str) -> list[str]:
+    return suite.mistakes(f"models: [{{name: m}}]\ntasks:\n- name: t\n  path: x\n{keys}")
+
+
+def other(key: str, formats: str, found: str) -> str:
+    return (
+        f"`tasks[0].{key}` goes with `format: {formats}`, but this is `format: {found}`; remove "
+        "one of the two"
+    )
+
+
+def test_keys_of_other_formats_are_all_told_each_in_its_line(suite: SuiteText) -> None:
+    keys = "  format: bigbench\n  choices: [a, b]\n  answer_is: text\n  split: x\n  zzz: 1\n"
+    *told, unknown = mistakes(suite, keys)
+    assert told == [
+        f"6: {other('choices', ROWS, 'bigbench')}",
+        f"7: {other('answer_is', ROWS, 'bigbench')}",
+        f"8: {other('split', 'hub', 'bigbench')}",
+    ]
+    assert unknown.startswith("9: unknown key `tasks[0].zzz` (keys here: assert, xfail, marks, ")
+
+
+@pytest.mark.parametrize("key", ["subset", "split", "revision"])
+def test_keys_of_the_hub_go_with_no_file(suite: SuiteText, key: str) -> None:
+    (told,) = mistakes(suite, f"  format: csv\n  {key}: x\n")
+    assert told == f"6: {other(key, 'hub', 'csv')}"
+
+
+def test_a_key_that_says_nothing_may_stand_with_any_format(suite: SuiteText) -> None:
+    suite.load("models: [{name: m}]\ntasks: [{name: t, format: csv, path: x, split: }]\n")
+
+
+def test_only_the_cluster_of_a_bigbench_example_has_a_column(suite: SuiteText) -> None:
+    (told,) = mistakes(suite, "  format: bigbench\n  columns: {cluster: c, input: q}\n")
+    assert told == f"6: {other('columns.input', ROWS, 'bigbench')}"
+
+
+def test_a_task_of_the_hub_needs_a_split(suite: SuiteText) -> None:
+    assert mistakes(suite, "  format: hub\n") == [
+        "3: the key `tasks[0].split` is missing; it must be given"
+    ]
+
+
+def test_a_task_without_a_format_is_told_that_alone_and_what_no_format_has(
+    suite: SuiteText,
+) -> None:
+    told = mistakes(suite, "  split: x\n  columns: {inputs: q}\n")
+    assert told[0] == "3: the key `tasks[0].format` is missing; it must be given"
+    assert told[1].startswith("6: unknown key `tasks[0].columns.inputs`; did you mean `input`?")
+    assert len(told) == 2
+
+
+def test_fixed_choices_and_a_column_of_choices_contradict_each_other(suite: SuiteText) -> None:
+    keys = "  format: csv\n  choices: [a, b]\n  columns: {choices: options}\n"
+    assert mistakes(suite, keys) == [
+        "6: tasks[0].choices: these are the choices of every example, and `columns: choices:` says "
+        "which column holds them; remove one of the two"
+    ]
