@@ -271,8 +271,8 @@ class BestOf:
         place = int(np.searchsorted(np.expm1(log_below), -level, side="left"))
         if place < len(points) and holds(guess := int(points[place])) and not holds(guess - 1):
             return guess
-        found = first_count(0, n + 1, holds)
-        return found if found <= n else None
+        critical = first_count(0, n + 1, holds)
+        return critical if critical <= n else None
 
     def critical_accuracy(self, alpha: float = 0.05) -> Fraction | None:
         """Smallest attainable accuracy with p <= alpha, or None where there is none."""

@@ -49,10 +49,10 @@ def summary(clusters: Iterable[Hashable | None]) -> tuple[int | None, float | No
         Per example its cluster; of those without one, each stands alone.
     """
     given = [*clusters]
-    if all(each is None for each in given):
+    if all(cluster is None for cluster in given):
         return None, None
-    told = [(place, each) if each is None else (None, each) for place, each in enumerate(given)]
-    return len(set(told)), effective_n(told)
+    names = [(place, None) if name is None else (None, name) for place, name in enumerate(given)]
+    return len(set(names)), effective_n(names)
 
 
 def design_effect(gold: Sequence[Collection[int]], clusters: Sequence[Hashable]) -> float:

@@ -25,14 +25,14 @@ def right_labels(gold: Gold) -> list[frozenset[int]]:
     TypeError, ValueError
         If one is no integer from 0, or an example has none.
     """
-    found = []
+    rights = []
     for place, given in enumerate(gold):
         right = given if isinstance(given, Iterable) else [given]
         name = f"gold of example {place}"
-        found.append(frozenset(whole_number(name, label, 0) for label in right))
-        if not found[-1]:
+        rights.append(frozenset(whole_number(name, label, 0) for label in right))
+        if not rights[-1]:
             raise ValueError(f"{name} names no right choice")
-    return found
+    return rights
 
 
 def membership(rights: Sequence[frozenset[int]], labels: int) -> NDArray[np.bool_]:

@@ -243,7 +243,7 @@ def _log_weights(
     possible = (k <= n_a) & (k <= total) & (total - k <= n_b)
     a, b = np.where(possible, k, 0), np.where(possible, total - k, 0)
     both = log_factorials[n_a] + log_factorials[n_b]
-    less = sum(log_factorials[each] for each in (a, n_a - a, b, n_b - b))
+    less = sum(log_factorials[counts] for counts in (a, n_a - a, b, n_b - b))
     return np.where(possible, both - less, -np.inf)
 
 

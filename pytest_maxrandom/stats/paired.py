@@ -129,14 +129,14 @@ def paired(
     tasks = {name: place for place, name in enumerate(names)}
     of_task = np.array([tasks[name] for name in task], dtype=np.int64)
     labels = {label: place for place, label in enumerate(sorted(set(replicate), key=str))}
-    label = np.array([labels[each] for each in replicate], dtype=np.int64)
+    label = np.array([labels[name] for name in replicate], dtype=np.int64)
     order = np.lexsort((*counts, label, of_task))
     of_task, label = of_task[order], label[order]
     new_task = np.diff(of_task, prepend=-1) != 0
     new = new_task | (np.diff(label, prepend=-1) != 0)
     running = np.cumsum(new)
     first = np.maximum.accumulate(np.where(new_task, running, 0))
-    return Pairs(tuple(names), of_task, running - first, *(each[order] for each in counts))
+    return Pairs(tuple(names), of_task, running - first, *(values[order] for values in counts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -286,21 +286,20 @@ def _of_labels(
     # Most often all prompts were scored on the same examples, or a few sets of them.
     masks, place = np.unique(chosen != NOT_EVALUATED, axis=0, return_inverse=True)
     evaluated = masks.astype(np.float32).T
-    answered = np.stack([each.sum(axis=0) for each in said], axis=-1).astype(np.float64)
+    answered = np.stack([answers.sum(axis=0) for answers in said], axis=-1).astype(np.float64)
     sizes = [evaluated[part].sum(axis=0)[place.ravel()] for part, _ in cells]
     scored = np.stack(sizes, axis=-1).astype(np.float64)
 
     def scores(order: NDArray[np.int64]) -> Floats:
         rights = [member[order[:, part], label] for part, label in cells]
-        hits = [each @ own for each, own in zip(rights, said, strict=True)]
+        hits = [right @ answers for right, answers in zip(rights, said, strict=True)]
         seen = [
-            (each @ evaluated[part])[:, place.ravel()]
-            for each, (part, _) in zip(rights, cells, strict=True)
+            (right @ evaluated[part])[:, place.ravel()]
+            for right, (part, _) in zip(rights, cells, strict=True)
         ]
         # Counts are exact as single floats, their quotients would not be.
-        hit, right_there = (np.stack(each, axis=-1).astype(np.float64) for each in (hits, seen))
-        found = statistic.of(Tally(hits=hit, seen=right_there, said=answered, scored=scored))
-        return np.nan_to_num(found, nan=-np.inf)
+        hit, there = (np.stack(parts, axis=-1).astype(np.float64) for parts in (hits, seen))
+        return np.nan_to_num(statistic.of(Tally(hit, there, answered, scored)), nan=-np.inf)
 
     observed = scores(everywhere[None])[0]
     if not np.isfinite(observed).any():

@@ -14,9 +14,7 @@ from pytest_maxrandom.stats.noncentral import conditional_likelihood
 from pytest_maxrandom.stats.signflip import sign_flip
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
-
-    from numpy.typing import NDArray
+    from collections.abc import Hashable, Iterable
 
     from pytest_maxrandom.stats.paired import Pairs
 
@@ -98,7 +96,9 @@ def unreplicated(
     means, effects = np.empty(count), np.empty(count)
     by_model: Counter[Conclusion] = Counter()
     by_sign_flip: Counter[Conclusion] = Counter()
-    for place, chosen in enumerate(_draws(pairs, count, seed)):
+    replicates = [len(rows) for rows in pairs.rows]
+    draws = np.random.default_rng(seed).integers(0, replicates, (count, len(replicates)))
+    for place, chosen in enumerate(draws):
         by_task = [values[k] for values, k in zip(pairs.by_replicate, chosen, strict=True)]
         rows = [rows[k] for rows, k in zip(pairs.rows, chosen, strict=True)]
         effect, spread = likelihood.take(np.concatenate(rows)).mode()
@@ -114,8 +114,8 @@ def unreplicated(
         difference_low=float(low),
         difference_high=float(high),
         outside=float((np.abs(effects) > outside).mean()),
-        model={each: by_model[each] / count for each in CONCLUSIONS},
-        sign_flip={each: by_sign_flip[each] / count for each in CONCLUSIONS},
+        model={conclusion: by_model[conclusion] / count for conclusion in CONCLUSIONS},
+        sign_flip={conclusion: by_sign_flip[conclusion] / count for conclusion in CONCLUSIONS},
     )
 
 
@@ -136,13 +136,6 @@ def contradicting_share(verdicts: Iterable[Hashable]) -> float:
     if not counts:
         raise ValueError("there must be at least one verdict")
     return 1 - max(counts.values()) / counts.total()
-
-
-def _draws(pairs: Pairs, count: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """Yield for each draw the number of the replicate chosen of every task."""
-    generator = np.random.default_rng(seed)
-    replicates = [len(rows) for rows in pairs.rows]
-    yield from generator.integers(0, replicates, (count, len(replicates)))
 
 
 def _conclusion(difference: float, *, told: bool) -> Conclusion:

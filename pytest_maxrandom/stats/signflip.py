@@ -201,10 +201,10 @@ def unit_weights(weights: ArrayLike | None, units: int) -> NDArray[np.float64]:
     """
     if weights is None:
         return np.ones(units)
-    found = np.asarray(weights, dtype=np.float64)
-    if found.shape != (units,) or not (np.isfinite(found) & (found > 0)).all():
+    given = np.asarray(weights, dtype=np.float64)
+    if given.shape != (units,) or not (np.isfinite(given) & (given > 0)).all():
         raise ValueError(f"weights must be {units} finite numbers above 0, found {weights!r}")
-    return np.asarray(found / (math.fsum(found) / units))
+    return np.asarray(given / (math.fsum(given) / units))
 
 
 def _ordered(

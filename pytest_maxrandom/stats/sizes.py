@@ -161,12 +161,12 @@ def examples_for_power(
     def enough(n: int) -> bool:
         return power(n, chance, t, accuracy, alpha) >= wanted
 
-    found = _fewest_examples(enough)
-    if found is None:
+    fewest = _fewest_examples(enough)
+    if fewest is None:
         return None
     # One more correct answer to reach costs as much power as 2 / gap more examples bring.
     reach = min(1000, 8 + math.ceil(4 / (accuracy - standard)))
-    return 1 + max((n for n in range(found, found + reach) if not enough(n)), default=found - 1)
+    return 1 + max((n for n in range(fewest, fewest + reach) if not enough(n)), default=fewest - 1)
 
 
 def largest_t(n: int, chance: Mix, correct: int, alpha: float = 0.05) -> int:

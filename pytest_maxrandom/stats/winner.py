@@ -94,8 +94,8 @@ def out_of_bag(
         for start in range(0, len(drawn), batch)
         for weights in [drawn[start : start + batch][:, groups]]
     ]
-    found = np.concatenate(values)
-    known = found[~np.isnan(found)]
+    estimates = np.concatenate(values)
+    known = estimates[~np.isnan(estimates)]
     return float(known.mean()) if len(known) else None
 
 

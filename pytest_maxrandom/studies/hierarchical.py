@@ -110,7 +110,7 @@ class Diagnostics:
         return f"the chains did not converge: {'; '.join(faults)}; take more draws"
 
 
-def worst_of(found: Any, worst: Any) -> Worst:
+def worst_of(diagnostics: Any, worst: Any) -> Worst:
     """Return the worst of an xarray.Dataset of diagnostics.
 
     Parameters
@@ -118,11 +118,11 @@ def worst_of(found: Any, worst: Any) -> Worst:
     worst
         `numpy.max` or `numpy.min`.
     """
-    values = {str(name): float(worst(array)) for name, array in found.data_vars.items()}
+    values = {str(name): float(worst(array)) for name, array in diagnostics.data_vars.items()}
     for name, value in values.items():
         if not math.isfinite(value):
             return Worst(None, name)
-    name = max(values, key=lambda each: values[each] if worst is np.max else -values[each])
+    name = (max if worst is np.max else min)(values, key=values.__getitem__)
     return Worst(values[name], name)
 
 
@@ -400,7 +400,7 @@ def design_of(models: Mapping[str, Pairs]) -> Design:
     pair = np.array([f"{next(earlier[name]):09}" for name in task.tolist()])
     lm = (of_model[:, None] == np.arange(1, len(measured))).astype(np.float64)
     arms = [(p.correct_a, p.n_a, p.correct_b, p.n_b) for p in measured]
-    correct_a, n_a, correct_b, n_b = (np.concatenate(each) for each in zip(*arms, strict=True))
+    correct_a, n_a, correct_b, n_b = (np.concatenate(counts) for counts in zip(*arms, strict=True))
     return Design(
         correct=np.concatenate((correct_a, correct_b)),
         n=np.concatenate((n_a, n_b)),

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from pytest_maxrandom.stats.best_of import BestOf
-from pytest_maxrandom.stats.chances import Groups, proportion, whole_number
+from pytest_maxrandom.stats.chances import Groups, mean_of, proportion, whole_number
 from pytest_maxrandom.stats.counts import GuesserCount
 from pytest_maxrandom.stats.seeding import digest
 
@@ -132,8 +132,8 @@ def split_trials(
             one, every = ((whole, 1),), ((whole, len(right)),)
         correct_here = int(hits[prompt, split])
         accuracy = Fraction(correct_here, sum(count for _, count in own))
-        expected_on_test = _expected(_groups(kinds, (of_kind & tested).sum(axis=1)))
-        above_standard = correct_here > _expected(own)
+        above_standard = accuracy > mean_of(own)
+        test_accuracy = Fraction(int((right[prompt] & tested).sum()), int(tested.sum()))
         # The expected maximum of one guesser is its chance, but for rounding.
         above_maximum = (
             above_standard if every == one else accuracy > _best_of(every).expected_accuracy
@@ -144,7 +144,7 @@ def split_trials(
                 above_maximum,
                 _score(one, accuracy),
                 _score(every, accuracy),
-                int((right[prompt] & tested).sum()) > expected_on_test,
+                test_accuracy > mean_of(_groups(kinds, (of_kind & tested).sum(axis=1))),
             )
         )
     if not outcomes:
@@ -156,7 +156,7 @@ def pooled(trials: Iterable[Trials]) -> Trials:
     """Put the trials of several sweeps together; at least one."""
     parts = list(trials)
     return Trials(
-        *(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(Trials))
+        *(np.concatenate([getattr(part, of.name) for part in parts]) for of in fields(Trials))
     )
 
 
@@ -206,21 +206,10 @@ def predictive_values(trials: Trials) -> dict[str, PredictiveValue]:
 def _value(predicted: Flags, score: NDArray[np.float64], outcome: Flags) -> PredictiveValue:
     tp, fp = int((predicted & outcome).sum()), int((predicted & ~outcome).sum())
     tn, fn = int((~predicted & ~outcome).sum()), int((~predicted & outcome).sum())
-    auroc, aupr = _areas(outcome, predicted)
-    auroc_f, aupr_f = _areas(outcome, score)
-    return PredictiveValue(
-        tp=tp,
-        fp=fp,
-        tn=tn,
-        fn=fn,
-        accuracy=(tp + tn) / len(outcome),
-        precision=tp / (tp + fp) if tp + fp else None,
-        recall=tp / (tp + fn) if tp + fn else None,
-        auroc=auroc,
-        aupr=aupr,
-        auroc_F=auroc_f,
-        aupr_F=aupr_f,
-    )
+    areas = *_areas(outcome, predicted), *_areas(outcome, score)
+    accuracy = (tp + tn) / len(outcome)
+    precision, recall = (tp / part if part else None for part in (tp + fp, tp + fn))
+    return PredictiveValue(tp, fp, tn, fn, accuracy, precision, recall, *areas)
 
 
 def _areas(outcome: Flags, score: NDArray[np.generic]) -> tuple[float | None, float | None]:
@@ -281,19 +270,12 @@ def _guessers(kinds: Sequence[Fraction], seen: NDArray[np.int64]) -> Guessers:
     )
 
 
-def _expected(groups: Groups) -> Fraction:
-    """Return the expected number correct of one guesser."""
-    return sum((chance * size for chance, size in groups), start=Fraction(0))
-
-
-@lru_cache(maxsize=10_000)
-def _guesser(groups: Groups) -> GuesserCount:
-    return GuesserCount(groups)
+_guesser_count = lru_cache(maxsize=10_000)(GuesserCount)
 
 
 @lru_cache(maxsize=10_000)
 def _best_of(guessers: Guessers) -> BestOf:
-    return BestOf([(_guesser(groups), copies) for groups, copies in guessers])
+    return BestOf([(_guesser_count(groups), copies) for groups, copies in guessers])
 
 
 @lru_cache(maxsize=100_000)
