@@ -5,11 +5,12 @@ which asks for one number starts at once.
 
 =================  ==============================================================
 ``chances``        what a user may give as the chance of one guess
-``counts``         number correct of one guesser, and the minimum of several
+``counts``         number correct of one guesser
 ``best_of``        best of several guessers, whatever the single guesser is
-``maximum``        `MaxRandomBaseline`, `BestOfPrompts`, minimum over variants,
-                   and the functions of the package max-random-baseline
-``metrics``        balanced accuracy, macro-F1 and the best of t in them
+``maximum``        `MaxRandomBaseline`, `BestOfPrompts`, and the functions of the
+                   package max-random-baseline
+``metrics``        balanced accuracy, macro-F1, the least accuracy over variants,
+                   and the best of t in them
 ``gold``           right answers, one or several
 ``majority``       constant answers
 ``permutation``    max-T permutation test

@@ -11,19 +11,20 @@ import math
 import warnings
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from pytest_maxrandom.stats.chances import proportion, whole_number
-from pytest_maxrandom.stats.counts import GuesserCount, MinimumCount, log1m_exp
+from pytest_maxrandom.stats.counts import log1m_exp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
-Count: TypeAlias = GuesserCount | MinimumCount
+    from pytest_maxrandom.stats.counts import GuesserCount
+
 Number = TypeVar("Number", int, float)
 
 MOST_GUESSERS = 10**18
@@ -63,7 +64,7 @@ class BestOf:
     """
 
     def __init__(
-        self, guessers: Iterable[tuple[Count, int]], prompts: Sequence[int] = (0,)
+        self, guessers: Iterable[tuple[GuesserCount, int]], prompts: Sequence[int] = (0,)
     ) -> None:
         self._guessers, self._prompts = tuple(guessers), prompts
         self.t = sum(copies for _, copies in self._guessers)
@@ -99,7 +100,7 @@ class BestOf:
         total = math.fsum(guesser.mean_chance * copies for guesser, copies in self._guessers)
         return self._guessers[0][0].mean_chance if len(self._guessers) == 1 else total / self.t
 
-    def _unit(self, guesser: Count) -> int:
+    def _unit(self, guesser: GuesserCount) -> int:
         """Denominator of a lattice point: counts where n is shared, else accuracies.
 
         Two accuracies k/n differ as doubles if and only if they differ as fractions as long as

@@ -233,13 +233,6 @@ def log1m_exp(x: float) -> float:
     return math.log(-math.expm1(x)) if x > -math.log(2) else math.log1p(-math.exp(x))
 
 
-def _log1m_exp(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Take log(1 - e^x) of an array of negative numbers."""
-    half = -math.log(2)
-    near, far = np.maximum(x, half), np.minimum(x, half)
-    return np.where(x > half, np.log(-np.expm1(near)), np.log1p(-np.exp(far)))
-
-
 class GuesserCount:
     """Distribution of the number correct of one random guesser.
 
@@ -328,37 +321,3 @@ class GuesserCount:
         """Log P(X < k), also where the probability is below the smallest double."""
         tail, _ = self._tail(k, upper=True)
         return math.log1p(-tail) if tail <= 0.5 else self._tail(k, upper=False)[1]
-
-
-class MinimumCount:
-    """Smallest number correct of ``variants`` independent guessers with one distribution.
-
-    Parameters
-    ----------
-    guesser
-        Distribution of one variant.
-    variants
-        Number of variants v, at least 1.
-    """
-
-    def __init__(self, guesser: GuesserCount, variants: int) -> None:
-        self.guesser, self.variants = guesser, variants
-        self.n, self.low, self.high = guesser.n, guesser.low, guesser.high
-
-    @cached_property
-    def log_below_window(self) -> NDArray[np.float64]:
-        """Log P(min < k) for k = low + 1 .. high."""
-        return _log1m_exp(self.variants * _log1m_exp(self.guesser.log_below_window))
-
-    @cached_property
-    def mean_chance(self) -> float:
-        """Expected accuracy of the minimum."""
-        return (self.low + math.fsum(-np.expm1(self.log_below_window))) / self.n
-
-    def log_p_at_least(self, k: int) -> float:
-        """Log P(min >= k) for any integer k."""
-        return self.variants * self.guesser.log_p_at_least(k)
-
-    def log_p_below(self, k: int) -> float:
-        """Log P(min < k) for any integer k."""
-        return log1m_exp(self.log_p_at_least(k))

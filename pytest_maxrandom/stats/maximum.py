@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.stats.best_of import MOST_GUESSERS, BestOf
 from pytest_maxrandom.stats.chances import Groups, chance_groups, whole_number
-from pytest_maxrandom.stats.counts import GuesserCount, MinimumCount
+from pytest_maxrandom.stats.counts import GuesserCount
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -117,37 +117,6 @@ class BestOfPrompts(BestOf):
             [(GuesserCount(groups), copies) for groups, copies in sizes.items()],
             [places[groups] for groups in listed],
         )
-
-
-class MaxMinRandomBaseline(MaxRandomBaseline):
-    """Best of ``t`` prompts of the worst of ``variants`` variants, all guessed independently.
-
-    A prompt that is scored under v ways to map labels is worth its minimum over them. For
-    independent variants P(max min <= k) = (1 - (1 - F(k))^v)^t. Variants of one prompt are usually
-    positively dependent, and then that formula promises too much; t * P(X >= k) holds always.
-
-    Parameters
-    ----------
-    n, chance, t
-        As in `MaxRandomBaseline`.
-    variants
-        Number of variants of each prompt; 1 gives the maximum random baseline.
-
-    Examples
-    --------
-    >>> baseline = MaxMinRandomBaseline(n=100, chance=0.5, t=200, variants=2)
-    >>> round(baseline.expected_accuracy, 4)
-    0.5798
-    """
-
-    def __init__(self, n: int | None, chance: Chance, t: int, variants: int) -> None:
-        super().__init__(n, chance, t)
-        self.variants = whole_number("variants", variants, 1)
-        self._guessers = ((MinimumCount(self._guesser, self.variants), self.t),)
-
-    def union_p(self, correct: int, n: int | None = None) -> float:
-        """min(1, t * P(X >= correct)): holds whatever prompts and variants have in common."""
-        return MaxRandomBaseline.with_t(self, self.t).union_p(correct, n)
 
 
 def _correct(acc: object, n: int) -> int:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from pytest_maxrandom.stats.chances import Chance
+
     Floats: TypeAlias = NDArray[np.float64]
 
 _MOST_VALUES = 4_000_000  # support points of an exact distribution
@@ -268,6 +270,36 @@ def listed(
     if without_best:
         states, masses = _merged(states // base - states % base, masses)
     return states / (common * (len(counts) - without_best)), masses
+
+
+def minimum_accuracy_baseline(
+    n: int | None, chance: Chance, t: int, variants: int
+) -> ScoreBaseline:
+    """Exact best of t prompts, each of which counts with its least accuracy over some variants.
+
+    So a prompt that is scored under v ways to map labels is worth its minimum over them. For
+    independent variants P(max min <= k) = (1 - (1 - F(k))^v)^t. Variants of one prompt are usually
+    positively dependent, and then that formula promises too much; t * P(X >= k) holds always, which
+    is `MaxRandomBaseline.union_p`.
+
+    Parameters
+    ----------
+    n, chance, t
+        As in `pytest_maxrandom.stats.maximum.MaxRandomBaseline`.
+    variants
+        Number v of variants of each prompt; 1 gives the maximum random baseline.
+
+    Examples
+    --------
+    >>> round(minimum_accuracy_baseline(100, 0.5, t=200, variants=2).expected, 4)
+    0.5798
+    """
+    count = GuesserCount(chance_groups(chance, n))
+    right = range(count.low, count.high + 1)
+    reached = np.array([count.p_at_least(k) for k in right])
+    reached = reached ** whole_number("variants", variants, 1)
+    masses = -np.diff(reached, append=0.0)
+    return ScoreBaseline(whole_number("t", t, 1), np.array(right) / count.n, masses, None)
 
 
 def balanced_accuracy_baseline(

@@ -27,7 +27,13 @@ from pytest_maxrandom.stats.chances import chance_groups, whole_number
 from pytest_maxrandom.stats.counts import GuesserCount
 from pytest_maxrandom.stats.gold import right_labels
 from pytest_maxrandom.stats.labels.scores import never_score, shares, worst_redraw
-from pytest_maxrandom.stats.metrics import ScoreBaseline, listed, number_of_draws, simulated
+from pytest_maxrandom.stats.metrics import (
+    ScoreBaseline,
+    listed,
+    minimum_accuracy_baseline,
+    number_of_draws,
+    simulated,
+)
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 
 if TYPE_CHECKING:
@@ -163,11 +169,8 @@ def redraw_baseline(
     same = _alike(profiles, len(places))
     if same is None:
         return _simulate(profiles, t, draws, seed, worst_redraw)
-    guesser, number = same
-    counts = np.arange(guesser.low, guesser.high + 1)
-    reached = np.array([guesser.p_at_least(int(k)) for k in counts]) ** number
-    masses = -np.diff(reached, append=0.0)
-    return ScoreBaseline(whole_number("t", t, 1), counts / guesser.n, masses, None)
+    chances, redraws = same
+    return minimum_accuracy_baseline(None, chances, t, redraws)
 
 
 def _profiles(cells: Sequence[Cell], evaluated: NDArray[np.bool_] | None) -> Counter[Profile]:
@@ -229,8 +232,8 @@ def _blocks(places: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     return tuple(sorted(map(tuple, blocks.values())))
 
 
-def _alike(profiles: Counter[Profile], redraws: int) -> tuple[GuesserCount, int] | None:
-    """Right answers in one redraw and the number of independent ones, where blocks are the same."""
+def _alike(profiles: Counter[Profile], redraws: int) -> tuple[dict[int, int], int] | None:
+    """Examples by number of labels and the independent redraws, where blocks are the same."""
     profile = next(iter(profiles))
     first = profile[0][0][0]
     if len(profiles) > 1 or sum(map(len, first)) < redraws:
@@ -240,7 +243,7 @@ def _alike(profiles: Counter[Profile], redraws: int) -> tuple[GuesserCount, int]
         if blocks != first:
             return None
         chances[k] += size
-    return GuesserCount(chance_groups(chances)), len(first)
+    return chances, len(first)
 
 
 def _simulate(

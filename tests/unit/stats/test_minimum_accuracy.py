@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_maxrandom.stats.maximum import MaxMinRandomBaseline, MaxRandomBaseline
+from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+from pytest_maxrandom.stats.metrics import minimum_accuracy_baseline
 from tests.unit.stats import oracle
 
 close = pytest.approx
@@ -24,17 +25,14 @@ def test_the_formula_agrees_with_exact_sums_of_fractions(
 ) -> None:
     masses = oracle.counts([Fraction(1, m) for m, size in mix.items() for _ in range(size)])
     n = len(masses) - 1
-    baseline = MaxMinRandomBaseline(None, mix, t, variants)
+    baseline = minimum_accuracy_baseline(None, mix, t, variants)
     tails = [1 - (1 - oracle.at_least(masses, k) ** variants) ** t for k in range(n + 2)]
-    assert baseline.expected_count == close(float(sum(tails[1:])), rel=1e-12)
+    assert baseline.expected * n == close(float(sum(tails[1:])), rel=1e-12)
     for k in range(n + 1):
         single = oracle.at_least(masses, k)
-        assert baseline.p_value(k) == close(float(tails[k]), rel=1e-12)
-        assert baseline.pmf(k) == close(float(tails[k] - tails[k + 1]), rel=1e-10)
-        assert baseline.p_standard(k) == close(float(single**variants), rel=1e-12)
-        assert baseline.union_p(k) == close(min(1.0, float(t * single)), rel=1e-12)
-    critical = [k for k in range(n + 1) if baseline.p_value(k) <= 0.2]
-    assert baseline.critical_count(0.2) == (critical[0] if critical else None)
+        assert baseline.p_value(k / n) == close(float(tails[k]), rel=1e-12)
+        assert baseline.p_standard(k / n) == close(float(single**variants), rel=1e-12)
+        assert baseline.union_p(k / n) == close(min(1.0, float(t * single**variants)), rel=1e-12)
 
 
 @given(st.integers(1, 300), st.floats(0.05, 0.95), st.integers(1, 500), st.data())
@@ -43,32 +41,35 @@ def test_one_variant_is_the_maximum_random_baseline(
     n: int, chance: float, t: int, data: st.DataObject
 ) -> None:
     correct = data.draw(st.integers(0, n))
-    one, plain = MaxMinRandomBaseline(n, chance, t, 1), MaxRandomBaseline(n, chance, t)
-    assert one.expected_accuracy == close(plain.expected_accuracy, rel=1e-12)
-    assert one.log_p_value(correct) == close(plain.log_p_value(correct), rel=1e-9, abs=1e-12)
+    one, plain = minimum_accuracy_baseline(n, chance, t, 1), MaxRandomBaseline(n, chance, t)
+    assert one.expected == close(plain.expected_accuracy, rel=1e-12)
+    # p-values of listed scores end at t * 1e-50
+    assert one.p_value(correct / n) == close(plain.p_value(correct), rel=1e-9, abs=t * 1.01e-50)
     assert one.standard_baseline == close(plain.standard_baseline, rel=1e-12)
 
 
 def test_more_variants_make_the_worst_of_them_worse() -> None:
-    expected = [MaxMinRandomBaseline(100, 0.25, 50, v).expected_accuracy for v in (1, 2, 4, 8)]
+    expected = [minimum_accuracy_baseline(100, 0.25, 50, v).expected for v in (1, 2, 4, 8)]
     assert expected == sorted(expected, reverse=True)
 
 
 def test_simulated_guessers_agree() -> None:
     answers = np.random.default_rng(4).binomial(40, 0.3, (20_000, 25, 3)).min(axis=2).max(axis=1)
-    baseline = MaxMinRandomBaseline(40, 0.3, 25, 3)
-    assert float(answers.mean()) == close(baseline.expected_count, abs=0.05)
-    assert float(answers.std()) == close(baseline.std, abs=0.03)
+    baseline = minimum_accuracy_baseline(40, 0.3, 25, 3)
+    assert float(answers.mean()) == close(40 * baseline.expected, abs=0.05)
+    for correct in (11, 13, 15):
+        assert float((answers >= correct).mean()) == close(
+            baseline.p_value(correct / 40), abs=0.015
+        )
 
 
 def test_the_bound_holds_where_the_variants_are_copies_of_each_other() -> None:
     copies = MaxRandomBaseline(100, 0.5, 200)  # the minimum of equal variants is one of them
-    baseline = MaxMinRandomBaseline(100, 0.5, 200, 4)
+    baseline = minimum_accuracy_baseline(100, 0.5, 200, 4)
     for correct in (60, 65, 70, 75):
-        assert baseline.p_value(correct) < copies.p_value(correct)
-        assert baseline.union_p(correct) >= copies.p_value(correct)
+        assert baseline.p_value(correct / 100) < copies.p_value(correct) <= copies.union_p(correct)
 
 
 def test_no_variant_is_refused() -> None:
     with pytest.raises(ValueError, match="variants must be at least 1"):
-        MaxMinRandomBaseline(10, 0.5, 10, 0)
+        minimum_accuracy_baseline(10, 0.5, 10, 0)
