@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import argparse
 
     from pytest_maxrandom.recorded.choices import ChoiceTable
-    from pytest_maxrandom.recorded.sweep import RecordedSweep
     from pytest_maxrandom.studies.holdout import Trials
+    from pytest_maxrandom.sweeps.answers import Answers
 
 _COLUMNS = {
     "accuracy": "accuracy",
@@ -114,7 +114,7 @@ def require_library() -> None:
         )
 
 
-def read_sweeps(files: list[Path], choices: str | None) -> list[RecordedSweep]:
+def read_sweeps(files: list[Path], choices: str | None) -> list[Answers]:
     """Read all sweeps of some files, with their chances.
 
     Raises
@@ -123,7 +123,7 @@ def read_sweeps(files: list[Path], choices: str | None) -> list[RecordedSweep]:
         If a file is wrong, or a sweep stands in two of them.
     """
     known: int | ChoiceTable | None = None if choices is None else read_choices(choices)
-    sweeps: dict[str, RecordedSweep] = {}
+    sweeps: dict[str, Answers] = {}
     for path in files:
         for sweep in read(path):
             if sweep.claim in sweeps:
@@ -135,12 +135,12 @@ def read_sweeps(files: list[Path], choices: str | None) -> list[RecordedSweep]:
     return list(sweeps.values())
 
 
-def counted_prompts(sweep: RecordedSweep, options: argparse.Namespace) -> RecordedSweep:
+def counted_prompts(sweep: Answers, options: argparse.Namespace) -> Answers:
     """Return the sweep with the prompts that its t counts."""
     return sweep.distinct() if options.conventions == "exact" else sweep
 
 
-def trials_of(sweep: RecordedSweep, options: argparse.Namespace) -> Trials:
+def trials_of(sweep: Answers, options: argparse.Namespace) -> Trials:
     """Split the examples of a sweep as the options say.
 
     Raises

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import count, span
-from pytest_maxrandom.recorded.sweep import RecordedSweep
+from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:
     from pytest_maxrandom.claims.nulls import Guessers
@@ -21,7 +21,7 @@ def changes(
 
     Parameters
     ----------
-    results : RecordedSweep or RecordedMaximum
+    results : Answers or RecordedMaximum
         As they were read: prompts may repeat.
     counts : Counts
         Of the distinct prompts.
@@ -40,15 +40,15 @@ def changes(
 
 
 def _why_n(results: Results, sizes: set[int], n: int) -> str:
-    if not isinstance(results, RecordedSweep) or max(sizes) > n:
+    if not isinstance(results, Answers) or max(sizes) > n:
         return ""
-    ids = len(results.example_ids)
+    ids = len(results.examples)
     if ids < n:
         return f": the results hold {count(ids)} example ids, so ids collide or fewer were scored"
     return ": fewer examples were scored"
 
 
 def _why_t(results: Results, t: int) -> str:
-    if not isinstance(results, RecordedSweep) or t >= len(results.prompt_ids):
+    if not isinstance(results, Answers) or t >= len(results.prompts):
         return ""
-    return f": of {count(len(results.prompt_ids))} prompts so many are distinct"
+    return f": of {count(len(results.prompts))} prompts so many are distinct"

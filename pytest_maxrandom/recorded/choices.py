@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from pytest_maxrandom.errors import RecordedError
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.recorded.sweep import RecordedSweep
+    from pytest_maxrandom.sweeps.answers import Answers
 
 ChoiceTable: TypeAlias = dict[tuple[str, str, int], int]
 """Number of choices by model, task and shots."""
@@ -48,7 +48,7 @@ def read_choices(source: str) -> int | ChoiceTable:
         raise RecordedError(f"{path}: not a CSV file in UTF-8: {error}") from error
 
 
-def with_choices(sweep: RecordedSweep, choices: int | ChoiceTable | None) -> RecordedSweep:
+def with_choices(sweep: Answers, choices: int | ChoiceTable | None) -> Answers:
     """Give a sweep its chances, unless its file told them.
 
     Raises
@@ -66,7 +66,7 @@ def with_choices(sweep: RecordedSweep, choices: int | ChoiceTable | None) -> Rec
             f"{sweep.path}: {sweep.claim}: the file does not tell the number of choices, and "
             f"{found}; give --choices 4, or a CSV file with model, task, shots and choices"
         )
-    return replace(sweep, chances=(Fraction(1, number),) * len(sweep.example_ids))
+    return replace(sweep, chances=(Fraction(1, number),) * len(sweep.examples))
 
 
 def _table(path: Path, rows: csv.DictReader[str]) -> ChoiceTable:

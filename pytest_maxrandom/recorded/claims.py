@@ -36,7 +36,7 @@ class Evidence:
 
     Attributes
     ----------
-    read, results : RecordedSweep or RecordedMaximum
+    read, results : Answers or RecordedMaximum
         As they were read, where prompts may repeat; and distinct prompts, or a published maximum.
     counts : Counts
         Their right answers.
@@ -211,7 +211,7 @@ class RecordedClaim:
             record.published = evidence.published
             record.notes += evidence.notes
             if not isinstance(evidence.results, RecordedMaximum):
-                record.validation_ids = list(evidence.results.example_ids)
+                record.validation_ids = list(evidence.results.examples)
             assert record.recorded is not None
             record.recorded.chances = evidence.mix
         return record

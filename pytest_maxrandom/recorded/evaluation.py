@@ -11,8 +11,8 @@ from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL, judge
 from pytest_maxrandom.flags import find, majority
 from pytest_maxrandom.recorded.permutations import NoPermutations
 from pytest_maxrandom.recorded.seen import seen_of_recorded
-from pytest_maxrandom.recorded.sweep import RecordedSweep
 from pytest_maxrandom.recorded.tables.summary import RecordedMaximum
+from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import ClaimRecord
@@ -24,7 +24,7 @@ def assess_recorded(claim: RecordedClaim, record: ClaimRecord) -> None:
     evidence = claim.evidence
     assert evidence is not None
     counts, sweep = evidence.counts, evidence.results
-    if isinstance(sweep, RecordedSweep):
+    if isinstance(sweep, Answers):
         record.correct_counts = counts.correct.tolist()
         record.new_questions = of_right(
             sweep.correct,
@@ -69,7 +69,7 @@ def _permutation_p(claim: RecordedClaim, record: ClaimRecord) -> float | None:
             t,
             level=level,
             strata=view,
-            groups=sweep.clusters,
+            groups=sweep.groups,
         )
         for view in views
     ]

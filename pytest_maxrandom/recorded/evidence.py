@@ -17,8 +17,8 @@ from pytest_maxrandom.recorded.guessers import (
     of_examples,
 )
 from pytest_maxrandom.recorded.published import PublishedGuessers, published
-from pytest_maxrandom.recorded.sweep import RecordedSweep
 from pytest_maxrandom.suite.recorded import at_shots
+from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:
     from pytest_maxrandom.claims.nulls import Guessers
@@ -48,7 +48,7 @@ def evidence(
 
     Parameters
     ----------
-    results : RecordedSweep or RecordedMaximum
+    results : Answers or RecordedMaximum
         As they were read: prompts may repeat.
     task : RecordedTaskSpec
         What the suite states of them.
@@ -62,7 +62,7 @@ def evidence(
     Contradiction
         Where what is stated and what the results tell do not agree, or do not suffice.
     """
-    tried = results.distinct() if isinstance(results, RecordedSweep) else results
+    tried = results.distinct() if isinstance(results, Answers) else results
     given = _Given(results, tried, Counts.of(tried), task, shots)
     if by_publication:
         return given.by_publication()
@@ -84,8 +84,8 @@ class _Given:
         t = self._t()
         null = self._null(t)
         stated = ["n", "t", "chance"]
-        if isinstance(self.tried, RecordedSweep):
-            stated = ["t"] if t > len(self.tried.prompt_ids) else []
+        if isinstance(self.tried, Answers):
+            stated = ["t"] if t > len(self.tried.prompts) else []
             stated += ["chance"] if self.tried.chances is None else []
         published = self._published(null)
         return self._evidence(null, published, stated, self._stated_chance, self._notes_on_t(t))
@@ -97,8 +97,8 @@ class _Given:
             "n, t and chance are those of the publication; p-values are of the best prompt's "
             f"right answers among the {count(self.counts.n)} examples that it was scored on."
         ]
-        if isinstance(self.tried, RecordedSweep):
-            found = span(self.counts.sizes.tolist()), count(len(self.tried.prompt_ids))
+        if isinstance(self.tried, Answers):
+            found = span(self.counts.sizes.tolist()), count(len(self.tried.prompts))
             if found != (count(null.published_n), count(null.t)):
                 notes.append(f"By the results n is {found[0]} and t is {found[1]}.")
         assert self.task.published is not None
@@ -113,7 +113,7 @@ class _Given:
         chance: Chance | None,
         notes: list[str],
     ) -> Evidence:
-        if isinstance(self.results, RecordedSweep) and isinstance(self.tried, RecordedSweep):
+        if isinstance(self.results, Answers) and isinstance(self.tried, Answers):
             notes = [*notes, *_notes(self.results, self.tried, self.counts)]
         return Evidence(
             read=self.results,
@@ -137,8 +137,8 @@ class _Given:
     @property
     def _chances(self) -> tuple[Fraction, ...] | None:
         told, stated = self.tried, self._stated_chance
-        if isinstance(told, RecordedSweep):
-            one, n = None, len(told.example_ids)
+        if isinstance(told, Answers):
+            one, n = None, len(told.examples)
             if told.chances is not None:
                 return told.chances
         else:
@@ -166,8 +166,8 @@ class _Given:
 
     def _t(self) -> int:
         stated = None if self.task.t is None else self._stated(("t",), self.task.t)
-        if isinstance(self.tried, RecordedSweep):
-            found: int | None = len(self.tried.prompt_ids)
+        if isinstance(self.tried, Answers):
+            found: int | None = len(self.tried.prompts)
         else:
             found = self.tried.t
         t = found if stated is None else stated
@@ -196,9 +196,9 @@ class _Given:
                 f"found {chances(self.task.chance)}, but by the results it is {chances(told)}; "
                 "remove it, or give it in `published` to have both compared",
             )
-        if isinstance(self.tried, RecordedSweep) and self.tried.chances is not None:
+        if isinstance(self.tried, Answers) and self.tried.chances is not None:
             return of_examples(self.tried, self.counts, t)
-        told_alike = None if isinstance(self.tried, RecordedSweep) else self.tried.chance
+        told_alike = None if isinstance(self.tried, Answers) else self.tried.chance
         chance = told_alike or self._stated_chance
         if chance is None:
             raise Contradiction(
@@ -229,10 +229,10 @@ class _Given:
         )
 
     def _notes_on_t(self, t: int) -> list[str]:
-        if not isinstance(self.tried, RecordedSweep):
+        if not isinstance(self.tried, Answers):
             return ["n, t and the best prompt's right answers are as published: nothing was "
                     "counted."]  # fmt: skip
-        held = len(self.tried.prompt_ids)
+        held = len(self.tried.prompts)
         if t > held:
             return [f"t = {count(t)} is stated; the results are of {count(held)} distinct prompts."]
         return [
@@ -241,7 +241,7 @@ class _Given:
         ]
 
 
-def _notes(read: RecordedSweep, tried: RecordedSweep, counts: Counts) -> list[str]:
+def _notes(read: Answers, tried: Answers, counts: Counts) -> list[str]:
     """Say what a reader must know of a sweep."""
     notes = list(read.notes)
     if not counts.shared_n:
@@ -251,5 +251,5 @@ def _notes(read: RecordedSweep, tried: RecordedSweep, counts: Counts) -> list[st
             "examples of its prompt."
         )
     others = f", the first of {count(counts.tied)} with this accuracy" if counts.tied > 1 else ""
-    notes.append(f"The best prompt is {tried.prompt_ids[counts.best]!r} in the results{others}.")
+    notes.append(f"The best prompt is {tried.prompts[counts.best]!r} in the results{others}.")
     return notes

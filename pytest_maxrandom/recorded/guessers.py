@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.recorded.sources import Results
-    from pytest_maxrandom.recorded.sweep import RecordedSweep
     from pytest_maxrandom.stats.chances import Groups
     from pytest_maxrandom.suite.recorded import Chance
+    from pytest_maxrandom.sweeps.answers import Answers
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,12 +110,12 @@ def alike(counts: Counts, chance: Chance, t: int) -> Guessers:
     return _guessers([chance_groups(chance, int(n)) for n in sizes], kinds, counts, t)
 
 
-def of_examples(sweep: RecordedSweep, counts: Counts, t: int) -> Guessers:
+def of_examples(sweep: Answers, counts: Counts, t: int) -> Guessers:
     """Return guessers by the chance of each example that a prompt was scored on.
 
     Parameters
     ----------
-    sweep : RecordedSweep
+    sweep : Answers
         Must tell the chances.
     counts, t
         As in `alike`.

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pytest_maxrandom.recorded.sweep import RecordedSweep
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
+from pytest_maxrandom.sweeps.answers import Answers
 from pytest_maxrandom.sweeps.labels import RECURRING
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def strata(results: Results, chances: Sequence[Fraction] | None) -> list[NDArray
 
     Parameters
     ----------
-    results : RecordedSweep or RecordedMaximum
+    results : Answers or RecordedMaximum
         Must hold answers and right answers.
     chances : sequence of Fraction, optional
         Per example the chance of one guess.
@@ -69,7 +69,7 @@ def strata(results: Results, chances: Sequence[Fraction] | None) -> list[NDArray
     NoPermutations
         If it is not known what can be shuffled.
     """
-    if not isinstance(results, RecordedSweep) or results.answers is None or results.gold is None:
+    if not isinstance(results, Answers) or results.answers is None or results.gold is None:
         raise NoPermutations("it is not told which answers were given and which are right")
     if chances is None:
         raise NoPermutations("it is not told how many choices each example has")
@@ -102,7 +102,7 @@ def _nearly_one(gold: Sequence[frozenset[int]]) -> bool:
     return max(times.values(), default=0) >= _NEARLY * len(gold)
 
 
-def _unknown(results: RecordedSweep, members: list[int], number: Fraction) -> str:
+def _unknown(results: Answers, members: list[int], number: Fraction) -> str:
     many = len(_right(results, members))
     if results.offered is not None:
         return (
@@ -116,7 +116,7 @@ def _unknown(results: RecordedSweep, members: list[int], number: Fraction) -> st
     )
 
 
-def _parts(results: RecordedSweep, members: list[int], number: Fraction) -> _Parts:
+def _parts(results: Answers, members: list[int], number: Fraction) -> _Parts:
     """Return what can be exchanged among examples with as many choices."""
     if results.offered is not None:
         return _Parts(_recurring(members, [results.offered[place] for place in members]), [])
@@ -129,7 +129,7 @@ def _parts(results: RecordedSweep, members: list[int], number: Fraction) -> _Par
 
 
 def _told_apart(
-    results: RecordedSweep, members: list[int], number: Fraction, shares: Sequence[float]
+    results: Answers, members: list[int], number: Fraction, shares: Sequence[float]
 ) -> tuple[list[list[int]], list[int]]:
     """Return examples whose right answers are given in place of each other, and all others."""
     found: list[list[int]] = []
@@ -148,7 +148,7 @@ def _told_apart(
     return found, never
 
 
-def _confused(results: RecordedSweep, members: list[int], share: float) -> list[list[int]]:
+def _confused(results: Answers, members: list[int], share: float) -> list[list[int]]:
     """Put together examples whose right answers are given in place of each other often enough."""
     assert results.gold is not None
     right = _right(results, members)
@@ -162,15 +162,13 @@ def _confused(results: RecordedSweep, members: list[int], share: float) -> list[
     return list(groups.values())
 
 
-def _seen(results: RecordedSweep, members: list[int]) -> frozenset[int]:
+def _seen(results: Answers, members: list[int]) -> frozenset[int]:
     """Return all labels that are right, or given often enough not to be stray."""
     given = (each for _, each in _given(results, members, _OFTEN[0]))
     return _right(results, members).union(*given)
 
 
-def _given(
-    results: RecordedSweep, members: list[int], share: float
-) -> Iterator[tuple[int, list[int]]]:
+def _given(results: Answers, members: list[int], share: float) -> Iterator[tuple[int, list[int]]]:
     """Yield each right label, and what is given often enough where it is right."""
     assert results.answers is not None
     assert results.gold is not None
@@ -196,7 +194,7 @@ def _united(sets: Iterable[frozenset[int]]) -> dict[int, int]:
     return {label: min(union) for label, union in unions.items()}
 
 
-def _by_answers(results: RecordedSweep, members: list[int], number: Fraction) -> list[list[int]]:
+def _by_answers(results: Answers, members: list[int], number: Fraction) -> list[list[int]]:
     """Put together examples to which the same answers were given, as many as there are choices.
 
     Right answers play no part in it, so guessers cannot look knowing. None are put together where
@@ -219,13 +217,13 @@ def _recurring(members: Sequence[int], kinds: Sequence[Hashable]) -> list[list[i
     return [part for part in parts.values() if len(part) >= RECURRING or len(parts) == 1]
 
 
-def _right(results: RecordedSweep, members: Iterable[int]) -> frozenset[int]:
+def _right(results: Answers, members: Iterable[int]) -> frozenset[int]:
     """Return all labels that are right in one of the examples."""
     assert results.gold is not None
     return frozenset().union(*(results.gold[place] for place in members))
 
 
-def _several(results: RecordedSweep, members: Iterable[int]) -> bool:
+def _several(results: Answers, members: Iterable[int]) -> bool:
     """Tell whether examples have different right answers."""
     assert results.gold is not None
     return len({results.gold[place] for place in members}) > 1

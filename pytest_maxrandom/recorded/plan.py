@@ -10,9 +10,9 @@ from pytest_maxrandom.errors import Problem, RecordedError, SuiteError, did_you_
 from pytest_maxrandom.recorded.claims import RecordedClaim, claim_name
 from pytest_maxrandom.recorded.evidence import Contradiction, evidence
 from pytest_maxrandom.recorded.sources import Meant, locate, read_results
-from pytest_maxrandom.recorded.sweep import RecordedSweep
 from pytest_maxrandom.suite.recorded import StatedShots
 from pytest_maxrandom.suite.spec import claimed
+from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -168,7 +168,7 @@ class _Planner:
             return None
         reason = judged.untestable or judged.unchanged
         # Labels that an old file lacks must not cost a claim its usual half in silence.
-        unshown = isinstance(results, RecordedSweep) and results.unshown
+        unshown = isinstance(results, Answers) and results.unshown
         lost = unshown and judged.untestable is not None
         usual = self._asserted(task, None, shuffled=lost)
         if reason is not None and usual.permutation_p is not None:

@@ -13,8 +13,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from pytest_maxrandom.errors import RecordedError, dotted
 from pytest_maxrandom.recorded.lines import VERSION, AnswerLine, PromptLine
-from pytest_maxrandom.recorded.sweep import RecordedSweep
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
+from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,7 +100,7 @@ class _Claim:
             )
         return column
 
-    def sweep(self, path: Path) -> RecordedSweep:
+    def sweep(self, path: Path) -> Answers:
         """Return all that was gathered."""
         shape = (len(self.prompts), len(self.columns))
         most = max(choices for _, choices in self.gold)
@@ -119,14 +119,14 @@ class _Claim:
         digests = tuple(digest for digest, _ in self.prompts)
         line = self.first
         quantized = "" if line.quantization == "none" else f" ({line.quantization})"
-        return RecordedSweep(
+        return Answers(
             path=path,
             claim=line.claim,
             model=line.model + quantized,
             task=line.task,
             shots=line.shots,
-            prompt_ids=digests,
-            example_ids=tuple(self.columns),
+            prompts=digests,
+            examples=tuple(self.columns),
             identities=digests,
             demonstration_ids=tuple(shown for _, shown in self.prompts),
             correct=correct,
@@ -175,7 +175,7 @@ def _floats(values: list[float | None]) -> list[float]:
     return [-np.inf if value is None else value for value in values]
 
 
-def read_predictions(path: Path) -> list[RecordedSweep]:
+def read_predictions(path: Path) -> list[Answers]:
     """Read the sweeps of all claims, in the order of their first lines.
 
     Raises

@@ -9,10 +9,10 @@ from pytest_maxrandom.errors import RecordedError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.recorded.sweep import RecordedSweep
+    from pytest_maxrandom.sweeps.answers import Answers
 
 
-def read(path: Path) -> list[RecordedSweep]:
+def read(path: Path) -> list[Answers]:
     """Read all sweeps of a file; its name's ending tells the kind.
 
     Parameters

@@ -9,15 +9,15 @@ import numpy as np
 from pytest_maxrandom.errors import RecordedError
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.recorded.sweep import RecordedSweep
+    from pytest_maxrandom.sweeps.answers import Answers
 
 
-def refuse_equal_scores(sweep: RecordedSweep) -> None:
+def refuse_equal_scores(sweep: Answers) -> None:
     """Refuse a sweep whose scores tell no choice from another.
 
     Parameters
     ----------
-    sweep : RecordedSweep
+    sweep : Answers
         Is let pass where it holds no log-likelihoods.
 
     Raises
@@ -38,7 +38,7 @@ def refuse_equal_scores(sweep: RecordedSweep) -> None:
         )
 
 
-def refuse_cut_short(sweep: RecordedSweep) -> None:
+def refuse_cut_short(sweep: Answers) -> None:
     """Refuse a sweep in which a prompt lacks more examples than it can have shown.
 
     Raises
@@ -51,8 +51,8 @@ def refuse_cut_short(sweep: RecordedSweep) -> None:
     most, least = int(sizes.argmax()), int(sizes.argmin())
     if sizes[most] - sizes[least] > sweep.shots:
         raise RecordedError(
-            f"{sweep.path}: {sweep.claim}: prompt {sweep.prompt_ids[least]!r} was scored on "
-            f"{sizes[least]} examples and {sweep.prompt_ids[most]!r} on {sizes[most]}, and prompts "
+            f"{sweep.path}: {sweep.claim}: prompt {sweep.prompts[least]!r} was scored on "
+            f"{sizes[least]} examples and {sweep.prompts[most]!r} on {sizes[most]}, and prompts "
             f"that leave out their own demonstrations differ by {sweep.shots} at most; finish the "
             "run that was cut short, leave its prompt out, or say `ragged: true` in `results`"
         )

@@ -8,8 +8,8 @@ import numpy as np
 
 from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
 from pytest_maxrandom.flags.seen import Outcome, Seen
-from pytest_maxrandom.recorded.sweep import RecordedSweep
 from pytest_maxrandom.stats.chances import choices_of
+from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:
     from pytest_maxrandom.claims.verdict import Verdict
@@ -31,7 +31,7 @@ def seen_of_recorded(claim: RecordedClaim, verdict: Verdict) -> Seen:
     counts = evidence.counts
     read = evidence.read
     best = counts.best
-    if isinstance(read, RecordedSweep):
+    if isinstance(read, Answers):
         first = list(dict.fromkeys(read.identities))
         best = read.identities.index(first[counts.best])
     outcome = Outcome(
@@ -47,7 +47,7 @@ def seen_of_recorded(claim: RecordedClaim, verdict: Verdict) -> Seen:
     others = [
         _seen(other, other.evidence, None)
         for other in claim.others
-        if other.evidence is not None and isinstance(other.evidence.read, RecordedSweep)
+        if other.evidence is not None and isinstance(other.evidence.read, Answers)
     ]
     return _seen(claim, evidence, outcome, tuple(others))
 
@@ -59,7 +59,7 @@ def _seen(
     others: tuple[Seen, ...] = (),
 ) -> Seen:
     read, null = evidence.read, evidence.null
-    if not isinstance(read, RecordedSweep):
+    if not isinstance(read, Answers):
         nothing = np.zeros((0, 0), dtype=np.bool_)
         return Seen(
             model=_name(claim),
@@ -73,26 +73,16 @@ def _seen(
             chance=null.chance,
             outcome=outcome,
         )
-    return Seen(
+    return Seen.of(
+        read,
         model=_name(claim),
-        shots=read.shots,
         t=null.t,
-        prompts=read.prompt_ids,
-        identities=read.identities,
-        examples=read.example_ids,
-        correct=read.correct,
-        evaluated=read.evaluated,
         chance=null.chance,
         choices=_choices(read),
-        choices_shown=not read.choices_counted,
         declared_chance=evidence.declared_chance,
         declared_n=evidence.declared_n,
-        answers=read.answers,
-        gold=read.gold,
-        labels=read.labels,
         comparable=bool(read.labels),
-        log_likelihoods=read.log_likelihoods,
-        asked=len(read.prompt_ids),
+        asked=len(read.prompts),
         outcome=outcome,
         others=others,
     )
@@ -104,7 +94,7 @@ def _name(claim: RecordedClaim) -> str:
     return name if label is None else f"{name} ({label})"
 
 
-def _choices(read: RecordedSweep) -> tuple[int, ...] | None:
+def _choices(read: Answers) -> tuple[int, ...] | None:
     if read.chances is None:
         return None
     right = [1] * len(read.chances) if read.gold is None else [*map(len, read.gold)]

@@ -23,11 +23,11 @@ from pytest_maxrandom.suite.recorded import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.recorded.sweep import RecordedSweep
     from pytest_maxrandom.recorded.tables.summary import RecordedMaximum
     from pytest_maxrandom.suite.base import Spec
+    from pytest_maxrandom.sweeps.answers import Answers
 
-    Results: TypeAlias = RecordedSweep | RecordedMaximum
+    Results: TypeAlias = Answers | RecordedMaximum
 
 _VARIABLE = re.compile(r"\$\{(?P<name>\w+)(:-(?P<default>[^}]*))?\}")
 
@@ -109,7 +109,7 @@ def read_results(spec: ResultsSpec, path: Path, meant: Meant) -> list[Results]:
     raise RecordedError(f"{path}: no reader of the format {spec.format}")
 
 
-def _whole(sweeps: list[RecordedSweep], spec: WholeSweeps) -> list[Results]:
+def _whole(sweeps: list[Answers], spec: WholeSweeps) -> list[Results]:
     for sweep in sweeps if not spec.ragged else ():
         refuse_cut_short(sweep)
     return [*sweeps]

@@ -204,14 +204,14 @@ def test_inspect_logs_of_both_kinds_are_one_sweep() -> None:
     pytest.importorskip("backports.zstd")
     [sweep] = read_inspect(INSPECT_LOGS / "sweep")
     assert sweep.claim == "addition[mockllm/model-2shot]"
-    assert sweep.example_ids == ("1", "2", "3", "4")
+    assert sweep.examples == ("1", "2", "3", "4")
     # make.py has the model answer BA-B, BACB and BA-B; B is right.
     assert sorted(sweep.correct.tolist()) == [[True, False, False, True]] * 3
     assert sweep.chances == (Fraction(1, 3),) * 4
     assert len(set(sweep.identities)) == 2
     accuracies = [
         inspect_results(path)["choice"]
-        for name in sweep.prompt_ids
+        for name in sweep.prompts
         for path in INSPECT_LOGS.glob(f"sweep/{name}.*")
     ]
     assert sweep.correct.mean(axis=1).tolist() == accuracies

@@ -12,9 +12,11 @@ from pytest_maxrandom.errors import ClaimFailed, MaxRandomError, SweepError
 from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps
 from pytest_maxrandom.hooks.items.means import drop_model, means
 from pytest_maxrandom.hooks.progress import Progress
-from pytest_maxrandom.studies.arms.answers import ArmAnswers
+from pytest_maxrandom.studies.arms.answers import beside
 from pytest_maxrandom.studies.arms.planned import Recorded, Sweeps
 from pytest_maxrandom.studies.arms.reduction import difference
+from pytest_maxrandom.sweeps.answers import of_predictions
+from pytest_maxrandom.sweeps.labels import label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord
     from pytest_maxrandom.studies.arms.planned import PlannedComparison, PlannedContamination, Sides
     from pytest_maxrandom.studies.arms.reduction import Difference
+    from pytest_maxrandom.sweeps.answers import Answers
     from pytest_maxrandom.sweeps.sweep import Sweep
 
 
@@ -44,6 +47,7 @@ class ArmsItem(SuiteItem):
     ) -> None:
         super().__init__(planned=planned, **kwargs)
         self.sides = sides
+        self._answers: dict[int, Answers] = {}
         self.sweeps = [
             claim
             for side in sides
@@ -68,7 +72,7 @@ class ArmsItem(SuiteItem):
 
     def teardown(self) -> None:
         """Free the memory of a model that had to be loaded for this."""
-        self.__dict__.pop("_answers", None)
+        self._answers.clear()
         if self.sweeps:
             drop_model(self.config)
 
@@ -87,16 +91,15 @@ class ArmsItem(SuiteItem):
         # One arm after the other, so that no model is loaded twice.
         first = [self._swept(claim) for claim in side.first]
         second = [self._swept(claim) for claim in side.second]
-        return difference([one.beside(two) for one, two in zip(first, second, strict=True)])
+        return difference([beside(one, two) for one, two in zip(first, second, strict=True)])
 
-    def _swept(self, claim: PlannedClaim) -> ArmAnswers:
+    def _swept(self, claim: PlannedClaim) -> Answers:
         """Return what the store has, or else sweep; arms that stand twice are swept once."""
-        answers: dict[int, ArmAnswers] = self.__dict__.setdefault("_answers", {})
-        if id(claim) not in answers:
-            answers[id(claim)] = self._sweep(claim)
-        return answers[id(claim)]
+        if id(claim) not in self._answers:
+            self._answers[id(claim)] = self._sweep(claim)
+        return self._answers[id(claim)]
 
-    def _sweep(self, claim: PlannedClaim) -> ArmAnswers:
+    def _sweep(self, claim: PlannedClaim) -> Answers:
         where = f"{self.name} {claim.arm.name}"
         if self.sides[0].replicates > 1:
             where += f" {claim.replicate + 1} of {self.sides[0].replicates}"
@@ -109,7 +112,12 @@ class ArmsItem(SuiteItem):
             message = f"the arm {claim.arm.name!r} has no results: {error}"
             raise SweepError(message) from error
         self.record.warnings = list(dict.fromkeys([*self.record.warnings, *evaluation.warnings]))
-        return ArmAnswers.of(claim.cell.prompt_set, sweep.predictions)
+        return of_predictions(
+            sweep.predictions,
+            label(claim.cell.prompt_set.validation),
+            model=claim.model.name,
+            shots=claim.cell.shots,
+        )
 
     def _add_arithmetic(self, sweep: Sweep) -> None:
         """Refuse arms on different processors: their difference may be that of the arithmetic."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pytest_maxrandom.stats.gold import hits
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
+from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,21 +22,15 @@ _MOST_CHOICES = 1_000_000
 """Numbers from here on are no choices, but were never filled in."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Answers:
-    """The fields of a `RecordedSweep` with the same names."""
-
-    correct: NDArray[np.bool_]
-    evaluated: NDArray[np.bool_]
-    chances: tuple[Fraction, ...] | None
-    answers: NDArray[np.int64] | None
-    gold: tuple[frozenset[int], ...] | None
-    labels: tuple[str, ...]
-    log_likelihoods: NDArray[np.float64] | None
-
-
-def read_answers(arrays: Arrays, prompts: Sequence[str], examples: Sequence[str]) -> Answers:
+def read_answers(
+    arrays: Arrays, prompts: tuple[str, ...], examples: tuple[str, ...], **whose: Any
+) -> Answers:
     """Read the answers of prompts to examples, given their ids.
+
+    Parameters
+    ----------
+    **whose
+        What else is known of them: the other fields of `Answers`.
 
     Raises
     ------
@@ -54,6 +48,8 @@ def read_answers(arrays: Arrays, prompts: Sequence[str], examples: Sequence[str]
     if choices is not None:
         reader.check_choices(choices, answers, gold, scores, evaluated)
     return Answers(
+        prompts=prompts,
+        examples=examples,
         correct=correct,
         evaluated=evaluated,
         chances=None if choices is None else _chances(choices, gold),
@@ -61,6 +57,8 @@ def read_answers(arrays: Arrays, prompts: Sequence[str], examples: Sequence[str]
         gold=gold,
         labels=_labels(answers, gold, choices),
         log_likelihoods=scores,
+        choices_counted=choices is not None and scores is None,
+        **whose,
     )
 
 

@@ -33,7 +33,6 @@ from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.arrays.answers import read_answers
 from pytest_maxrandom.recorded.arrays.arrays import Arrays
 from pytest_maxrandom.recorded.refusals import refuse_equal_scores
-from pytest_maxrandom.recorded.sweep import RecordedSweep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,10 +40,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from pytest_maxrandom.sweeps.answers import Answers
+
 _KEY = re.compile(r"(?P<task>.+)__(?P<shots>\d+)__(correct|answers)")
 
 
-def read_npz(path: Path) -> list[RecordedSweep]:
+def read_npz(path: Path) -> list[Answers]:
     """Read all sweeps of an archive, in its order.
 
     Raises
@@ -92,7 +93,7 @@ def _read(archive: Mapping[str, NDArray[np.generic]], name: str, path: Path) -> 
         ) from error
 
 
-def _sweep(arrays: Arrays, task: str, shots: int) -> RecordedSweep:
+def _sweep(arrays: Arrays, task: str, shots: int) -> Answers:
     model = arrays.path.stem.removeprefix("correct_")
     prompt_ids = tuple(arrays.ids("prompt_ids", 1).tolist())
     example_ids = tuple(arrays.ids("example_ids", 1).tolist())
@@ -109,25 +110,17 @@ def _sweep(arrays: Arrays, task: str, shots: int) -> RecordedSweep:
                 "name says",
             )
     demonstrations = tuple(tuple(row) for row in shown.tolist())
-    answers = read_answers(arrays, prompt_ids, example_ids)
-    sweep = RecordedSweep(
+    sweep = read_answers(
+        arrays,
+        prompt_ids,
+        example_ids,
         path=arrays.path,
         claim=f"{task}[{model}-{shots}shot]",
         model=model,
         task=task,
         shots=shots,
-        prompt_ids=prompt_ids,
-        example_ids=example_ids,
         identities=tuple(map(repr, demonstrations)) if shots else prompt_ids,
         demonstration_ids=demonstrations,
-        correct=answers.correct,
-        evaluated=answers.evaluated,
-        chances=answers.chances,
-        choices_counted=answers.chances is not None and answers.log_likelihoods is None,
-        answers=answers.answers,
-        gold=answers.gold,
-        labels=answers.labels,
-        log_likelihoods=answers.log_likelihoods,
         clusters=_clusters(arrays, example_ids),
     )
     refuse_equal_scores(sweep)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.recorded.logs.inspect_files import InspectLog
     from pytest_maxrandom.recorded.logs.json_files import Object
-    from pytest_maxrandom.recorded.sweep import RecordedSweep
+    from pytest_maxrandom.sweeps.answers import Answers
 
 _SHOTS = ("fewshot", "few_shot", "num_fewshot", "n_fewshot", "shots", "num_shots", "n_shots")
 """Arguments of tasks that may tell the number of demonstrations."""
@@ -42,7 +42,7 @@ def read_inspect(
     scorer: str | None = None,
     shots: int | None = None,
     cluster: str | None = None,
-) -> list[RecordedSweep]:
+) -> list[Answers]:
     """Read the sweeps of all runs in a folder and the folders in it.
 
     Parameters
@@ -58,7 +58,7 @@ def read_inspect(
 
     Returns
     -------
-    list of RecordedSweep
+    list of Answers
         One for each model, task and number of shots, with one prompt for each run, in the order of
         time. Runs with the same arguments and the same messages have the same identity.
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.recorded.logs.lm_eval_samples import Sample
-    from pytest_maxrandom.recorded.sweep import RecordedSweep
+    from pytest_maxrandom.sweeps.answers import Answers
 
 _TIME = r"_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)"
 _SAMPLES = re.compile(rf"samples_(.+){_TIME}\.jsonl")
@@ -35,7 +35,7 @@ _TOLERANCE = 1e-6
 
 def read_lm_eval(
     path: Path, *, metric: str | None = None, cluster: str | None = None
-) -> list[RecordedSweep]:
+) -> list[Answers]:
     """Read the sweeps of all runs in a folder and the folders in it.
 
     Parameters
@@ -50,7 +50,7 @@ def read_lm_eval(
 
     Returns
     -------
-    list of RecordedSweep
+    list of Answers
         One for each model, task and number of shots, with one prompt for each run, in the order of
         time. Runs of one model with equal ``task_hashes`` have the same identity.
 

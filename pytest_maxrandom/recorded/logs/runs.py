@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.recorded.sweep import RecordedSweep
+from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,7 +122,7 @@ def cluster_of(data: object, key: str | None, where: str) -> str | None:
     )
 
 
-def gather(path: Path, runs: Sequence[LoggedRun]) -> list[RecordedSweep]:
+def gather(path: Path, runs: Sequence[LoggedRun]) -> list[Answers]:
     """Make a sweep of all runs with the same model, task and shots, in the order of their firsts.
 
     Parameters
@@ -143,7 +143,7 @@ def gather(path: Path, runs: Sequence[LoggedRun]) -> list[RecordedSweep]:
     return [_sweep(path, each) for each in sweeps.values()]
 
 
-def _sweep(path: Path, runs: list[LoggedRun]) -> RecordedSweep:
+def _sweep(path: Path, runs: list[LoggedRun]) -> Answers:
     first = runs[0]
     columns = {answer.id: column for column, answer in enumerate(first.answers)}
     table: _Table = []
@@ -154,14 +154,14 @@ def _sweep(path: Path, runs: list[LoggedRun]) -> RecordedSweep:
     correct = np.array([[answer.correct for answer in row] for row in table])
     chances = [answer.chance for answer in first.answers]
     clusters = tuple(answer.cluster for answer in first.answers if answer.cluster is not None)
-    return RecordedSweep(
+    return Answers(
         path=path,
         claim=f"{first.task}[{first.model}-{first.shots}shot]",
         model=first.model,
         task=first.task,
         shots=first.shots,
-        prompt_ids=tuple(run.name for run in runs),
-        example_ids=tuple(columns),
+        prompts=tuple(run.name for run in runs),
+        examples=tuple(columns),
         identities=tuple(run.identity for run in runs),
         demonstration_ids=((),) * len(runs),
         correct=correct,

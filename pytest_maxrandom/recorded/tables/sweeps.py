@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from pytest_maxrandom.errors import listed, quoted
-from pytest_maxrandom.recorded.sweep import RecordedSweep
 from pytest_maxrandom.recorded.tables.cells import as_id, as_list, as_number
 from pytest_maxrandom.recorded.tables.grid import Grid, shown
 from pytest_maxrandom.stats.gold import hits
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
+from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -56,7 +56,7 @@ class Table:
     def _optional(self, role: str, parse: Callable[[str], T]) -> Values[T] | None:
         return self._rows.read(role, parse) if role in self._rows.columns else None
 
-    def sweep(self, owner: Owner, members: NDArray[np.int64], *, ragged: bool) -> RecordedSweep:
+    def sweep(self, owner: Owner, members: NDArray[np.int64], *, ragged: bool) -> Answers:
         """Return the sweep of some rows.
 
         Parameters
@@ -95,14 +95,14 @@ class Table:
             if answer_of_row is None
             else np.array([number[text] for text in texts])[answer_of_row]
         )
-        return RecordedSweep(
+        return Answers(
             path=self._rows.path,
             claim=str(owner),
             model=owner.model,
             task=owner.task,
             shots=owner.shots,
-            prompt_ids=grid.prompts,
-            example_ids=grid.examples,
+            prompts=grid.prompts,
+            examples=grid.examples,
             identities=grid.prompts,
             demonstration_ids=((),) * len(grid.prompts),
             correct=grid.filled(self._right(grid, answers, right, labels), empty=False),
@@ -132,15 +132,17 @@ class Table:
             return None
         return [frozenset({texts[each]}) for each in gold.tolist()]
 
-    def _offered(self, grid: Grid, gold: Sequence[frozenset[str]] | None) -> tuple[int, ...] | None:
-        """Return numbers of the lists of choices; None where they do not hold what is right."""
+    def _offered(
+        self, grid: Grid, gold: Sequence[frozenset[str]] | None
+    ) -> tuple[tuple[str, ...], ...] | None:
+        """Return the lists of choices, sorted; None where they do not hold what is right."""
         if self._listed is None or gold is None:
             return None
         sets = grid.of_examples(self._listed)
         if not all(own and right <= own for right, own in zip(gold, sets, strict=True)):
             return None
-        number = {own: place for place, own in enumerate(dict.fromkeys(sets))}
-        return tuple(number[own] for own in sets)
+        listed = {own: tuple(sorted(own or ())) for own in sets}
+        return tuple(listed[own] for own in sets)
 
     def _right(
         self,

@@ -16,7 +16,7 @@ from pytest_maxrandom.recorded.tables.whose import owners
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.recorded.sweep import RecordedSweep
+    from pytest_maxrandom.sweeps.answers import Answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def read_table(
     task: str | None = None,
     shots: int | None = None,
     ragged: bool = False,
-) -> list[RecordedSweep]:
+) -> list[Answers]:
     """Read the sweeps of a table, in the order of their first rows.
 
     Parameters

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.prompts.sampling import PromptSet
-    from pytest_maxrandom.recorded.sweep import RecordedSweep
-    from pytest_maxrandom.sweeps.predictions import Predictions
+    from pytest_maxrandom.sweeps.answers import Answers
 
 
 class Unpaired(ValueError):
@@ -90,45 +89,19 @@ def check_prompts(first: PromptSet, second: PromptSet) -> None:
         raise Unpaired("the one has demonstrations from the validation set, the other has not")
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class ArmAnswers:
-    """The answers of one arm in one replicate; shapes as in `PairedAnswers`."""
-
-    examples: tuple[str, ...]
-    correct: NDArray[np.bool_]
-    evaluated: NDArray[np.bool_]
-    prompts: tuple[str, ...]
-    clusters: tuple[str | None, ...] | None
-
-    @classmethod
-    def of(cls, prompt_set: PromptSet, predictions: Predictions) -> ArmAnswers:
-        """Return which predictions of a sweep are right."""
-        examples = tuple(example.id for example in prompt_set.validation)
-        places = {name: place for place, name in enumerate(examples)}
-        evaluated = np.zeros((len(predictions.prompts), len(examples)), dtype=np.bool_)
-        correct = np.zeros_like(evaluated)
-        for row, prompt in enumerate(predictions.prompts):
-            columns = [places[example.id] for example in prompt.examples]
-            answers = zip(prompt.chosen, prompt.examples, strict=True)
-            correct[row, columns] = [choice in example.right for choice, example in answers]
-            evaluated[row, columns] = True
-        clusters = tuple(example.cluster for example in prompt_set.validation)
-        return cls(
-            examples,
-            correct,
-            evaluated,
-            tuple(prompt.prompt.digest for prompt in predictions.prompts),
-            clusters if any(own is not None for own in clusters) else None,
-        )
-
-    def beside(self, other: ArmAnswers) -> PairedAnswers:
-        """Put the answers of two arms side by side, of prompts that `check_prompts` has paired."""
-        return PairedAnswers(
-            self.examples, self.correct, other.correct, self.evaluated, self.prompts, self.clusters
-        )
+def beside(first: Answers, second: Answers) -> PairedAnswers:
+    """Put the answers of two arms side by side, of prompts that `check_prompts` has paired."""
+    return PairedAnswers(
+        first.examples,
+        first.correct,
+        second.correct,
+        first.evaluated,
+        first.identities,
+        first.clusters,
+    )
 
 
-def paired_sweeps(first: RecordedSweep, second: RecordedSweep) -> PairedAnswers:
+def paired_sweeps(first: Answers, second: Answers) -> PairedAnswers:
     """Put two recorded sweeps side by side; nothing that only one of them has is left out silently.
 
     Prompts are paired by what makes them the prompts that they are; where arms write prompts
@@ -140,14 +113,14 @@ def paired_sweeps(first: RecordedSweep, second: RecordedSweep) -> PairedAnswers:
         Where the two do not hold the same prompts, examples and answers.
     """
     sweeps = first, second
-    rows = _same("prompt", sweeps, [each.prompt_ids for each in sweeps], _prompts(first, second))
-    examples = [each.example_ids for each in sweeps]
+    rows = _same("prompt", sweeps, [each.prompts for each in sweeps], _prompts(first, second))
+    examples = [each.examples for each in sweeps]
     columns = _same("example", sweeps, examples, examples)
     for row, other in enumerate(rows):
         shown = first.demonstration_ids[row], second.demonstration_ids[other]
         if all(shown) and shown[0] != shown[1]:
             raise Unpaired(
-                f"prompt {first.prompt_ids[row]!r} shows other demonstrations in {_where(second)} "
+                f"prompt {first.prompts[row]!r} shows other demonstrations in {_where(second)} "
                 f"than in {_where(first)}"
             )
     cells = np.ix_(rows, columns)
@@ -157,11 +130,11 @@ def paired_sweeps(first: RecordedSweep, second: RecordedSweep) -> PairedAnswers:
         row, column = odd[0]
         only = first if first.evaluated[row, column] else second
         raise Unpaired(
-            f"prompt {first.prompt_ids[row]!r} was evaluated on example "
-            f"{first.example_ids[column]!r} in {_where(only)} only"
+            f"prompt {first.prompts[row]!r} was evaluated on example "
+            f"{first.examples[column]!r} in {_where(only)} only"
         )
     return PairedAnswers(
-        first.example_ids,
+        first.examples,
         first.correct,
         second.correct[cells],
         evaluated,
@@ -171,8 +144,8 @@ def paired_sweeps(first: RecordedSweep, second: RecordedSweep) -> PairedAnswers:
 
 
 def _clusters(
-    first: RecordedSweep, second: RecordedSweep, columns: Sequence[int]
-) -> tuple[str, ...] | None:
+    first: Answers, second: Answers, columns: Sequence[int]
+) -> tuple[str | None, ...] | None:
     """Return the clusters of the first sweep's examples, which either file may tell."""
     others = None if second.clusters is None else tuple(second.clusters[k] for k in columns)
     if first.clusters is None or others is None:
@@ -181,17 +154,17 @@ def _clusters(
     odd = next((place for place, (own, other) in enumerate(pairs) if own != other), None)
     if odd is not None:
         raise Unpaired(
-            f"example {first.example_ids[odd]!r} belongs to the cluster {pairs[odd][0]!r} in "
+            f"example {first.examples[odd]!r} belongs to the cluster {pairs[odd][0]!r} in "
             f"{_where(first)} and to {pairs[odd][1]!r} in {_where(second)}"
         )
     return first.clusters
 
 
-def _prompts(first: RecordedSweep, second: RecordedSweep) -> list[Sequence[Hashable]]:
+def _prompts(first: Answers, second: Answers) -> list[Sequence[Hashable]]:
     """Return what both sweeps tell their prompts apart by, and have in common."""
     ways: list[list[Sequence[Hashable]]] = [
         [first.identities, second.identities],
-        [first.prompt_ids, second.prompt_ids],
+        [first.prompts, second.prompts],
         [first.demonstration_ids, second.demonstration_ids],
     ]
     for way in ways:
@@ -202,7 +175,7 @@ def _prompts(first: RecordedSweep, second: RecordedSweep) -> list[Sequence[Hasha
 
 def _same(
     noun: str,
-    sweeps: tuple[RecordedSweep, RecordedSweep],
+    sweeps: tuple[Answers, Answers],
     shown: Sequence[Sequence[str]],
     names: Sequence[Sequence[Hashable]],
 ) -> list[int]:
@@ -216,5 +189,5 @@ def _same(
     return [places[name] for name in names[0]]
 
 
-def _where(sweep: RecordedSweep) -> str:
+def _where(sweep: Answers) -> str:
     return f"{sweep.path} ({sweep.claim})"

@@ -8,7 +8,6 @@ from pytest_maxrandom.claims.arms import arms_by_name, differences, differences_
 from pytest_maxrandom.errors import Problem, SuiteError
 from pytest_maxrandom.notation import level as level_text
 from pytest_maxrandom.notation import p_value
-from pytest_maxrandom.recorded.sweep import RecordedSweep
 from pytest_maxrandom.studies.arms.answers import Unpaired, check_prompts, paired_sweeps
 from pytest_maxrandom.studies.arms.planned import (
     PlannedComparison,
@@ -19,6 +18,7 @@ from pytest_maxrandom.studies.arms.planned import (
 from pytest_maxrandom.studies.arms.reduction import smallest_p
 from pytest_maxrandom.studies.arms.units import FEWEST
 from pytest_maxrandom.suite.arms import model_names, two_arms
+from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -80,7 +80,7 @@ def plan_recorded_comparisons(
     places = {id(model): place for place, model in enumerate(models)}
     found = {(places[id(claim.model)], claim.task, claim.shots): claim for claim in claims}
 
-    def sweep(name: str, task: str, shots: int | None) -> RecordedSweep | str:
+    def sweep(name: str, task: str, shots: int | None) -> Answers | str:
         """Return the results, or why they are missing."""
         place = names[name]
         claim = found.get((place, task, shots)) or found.get((place, task, None))
@@ -88,7 +88,7 @@ def plan_recorded_comparisons(
             raise Unpaired(f"there are no {shots}-shot results of {name!r}")
         if claim.evidence is None:
             return claim.missing or "its results are missing"
-        if not isinstance(claim.evidence.results, RecordedSweep):
+        if not isinstance(claim.evidence.results, Answers):
             raise Unpaired(f"the results of {name!r} are of the best prompt alone, and to compare "
                            "arms needs every prompt's answer to every example")  # fmt: skip
         return claim.evidence.results

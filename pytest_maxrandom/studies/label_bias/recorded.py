@@ -11,7 +11,6 @@ import numpy as np
 from pytest_maxrandom.errors import Problem, SuiteError
 from pytest_maxrandom.record import LabelBiasRecord
 from pytest_maxrandom.recorded.evaluation import assess_recorded
-from pytest_maxrandom.recorded.sweep import RecordedSweep
 from pytest_maxrandom.stats.chances import choices_of, is_share
 from pytest_maxrandom.stats.labels.scores import recalls
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
@@ -19,6 +18,7 @@ from pytest_maxrandom.studies.label_bias.answers import LabelAnswers
 from pytest_maxrandom.studies.label_bias.conclude import conclude, reduce
 from pytest_maxrandom.studies.label_bias.of_claim import OfClaim, holds
 from pytest_maxrandom.studies.label_bias.plan import asserted, leaving_out
+from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,7 +123,7 @@ def _answers(claim: RecordedClaim) -> LabelAnswers:
     assert claim.evidence is not None
     sweep, chances = claim.evidence.results, claim.evidence.chances
     path = claim.model.results.path
-    if not isinstance(sweep, RecordedSweep) or sweep.answers is None or sweep.gold is None:
+    if not isinstance(sweep, Answers) or sweep.answers is None or sweep.gold is None:
         raise _NoLabels(
             f"{path} does not tell which answers were given and which are right; give results "
             "with both"
@@ -150,12 +150,12 @@ def _answers(claim: RecordedClaim) -> LabelAnswers:
     table = np.array([*codes, NOT_EVALUATED])  # so that -1 stays what it is
     answers = LabelAnswers(
         names=names,
-        ids=sweep.example_ids,
+        ids=sweep.examples,
         choices=tuple(choices),
         gold=tuple(frozenset(codes[each] for each in right) for right in sweep.gold),
-        prompts=sweep.prompt_ids,
+        prompts=sweep.prompts,
         answers=table[sweep.answers],
-        groups=sweep.clusters,
+        groups=sweep.groups,
     )
     by_label = recalls(answers.answers, answers.gold, len(names))
     if ((~np.isnan(by_label)).sum(axis=1) < 2).any():
@@ -166,7 +166,7 @@ def _answers(claim: RecordedClaim) -> LabelAnswers:
     return answers
 
 
-def _labels(sweep: RecordedSweep, choices: Sequence[int]) -> tuple[list[int], tuple[str, ...]]:
+def _labels(sweep: Answers, choices: Sequence[int]) -> tuple[list[int], tuple[str, ...]]:
     """Return the new code of each label, so that k choices are 0, ..., k - 1, and their names.
 
     Answers that are no choice, such as texts that were not understood, have the codes beyond.
@@ -217,7 +217,7 @@ def _kind(name: str) -> str:
     return "letter" if len(name) == 1 and name.isalpha() else "text"
 
 
-def _or_correct(sweep: RecordedSweep) -> str:
+def _or_correct(sweep: Answers) -> str:
     """Name what may be wrong where somebody wrote how many choices there are."""
     if sweep.chances is None:
         return ", correct `chance`"

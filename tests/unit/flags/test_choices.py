@@ -100,7 +100,7 @@ def test_numbers_of_choices_that_the_results_say_are_compared_with_the_answers(
     rng = np.random.default_rng(0)
     answers, gold = rng.integers(given, size=(T, N)), rng.integers(given, size=N).tolist()
     numbers: dict[str, Any] = {"chance": Fraction(1, said), "choices": (said,) * N, "m": 5}
-    found = find(answered(answers, gold, **numbers, choices_shown=False))
+    found = find(answered(answers, gold, **numbers, choices_counted=True))
     assert [flag.kind for flag in found if flag.kind == "choices"] == ["choices"] * bool(told)
     assert not told or found[0].parameters["case"] == told
     assert not told or found[0].parameters["choices"] == [said, said]
@@ -112,7 +112,7 @@ def test_more_choices_than_one_example_has_are_told_where_they_differ() -> None:
     rng = np.random.default_rng(0)
     choices = np.array([2, 4] * 50)
     answers, gold = rng.integers(choices, size=(T, N)), rng.integers(choices).tolist()
-    stated: dict[str, Any] = {"chance": Fraction(3, 8), "choices_shown": False}
+    stated: dict[str, Any] = {"chance": Fraction(3, 8), "choices_counted": True}
     assert find(answered(answers, gold, **stated, choices=tuple(choices.tolist()))) == []
     (flag,) = find(answered(answers, gold, **stated, choices=tuple(choices[::-1].tolist())))
     more = {"told": 50, "examples": 100, "labels": 4}
@@ -126,7 +126,7 @@ def test_letters_that_an_example_does_not_have_are_none_of_its_choices() -> None
     answers, gold = rng.integers(choices, size=(T, 90)), rng.integers(choices).tolist()
     stray = rng.random((T, 90)) < 0.05
     answers[stray] = rng.integers(7, size=stray.sum())
-    stated: dict[str, Any] = {"chance": Fraction(71, 315), "choices_shown": False, "m": 7}
+    stated: dict[str, Any] = {"chance": Fraction(71, 315), "choices_counted": True, "m": 7}
     assert find(answered(answers, gold, **stated, choices=tuple(choices.tolist()))) == []
     wrong = tuple(np.full(90, 3).tolist())
     assert [flag.kind for flag in find(answered(answers, gold, **stated, choices=wrong))] == [
@@ -146,7 +146,7 @@ def test_generated_answers_may_be_choices_of_other_examples(
     stray = rng.random((T, N)) < strays
     answers[stray] = rng.integers(30, size=stray.sum())
     numbers: dict[str, Any] = {"chance": Fraction(1, 4), "choices": (stated,) * N, "labels": ()}
-    found = find(answered(answers, gold, **numbers, comparable=False, choices_shown=False))
+    found = find(answered(answers, gold, **numbers, comparable=False, choices_counted=True))
     assert [flag.kind for flag in found] == ["choices"] * told
 
 
@@ -154,7 +154,7 @@ def test_right_answers_that_all_stand_first_do_not_tell_how_many_choices_there_a
     rng = np.random.default_rng(0)
     answers, gold = rng.integers(2, size=(T, N)), [0] * N
     stated: dict[str, Any] = {"choices": (4,) * N, "chance": Fraction(1, 4)}
-    found = find(answered(answers, gold, **stated, choices_shown=False))
+    found = find(answered(answers, gold, **stated, choices_counted=True))
     assert "choices" not in [flag.kind for flag in found]
 
 

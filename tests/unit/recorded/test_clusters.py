@@ -105,7 +105,7 @@ def test_a_predictions_file_holds_them(tmp_path: Path) -> None:
     first = line(examples=[of_cluster("a", "x"), of_cluster("b", "x")])
     second = line(prompt="2", examples=[of_cluster("c", "y"), of_cluster("b", "x")])
     [sweep] = read(write(tmp_path / "p.jsonl", first, second))
-    assert (sweep.example_ids, sweep.clusters) == (("a", "b", "c"), ("x", "x", "y"))
+    assert (sweep.examples, sweep.clusters) == (("a", "b", "c"), ("x", "x", "y"))
     [sweep] = read(write(tmp_path / "p.jsonl", line()))
     assert sweep.clusters is None
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.recorded.permutations import NoPermutations, strata
-from pytest_maxrandom.recorded.sweep import RecordedSweep
 from pytest_maxrandom.stats.permutation import arrangements, max_t_test
+from pytest_maxrandom.sweeps.answers import Answers
 from tests.unit.recorded.suites import judged, mistakes, planned, suite_text
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 T, N = 20, 60
 
 
-def sweep(choices: Sequence[Sequence[int]], seed: int, *, named: bool = True) -> RecordedSweep:
+def sweep(choices: Sequence[Sequence[int]], seed: int, *, named: bool = True) -> Answers:
     """Return guessers that answer each example with one of its own labels."""
     random = np.random.default_rng(seed)
     places = random.integers(list(map(len, choices)), size=(T + 1, len(choices)))
@@ -34,14 +34,14 @@ def sweep(choices: Sequence[Sequence[int]], seed: int, *, named: bool = True) ->
         [answer in labels for answer, labels in zip(row, gold, strict=True)] for row in answers
     ]
     ids = tuple(map(str, range(len(choices))))
-    return RecordedSweep(
+    return Answers(
         path=Path("r.csv"),
         claim="guessers",
         model="m",
         task="t",
         shots=0,
-        prompt_ids=tuple(map(str, range(T))),
-        example_ids=ids,
+        prompts=tuple(map(str, range(T))),
+        examples=ids,
         identities=tuple(map(str, range(T))),
         demonstration_ids=((),) * T,
         correct=np.array(right),
@@ -53,7 +53,7 @@ def sweep(choices: Sequence[Sequence[int]], seed: int, *, named: bool = True) ->
     )
 
 
-def p_value(guessers: RecordedSweep, seed: int) -> float:
+def p_value(guessers: Answers, seed: int) -> float:
     assert guessers.answers is not None
     assert guessers.gold is not None
     return max(
@@ -78,7 +78,7 @@ def answering(
     affirms: float = 0.0,
     knows: float = 0.0,
     t: int = T,
-) -> RecordedSweep:
+) -> Answers:
     """Return a model that often says the first label or what is right, and else any of its own.
 
     One of the first two labels is right, the first in a share of the examples.
@@ -100,14 +100,12 @@ def answering(
     return with_answers(sweep(choices, seed), answers, gold)
 
 
-def with_answers(
-    found: RecordedSweep, answers: Sequence[Sequence[int]], gold: Sequence[int]
-) -> RecordedSweep:
+def with_answers(found: Answers, answers: Sequence[Sequence[int]], gold: Sequence[int]) -> Answers:
     rows = np.array(answers)
     ids = tuple(map(str, range(len(rows))))
     return replace(
         found,
-        prompt_ids=ids,
+        prompts=ids,
         identities=ids,
         demonstration_ids=((),) * len(rows),
         correct=rows == np.array(gold),
@@ -117,10 +115,9 @@ def with_answers(
     )
 
 
-def listing(found: RecordedSweep, choices: Sequence[Sequence[int]]) -> RecordedSweep:
+def listing(found: Answers, choices: Sequence[Sequence[int]]) -> Answers:
     """Return a sweep whose file lists the choices of each example."""
-    sets = [frozenset(own) for own in choices]
-    return replace(found, offered=tuple([*dict.fromkeys(sets)].index(each) for each in sets))
+    return replace(found, offered=tuple(tuple(sorted(map(str, own))) for own in choices))
 
 
 @pytest.mark.parametrize(
@@ -197,7 +194,7 @@ def test_what_is_right_once_does_not_hide_who_affirms(t: int) -> None:
     assert p_value(found, 0) > 0.5
 
 
-def straying(found: RecordedSweep, share: float) -> RecordedSweep:
+def straying(found: Answers, share: float) -> Answers:
     """Return a model that gives the first answer to the other questions now and then."""
     assert found.answers is not None
     assert found.gold is not None
@@ -269,9 +266,7 @@ def test_a_constant_answer_to_listed_choices_is_not_knowledge() -> None:
     assert [arrangements(found.gold, view) for view in views] == [1]
 
 
-def table(
-    folder: Path, found: RecordedSweep, clusters: Sequence[str] | None = None
-) -> RecordedClaim:
+def table(folder: Path, found: Answers, clusters: Sequence[str] | None = None) -> RecordedClaim:
     """Write answers as a table, and return the claim about them."""
     assert found.answers is not None
     assert found.gold is not None

@@ -61,9 +61,9 @@ def test_prompts_may_have_different_examples(path: Path) -> None:
     )
     [sweep] = read(write(path, line(), second))
     assert (sweep.task, sweep.model, sweep.shots) == ("weather", "demo", 1)
-    assert sweep.prompt_ids == ("first", "second")
+    assert sweep.prompts == ("first", "second")
     assert sweep.demonstration_ids == (("c",), ("a",))
-    assert sweep.example_ids == ("a", "b", "c")
+    assert sweep.examples == ("a", "b", "c")
     assert sweep.evaluated.tolist() == [[True, True, False], [False, True, True]]
     assert sweep.correct.tolist() == [[True, True, False], [False, False, False]]
     assert sweep.chances == (Fraction(1, 2), Fraction(1, 2), Fraction(1, 2))
@@ -112,18 +112,18 @@ def test_claims_are_kept_apart_whatever_the_order_of_their_lines(path: Path) -> 
     first, second = read(
         write(path, line(), line(**other), line(prompt="second"), line(**other, prompt="third"))
     )
-    assert (first.model, first.prompt_ids) == ("demo", ("first", "second"))
-    assert (second.model, second.prompt_ids) == ("demo (nf4)", ("first", "third"))
+    assert (first.model, first.prompts) == ("demo", ("first", "second"))
+    assert (second.model, second.prompts) == ("demo (nf4)", ("first", "third"))
 
 
 def test_a_prompt_that_stands_twice_counts_once(path: Path) -> None:
     [sweep] = read(write(path, line(), line(prompt="second"), line()))
-    assert sweep.distinct().prompt_ids == ("first", "second")
+    assert sweep.distinct().prompts == ("first", "second")
 
 
 def test_empty_lines_and_unknown_keys_are_passed_over(path: Path) -> None:
     path.write_text("\n" + json.dumps(line(weather="fine")) + "\r\n\n")
-    assert read(path)[0].prompt_ids == ("first",)
+    assert read(path)[0].prompts == ("first",)
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.record import ClaimRecord
-    from pytest_maxrandom.recorded.sweep import RecordedSweep
     from pytest_maxrandom.suite.spec import Scoring
+    from pytest_maxrandom.sweeps.answers import Answers
 
 EXAMPLES = [
     Example("é\n1", "Snow?", ("wet", "dry"), (0,)),
@@ -74,10 +74,10 @@ def test_what_is_written_is_read_again(tmp_path: Path, seed: int) -> None:
     [found] = read(path)
     assert (found.claim, found.task, found.shots) == (RECORD.id, RECORD.task, 1)
     assert found.model == "demo (nf4)"
-    assert list(found.prompt_ids) == [each.prompt.digest for each in predictions.prompts]
+    assert list(found.prompts) == [each.prompt.digest for each in predictions.prompts]
     assert found.demonstration_ids == tuple((example.id,) for example in EXAMPLES)
     assert found.correct.sum(axis=1).tolist() == predictions.correct_counts
-    column = {name: place for place, name in enumerate(found.example_ids)}
+    column = {name: place for place, name in enumerate(found.examples)}
     assert found.chances is not None
     for example in EXAMPLES:
         assert found.chances[column[example.id]] == example.chance
@@ -154,7 +154,7 @@ def recorded(folder: Path) -> ClaimRecord:
     return judged(one)
 
 
-def asked(tmp_path: Path, examples: list[Example], chosen: list[list[int]]) -> RecordedSweep:
+def asked(tmp_path: Path, examples: list[Example], chosen: list[list[int]]) -> Answers:
     """Write and read prompts that give these examples these choices."""
     found = []
     for number, row in enumerate(chosen):

@@ -41,8 +41,8 @@ def test_an_archive_holds_several_sweeps_of_the_model_that_names_it(archive: Pat
     first, second = read(archive)
     assert (first.model, first.task, first.shots) == ("small-model", "snarks", 1)
     assert (second.model, second.task, second.shots) == ("small-model", "a__b", 2)
-    assert first.prompt_ids == ("0", "1", "2")
-    assert first.example_ids == ("7", "8", "9")
+    assert first.prompts == ("0", "1", "2")
+    assert first.examples == ("7", "8", "9")
     assert first.demonstration_ids == (("9",), ("4",), ("9",))
     assert second.demonstration_ids == (("9", "9"), ("4", "4"), ("9", "9"))
     assert (first.correct == CORRECT).all()
@@ -54,7 +54,7 @@ def test_prompts_with_the_same_demonstrations_count_once(archive: Path) -> None:
     np.savez(archive, **arrays())
     [sweep] = read(archive)
     distinct = sweep.distinct()
-    assert distinct.prompt_ids == ("0", "1")
+    assert distinct.prompts == ("0", "1")
     assert distinct.demonstration_ids == (("9",), ("4",))
     assert (distinct.correct == CORRECT[:2]).all()
     assert (distinct.evaluated == EVALUATED[:2]).all()
@@ -63,14 +63,14 @@ def test_prompts_with_the_same_demonstrations_count_once(archive: Path) -> None:
 def test_the_order_of_demonstrations_makes_another_prompt(archive: Path) -> None:
     shown = np.array([[1, 2], [2, 1], [1, 2]])
     np.savez(archive, **arrays(shots=2, demonstration_ids=shown))
-    assert read(archive)[0].distinct().prompt_ids == ("0", "1")
+    assert read(archive)[0].distinct().prompts == ("0", "1")
 
 
 def test_prompts_without_demonstrations_are_told_apart_by_their_ids(archive: Path) -> None:
     np.savez(archive, **arrays(shots=0, demonstration_ids=None))
     [sweep] = read(archive)
     assert sweep.demonstration_ids == ((), (), ())
-    assert sweep.distinct().prompt_ids == ("0", "1", "2")
+    assert sweep.distinct().prompts == ("0", "1", "2")
 
 
 @pytest.mark.parametrize(

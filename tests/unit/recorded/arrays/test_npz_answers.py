@@ -14,7 +14,7 @@ from pytest_maxrandom.recorded.arrays.npz import read_npz
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.recorded.sweep import RecordedSweep
+    from pytest_maxrandom.sweeps.answers import Answers
 
 NAN = np.nan
 ANSWERS = np.array([[0, 2, -1], [1, 1, 0]])
@@ -35,7 +35,7 @@ def archive(tmp_path: Path) -> Path:
     return tmp_path / "correct_m.npz"
 
 
-def read(archive: Path, **content: Any) -> RecordedSweep:
+def read(archive: Path, **content: Any) -> Answers:
     ids = {"prompt_ids": np.array(["p", "q"]), "example_ids": np.array(["a", "b", "c"])}
     kept = {name: array for name, array in (ids | content).items() if array is not None}
     np.savez(archive, **{f"t__0__{name}": array for name, array in kept.items()})

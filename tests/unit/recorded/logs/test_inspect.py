@@ -25,8 +25,8 @@ def test_a_log_is_one_prompt_of_a_sweep(tmp_path: Path) -> None:
     [sweep] = read_inspect(write_json(tmp_path / "first.json", Log()))
     assert (sweep.model, sweep.task, sweep.shots) == ("openai/small", "colours", 2)
     assert sweep.claim == "colours[openai/small-2shot]"
-    assert sweep.prompt_ids == ("first",)
-    assert sweep.example_ids == ("q0", "q1", "q2", "q3")
+    assert sweep.prompts == ("first",)
+    assert sweep.examples == ("q0", "q1", "q2", "q3")
     assert sweep.correct.tolist() == [[True, False, False, True]]
     assert sweep.chances == (Fraction(1, 3),) * 4
     assert sweep.notes == (UPPER_BOUND,)
@@ -45,8 +45,8 @@ def test_runs_are_told_apart_by_what_the_model_was_sent(tmp_path: Path) -> None:
     write_json(tmp_path / "a.json", Log(created=LATER))
     write_json(tmp_path / "c.json", Log(created=LATER, system="Two other examples follow."))
     [sweep] = read_inspect(tmp_path)
-    assert sweep.prompt_ids == ("b", "a", "c")
-    assert sweep.distinct().prompt_ids == ("b", "c")
+    assert sweep.prompts == ("b", "a", "c")
+    assert sweep.distinct().prompts == ("b", "c")
     assert "1 of the 3 runs repeats the prompts of an earlier one and does not count again." in (
         sweep.notes
     )
@@ -201,7 +201,7 @@ def test_a_failed_run_that_was_retried_is_left_out(tmp_path: Path) -> None:
     retried["eval"]["task_id"] = failed.content()["eval"]["task_id"]
     write_json(tmp_path / "b.json", Log(changes=retried))
     [sweep] = read_inspect(tmp_path)
-    assert sweep.prompt_ids == ("b",)
+    assert sweep.prompts == ("b",)
 
 
 def test_other_json_files_in_a_folder_are_no_logs(tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_other_json_files_in_a_folder_are_no_logs(tmp_path: Path) -> None:
     write_json(tmp_path / "deep" / "a.json", Log())
     (tmp_path / "eval-set.json").write_text('{"eval_set_id": "x"}')
     [sweep] = read_inspect(tmp_path)
-    assert sweep.prompt_ids == ("deep/a",)
+    assert sweep.prompts == ("deep/a",)
 
 
 def test_models_are_sweeps_of_their_own(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_a_run_is_one_prompt_of_the_sweep_of_its_model_task_and_shots(tmp_path: 
     [sweep] = read_lm_eval(tmp_path)
     assert (sweep.model, sweep.task, sweep.shots) == ("org/small", "weather", 2)
     assert sweep.claim == "weather[org/small-2shot]"
-    assert sweep.example_ids == ("0", "1", "2")
+    assert sweep.examples == ("0", "1", "2")
     assert sweep.correct.tolist() == [[True, False, True], [False, True, False]]
     assert sweep.evaluated.all()
     assert sweep.chances == (Fraction(1, 2),) * 3
@@ -87,7 +87,7 @@ def test_runs_with_equal_hashes_count_once(tmp_path: Path) -> None:
         write_run(tmp_path, Run(WEATHER, time=f"2026-01-0{day}T00-00-00.5", task_hash="same"))
     [sweep] = read_lm_eval(tmp_path)
     assert sweep.correct.shape == (3, 3)
-    assert sweep.distinct().prompt_ids == ("org__small/results_2026-01-01T00-00-00.5",)
+    assert sweep.distinct().prompts == ("org__small/results_2026-01-01T00-00-00.5",)
     assert (
         "2 of the 3 runs repeat the prompts of an earlier one and do not count again."
         in sweep.notes
@@ -323,7 +323,7 @@ def test_words_that_change_their_meaning_are_no_labels(tmp_path: Path) -> None:
 def test_results_may_be_named_after_an_output_path(tmp_path: Path) -> None:
     write_run(tmp_path, Run(WEATHER, output="mine.json", time="2026-01-02T00-00-00.123"))
     [sweep] = read_lm_eval(tmp_path)
-    assert sweep.prompt_ids == ("mine_2026-01-02T00-00-00.123",)
+    assert sweep.prompts == ("mine_2026-01-02T00-00-00.123",)
 
 
 def test_one_samples_file_is_one_run(tmp_path: Path) -> None:

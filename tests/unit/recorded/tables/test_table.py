@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.recorded.sweep import RecordedSweep
+    from pytest_maxrandom.sweeps.answers import Answers
 
     Write = Callable[[Sequence[dict[str, Any]]], Path]
 
@@ -71,10 +71,10 @@ def test_every_row_fills_one_cell_of_the_grid(write: Write) -> None:
     rows = [row("p", "a", 1), row("q", "a", 0), row("q", "b", 1), row("p", "b", 0)]
     [sweep] = read_table(write(rows), **MEANT)
     assert (sweep.model, sweep.task, sweep.shots, sweep.claim) == ("m", "t", 2, "t[m-2shot]")
-    assert (sweep.prompt_ids, sweep.example_ids) == (("p", "q"), ("a", "b"))
+    assert (sweep.prompts, sweep.examples) == (("p", "q"), ("a", "b"))
     assert sweep.correct.tolist() == [[True, False], [False, True]]
     assert sweep.evaluated.all()
-    assert sweep.distinct().prompt_ids == ("p", "q")
+    assert sweep.distinct().prompts == ("p", "q")
     assert sweep.demonstration_ids == ((), ())
     assert (sweep.chances, sweep.answers, sweep.gold) == (None, None, None)
     assert (sweep.labels, sweep.notes) == ((), ())
@@ -83,7 +83,7 @@ def test_every_row_fills_one_cell_of_the_grid(write: Write) -> None:
 def test_numbers_are_ids_too(write: Write) -> None:
     rows = [{"prompt_id": 10, "example_id": e, "correct": True} for e in (3, 1)]
     [sweep] = read_table(write(rows), **MEANT)
-    assert (sweep.prompt_ids, sweep.example_ids) == (("10",), ("3", "1"))
+    assert (sweep.prompts, sweep.examples) == (("10",), ("3", "1"))
 
 
 def test_rows_of_several_models_tasks_and_shots_make_several_sweeps(write: Write) -> None:
@@ -97,7 +97,7 @@ def test_rows_of_several_models_tasks_and_shots_make_several_sweeps(write: Write
     sweeps = read_table(write(rows))
     assert [(s.model, s.task, s.shots) for s in sweeps] == owners
     for place, sweep in enumerate(sweeps):
-        assert sweep.example_ids == tuple(f"{sweep.task}-{e}" for e in range(3))
+        assert sweep.examples == tuple(f"{sweep.task}-{e}" for e in range(3))
         expected = [[(p + e + place) % 2 == 1 for e in range(3)] for p in range(2)]
         assert sweep.correct.tolist() == expected
 
@@ -131,7 +131,7 @@ def test_a_column_with_an_empty_name_is_not_read(write: Write) -> None:
     assert sweep.labels == ("B",)
 
 
-def labelled(write: Write, *, correct: bool) -> RecordedSweep:
+def labelled(write: Write, *, correct: bool) -> Answers:
     gold = {"a": ["10"], "b": ["9", "x"], "c": ["x"]}
     said = {"p": {"a": "10", "b": "x", "c": "9"}, "q": {"a": "y", "b": "9", "c": "x"}}
     rows: list[dict[str, Any]] = []
@@ -182,8 +182,9 @@ def test_examples_that_list_the_same_choices_are_told(write: Write) -> None:
     listed = {"a": ["Yes", "No"], "b": ["True", "False"], "c": ["No", "Yes"]}
     rows = [row("p", e, prediction=own[0], gold=own[0], choices=own) for e, own in listed.items()]
     [sweep] = read_table(write(rows), **MEANT)
-    assert sweep.offered == (0, 1, 0)
-    assert sweep.distinct().offered == (0, 1, 0)
+    expected = ("No", "Yes"), ("False", "True"), ("No", "Yes")
+    assert sweep.offered == expected
+    assert sweep.distinct().offered == expected
     letters = [each | {"prediction": "A", "gold": "A"} for each in rows]
     [lettered] = read_table(write(letters), **MEANT)
     assert lettered.offered is None
@@ -268,7 +269,7 @@ def test_the_grid_says_what_the_rows_say_whatever_their_order(
     path = write_csv(tmp_path_factory.mktemp("table") / "answers.csv", rows)
     sweeps = read_table(path, task="t", shots=0, ragged=True)
     found = {
-        (sweep.model, sweep.prompt_ids[p], sweep.example_ids[e]): (
+        (sweep.model, sweep.prompts[p], sweep.examples[e]): (
             bool(sweep.correct[p, e]),
             sweep.labels[answers[p, e]],
         )

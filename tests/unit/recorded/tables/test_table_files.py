@@ -13,13 +13,13 @@ from pytest_maxrandom.recorded.tables.table import Columns, read_table
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.recorded.sweep import RecordedSweep
+    from pytest_maxrandom.sweeps.answers import Answers
 
 HEADER = "prompt_id,example_id,correct\n"
 LINE = '{"prompt_id": "p", "example_id": "a", "correct": 1}\n'
 
 
-def read(path: Path, columns: Columns = Columns()) -> RecordedSweep:  # noqa: B008 (frozen)
+def read(path: Path, columns: Columns = Columns()) -> Answers:  # noqa: B008 (frozen)
     [sweep] = read_table(path, columns, model="m", task="t", shots=0)
     return sweep
 
@@ -44,7 +44,7 @@ def test_line_ends_byte_order_marks_and_blank_lines_mean_nothing_in_csv(
     text = mark + HEADER + 'p,"a, ""b""",1\n\n\np,c,0\n\n'
     path.write_bytes(text.replace("\n", end).encode())
     sweep = read(path)
-    assert sweep.example_ids == ('a, "b"', "c")
+    assert sweep.examples == ('a, "b"', "c")
     assert sweep.correct.tolist() == [[True, False]]
 
 
@@ -57,7 +57,7 @@ def test_line_ends_byte_order_marks_and_blank_lines_mean_nothing_in_jsonl(
     # U+2028 separates lines for str.splitlines, but not in JSON.
     text = mark + LINE + "\n\n" + LINE.replace('"a"', '"b\u2028c"') + "\n"
     path.write_bytes(text.replace("\n", end).encode())
-    assert read(path).example_ids == ("a", "b\u2028c")
+    assert read(path).examples == ("a", "b\u2028c")
 
 
 def test_lines_are_counted_through_cells_that_hold_several(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_no_row_is_lost_however_many_there_are(tmp_path: Path, count: int) -> No
     (tmp_path / "a.csv").write_text(HEADER + "".join(f"p,{each},1\n" for each in ids))
     (tmp_path / "a.jsonl").write_text("".join(LINE.replace('"a"', each) for each in ids))
     for name in ("a.csv", "a.jsonl"):
-        assert read(tmp_path / name).example_ids == ids
+        assert read(tmp_path / name).examples == ids
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_what_is_no_jsonl_table_is_told(
 def test_keys_that_are_not_read_may_differ_between_lines(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     path.write_text(LINE + LINE.replace('"a"', '"b"').replace("}", ', "seconds": 0.5}'))
-    assert read(path).example_ids == ("a", "b")
+    assert read(path).examples == ("a", "b")
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_parquet_dictionaries_and_row_groups_read_like_plain_columns(tmp_path: P
     )
     pq.write_table(table, path, row_group_size=3)
     sweep = read(path)
-    assert (sweep.prompt_ids, sweep.example_ids) == (("p", "q"), ("1", "2"))
+    assert (sweep.prompts, sweep.examples) == (("p", "q"), ("1", "2"))
     assert sweep.correct.tolist() == [[True, False], [False, True]]
 
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_maxrandom.recorded.sweep import RecordedSweep
 from pytest_maxrandom.studies.arms.answers import Unpaired, paired_sweeps
+from pytest_maxrandom.sweeps.answers import Answers
 
 
-def sweep(name: str = "a", t: int = 3, n: int = 5, **changes: Any) -> RecordedSweep:
+def sweep(name: str = "a", t: int = 3, n: int = 5, **changes: Any) -> Answers:
     generator = np.random.default_rng(len(name) * 100 + ord(name[0]))
     given = {
         "path": Path(f"{name}.npz"),
@@ -23,25 +23,25 @@ def sweep(name: str = "a", t: int = 3, n: int = 5, **changes: Any) -> RecordedSw
         "model": name,
         "task": "t",
         "shots": 1,
-        "prompt_ids": tuple(f"p{k}" for k in range(t)),
-        "example_ids": tuple(f"e{k}" for k in range(n)),
+        "prompts": tuple(f"p{k}" for k in range(t)),
+        "examples": tuple(f"e{k}" for k in range(n)),
         "identities": tuple(f"p{k}" for k in range(t)),
         "demonstration_ids": tuple((f"d{k}",) for k in range(t)),
         "correct": generator.random((t, n)) < 0.5,
         "evaluated": np.ones((t, n), dtype=np.bool_),
         "chances": None,
     }
-    return RecordedSweep(**{**given, **changes})
+    return Answers(**{**given, **changes})
 
 
-def reordered(each: RecordedSweep, rows: list[int], columns: list[int]) -> RecordedSweep:
+def reordered(each: Answers, rows: list[int], columns: list[int]) -> Answers:
     cells = np.ix_(rows, columns)
     return dataclasses.replace(
         each,
-        prompt_ids=tuple(each.prompt_ids[row] for row in rows),
+        prompts=tuple(each.prompts[row] for row in rows),
         identities=tuple(each.identities[row] for row in rows),
         demonstration_ids=tuple(each.demonstration_ids[row] for row in rows),
-        example_ids=tuple(each.example_ids[column] for column in columns),
+        examples=tuple(each.examples[column] for column in columns),
         correct=each.correct[cells],
         evaluated=each.evaluated[cells],
     )
@@ -62,7 +62,7 @@ def test_prompts_in_other_words_are_paired_by_their_ids_or_demonstrations() -> N
     one = sweep("a")
     by_id = sweep("b", identities=("x", "y", "z"))
     assert (paired_sweeps(one, by_id).second == by_id.correct).all()
-    by_shown = sweep("b", identities=("x", "y", "z"), prompt_ids=("x", "y", "z"))
+    by_shown = sweep("b", identities=("x", "y", "z"), prompts=("x", "y", "z"))
     turned = reordered(by_shown, [2, 0, 1], [0, 1, 2, 3, 4])
     assert (paired_sweeps(one, turned).second == by_shown.correct).all()
 
