@@ -1,7 +1,6 @@
-"""Results that exist already: readers, all giving recorded sweeps or maxima, and claims about them.
+"""Results that exist already: readers that give `Answers` or maxima, and claims about them.
 
 ===============  ===================================================================
-``sweep``        `Answers`: which of t prompts was right on which of n examples
 ``sources``      where a suite says that results are; a reader for each format
 ``arrays``       NumPy archives of answers, or of which were right
 ``tables``       CSV, JSONL and Parquet: one row for each answer, or for each published maximum
