@@ -183,7 +183,7 @@ class Part:
             ("below", "exclusiveMaximum"),
         )
         said = [f"{word} {_written(node[key])}" for word, key in bounds if key in node]
-        return " ".join((noun, " and ".join(said)))
+        return " ".join(filter(None, (noun, " and ".join(said))))
 
     @property
     def _node(self) -> Node:

@@ -11,6 +11,7 @@ from pytest_maxrandom.errors import ExtensionError
 from pytest_maxrandom.suite import extensions
 from pytest_maxrandom.suite.base import Spec
 from pytest_maxrandom.suite.extensions import SOURCES, SpecUnion, installed, load
+from tests.installed import install as installed_package
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,13 +25,8 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     """Install a package that adds a source, with the code of its module."""
 
     def add(package: str, name: str, code: str = "", value: str | None = None) -> None:
-        folder = tmp_path / package
-        info = folder / f"{package}-1.0.dist-info"
-        info.mkdir(parents=True)
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
-        (info / "entry_points.txt").write_text(f"[{SOURCES}]\n{name} = {value or package}\n")
-        (folder / f"{package}.py").write_text(code)
-        monkeypatch.syspath_prepend(str(folder))
+        place = installed_package(tmp_path, package, SOURCES, name, code, value or package)
+        monkeypatch.syspath_prepend(str(place))
 
     load.cache_clear()
     return add

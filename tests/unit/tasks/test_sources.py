@@ -1,0 +1,160 @@
+"""A source of tasks that an installed package adds: its keys, its tasks, and what it does wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from pytest_maxrandom.claims.plan import plan
+from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.suite.extensions import SOURCES, load
+from pytest_maxrandom.suite.loader import load_suite
+from pytest_maxrandom.suite.schema import schema
+from tests.installed import install
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_maxrandom.claims.planned import PlannedClaim
+
+    Claims = Callable[[str], list[PlannedClaim]]
+
+SUMS = """
+from pytest_maxrandom.errors import Problem, SuiteError
+from pytest_maxrandom.suite.tasks import TaskSpec
+from pytest_maxrandom.tasks import Example, Task
+
+
+class SumsSpec(TaskSpec):
+    highest: int
+    "The highest number that is added."
+    pool: int | None = None
+    "How many examples the pool has."
+    broken: str | None = None
+    "What goes wrong."
+
+
+class Sums:
+    spec = SumsSpec
+
+    def read(self, spec, base, where):
+        if spec.highest > 9:
+            raise SuiteError([Problem(*where("highest"), "sums end at 9; take less")])
+        if spec.broken == "raises":
+            raise KeyError("no such sum")
+        if spec.broken == "nothing":
+            return None
+
+        def example(name, a, b):
+            right = (a + b > 9) + (a + b > 10)
+            return Example(name, f"{a} + {b}", ("less", "ten", "more"), (right,))
+
+        numbers = range(1, spec.highest + 1)
+        examples = tuple(example(f"{a}+{b}", a, b) for a in numbers for b in numbers)
+        if spec.broken == "repeats":
+            examples += examples[:1]
+        pool = None
+        if spec.pool is not None:
+            pool = (examples[0], *(example(f"p{n}", 10 + n, n) for n in range(1, spec.pool)))
+        return Task(spec.name, examples, pool=pool)
+"""
+
+
+@pytest.fixture
+def claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Claims:
+    """Plan a suite with one task of the installed format `sums`."""
+    place = install(tmp_path, "sums_package", SOURCES, "sums", SUMS, "sums_package:Sums")
+    monkeypatch.syspath_prepend(str(place))
+    monkeypatch.chdir(tmp_path)
+    load.cache_clear()
+
+    def planned(
+        keys: str, rest: str = "prompts: {shots: 2}\nallow_unpassable: true"
+    ) -> list[PlannedClaim]:
+        Path("s.yaml").write_text(
+            f"models: [{{name: some/model}}]\ntasks:\n- name: t\n  format: sums\n{keys}\n{rest}\n"
+        )
+        return plan(load_suite(Path("s.yaml")))
+
+    return planned
+
+
+def told(claims: Claims, keys: str) -> list[str]:
+    with pytest.raises(SuiteError) as caught:
+        claims(keys)
+    return [str(problem) for problem in caught.value.problems]
+
+
+def test_a_suite_takes_tasks_of_an_installed_format_with_keys_of_its_own(claims: Claims) -> None:
+    (claim,) = claims('  highest: 9\n  input_prefix: "Sum: "')
+    assert len(claim.cell.task.examples) == 81
+    assert "Sum: " in claim.cell.prompt_set.prompts[0].text
+
+
+def test_mistakes_in_its_keys_are_told_like_any(claims: Claims) -> None:
+    assert told(claims, "  highest: 3\n  hihgest: 3") == [
+        "s.yaml:6: unknown key `tasks[0].hihgest`; did you mean `highest`? (keys here: assert, "
+        "xfail, marks, name, format, validation, test, task_prefix, input_prefix, output_prefix, "
+        "choice_prefix, separator, append_choices, highest, pool, broken)"
+    ]
+    assert told(claims, "  highest: three\n  path: x") == [
+        "s.yaml:5: `tasks[0].highest`: found 'three', expected a whole number",
+        "s.yaml:6: `tasks[0].path` goes with `format: bigbench | jsonl | csv | hub`, but this is "
+        "`format: sums`; remove one of the two",
+    ]
+    assert told(claims, "  pool: 3") == [
+        "s.yaml:3: the key `tasks[0].highest` is missing; it must be given"
+    ]
+
+
+def test_what_it_says_of_its_data_is_told_where_it_says(claims: Claims) -> None:
+    assert told(claims, "  pool: 2\n  highest: 12") == ["s.yaml:6: sums end at 9; take less"]
+
+
+def test_what_it_does_wrong_is_a_sentence_at_the_format(claims: Claims) -> None:
+    assert told(claims, "  highest: 3\n  broken: raises") == [
+        "s.yaml:4: t: the source 'sums' failed (KeyError: 'no such sum'); tell those who wrote it"
+    ]
+    assert told(claims, "  highest: 3\n  broken: nothing") == [
+        "s.yaml:4: t: the source 'sums' gave NoneType, expected Task"
+    ]
+    assert told(claims, "  highest: 3\n  broken: repeats") == [
+        "s.yaml:4: t, example 10: the id '1+1' is already that of example 1; ids must differ"
+    ]
+
+
+def test_a_test_file_needs_a_format_of_files(claims: Claims) -> None:
+    assert told(claims, "  highest: 3\n  test: {path: x}") == [
+        "s.yaml:6: t: `format: sums` reads no other path; give `fraction`"
+    ]
+
+
+def test_a_pool_of_its_own_is_told_and_leaves_all_examples_for_validation(claims: Claims) -> None:
+    (claim,) = claims("  highest: 9\n  pool: 6")
+    record = claim.record("id", "s.yaml")
+    assert record.prompts is not None
+    drawn = claim.cell.prompt_set
+    assert (record.prompts.regime, record.prompts.pool) == ("pool", 5)  # "1 + 1" is no answer
+    assert (drawn.n, len(drawn.prompts)) == (81, 20)
+    shown = {e.id for p in drawn.prompts for e in p.demonstrations}
+    assert shown == {"p1", "p2", "p3", "p4", "p5"}
+
+
+def test_what_is_held_out_is_in_no_pool(claims: Claims) -> None:
+    pools = []
+    for seed in range(6):
+        cell = claims(f"  highest: 3\n  pool: 4\n  test: {{fraction: 0.5, seed: {seed}}}")[0].cell
+        assert cell.task.pool is not None
+        pools.append(len(cell.task.pool))
+        assert not {e.input for e in cell.task.pool} & {e.input for e in cell.test}
+    assert set(pools) == {3, 4}
+
+
+def test_the_schema_for_editors_allows_other_formats(claims: Claims) -> None:
+    editor = Draft202012Validator(schema())
+    task = {"name": "t", "format": "sums", "highest": 3}
+    assert editor.is_valid({"models": [{"name": "m"}], "tasks": [task]})
+    assert not editor.is_valid({"models": [{"name": "m"}], "tasks": [{**task, "format": "csv"}]})
