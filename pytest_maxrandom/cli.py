@@ -13,19 +13,19 @@ from pytest_maxrandom.errors import MaxRandomError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_COMMANDS = (
-    "baseline",
-    "plan",
-    "report",
-    "ledger",
-    "holdout",
-    "check",
-    "gate",
-    "comment",
-    "figures",
-    "replication",
-)
-"""Modules of `commands`: `add_parser` describes one, `run` returns what is printed."""
+_COMMANDS = {
+    "baseline": "planning",
+    "plan": "planning",
+    "report": "report",
+    "ledger": "ledger",
+    "holdout": "holdout",
+    "check": "check",
+    "gate": "gate",
+    "comment": "comment",
+    "figures": "figures",
+    "replication": "replication",
+}
+"""Modules of `commands`: `add_parser` describes one's commands, what is run returns a text."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -56,8 +56,9 @@ def _parser(named: str) -> argparse.ArgumentParser:
         prog="maxrandom", description="Is the best of t prompts better than the best of t guessers?"
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (named,) if named in _COMMANDS else _COMMANDS:
-        import_module(f"pytest_maxrandom.commands.{command}").add_parser(commands)
+    modules = [_COMMANDS[named]] if named in _COMMANDS else dict.fromkeys(_COMMANDS.values())
+    for module in modules:
+        import_module(f"pytest_maxrandom.commands.{module}").add_parser(commands)
     return parser
 
 

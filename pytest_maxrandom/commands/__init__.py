@@ -1,1 +1,1 @@
-"""One module per command: `add_parser` describes it, `run` returns what is printed."""
+"""The commands: `add_parser` describes a module's commands, which return what is printed."""

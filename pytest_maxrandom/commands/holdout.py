@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.commands.rows import json_text
+from pytest_maxrandom.commands.output import json_text, table
 from pytest_maxrandom.errors import MaxRandomError, RecordedError
 from pytest_maxrandom.notation import accuracy, count
 from pytest_maxrandom.recorded.choices import read_choices, with_choices
@@ -186,15 +186,7 @@ def _text(summary: dict[str, Any]) -> str:
         models[_TOTAL] = summary[_TOTAL]
     for model, values in models.items():
         rows += [_row(model, baseline, values) for baseline in ("standard", "maximum")]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    table = [
-        "  ".join(
-            cell.ljust(width) if place < 2 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    ]
-    return "\n".join([heading, "", *table])
+    return f"{heading}\n\n{table(rows, left=2)}"
 
 
 def _row(model: str, baseline: str, values: dict[str, Any]) -> list[str]:

@@ -6,15 +6,16 @@ import csv
 import io
 from dataclasses import asdict
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.claims.tries import claimed_set
-from pytest_maxrandom.commands.rows import json_text
+from pytest_maxrandom.commands.output import json_text, table
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.host.git import repository
 from pytest_maxrandom.ledger import FOLDER
-from pytest_maxrandom.ledger.digests import example_digest, related, set_digest
+from pytest_maxrandom.ledger.digests import related, set_digest
 from pytest_maxrandom.ledger.files import ledger_files, read_sets, rows_of
 from pytest_maxrandom.ledger.history import Commit, WorkTree, from_root
 from pytest_maxrandom.ledger.lines import FIELDS, line_of
@@ -22,14 +23,13 @@ from pytest_maxrandom.ledger.losses import lost
 from pytest_maxrandom.ledger.summary import merged, mistakes, summary
 from pytest_maxrandom.reports.text import visible
 from pytest_maxrandom.suite import is_suite
-from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite, load_suite
+from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from pytest_maxrandom.host.git import Repository
-    from pytest_maxrandom.ledger.history import ClaimedSet
+    from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.ledger.summary import FileSummary
 
 
@@ -91,8 +91,8 @@ def _shown(file: FileSummary) -> Iterator[str]:
     )
     more = list(file.claims[0].max_random_baseline)[1:] if file.claims else []
     head = ("claim", "t", "looks", "best", "max random now")
-    table = [(*head, *(f"after {int(number):,} more" for number in more))]
-    table += [
+    rows = [(*head, *(f"after {int(number):,} more" for number in more))]
+    rows += [
         (
             claim.name,
             f"{claim.t:,}",
@@ -102,10 +102,7 @@ def _shown(file: FileSummary) -> Iterator[str]:
         )
         for claim in file.claims
     ]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for row in table:
-        first, *rest = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        yield "  " + "  ".join([first.strip().ljust(widths[0]), *rest])
+    yield indent(table(rows), "  ")
     for path, common in file.related.items():
         yield (
             f"  t also counts {Path(path).name}, which shares {common:,} of {file.examples:,} "
@@ -156,28 +153,23 @@ def _lost(ref: str, paths: list[Path]) -> list[str]:
     ]
     claimed, unread = list(now.claimed_sets()), []
     for path in {path.resolve(): path for path in suites}.values() if base.folders else ():
-        told = _claimed(tree, path)
-        if isinstance(told, str):
-            unread.append(told)
-        else:
-            claimed += told
-    beside = [from_root(tree, path.parent / FOLDER) for path in paths if _is_suite(path)]
-    gone = lost(base, now, claimed, [*map(str, below), *map(str, beside)])
+        folder, name = from_root(tree, path.parent / FOLDER), from_root(tree, path).as_posix()
+        try:
+            claimed += [claimed_set(claim, folder, name) for claim in _claims(path)]
+        except SuiteError as error:
+            unread.append(
+                f"{error.problems[0]} (so what its claims are tested on cannot be compared with "
+                "the base)"
+            )
+    own = [from_root(tree, path.parent / FOLDER) for path in paths if _is_suite(path)]
+    gone = lost(base, now, claimed, list(map(str, below + own)))
     return list(map(visible, [*unread, *gone]))
 
 
-def _claimed(tree: Repository, path: Path) -> list[ClaimedSet] | str:
-    """Return what the claims of a suite are tested on; a sentence if the suite cannot be read."""
-    try:
-        suite = load_any_suite(path)
-        claims = [] if isinstance(suite, RecordedSuite) else plan(suite)
-    except SuiteError as error:
-        problem = str(error.problems[0])
-        return f"{problem} (so what its claims are tested on cannot be compared with the base)"
-    return [
-        claimed_set(claim, from_root(tree, path.parent / FOLDER), from_root(tree, path).as_posix())
-        for claim in claims
-    ]
+def _claims(path: Path) -> list[PlannedClaim]:
+    """Return the claims of a suite that a run counts tries for."""
+    suite = load_any_suite(path)
+    return [] if isinstance(suite, RecordedSuite) else plan(suite)
 
 
 def _unlike(path: Path) -> Iterator[str]:
@@ -187,11 +179,8 @@ def _unlike(path: Path) -> Iterator[str]:
         for file in _files([path])
         for digest, examples in read_sets(file).sets.items()
     }
-    validation = {
-        claim.cell.task.name: claim.cell.prompt_set.validation for claim in plan(load_suite(path))
-    }
-    for task, examples in validation.items():
-        own = [example_digest(example) for example in examples]
+    tasks = {claim.cell.task.name: claim.cell.example_digests for claim in _claims(path)}
+    for task, own in tasks.items():
         near = related(sets, own)
         if near and set_digest(own) not in near:
             yield (
@@ -218,9 +207,9 @@ def _export(options: argparse.Namespace) -> str:
     kinds = ("prompt", "look", "opening")
     names = dict.fromkeys(name for kind in kinds for name in FIELDS[kind])
     text = io.StringIO()
-    table = csv.DictWriter(text, list(names), lineterminator="\n")
-    table.writeheader()
-    table.writerows(row for row in found if row["kind"] in kinds)
+    writer = csv.DictWriter(text, list(names), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(row for row in found if row["kind"] in kinds)
     return text.getvalue().rstrip("\n")
 
 

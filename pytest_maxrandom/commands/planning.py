@@ -1,0 +1,147 @@
+"""`maxrandom baseline` and `plan`: the best of t guessers, and what an honest claim needs."""
+
+from __future__ import annotations
+
+import argparse
+from fractions import Fraction
+from typing import Any
+
+from pytest_maxrandom.commands.output import json_text, table
+from pytest_maxrandom.stats.best_of import MOST_GUESSERS
+from pytest_maxrandom.stats.sizes import baseline_summary, plan
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe the commands and their arguments."""
+    text = "the maximum random baseline of n examples and t prompts"
+    parser = commands.add_parser("baseline", help=text, description=text.capitalize())
+    parser.add_argument("--n", type=int, help="examples; counted from --choices if mixed")
+    parser.add_argument("--t", type=int, required=True, help="prompts that were tried")
+    parser.add_argument("--correct", type=int, help="right answers of the best prompt")
+    parser.set_defaults(run=_baseline)
+    text = "how many examples, or how few prompts, an honest claim needs"
+    planner = commands.add_parser("plan", help=text, description=text.capitalize())
+    planner.add_argument("--n", type=int, help="examples at hand")
+    planner.add_argument("--t", type=int, help="prompts to be tried")
+    planner.add_argument("--below", type=float, help="keep the expected maximum at or below this")
+    planner.add_argument("--true-accuracy", type=float, help="what the best prompt hopefully has")
+    planner.set_defaults(run=_plan)
+    for command in (parser, planner):
+        command.add_argument(
+            "--choices",
+            type=_choices,
+            required=True,
+            help="choices of each example: 4, or choices:examples of each kind: 2:50,5:50",
+        )
+        command.add_argument("--alpha", type=float, default=0.05, help="level; 0.05 by default")
+        command.add_argument("--json", action="store_true", help="print JSON, unrounded")
+
+
+def _baseline(options: argparse.Namespace) -> str:
+    """Return the baseline and what it takes to pass."""
+    if options.n is None and not isinstance(options.choices, dict):
+        raise ValueError("--n is needed where --choices is one number; it counts the examples")
+    summary = baseline_summary(
+        options.n, _chance_of(options.choices), options.t, options.correct, options.alpha
+    )
+    return json_text(summary) if options.json else table(_baseline_rows(summary), left=2)
+
+
+def _plan(options: argparse.Namespace) -> str:
+    """Answer every planning question that the options pose."""
+    answers = plan(
+        _chance_of(options.choices),
+        options.n,
+        options.t,
+        below=options.below,
+        true_accuracy=options.true_accuracy,
+        alpha=options.alpha,
+    )
+    return json_text(answers) if options.json else table(_plan_rows(answers), left=2)
+
+
+def _plan_rows(answers: dict[str, Any]) -> list[tuple[str, str]]:
+    given = answers["given"]
+    below, hoped = given["below"], given["true_accuracy"]
+    rows = _baseline_rows(answers["baseline"]) if "baseline" in answers else []
+    labels = {
+        "smallest_n": "fewest examples that can pass",
+        "n_for_expected_maximum": f"examples for expected maximum <= {below}",
+        "largest_t": "most prompts that can pass",
+        "largest_t_for_expected_maximum": f"most prompts for expected maximum <= {below}",
+    }
+    rows += [(label, _counted(answers[key])) for key, label in labels.items() if key in answers]
+    rows += [
+        (f"{label} for {_percent(power)} % power at true accuracy {hoped}", _counted(value))
+        for key, label in (("n_for_power", "examples"), ("largest_t_for_power", "most prompts"))
+        for power, value in answers.get(key, {}).items()
+    ]
+    rows += [
+        (f"true accuracy for {_percent(power)} % power", "-" if value is None else f"{value:.4f}")
+        for power, value in answers.get("true_accuracy_for_power", {}).items()
+    ]
+    if "power" in answers:
+        rows.append((f"power at true accuracy {hoped}", f"{answers['power']:.3f}"))
+    return rows
+
+
+def _counted(value: int | None) -> str:
+    if value is None:
+        return "none"
+    return "no limit" if value >= MOST_GUESSERS else f"{value:,}"
+
+
+def _percent(power: str) -> str:
+    return f"{float(power) * 100:g}"
+
+
+def _choices(text: str) -> int | dict[int, int]:
+    """Read "4", or "2:50,5:50" as {choices: examples}."""
+    try:
+        if ":" not in text:
+            return int(text)
+        mix: dict[int, int] = {}
+        for part in text.split(","):
+            choices, _, examples = part.partition(":")
+            mix[int(choices)] = mix.get(int(choices), 0) + int(examples)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"found {text!r}, expected a number of choices such as 4, or choices:examples of each "
+            "kind such as 2:50,5:50"
+        ) from None
+    return mix
+
+
+def _chance_of(choices: int | dict[int, int]) -> Any:
+    """Return the chance that the statistics take."""
+    for each in choices if isinstance(choices, dict) else (choices,):
+        if each < 2:
+            raise ValueError(
+                f"--choices: found {each}, expected at least 2: of one choice there is nothing to "
+                "guess"
+            )
+    return choices if isinstance(choices, dict) else Fraction(1, choices)
+
+
+def _baseline_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the rows of a summary by `baseline_summary`."""
+    n, needed = summary["n"], summary["critical_count"]
+    by_all = f"impossible: even {n}/{n} has p_max {summary['min_p']:.4g}"
+    rows = [
+        ("examples n", str(n)),
+        ("prompts t", str(summary["t"])),
+        ("standard baseline", f"{summary['standard_baseline']:.4f}"),
+        ("maximum random baseline", f"{summary['max_random_baseline']:.4f}"),
+        (
+            f"needed for p_max <= {summary['alpha']:g}",
+            by_all if needed is None else f"{needed}/{n} = {needed / n:.4f}",
+        ),
+    ]
+    if "correct" in summary:
+        rows += [
+            ("best prompt", f"{summary['correct']}/{n} = {summary['accuracy']:.4f}"),
+            ("p_standard", f"{summary['p_standard']:.4g}"),
+            ("p_max", f"{summary['p_max']:.4g}"),
+            ("union p", f"{summary['union_p']:.4g}"),
+        ]
+    return rows
