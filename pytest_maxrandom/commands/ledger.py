@@ -146,7 +146,7 @@ def _lost(ref: str, paths: list[Path]) -> list[str]:
     suites = [path for path in paths if _is_suite(path)]
     suites += [
         path
-        for path in tree.present("*.yaml", "*.yml")
+        for path in tree.files("*.yaml", "*.yml")
         if is_suite(path, tree.root)
         and path.is_file()
         and any(from_root(tree, path).is_relative_to(each) for each in below)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+import io
 import os
 import re
 import subprocess
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.errors import GitError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
-FETCH_ALL = "`fetch-depth: 0` of actions/checkout, `GIT_DEPTH: 0` in GitLab"
+_FETCH_ALL = "`fetch-depth: 0` of actions/checkout, `GIT_DEPTH: 0` in GitLab"
 _OF_HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR")
 """What git tells its hooks of another folder's repository."""
 _REGULAR = ("100644", "100755")
@@ -91,7 +91,7 @@ class Repository:
         wanted = f"{name}:refs/remotes/origin/{name}" if name != ref else f"{name}:{name}"
         if _HASH.fullmatch(ref):
             wanted = ref
-        return f"fetch the whole history ({FETCH_ALL}), here `git fetch {whole}origin {wanted}`"
+        return f"fetch the whole history ({_FETCH_ALL}), here `git fetch {whole}origin {wanted}`"
 
     def is_shallow(self) -> bool:
         """Tell whether commits are missing that the server has."""
@@ -106,7 +106,12 @@ class Repository:
         GitError
             If the commit is not there.
         """
-        return _files_at(self.root, commit)
+        code, found, said = _git(self.root, "ls-tree", "-r", "-z", "--full-tree", commit)
+        if code:
+            raise GitError(f"{self.root}: the files of {commit} cannot be listed: {said}")
+        entries = (entry.split("\t", 1) for entry in _names(found))
+        parts = ((head.split(), path) for head, path in entries)
+        return {path: name for (mode, _, name), path in parts if mode in _REGULAR}
 
     def contents(self, objects: Iterable[str]) -> dict[str, bytes]:
         """Return the contents of objects by their names.
@@ -120,43 +125,33 @@ class Repository:
         if not wanted:
             return {}
         asked = "".join(f"{name}\n" for name in wanted).encode("ascii")
-        data = self._asked("cat-file", "--batch", stdin=asked)
+        stream = io.BytesIO(self._asked("cat-file", "--batch", stdin=asked))
         found: dict[str, bytes] = {}
-        place = 0
         for name in wanted:
-            head, _, _ = data[place:].partition(b"\n")
-            words = head.split()
+            words = stream.readline().split()
             if len(words) != 3:
-                raise GitError(f"{self.root}: git lacks the object {name}; fetch it ({FETCH_ALL})")
-            place += len(head) + 1
-            found[name] = data[place : place + int(words[2])]
-            place += int(words[2]) + 1
+                raise GitError(f"{self.root}: git lacks the object {name}; fetch it ({_FETCH_ALL})")
+            found[name] = stream.read(int(words[2]))
+            stream.readline()
         return found
 
-    def present(self, *patterns: str) -> list[Path]:
-        """Return the files of the work tree that are tracked, or could be, and match a pattern.
+    def files(self, *patterns: str, untracked: bool = True) -> list[Path]:
+        """Return the files of the work tree that match a pattern.
 
-        What git is told to ignore is not among them, unless it is tracked.
-
-        Raises
-        ------
-        GitError
-            If git fails.
-        """
-        return self._listed("--cached", "--others", "--exclude-standard", patterns=patterns)
-
-    def tracked(self, *patterns: str) -> list[Path]:
-        """Return the files that are tracked and match a pattern.
+        Parameters
+        ----------
+        *patterns : str
+            Pathspecs.
+        untracked : bool
+            Also those that could be tracked; what git is told to ignore never is.
 
         Raises
         ------
         GitError
             If git fails.
         """
-        return self._listed("--cached", patterns=patterns)
-
-    def _listed(self, *options: str, patterns: Sequence[str]) -> list[Path]:
-        found = self._asked("ls-files", "-z", *options, "--", *patterns)
+        kinds = ["--cached", *(["--others", "--exclude-standard"] if untracked else [])]
+        found = self._asked("ls-files", "-z", *kinds, "--", *patterns)
         return [self.root / name for name in dict.fromkeys(_names(found))]
 
     def _asked(self, *arguments: str, stdin: bytes = b"") -> bytes:
@@ -184,16 +179,6 @@ def repository(folder: Path) -> Repository:
 def is_checkout(folder: Path) -> bool:
     """Tell, without git, whether a folder seems to be in a work tree."""
     return any((each / ".git").exists() for each in (folder, *folder.absolute().parents))
-
-
-@functools.lru_cache(maxsize=16)
-def _files_at(root: Path, commit: str) -> Mapping[str, str]:
-    code, found, said = _git(root, "ls-tree", "-r", "-z", "--full-tree", commit)
-    if code:
-        raise GitError(f"{root}: the files of {commit} cannot be listed: {said}")
-    entries = (entry.split("\t", 1) for entry in _names(found))
-    parts = ((head.split(), path) for head, path in entries)
-    return {path: name for (mode, _, name), path in parts if mode in _REGULAR}
 
 
 def _names(found: bytes) -> Iterator[str]:

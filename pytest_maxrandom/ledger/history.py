@@ -142,7 +142,7 @@ class WorkTree:
         self._tree = tree
         self._data: dict[PurePosixPath, dict[Path, bytes]] = {}
         self._facts: dict[PurePosixPath | None, Facts] = {}
-        for path in tree.present(f":(glob)**/{FOLDER}/*.jsonl"):
+        for path in tree.files(f":(glob)**/{FOLDER}/*.jsonl"):
             if path.is_file():
                 folder = from_root(tree, path.parent)
                 self._data.setdefault(folder, {})[path] = path.read_bytes()

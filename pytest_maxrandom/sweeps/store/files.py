@@ -74,7 +74,7 @@ def refuse_tracked(path: Path) -> None:
     try:
         tree = repository(path.parent)
         place = path.resolve().relative_to(tree.root.resolve()).as_posix()
-        tracked = tree.tracked(*(f":(literal){place}{end}" for end in _COMPANIONS))
+        tracked = tree.files(*(f":(literal){place}{end}" for end in _COMPANIONS), untracked=False)
     except (GitError, OSError, ValueError):
         return
     if tracked:
