@@ -106,9 +106,7 @@ class Repository:
         GitError
             If the commit is not there.
         """
-        code, found, said = _git(self.root, "ls-tree", "-r", "-z", "--full-tree", commit)
-        if code:
-            raise GitError(f"{self.root}: the files of {commit} cannot be listed: {said}")
+        found = self._asked("ls-tree", "-r", "-z", "--full-tree", commit)
         entries = (entry.split("\t", 1) for entry in _names(found))
         parts = ((head.split(), path) for head, path in entries)
         return {path: name for (mode, _, name), path in parts if mode in _REGULAR}
