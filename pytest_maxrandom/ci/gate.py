@@ -13,7 +13,7 @@ from pytest_maxrandom.errors import GitError
 from pytest_maxrandom.host.git import repository
 from pytest_maxrandom.ledger.history import Commit, WorkTree
 from pytest_maxrandom.ledger.losses import lost
-from pytest_maxrandom.reports.summary import records, tally, unread
+from pytest_maxrandom.reports.summary import records, simulated, tally, unread
 from pytest_maxrandom.reports.text import visible
 
 if TYPE_CHECKING:
@@ -102,6 +102,9 @@ def judge(code: int, run: RunRecord | None, suites: str) -> Outcome:
     if code in (0, 1):
         word = "failed" if code else "passed"
     reason = _reason(code, failed, run, suites)
+    if run is not None and code in (0, 1) and (made_up := simulated(run)):
+        word, code = "failed", 1
+        reason = f"{made_up[0].lower()}{made_up[1:]}; a gate needs models that are run"
     told = run is not None and (run.broken or (run.interrupted and code == _INTERRUPTED))
     sentence = reason
     if run is not None and code != NOTHING_TESTED:

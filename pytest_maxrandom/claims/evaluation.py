@@ -101,8 +101,12 @@ class Evaluation:
         self._model_digest = means.pool.identity(planned.model, planned.base).digest
         cell = planned.cell
         self._ledger = claim_ledger(planned, means.run)
-        self._left_behind = left_behind(
-            planned.base / FOLDER, cell.prompt_set.validation, self._subject, means.run
+        self._left_behind = (
+            []
+            if planned.model.simulated
+            else left_behind(
+                planned.base / FOLDER, cell.prompt_set.validation, self._subject, means.run
+            )
         )
         self._run = without_siblings(planned, run)
         self._check_budget()
@@ -324,7 +328,12 @@ class Evaluation:
     ) -> Sweep:
         executor = LocalExecutor(self.load)
         return run_sweep(
-            jobs, executor, progress, cache=self._cache, fresh=fresh, finished=finished
+            jobs,
+            executor,
+            progress,
+            cache=None if self._planned.model.simulated else self._cache,
+            fresh=fresh,
+            finished=finished,
         )
 
     @property

@@ -149,6 +149,7 @@ class PlannedClaim:
             validation_ids=[example.id for example in found.validation],
             task_digest=cell.task.digest,
             notes=[*self.claim.notes, *self.arm.notes, *cell.task.notes, *found.notes],
+            simulated=self.model.simulated,
         )
 
     @property

@@ -131,6 +131,8 @@ def own_tries(planned: PlannedClaim, subject: Subject) -> set[Try]:
 def claim_ledger(planned: PlannedClaim, run: str = "") -> SetLedger:
     """Return the ledger of a claim's examples, which its siblings' prompts are no tries in.
 
+    What a model makes up stands in no file.
+
     Raises
     ------
     LedgerError
@@ -138,14 +140,20 @@ def claim_ledger(planned: PlannedClaim, run: str = "") -> SetLedger:
     """
     siblings = planned.design.siblings(planned.replicate) if planned.design else None
     cell = planned.cell
-    return SetLedger(
-        planned.base / FOLDER, run, cell.task.name, cell.prompt_set.validation, siblings
-    )
+    folder = None if planned.model.simulated else planned.base / FOLDER
+    return SetLedger(folder, run, cell.task.name, cell.prompt_set.validation, siblings)
 
 
 def without_siblings(planned: PlannedClaim, run: Iterable[PlannedClaim]) -> list[PlannedClaim]:
-    """Return the claims of a run whose prompts may count for a claim."""
-    return [other for other in run if not are_siblings(other, planned)]
+    """Return the claims of a run whose prompts may count for a claim.
+
+    What is tried on a model that makes its answers up counts for such models only.
+    """
+    return [
+        other
+        for other in run
+        if not are_siblings(other, planned) and other.model.simulated == planned.model.simulated
+    ]
 
 
 def explained(

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LockError
@@ -23,7 +24,6 @@ from pytest_maxrandom.notation import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
-    from pathlib import Path
 
     from pytest_maxrandom.ledger.files import Contents
     from pytest_maxrandom.ledger.lines import ClaimKey, Row, Subject, Try
@@ -40,8 +40,8 @@ class SetLedger:
 
     Parameters
     ----------
-    folder : Path
-        The ledger; made when something is written.
+    folder : Path or None
+        The ledger; made when something is written. None keeps all of it in memory.
     run : str
         Names the run in what is written.
     task : str
@@ -65,7 +65,7 @@ class SetLedger:
 
     def __init__(
         self,
-        folder: Path,
+        folder: Path | None,
         run: str,
         task: str,
         examples: Sequence[Example],
@@ -86,9 +86,11 @@ class SetLedger:
         self._elsewhere: list[Contents] = []
         self._waiting: list[Row] = []
         self._problems: dict[str, None] = {}
-        self.path = folder / f"{_slug(task)}-{self._digest[:_SHOWN]}.jsonl"
-        self._read(folder)
-        self._file = self._whole(self.path)
+        self._kept = folder is not None
+        self.path = (folder or Path()) / f"{_slug(task)}-{self._digest[:_SHOWN]}.jsonl"
+        if folder is not None:
+            self._read(folder)
+        self._file = self._whole(self.path) if self._kept else LedgerFile(self.path)
         self._own = self._file.contents
 
     def tries(self, subject: Subject | None = None) -> frozenset[Try]:
@@ -108,7 +110,8 @@ class SetLedger:
 
     def refresh(self) -> None:
         """Read what other processes have added."""
-        self._file.read()
+        if self._kept:
+            self._file.read()
 
     def shared_with(self, examples: Sequence[Example]) -> str:
         """Say how many examples another set has in common with this one: ``29 of 40``."""
@@ -119,7 +122,7 @@ class SetLedger:
     def files(self) -> list[Path]:
         """The files that hold what was tried on these examples; those that are there."""
         found = dict.fromkeys([self.path, *(file.path for file, _ in self._before)])
-        return [path for path in found if path.exists()]
+        return [path for path in found if self._kept and path.exists()]
 
     def is_about(self, examples: Sequence[str]) -> bool:
         """Tell whether examples, by their digests, are the same set, changed a little or not."""
@@ -270,7 +273,8 @@ class SetLedger:
         if self._own.has(row):
             return True
         try:
-            self._file.append(lambda: self._lacking(row))
+            if self._kept:
+                self._file.append(lambda: self._lacking(row))
         except (OSError, LockError) as error:
             reason = (error.strerror or error) if isinstance(error, OSError) else error
             self._tell(

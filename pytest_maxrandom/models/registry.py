@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import Arithmetic
     from pytest_maxrandom.suite.models import ModelSpec
 
-_BUILT_IN = {"transformers": "pytest_maxrandom.models.hf.transformers:Transformers"}
-
-
+_BUILT_IN = {
+    "transformers": "pytest_maxrandom.models.hf.transformers:Transformers",
+    "mock": "pytest_maxrandom.models.mock:Mock",
+}
 _session = ""
 _backends: dict[str, Backend] = {}
 

@@ -289,6 +289,8 @@ class ClaimRecord:
     """Clusters that the n examples belong to; None where none are stated."""
     effective_n: float | None = None
     """n^2 / sum of squared cluster sizes: what the n examples are worth at least."""
+    simulated: bool = False
+    """Whether the answers were made up by a rule, so that they say nothing of any model."""
 
     @property
     def failing_flags(self) -> list[RedFlag]:

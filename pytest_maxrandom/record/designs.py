@@ -29,6 +29,8 @@ class DesignRecord:
     warnings: list[str] = field(default_factory=list)
     arithmetics: list[Arithmetic] = field(default_factory=list)
     """What computed the numbers of all the sweeps that it is about, each once."""
+    simulated: bool = False
+    """Whether any of the answers were made up by a rule."""
 
     def add_arithmetic(self, engine: Engine | None) -> None:
         """Note what computed a sweep, if that is known and new."""

@@ -66,6 +66,7 @@ _SUMMARIES = (
     summary.model_name,
     summary.shots,
     summary.symbol,
+    summary.simulated,
     summary.tally,
     summary.unread,
     summary.with_rows,

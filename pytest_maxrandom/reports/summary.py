@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, TypeAlias
 
+from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import (
     UNREADABLE,
     ClaimRecord,
@@ -75,6 +76,19 @@ def records(run: RunRecord) -> list[Record]:
 def designs(run: RunRecord) -> list[Design]:
     """List what was tested beside the claims."""
     return [*run.replicates, *run.label_bias, *run.comparisons, *run.contamination]
+
+
+def simulated(run: RunRecord) -> str:
+    """Say how many results are made up by a rule; empty if none is."""
+    found = records(run)
+    if not (made_up := sum(record.simulated for record in found)):
+        return ""
+    which = f"{count(made_up)} of {count(len(found))} results are"
+    if made_up == len(found):
+        which = "All results are" if made_up > 1 else "The result is"
+    return (
+        f"{which} simulated: the answers were made up by a rule, and say nothing of any real model"
+    )
 
 
 def label(record: Record) -> str:

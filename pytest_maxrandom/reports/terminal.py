@@ -30,6 +30,7 @@ from pytest_maxrandom.reports.summary import (
     missing,
     names,
     records,
+    simulated,
     unread,
     with_rows,
 )
@@ -86,6 +87,7 @@ def rows(run: RunRecord) -> list[str]:
     named = {name: visible(shown) for name, shown in names(run).items()}
     claims = with_rows(run.claims)
     lines = [
+        *filter(None, [simulated(run)]),
         *_table(_CLAIMS, ((*_cells(each), named[each.id]) for each in claims)),
         *_table(_REPLICATES, ((*_replicates(each), named[each.id]) for each in run.replicates)),
         *_table(

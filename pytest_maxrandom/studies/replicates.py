@@ -97,6 +97,7 @@ class PlannedReplicates:
             seed=self.seed,
             xfail=self.xfail,
             notes=list(self._notes()),
+            simulated=claim.model.simulated,
         )
 
     def _notes(self) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     Field,
@@ -16,7 +16,16 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from pytest_maxrandom.errors import ExtensionError
-from pytest_maxrandom.suite.base import Dtype, FormatSpec, Name, Prose, Quantization, Spec, Text
+from pytest_maxrandom.suite.base import (
+    Dtype,
+    FormatSpec,
+    Name,
+    Prose,
+    Quantization,
+    Seed,
+    Spec,
+    Text,
+)
 from pytest_maxrandom.suite.extensions import BACKENDS, BROKEN, SpecUnion, installed
 
 if TYPE_CHECKING:
@@ -41,6 +50,8 @@ class ModelSpec(Spec):
 
     in_arms: ClassVar[tuple[str, ...] | None] = None
     """The keys that an arm may change; None stands for all that the backend adds."""
+    simulated: ClassVar[bool] = False
+    """Whether answers are made up: reports say so, no ledger counts them, and the gate fails."""
 
     @property
     def short_name(self) -> str:
@@ -128,6 +139,35 @@ class TransformersSpec(ModelSpec):
             )
 
 
+Share = Annotated[float, Field(ge=0, le=1)]
+Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class MockSpec(ModelSpec):
+    """A simulated model: it answers by rule, in no time, and what it reaches says nothing.
+
+    Reports say that its results are simulated, no ledger counts them, and the gate fails.
+    """
+
+    name: Name
+    """What the reports call it; another name gives other answers."""
+    backend: Literal["mock"] = "mock"
+    """What runs the model."""
+    knows: Share = 0.0
+    """The probability that it knows the answer to a question, in whatever order choices stand."""
+    prefers: Text | dict[Text, Weight] | list[Weight] | None = None
+    """What it says where it does not know: always one label (a choice's text, or A), labels by
+    their weights ({"A": 3, "B": 1}), or places as choices are listed, by their weights ([1, 0]: the
+    first). If not given, and where nothing that it prefers is offered, all choices are equally
+    likely."""
+    copies: Share = 0.0
+    """The share of its answers that a prompt has in common with all others by copying."""
+    seed: Seed = 0
+    """Another seed gives other answers."""
+
+    simulated: ClassVar[bool] = True
+
+
 class ArmSpec(Spec):
     """An arm: the suite with one thing changed, or, with no key, as it stands.
 
@@ -166,7 +206,7 @@ class ArmSpec(Spec):
 DEFAULT = "transformers"
 _MODELS = SpecUnion(
     "backend",
-    {DEFAULT: TransformersSpec},
+    {DEFAULT: TransformersSpec, "mock": MockSpec},
     ModelSpec,
     default=DEFAULT,
     group=BACKENDS,

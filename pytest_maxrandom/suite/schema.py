@@ -136,7 +136,8 @@ class Part:
                 break
             here = here[part]
             inner = next(_specs(annotation), None)
-            if inner is None or not isinstance(here, dict):
+            one_model = inner is ModelSpec and isinstance(part, int)
+            if inner is None or not (isinstance(here, dict) or one_model):
                 continue
             start = place + 1
             if isinstance(inner, SpecUnion):
@@ -222,9 +223,9 @@ def _options(node: Node, kind: type[Spec]) -> Iterator[Node]:
         yield from _options(option, kind)
 
 
-def _of_backend(model: dict[str, Any]) -> type[Spec]:
+def _of_backend(model: Any) -> type[Spec]:
     try:
-        return spec_of(model)
+        return spec_of(model if isinstance(model, dict) else {})
     except ValidationError:
         return ModelSpec
 

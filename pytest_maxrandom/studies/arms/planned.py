@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -52,6 +52,11 @@ class Sweeps:
         sets = (claim.cell.prompt_set for claim in self.first)
         return len({prompt.digest for each in sets for prompt in each.prompts})
 
+    @property
+    def simulated(self) -> bool:
+        """Whether a model of one of them only makes its answers up."""
+        return any(claim.model.simulated for claim in (*self.first, *self.second))
+
 
 @dataclass(frozen=True)
 class Recorded:
@@ -67,6 +72,7 @@ class Recorded:
 
     answers: PairedAnswers | None
     missing: str | None
+    simulated: ClassVar[bool] = False
 
     @property
     def replicates(self) -> int:
@@ -158,6 +164,7 @@ class PlannedComparison:
             n=self.sides.n,
             confidence=self.confidence,
             xfail=self.xfail,
+            simulated=self.sides.simulated,
         )
         if len(self.changed) > 1:
             record.notes.append(
@@ -208,4 +215,5 @@ class PlannedContamination:
             test=self.spec.test,
             level=self.spec.level,
             xfail=self.spec.xfail,
+            simulated=self.boost.simulated or self.bias.simulated,
         )

@@ -69,6 +69,7 @@ class PlannedLabelBias(OfClaim):
             seed=self.spec.seed,
             asserted=asserted(self.spec),
             notes=list(self.notes),
+            simulated=claim.model.simulated,
         )
 
 

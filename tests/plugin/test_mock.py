@@ -1,0 +1,183 @@
+"""Suites of mock models run whole, without torch, and nothing takes them for results of a model."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_maxrandom.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+README = Path(__file__).parents[2] / "README.md"
+SAID = "simulated: the answers were made up by a rule, and say nothing of any real model"
+ALL = f"All results are {SAID}"
+
+
+@pytest.fixture
+def example(pytester: pytest.Pytester) -> Path:
+    """The README's suite of mock models with its data, where nothing can be computed."""
+    text = README.read_text(encoding="utf-8")
+    (suite,) = (block for block in re.findall(r"```yaml\n(.*?)```", text, re.S) if "mock" in block)
+    (made,) = re.findall(r'^python -c "(.*)" > eval_suites/primes.csv$', text, re.M)
+    folder = pytester.mkdir("eval_suites")
+    (folder / "first.yaml").write_text(suite)
+    data = subprocess.run([sys.executable, "-c", made], capture_output=True, text=True, check=True)
+    (folder / "primes.csv").write_text(data.stdout)
+    pytester.makeconftest("import sys\nsys.modules['torch'] = sys.modules['transformers'] = None")
+    return folder
+
+
+def _report(pytester: pytest.Pytester) -> dict[str, Any]:
+    report: dict[str, Any] = json.loads((pytester.path / "r.json").read_text())
+    return report
+
+
+def test_the_readmes_example_is_what_it_says(pytester: pytest.Pytester, example: Path) -> None:
+    result = pytester.runpytest_subprocess("--maxrandom-json=r.json")
+    result.assert_outcomes(passed=1, failed=2)
+    claims = {claim["model"]: claim for claim in _report(pytester)["claims"]}
+    assert {name: claim["passed"] for name, claim in claims.items()} == {
+        "knows-half": True,
+        "guesses": False,
+        "says-no": False,
+    }
+    assert [claim["id"].partition("::")[2] for claim in claims.values()] == [
+        f"primes[{name}-2shot]" for name in claims
+    ]
+    assert round(claims["says-no"]["best_accuracy"], 2) == 0.76
+    assert claims["says-no"]["p_max"] < 0.05 < claims["says-no"]["permutation_p"]
+
+
+def test_every_report_says_that_results_are_simulated(
+    pytester: pytest.Pytester, example: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = pytester.runpytest_subprocess("--maxrandom-json=r.json", "--maxrandom-report=r.md")
+    result.stdout.fnmatch_lines([ALL])
+    report = pytester.path / "r.json"
+    assert all(claim["simulated"] for claim in _report(pytester)["claims"])
+    texts = {"markdown": (pytester.path / "r.md").read_text()}
+    for form in ("html", "latex", "csv"):
+        capsys.readouterr()
+        assert main(["report", str(report), "--format", form]) == 0
+        texts[form] = capsys.readouterr().out
+    assert main(["comment", str(report), "--dry-run", "--out", "comment.md"]) == 0
+    texts["comment"] = Path("comment.md").read_text()
+    header, *rows = texts.pop("csv").splitlines()
+    place = header.split(",").index("simulated")
+    assert len(rows) == 3
+    assert place > 0
+    assert [form for form, text in texts.items() if SAID not in " ".join(text.split())] == []
+
+
+def test_nothing_is_left_beside_a_users_results(pytester: pytest.Pytester, example: Path) -> None:
+    for _ in range(2):
+        pytester.runpytest_subprocess("--maxrandom-json=r.json")
+    claims = _report(pytester)["claims"]
+    assert {
+        (claim["t"], claim["tries"]["look"], claim["engine"]["reused"]) for claim in claims
+    } == {(50, 1, 0)}
+    assert {path.name for path in example.iterdir()} == {"first.yaml", "primes.csv"}
+
+
+def test_a_gate_does_not_pass_on_them(pytester: pytest.Pytester, example: Path) -> None:
+    suite = (example / "first.yaml").read_text()
+    kept = [line for line in suite.splitlines() if "guesses" not in line and "says-no" not in line]
+    (example / "first.yaml").write_text("\n".join(kept))
+    pytester.runpytest_subprocess().assert_outcomes(passed=1)
+    done = pytester.run(sys.executable, "-m", "pytest_maxrandom.cli", "gate", "eval_suites")
+    assert done.ret == 1
+    assert done.outlines[-1] == (
+        "maxrandom gate: failed: 1 of 1 claim holds; the result is simulated: the answers were "
+        "made up by a rule, and say nothing of any real model; a gate needs models that are run"
+    )
+
+
+WHOLE = """\
+models: [{name: m, backend: mock, knows: 0.6}]
+arms:
+  as-is: {}
+  worse: {knows: 0.2}
+tasks: [{name: primes, format: csv, path: primes.csv, choices: ["yes", "no"]}]
+prompts: {shots: 1, count: 5}
+replicates: 3
+label_bias: {interactions: [cloze, counterfactual]}
+compare: [{arms: as-is - worse, assert: {better: 0.0}}]
+assert: {p_max: 0.05}
+"""
+
+
+def _records(report: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for kind in ("claims", "replicates", "label_bias", "comparisons"):
+        assert report[kind]
+        yield from report[kind]
+
+
+def test_all_kinds_of_items_run_the_same_in_any_number_of_processes(
+    pytester: pytest.Pytester, example: Path
+) -> None:
+    (example / "first.yaml").write_text(WHOLE)
+    told = []
+    for arguments in ((), ("-n", "2")):
+        pytester.runpytest_subprocess("--maxrandom-json=r.json", *arguments)
+        report = _report(pytester)
+        assert all(record["simulated"] for record in _records(report))
+        told.append([(each["id"], each["outcome"]) for each in _records(report)])
+        told[-1].append(("difference", round(report["comparisons"][0]["difference"], 9)))
+    assert told[0] == told[1]
+    outcomes = dict(told[0])
+    assert outcomes["eval_suites/first.yaml::primes::compare[as-is-worse]"] == "passed"
+    assert outcomes["eval_suites/first.yaml::primes[as-is-1shot]::label_bias"] == "passed"
+
+
+def test_they_do_not_count_for_models_that_are_run(pytester: pytest.Pytester, suites: Path) -> None:
+    text = (suites / "suite.yaml").read_text()
+    text = text.replace("tasks:", "  - {name: mock, backend: mock}\ntasks:", 1)
+    (suites / "suite.yaml").write_text(f"{text}assert: {{count: task, p_max: 0.05}}\n")
+    pytester.runpytest("--maxrandom-json=r.json")
+    report = _report(pytester)
+    known = {claim["id"].partition("::")[2]: claim for claim in report["claims"]}
+    assert known["known[tiny-none-0shot]"]["t"] == known["known[mock-0shot]"]["t"] == 1
+    rows = [
+        json.loads(line)
+        for path in (suites / "maxrandom-ledger").glob("known*.jsonl")
+        for line in path.read_text().splitlines()
+    ]
+    assert "mock" not in {row.get("model") for row in rows}
+    text = (pytester.path / "r.json").read_text()
+    assert sum(claim["simulated"] for claim in report["claims"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "knows: 1.5",
+            "`models[0].knows`: found 1.5, expected a number from 0 to 1",
+        ),
+        (
+            "quantization: nf4",
+            "`models[0].quantization` goes with `backend: transformers`, but this is `backend: "
+            "mock`; remove one of the two",
+        ),
+        (
+            "know: 0.5",
+            "unknown key `models[0].know`; did you mean `knows`? (keys here: name, backend, "
+            "label, knows, prefers, copies, seed)",
+        ),
+    ],
+)
+def test_mistakes_in_its_keys_are_told_with_their_line(
+    pytester: pytest.Pytester, example: Path, said: str, told: str
+) -> None:
+    text = (example / "first.yaml").read_text()
+    (example / "first.yaml").write_text(text.replace("knows: 0.5", said))
+    result = pytester.runpytest_subprocess("-q")
+    result.stdout.fnmatch_lines([f"*first.yaml:3: {told}".replace("[", "[[]")])
