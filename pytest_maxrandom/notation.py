@@ -1,10 +1,11 @@
-"""How numbers are written in reports; what was not computed is a dash."""
+"""How numbers, and the parts of a claim, are written; what was not computed is a dash."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,12 +16,58 @@ METRICS = {"balanced_accuracy": "balanced accuracy", "macro_f1": "macro-F1"}
 """Names of scores that are called otherwise in a suite."""
 P_VALUES = {"p_max": "p_max", "union_p": "union p", "permutation_p": "permutation p"}
 """The same of p-values."""
+BASELINES = {"max_random": "the expected maximum", "standard": "chance"}
+"""What a result may be claimed to be above."""
 _SMALLEST = 300
 """Beyond 1e-300 only the power of ten of a bound is shown."""
 _LEAST = 1e-4
 """A smaller share is that of few among many thousands, and its digits say nothing."""
 _NEARLY_ONE = 0.9995
 """From here on a probability would be rounded to 1, which it need not be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unmet:
+    """A part of a claim that does not hold, or cannot.
+
+    Attributes
+    ----------
+    part : str
+        "p_max", "union_p", "permutation_p" or "beats".
+    p, level : float or None
+        Its p-value, and the level that this is above.
+    baseline : str or None
+        What the result is not above: "max_random" or "standard".
+    arrangements : int or None
+        In how many ways the right answers can be shuffled, where these are too few.
+    """
+
+    part: str
+    p: float | None = None
+    level: float | None = None
+    baseline: str | None = None
+    arrangements: int | None = None
+
+    def parameters(self) -> dict[str, Any]:
+        """Return it as builtin types, for a record."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    def __str__(self) -> str:
+        """Say it in a clause."""
+        if self.baseline is not None:
+            return f"the result is not above {BASELINES[self.baseline]}"
+        name = P_VALUES[self.part]
+        if self.p is not None and self.level is not None:
+            shown = p_value(self.p, level=self.level)
+            return f"{name} {equals(shown)} is above {level(self.level)}"
+        if self.arrangements is None:
+            return f"the {name} could not be computed without predictions"
+        if self.arrangements == 1:
+            return f"the {name} is 1, because all right answers that could be shuffled are the same"
+        return (
+            f"the {name} is at least 1/{self.arrangements}, because the right answers can be "
+            f"shuffled in {self.arrangements} ways only"
+        )
 
 
 def accuracy(value: float | None, decimals: int = 3) -> str:

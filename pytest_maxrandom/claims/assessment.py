@@ -8,8 +8,7 @@ import numpy as np
 
 from pytest_maxrandom.claims.new_questions import of_answers
 from pytest_maxrandom.claims.seen import seen_of_sweep
-from pytest_maxrandom.claims.severity import hold_against
-from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL, judge
+from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL, apply_red_flags, judge
 from pytest_maxrandom.flags import find, majority, preferences
 from pytest_maxrandom.flags.compare import beside_shortcuts
 from pytest_maxrandom.notation import count
@@ -146,7 +145,7 @@ def assess(
             record.majority_rate = constant.rate
             record.majority_p = constant.p_value(cell.null.best)
         flags |= dict.fromkeys(find(seen) if view is labels else preferences(seen))
-    hold_against(record, planned.claim, flags)
+    apply_red_flags(record, planned.claim, flags)
 
 
 def permuted_p(

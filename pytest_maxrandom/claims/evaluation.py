@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.assessment import assess
 from pytest_maxrandom.claims.blank import blanked, no_control_reason
-from pytest_maxrandom.claims.held_out import held_out, hold_to
+from pytest_maxrandom.claims.held_out import confirm, held_out
 from pytest_maxrandom.claims.others import other_models
 from pytest_maxrandom.claims.tries import (
     claim_ledger,
@@ -296,7 +296,7 @@ class Evaluation:
             if record.test is None:
                 record.notes.append(f"The test set was not opened, because {closed}.")
         if self._planned.claim.test_p is not None:
-            hold_to(record, self._planned.claim.test_p, closed)
+            confirm(record, self._planned.claim.test_p, closed)
 
     def _open(self, prompt: Prompt, progress: Progress) -> HeldOut | None:
         """Score the best prompt on the test set, if that could be written down.

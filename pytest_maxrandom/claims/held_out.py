@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.notation import count, equals, level, p_value
+from pytest_maxrandom.notation import count, level, p_value
 from pytest_maxrandom.prompts.formats import shown_order
 from pytest_maxrandom.record import HeldOut
 from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.stats.majority import majority_answer
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+from pytest_maxrandom.stats.multiplicity import above
 from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_test, permutations_for
 from pytest_maxrandom.stats.winner import wilson
 from pytest_maxrandom.sweeps.labels import label, label_by_cluster, label_by_text
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.tasks.task import Example
-
-_ROUNDING = 1e-12
 
 
 def held_out(
@@ -90,7 +89,7 @@ def out_of_reach(examples: Sequence[Example], test_p: float) -> str:
     least = max(
         null.p_value(len(examples)), *(1 / labels.arrangements for labels in _views(examples))
     )
-    if least <= test_p * (1 + _ROUNDING):
+    if not above(least, test_p):
         return ""
     return (
         f"even if all {count(len(examples))} answers on the test set are right, p is at least "
@@ -99,7 +98,7 @@ def out_of_reach(examples: Sequence[Example], test_p: float) -> str:
     )
 
 
-def hold_to(record: ClaimRecord, test_p: float, closed: str) -> None:
+def confirm(record: ClaimRecord, test_p: float, closed: str) -> None:
     """Let a claim fail whose test set does not confirm it.
 
     Parameters
@@ -110,20 +109,8 @@ def hold_to(record: ClaimRecord, test_p: float, closed: str) -> None:
     if record.test is None:
         record.holds, record.passed = None, False
         record.message = f"test_p {level(test_p)} could not be tested, because {closed}"
-    elif record.test.p is not None and record.test.p > test_p * (1 + _ROUNDING):
+    elif record.test.p is not None and above(record.test.p, test_p):
         record.holds, record.passed = False, False
-        record.message = _missed(record.test, test_p)
-
-
-def _missed(test: HeldOut, test_p: float) -> str:
-    constant = ""
-    if test.majority_rate is not None:
-        constant = f" (always the same answer: {count(round(test.majority_rate * test.n))})"
-    opened = f", times {count(test.tests)} openings," if (test.tests or 1) > 1 else ""
-    return (
-        f"{count(test.correct)} of {count(test.n)} correct on the test set{constant}: "
-        f"p {equals(p_value(test.p, level=test_p))}{opened} is above {level(test_p)}"
-    )
 
 
 def _views(examples: Sequence[Example]) -> Iterator[Labels]:

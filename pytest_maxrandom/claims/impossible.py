@@ -62,12 +62,12 @@ def unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem
             null = claim.with_t(claim.claim.tried(null.t)).null
         if claim.claim.permutation_p is not None:
             ways = min(each.arrangements for each in shuffled(claim.cell.prompt_set))
-        if failures := claim.claim.impossible(null, ways):
+        if unmet := claim.claim.impossible(null, ways):
             yield Problem(
                 suite.path,
                 claim.line,
                 f"{claim.name} can never pass: even if all of n = {null.n} answers are right, "
-                f"{' and '.join(failures)} with t = {null.t}; "
+                f"{' and '.join(map(str, unmet))} with t = {null.t}; "
                 "use more examples or fewer prompts (the command `maxrandom plan` tells how "
                 "many), or write `allow_unpassable: true`",
             )

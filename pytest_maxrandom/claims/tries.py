@@ -222,7 +222,7 @@ def _spent(planned: PlannedClaim, record: ClaimRecord) -> tuple[float, bool]:
     levels = spending.levels(t)
     result = record.best_correct if record.metric == "accuracy" else record.best_score
     assert result is not None
-    holds = not spending.failures(planned.with_t(t).null, result)
+    holds = not spending.unmet(planned.with_t(t).null, result)
     if "permutation_p" in levels:
         p = record.permutation_p
         # Each further prompt adds the best one's own p-value, which is at most that of all.

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
 
 from pytest_maxrandom.claims.nulls import Guessers
-from pytest_maxrandom.notation import P_VALUES, accuracy, equals, level, p_value
+from pytest_maxrandom.notation import Unmet
+from pytest_maxrandom.record import RedFlag
 from pytest_maxrandom.record.red_flags import DEFAULTS
 from pytest_maxrandom.stats.looks import spent
+from pytest_maxrandom.stats.multiplicity import above
 from pytest_maxrandom.suite.claims import severities
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from pytest_maxrandom.claims.nulls import Null
     from pytest_maxrandom.flags.flag import Flag
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
 
 DEFAULT_LEVEL = 0.05
 _RENAMED = "The suite calls `union_p` by its old name, `guaranteed_p`: rename it."
-_ROUNDING = 1e-12
-_BASELINES = {"max_random": "the expected maximum", "standard": "chance"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,35 +125,29 @@ class Claim:
         """Return as the best of how many guessers the claim is tested, where t were tried."""
         return spent(DEFAULT_LEVEL, t).t if self.spend else t
 
-    def failures(self, null: Null, result: float) -> list[str]:
+    def unmet(self, null: Null, result: float) -> list[Unmet]:
         """Return which parts do not hold of a result; permutation_p and test_p are elsewhere."""
-        failures, levels = [], self.levels(null.t)
-        for key, p in (("p_max", null.p_max), ("union_p", null.union_p)):
-            if key in levels:
-                failures += _above(P_VALUES[key], p(result), levels[key])
+        found, levels = [], self.levels(null.t)
+        for key, of_result in (("p_max", null.p_max), ("union_p", null.union_p)):
+            if key in levels and above(p := of_result(result), levels[key]):
+                found.append(Unmet(key, p=p, level=levels[key]))
         if self.beats is not None and null.against(self.beats, result) <= 0:
-            failures.append(f"the result is not above {_BASELINES[self.beats]}")
-        return failures
+            found.append(Unmet("beats", baseline=self.beats))
+        return found
 
-    def impossible(self, null: Null, arrangements: int | None) -> list[str]:
-        """Return why no result can pass, one clause each; empty where one can.
+    def impossible(self, null: Null, arrangements: int | None) -> list[Unmet]:
+        """Return which parts no result can meet; empty where one can.
 
         Parameters
         ----------
         arrangements : int or None
             In how many ways the right answers can be shuffled; None where that is not known.
         """
-        failures = self.failures(null, null.results[-1])
+        found = self.unmet(null, null.results[-1])
         least = self.levels(null.t).get("permutation_p")
         if least is not None and arrangements is not None and least * arrangements < 1:
-            failures.append(
-                f"the permutation p is at least 1/{arrangements}, because the right answers can "
-                f"be shuffled in {arrangements} ways only"
-                if arrangements > 1
-                else "the permutation p is 1, because all right answers that could be shuffled "
-                "are the same"
-            )
-        return failures
+            found.append(Unmet("permutation_p", arrangements=arrangements))
+        return found
 
     def severities(self) -> dict[RedFlagKind, Severity]:
         """Return what each kind of red flag does; none fails a claim that asserts nothing."""
@@ -183,7 +177,7 @@ class Claim:
         if self.bounds().keys() <= {"permutation_p"}:
             return None
         results = null.results
-        place = bisect_left(results, True, key=lambda result: not self.failures(null, result))
+        place = bisect_left(results, True, key=lambda result: not self.unmet(null, result))
         return results[place] if place < len(results) else None
 
 
@@ -237,13 +231,33 @@ class Verdict:
     critical_score: float | None
     verdict: Standing
     passed: bool
-    message: str | None
 
     def write_into(self, record: ClaimRecord) -> None:
         """Let the record of the claim have all of these numbers."""
-        for name, value in asdict(self).items():
-            setattr(record, name, value)
-        record.holds = self.passed
+        record.n, record.t, record.levels = self.n, self.t, self.levels
+        record.best_correct, record.best_accuracy = self.best_correct, self.best_accuracy
+        record.best_score = self.best_score
+        record.standard_baseline = self.standard_baseline
+        record.max_random_baseline = self.max_random_baseline
+        record.max_random_baseline_error = self.max_random_baseline_error
+        record.p_standard, record.union_p = self.p_standard, self.union_p
+        record.p_max, record.p_max_error = self.p_max, self.p_max_error
+        record.log_p_max, record.permutation_p = self.log_p_max, self.permutation_p
+        record.critical_count, record.critical_score = self.critical_count, self.critical_score
+        record.verdict = self.verdict
+        record.holds = record.passed = self.passed
+
+
+def apply_red_flags(record: ClaimRecord, claim: Claim, flags: Iterable[Flag]) -> None:
+    """Write red flags into the record of a claim that has been judged; some of them fail it."""
+    found = [
+        RedFlag(flag.kind, claim.severity(flag), parameters=dict(flag.parameters)) for flag in flags
+    ]
+    record.red_flags = [
+        flag for wanted in ("fail", "warn") for flag in found if flag.severity == wanted
+    ]
+    if record.failing_flags:
+        record.passed = False
 
 
 def judge(
@@ -269,13 +283,9 @@ def judge(
         The max-T p-value of the sweep, where predictions are known.
     """
     result = correct if score is None else score
-    failures = claim.failures(null, result)
     levels = claim.levels(null.t)
-    if "permutation_p" in levels:
-        if permutation_p is None:
-            failures.append("the permutation p could not be computed without predictions")
-        else:
-            failures += _above("permutation p", permutation_p, levels["permutation_p"])
+    level = levels.get("permutation_p")
+    permuted = level is None or (permutation_p is not None and not above(permutation_p, level))
     standing: Standing = "between baselines"
     if null.against("max_random", result) > 0:
         standing = "above maximum"
@@ -303,50 +313,5 @@ def judge(
         critical_count=int(critical) if counted and critical is not None else None,
         critical_score=None if counted else critical,
         verdict=standing,
-        passed=not failures,
-        message=_explained(claim, null, correct, score, failures) if failures else None,
+        passed=permuted and not claim.unmet(null, result),
     )
-
-
-def _explained(
-    claim: Claim, null: Null, correct: int, score: float | None, failures: list[str]
-) -> str:
-    """Return why the claim does not hold, in one line."""
-    result = correct if score is None else score
-    shown = f"{correct}/{null.n} = {accuracy(correct / null.n)}"
-    if score is not None:
-        shown = f"score {accuracy(score)} ({correct}/{null.n} right)"
-    tried = f"the best of t = {null.t} prompts" if null.t > 1 else "the only prompt (t = 1)"
-    p_max = ""
-    if not null.only_permuted:
-        level = claim.levels(null.t).get("p_max")
-        p_max = f", p_max {p_value(null.p_max(result), null.log_p_max(result), level)}"
-    return (
-        f"{shown} with {tried}, n = {null.n}; chance {accuracy(null.standard_baseline)}, best of "
-        f"{null.t} random guessers {accuracy(null.max_random_baseline)}{p_max}: "
-        f"{' and '.join(failures)}; {_way_out(claim, null, score is None)}"
-    )
-
-
-def _way_out(claim: Claim, null: Null, counted: bool) -> str:
-    """Say what would have passed."""
-    depends = "the permutation p depends on the answers, not on their number"
-    if claim.bounds().keys() <= {"permutation_p"}:
-        return depends
-    critical = claim.critical(null)
-    if critical is None:
-        return f"no {'count of n' if counted else 'score with n'} = {null.n} can pass"
-    least = f"{critical:.0f}/{null.n}" if counted else f"a score of {critical:.4f}"
-    if claim.permutation_p is None:
-        return f"{least} would have passed"
-    names = [P_VALUES.get(key, _BASELINES.get(str(bound))) for key, bound in claim.bounds().items()]
-    rest = " and ".join(str(name) for name in names if name != P_VALUES["permutation_p"])
-    return f"{least} is needed for {rest}, {depends}"
-
-
-def _above(name: str, p: float, bound: float) -> list[str]:
-    """Compare a p-value with its bound; one that equals it but for rounding is not above."""
-    if p <= min(1.0, bound * (1 + _ROUNDING)):
-        return []
-    shown = p_value(p, level=bound)
-    return [f"{name} {equals(shown)} is above {level(bound)}"]

@@ -39,7 +39,7 @@ def repeated(read: Seen, tried: Seen) -> Iterator[Flag]:
 def unpassable(seen: Seen) -> Iterator[Flag]:
     """Find a claim that no result of so many prompts and so few examples could pass."""
     if seen.outcome is not None and seen.outcome.impossible:
-        reasons = [*seen.outcome.impossible]
+        reasons = [each.parameters() for each in seen.outcome.impossible]
         yield Flag("unpassable", {"reasons": reasons, "t": seen.t})
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from pytest_maxrandom.flags.compare import Compared
+    from pytest_maxrandom.notation import Unmet
     from pytest_maxrandom.suite.recorded import Chance
 
 
@@ -50,8 +51,8 @@ class Outcome:
         None where they were not computed.
     level : float
         What the claim compares p_max with; .05 where it does not.
-    impossible : tuple of str
-        Why no result could pass; empty where one could.
+    impossible : tuple of Unmet
+        Parts of the claim that no result could meet; empty where one could.
     score : ScoreOutcome or None
         The same in the score that the claim is about; None where that is accuracy.
     """
@@ -63,7 +64,7 @@ class Outcome:
     p_max: float | None
     permutation_p: float | None
     level: float
-    impossible: tuple[str, ...] = ()
+    impossible: tuple[Unmet, ...] = ()
     score: ScoreOutcome | None = None
 
 

@@ -11,6 +11,7 @@ from pytest_maxrandom.claims.verdict import Claim, judge
 from pytest_maxrandom.errors import ClaimFailed
 from pytest_maxrandom.hooks.run import BY_HAND, RECORDS
 from pytest_maxrandom.record import ClaimRecord
+from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.chances import chance_groups, whole_number
 
 if TYPE_CHECKING:
@@ -87,8 +88,9 @@ class HandWrittenClaims:
             raise
         verdict.write_into(record)
         record.notes.append(_UNTESTED)
-        if verdict.message:
-            raise ClaimFailed(verdict.message)
+        word(record)
+        if record.message:
+            raise ClaimFailed(record.message)
         return verdict
 
     def _record(self) -> ClaimRecord:

@@ -96,6 +96,8 @@ class InteractionBias:
     r_high: float | None = None
     """Fisher's 95 % interval of it; None also where base rates or recalls have two values only."""
     calibrated: list[Calibrated] = field(default_factory=list)
+    finding: LabelFinding | None = None
+    """What this way of asking tells; None in older reports."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.assessment import permuted_p
 from pytest_maxrandom.claims.new_questions import of_right
-from pytest_maxrandom.claims.severity import hold_against
-from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL, judge
+from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL, apply_red_flags, judge
 from pytest_maxrandom.flags import find, majority
 from pytest_maxrandom.recorded.permutations import NoPermutations
 from pytest_maxrandom.recorded.seen import seen_of_recorded
@@ -44,7 +43,7 @@ def assess_recorded(claim: RecordedClaim, record: ClaimRecord) -> None:
     if constant is not None:
         record.majority_rate = constant.rate
         record.majority_p = constant.p_value(evidence.null.best)
-    hold_against(record, claim.claim, find(seen))
+    apply_red_flags(record, claim.claim, find(seen))
 
 
 def _permutation_p(claim: RecordedClaim, record: ClaimRecord) -> float | None:

@@ -54,7 +54,7 @@ def sentence(flag: RedFlag) -> str:
     given = {name: value for name, value in flag.parameters.items() if name != "case"}
     try:
         return worded(**given)
-    except (TypeError, ValueError, LookupError):
+    except (TypeError, ValueError, LookupError, ArithmeticError):
         if not flag.text:
             raise
         return flag.text
@@ -406,10 +406,11 @@ def _repeated_prompts(distinct: int, asked: int, t: int) -> str:
     )
 
 
-def _unpassable(reasons: Sequence[str], t: int) -> str:
+def _unpassable(reasons: Sequence[Mapping[str, Any]], t: int) -> str:
+    parts = " and ".join(str(notation.Unmet(**each)) for each in reasons)
     return (
-        "The claim can never pass: even if all answers are right, "
-        f"{' and '.join(reasons)} with t = {t}; use more examples or fewer prompts."
+        f"The claim can never pass: even if all answers are right, {parts} with t = {t}; use more "
+        "examples or fewer prompts."
     )
 
 

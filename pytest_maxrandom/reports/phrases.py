@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import METRICS, P_VALUES, accuracy, count, equals, level, p_value
 from pytest_maxrandom.record import ClaimRecord
+from pytest_maxrandom.reports.failures import examples, levels_of, unmet
 from pytest_maxrandom.reports.origins import listed
 from pytest_maxrandom.reports.red_flags import described
 
@@ -21,7 +22,6 @@ _ADJUSTMENTS = {"holm": "Holm", "bh": "Benjamini and Hochberg", "none": "not adj
 _BEATEN = {"max_random": "the maximum random baseline", "standard": "the standard baseline"}
 _OF_LEVELS = {"family": "shared by the suite's claims", "looks": "spent per doubling of t"}
 """How levels come about that are not those of the suite."""
-_ROUNDING = 1e-12
 _NEGLIGIBLE = 1e-6
 """A smaller Monte Carlo error changes no digit that is shown."""
 
@@ -45,13 +45,6 @@ def result(claim: ClaimRecord) -> str:
     return f"{metric_name(claim)} {accuracy(claim.best_score)}"
 
 
-def examples(claim: ClaimRecord) -> int | None:
-    """Return how many examples the best prompt was scored on; n may be that of a publication."""
-    if not claim.n or not claim.best_correct or not claim.best_accuracy:
-        return claim.n
-    return round(claim.best_correct / claim.best_accuracy)
-
-
 def p_name(claim: ClaimRecord, key: str) -> str:
     """Name a p-value."""
     return P_VALUES[key]
@@ -60,7 +53,7 @@ def p_name(claim: ClaimRecord, key: str) -> str:
 def shown_p(claim: ClaimRecord, key: str) -> str:
     """Write a p-value with the digits that it takes to see on which side of its level it is."""
     log_p = claim.log_p_max if key == "p_max" else None
-    return p_value(getattr(claim, key), log_p, _levels(claim).get(key))
+    return p_value(getattr(claim, key), log_p, levels_of(claim).get(key))
 
 
 def p_is(claim: ClaimRecord, key: str) -> str:
@@ -71,7 +64,7 @@ def p_is(claim: ClaimRecord, key: str) -> str:
 
 def decisive(claim: ClaimRecord) -> str:
     """Return which p-value decides: the one that is largest beside its level, else ``p_max``."""
-    levels = _levels(claim)
+    levels = levels_of(claim)
 
     def strain(key: str) -> float:
         value: float | None = getattr(claim, key)
@@ -98,7 +91,7 @@ def decisive_p(claim: ClaimRecord) -> str:
 
 def claimed(claim: ClaimRecord) -> str:
     """Say what the suite asserts."""
-    levels = _levels(claim)
+    levels = levels_of(claim)
     bounded: dict[str, list[str]] = {}
     for key, bound in levels.items():
         bounded.setdefault(level(bound), []).append(p_name(claim, key))
@@ -125,7 +118,7 @@ def needed(claim: ClaimRecord) -> str:
     """Say what would have passed."""
     if claim.best_correct is None:
         return ""
-    bound = _levels(claim).get("permutation_p")
+    bound = levels_of(claim).get("permutation_p")
     name = p_name(claim, "permutation_p")
     parts = [_part(claim, key) for key in claim.asserted if key in ("p_max", "union_p", "beats")]
     if not parts:
@@ -224,7 +217,7 @@ def adjusted(claim: ClaimRecord, run: RunRecord) -> str:
     tested = sum(other.adjusted_p is not None for other in run.claims)
     if claim.adjusted_p is None or tested < 2:
         return ""
-    shown = p_value(claim.adjusted_p, level=_levels(claim).get(decisive(claim)))
+    shown = p_value(claim.adjusted_p, level=levels_of(claim).get(decisive(claim)))
     return f"{shown} ({_ADJUSTMENTS[run.adjustment]}, {tested} claims)"
 
 
@@ -255,15 +248,6 @@ def scored(claim: ClaimRecord) -> str:
     )
 
 
-def _levels(claim: ClaimRecord) -> dict[str, float]:
-    """Return the level of each p-value that the claim bounds."""
-    return {
-        key: value
-        for key, value in (claim.levels or claim.asserted).items()
-        if key in P_VALUES and isinstance(value, float) and value > 0
-    }
-
-
 def _part(claim: ClaimRecord, key: str) -> str:
     if key == "beats":
         return f"beating {_BEATEN.get(claim.asserted[key], claim.asserted[key])}"
@@ -272,19 +256,13 @@ def _part(claim: ClaimRecord, key: str) -> str:
 
 def _unmet(claim: ClaimRecord) -> dict[str, str]:
     """Say of each part of the claim that does not hold why it does not."""
-    unmet = {}
-    for key, bound in _levels(claim).items():
-        value = getattr(claim, key)
-        if value is not None and value > bound * (1 + _ROUNDING):
-            unmet[key] = f"{p_is(claim, key)} is above {level(bound)}"
-    beaten, best, chance = claim.asserted.get("beats"), best_value(claim), claim.standard_baseline
-    below = {
-        "max_random": claim.verdict is not None and claim.verdict != "above maximum",
-        "standard": best is not None and chance is not None and best <= chance + _ROUNDING,
-    }
-    if below.get(str(beaten)):
-        unmet["beats"] = f"{accuracy(best)} is not above {_BEATEN[str(beaten)]}"
-    return unmet
+    said = {}
+    for part in unmet(claim):
+        if part.baseline is not None:
+            said[part.part] = f"{accuracy(best_value(claim))} is not above {_BEATEN[part.baseline]}"
+        elif part.level is not None:
+            said[part.part] = f"{p_is(claim, part.part)} is above {level(part.level)}"
+    return said
 
 
 def _monte_carlo(error: float | None) -> str:

@@ -85,8 +85,9 @@ def load(path: Path) -> RunRecord:
         run = TypeAdapter(RunRecord).validate_python(content | lists)
     except ValidationError as error:
         raise ReportError(f"{path}: {_first(error)}") from error
-    for claim in run.claims:
-        word(claim)
+    for name in _LISTS:
+        for record in getattr(run, name):
+            word(record)
     return run
 
 

@@ -1,4 +1,4 @@
-"""Many claims at once: adjusted p-values."""
+"""P-values beside their levels, and adjusted for many claims at once."""
 
 from __future__ import annotations
 
@@ -8,6 +8,20 @@ from pytest_maxrandom.stats.chances import proportion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+_ROUNDING = 1e-12
+
+
+def above(p: float, level: float) -> bool:
+    """Tell whether a p-value is above its level, by more than rounding.
+
+    Examples
+    --------
+    >>> above(1 / 3 + 1e-17, 1 / 3), above(0.0501, 0.05), above(1.0, 1.0)
+    (False, True, False)
+    """
+    return p > min(1.0, level * (1 + _ROUNDING))
 
 
 def _ranked(p_values: Sequence[float]) -> tuple[list[float], list[int]]:

@@ -17,7 +17,7 @@ from pytest_maxrandom.claims.plan import draw_cell
 from pytest_maxrandom.claims.planned import Design
 from pytest_maxrandom.errors import Problem, SuiteError
 from pytest_maxrandom.ledger import examples_digest
-from pytest_maxrandom.notation import accuracy, count
+from pytest_maxrandom.notation import count
 from pytest_maxrandom.prompts.sampling import NoPrompts, validation_set
 from pytest_maxrandom.record import Replicate, ReplicatesRecord
 from pytest_maxrandom.stats.replication import contradicting_share
@@ -226,13 +226,6 @@ def conclude(
     )
     needed = 0 if in_replicates is None else math.ceil(in_replicates * total)
     record.passed = held >= needed
-    if not record.passed:
-        others = min(held, total - held)
-        record.message = (
-            f"the claim holds in {held} of {total} replicates ({accuracy(held / total)}), and "
-            f"in_replicates asks for {float(in_replicates or 0):g}, which is {needed}; a single "
-            f"draw contradicts the majority in {others} of {total}"
-        )
 
 
 def _drawn(cells: Iterable[Cell]) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from pytest_maxrandom.errors import ClaimFailed, MaxRandomError, SweepError
 from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps
 from pytest_maxrandom.hooks.items.means import drop_model, means
 from pytest_maxrandom.hooks.progress import Progress
+from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.studies.arms.answers import beside
 from pytest_maxrandom.studies.arms.planned import Recorded, Sweeps
 from pytest_maxrandom.studies.arms.reduction import difference
@@ -67,6 +68,7 @@ class ArmsItem(SuiteItem):
     def runtest(self) -> None:
         """Compare the arms."""
         self.judge([self._difference(side) for side in self.sides])
+        word(self.record)
         if self.record.message:
             raise ClaimFailed(self.record.message)
 

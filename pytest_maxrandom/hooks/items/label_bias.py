@@ -12,6 +12,7 @@ from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps
 from pytest_maxrandom.hooks.items.means import means
 from pytest_maxrandom.hooks.progress import Progress
 from pytest_maxrandom.models.registry import model_key
+from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.studies.label_bias.evaluate import LabelBiasEvaluation
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class LabelBiasItem(SuiteItem):
         then; it may also hold, because the two are not about the same.
         """
         record = self.record
+        word(record)
         for bias in record.interactions:
             for name in ("score", "score_baseline", "p_value", "rstd"):
                 self.user_properties.append((f"{bias.interaction}_{name}", getattr(bias, name)))

@@ -11,6 +11,7 @@ from pytest_maxrandom.hooks.items.claims import SweepItem
 from pytest_maxrandom.hooks.items.means import means
 from pytest_maxrandom.hooks.progress import Progress
 from pytest_maxrandom.models.registry import model_key
+from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.studies.replicates import conclude, replicate
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class ReplicatesItem(SuiteItem):
             found = (each.warnings for each in self._evaluations.values())
             self.record.warnings = list(dict.fromkeys(text for each in found for text in each))
         conclude(self.record, runs, self.planned.in_replicates)
+        word(self.record)
         if means(self.config).settings.predictions:
             self.record.notes.append(
                 "The predictions file has the answers of the claim itself, and none of the others'."

@@ -32,6 +32,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.stats.gold import right_labels
+from pytest_maxrandom.stats.labels import needed
+from pytest_maxrandom.stats.multiplicity import above
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 
 if TYPE_CHECKING:
@@ -43,8 +45,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.stats.labels import LabelFinding
 
 _NEAR = 1e-12
-_PREFERRING = 10
-"""How much more a score must show where a label preference is established."""
 
 
 def preference_p_value(
@@ -190,13 +190,3 @@ def finding(
         return "cannot tell" if above(preference_p, level) else "label preference"
     knows = claim_holds and not above(p_values[-1], needed(preference_p, level))
     return "knowledge" if knows else "cannot tell"
-
-
-def needed(preference_p: float, level: float) -> float:
-    """Return what the last p-value of a score may be at most where it shows knowledge."""
-    return level if above(preference_p, level) else level / _PREFERRING
-
-
-def above(p: float, level: float) -> bool:
-    """Tell whether a p-value is above its level, by more than rounding."""
-    return p > level * (1 + _NEAR)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.notation import accuracy, level, p_value, signed
 from pytest_maxrandom.record import PromptPair
+from pytest_maxrandom.stats.multiplicity import above
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord
@@ -36,9 +36,7 @@ def conclude(record: ComparisonRecord, found: Difference, claim: DifferenceSpec 
         record.passed = True
         return
     record.assertion_p = found.p_greater(margin)
-    record.passed = record.assertion_p <= claim.level
-    if not record.passed:
-        record.message = _why(record, claim, margin)
+    record.passed = not above(record.assertion_p, claim.level)
 
 
 def notes(found: Difference) -> list[str]:
@@ -60,43 +58,10 @@ def conclude_contamination(
     record.bias, record.bias_p = bias.mean, bias.p_greater()
     record.sampled = dict(bias.counted.items())
     record.notes += notes(bias)
-    of_boost, of_bias = p_value(record.boost_p), p_value(record.bias_p)
-    known = f"{record.extra} is {signed(record.boost)} above {record.base} (p {of_boost})"
-    beyond = f"{record.test} is {signed(record.bias)} above {record.extra} (p {of_bias})"
-    if record.boost_p > record.level:
+    if above(record.boost_p, record.level):
         record.finding = "inconclusive"
         record.passed = allow_inconclusive
-        reason = (
-            f"inconclusive: {known}, so tuning on text of this kind shows no effect at level "
-            f"{level(record.level)}, and nothing can be said of {record.test!r}; use more examples "
-            "or replicates, or write `allow_inconclusive: true`"
-        )
-    elif record.bias_p <= record.level:
-        record.finding = "tuned on the text"
-        record.passed = False
-        reason = f"tuned on the text: {known}, and {beyond}, at level {level(record.level)}"
-    else:
+    elif above(record.bias_p, record.level):
         record.finding, record.passed = "no sign of it", True
-    if not record.passed:
-        record.message = reason
-
-
-def _why(record: ComparisonRecord, claim: DifferenceSpec, margin: float) -> str:
-    assert record.n is not None
-    assert record.difference is not None
-    assert record.assertion_p is not None
-    prompts = f"t = {record.t} prompt{'s' if record.t != 1 else ''}"
-    many = f", {record.replicates} replicates" if record.replicates > 1 else ""
-    asked = "not_worse_than" if claim.better is None else "better"
-    if record.difference <= margin:
-        out = "the difference itself is not above that"
     else:
-        out = "the difference is above that, but could be by chance; use more examples"
-    p = p_value(record.assertion_p, level=claim.level)
-    return (
-        f"{record.first} - {record.second} = {signed(record.difference)}, "
-        f"{record.confidence * 100:.4g} % interval {signed(record.low)} to {signed(record.high)}, "
-        f"n = {record.n}, {prompts}{many} ({accuracy(record.first_accuracy)} and "
-        f"{accuracy(record.second_accuracy)}): {asked} {margin:g} has p {p}, which is above "
-        f"{level(claim.level)}; {out}"
-    )
+        record.finding, record.passed = "tuned on the text", False

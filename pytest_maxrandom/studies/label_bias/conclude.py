@@ -25,14 +25,13 @@ from pytest_maxrandom.stats.labels.scores import (
     worst_redraw,
 )
 from pytest_maxrandom.stats.permutation import max_t_of_all
-from pytest_maxrandom.studies.label_bias.sentence import failure, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.record import Interaction, LabelBiasRecord, LabelCheck, LabelFinding
+    from pytest_maxrandom.record import Interaction, LabelBiasRecord, LabelCheck
     from pytest_maxrandom.stats.labels.priors import BaseRates
     from pytest_maxrandom.stats.metrics import ScoreBaseline
     from pytest_maxrandom.studies.label_bias.answers import LabelAnswers
@@ -48,7 +47,6 @@ class InteractionResult:
     """One way of asking, reduced to its numbers, with what they say."""
 
     bias: InteractionBias
-    finding: LabelFinding
     best: int
     """Place of the prompt with the highest accuracy."""
 
@@ -106,8 +104,8 @@ def reduce(
         permutation_p=_permuted(asked, spec, t) if spec.check == "recall" else None,
     )
     p_values = [p for p in (bias.p_value, bias.permutation_p) if p is not None]
-    kind = finding(p_values, bias.preference_p, spec.level, claim_holds=claim_holds)
-    return InteractionResult(bias, kind, best)
+    bias.finding = finding(p_values, bias.preference_p, spec.level, claim_holds=claim_holds)
+    return InteractionResult(bias, best)
 
 
 def _rows(asked: LabelAnswers, prompt: int, recall: NDArray[np.float64]) -> list[LabelRow]:
@@ -156,35 +154,19 @@ def add_base_rates(bias: InteractionBias, found: BaseRates) -> None:
         bias.r, bias.r_low, bias.r_high = fit.r, fit.low, fit.high
 
 
-def conclude(
-    record: LabelBiasRecord, found: Sequence[InteractionResult], spec: LabelBiasSpec
-) -> None:
+def conclude(record: LabelBiasRecord, found: Sequence[InteractionResult]) -> None:
     """Write down what all ways of asking say together.
 
     What is asserted must hold in each of them. The finding is knowledge where all say so, a label
-    preference where one does, and else cannot be told. The record says already whether the claim
-    holds.
+    preference where one does, and else cannot be told.
     """
     record.interactions = [each.bias for each in found]
-    kinds = {each.finding for each in found}
+    kinds = {bias.finding for bias in record.interactions}
     if kinds == {"knowledge"}:
         record.finding = "knowledge"
     else:
         record.finding = "label preference" if "label preference" in kinds else "cannot tell"
-    holds = record.claim_holds is not False
-    said = [sentence(each.bias, each.finding, spec.level, claim_holds=holds) for each in found]
-    if len(found) > 1:
-        said = [
-            f"{each.bias.interaction.capitalize()}: {one}"
-            for each, one in zip(found, said, strict=True)
-        ]
-    record.sentence = " ".join(said)
-    failed = [each for each in found if record.asserted and each.finding != "knowledge"]
-    record.passed = not failed
-    if failed:
-        record.message = "; ".join(
-            failure(each.bias, each.finding, spec.level, claim_holds=holds) for each in failed
-        )
+    record.passed = not record.asserted or record.finding == "knowledge"
 
 
 def _hardest(

@@ -84,7 +84,7 @@ class LabelBiasEvaluation:
             natural = own.predictions if plan.own else ask(plan.natural)
             asked = _Asked(plan, natural, t, record.claim_holds, ask)
             found.append(_of_interaction(asked, record.notes))
-        conclude(record, found, spec)
+        conclude(record, found)
         if further:
             record.engine = cost.together([sweep.engine for sweep in further])
             tokens = sum(sweep.tokens for sweep in further)

@@ -79,7 +79,7 @@ class PlannedRecordedLabelBias(OfClaim):
             self.claim.evidence.null.t,
             claim_holds=record.claim_holds,
         )
-        conclude(record, [found], self.spec)
+        conclude(record, [found])
 
 
 def plan_recorded_label_bias(

@@ -22,6 +22,7 @@ from pytest_maxrandom.prompts.formats import Format, shown_order
 from pytest_maxrandom.prompts.prompt import Prompt
 from pytest_maxrandom.prompts.sampling import PromptSet
 from pytest_maxrandom.record import ClaimRecord, Engine
+from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.metrics import STATISTICS
 from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_test
 from pytest_maxrandom.suite.models import TransformersSpec
@@ -108,6 +109,7 @@ def assessed(
     record = planned.record("s::t[m]", "s")
     sweep = Sweep(Predictions(tuple(done)), Engine("cpu", "float32", 0, 0, 0.0))
     assess(planned, sweep, record)
+    word(record)
     return record
 
 

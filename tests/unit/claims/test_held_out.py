@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest, hypergeom
 
-from pytest_maxrandom.claims.held_out import held_out, hold_to, out_of_reach
+from pytest_maxrandom.claims.held_out import confirm, held_out, out_of_reach
 from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.prompts.formats import Format, shown_order
 from pytest_maxrandom.prompts.prompt import Prompt
+from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.sweeps.predictions import predict
 from pytest_maxrandom.tasks.task import Example, Layout
 from tests.unit.reports.samples import claim
@@ -189,10 +190,11 @@ def test_a_test_set_that_is_too_small_or_too_uniform_cannot_confirm(
 
 
 def test_a_claim_fails_with_the_numbers_of_its_test_set() -> None:
-    record = claim(best=45)
+    record = claim(best=45, asserted={"test_p": 0.05})
     record.test = opened(questions("y" * 35 + "n" * 15), saying("Yes"), openings=2)
-    hold_to(record, 0.05, "")
+    confirm(record, 0.05, "")
     assert (record.holds, record.passed) == (False, False)
+    word(record)
     assert record.message == (
         "35 of 50 correct on the test set (always the same answer: 35): p > .999, times 2 "
         "openings, is above .05"
@@ -200,8 +202,8 @@ def test_a_claim_fails_with_the_numbers_of_its_test_set() -> None:
 
 
 def test_a_claim_whose_test_set_stays_closed_is_not_shown_to_hold() -> None:
-    record = claim(best=45)
-    hold_to(record, 0.05, "--maxrandom-no-test keeps the test set closed")
+    record = claim(best=45, asserted={"test_p": 0.05})
+    confirm(record, 0.05, "--maxrandom-no-test keeps the test set closed")
     assert (record.holds, record.passed) == (None, False)
     assert record.message == (
         "test_p .05 could not be tested, because --maxrandom-no-test keeps the test set closed"
@@ -209,7 +211,7 @@ def test_a_claim_whose_test_set_stays_closed_is_not_shown_to_hold() -> None:
 
 
 def test_a_claim_holds_that_its_test_set_confirms() -> None:
-    record = claim(best=45)
+    record = claim(best=45, asserted={"test_p": 0.05})
     record.test = opened(questions("y" * 14 + "n" * 6), knowing)
-    hold_to(record, 0.05, "")
+    confirm(record, 0.05, "")
     assert (record.holds, record.passed, record.message) == (True, True, None)

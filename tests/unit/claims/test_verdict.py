@@ -221,62 +221,16 @@ def test_p_max_at_its_bound_passes(m: int) -> None:
         assert claim.critical(null) == (1 if passes else None)
 
 
-def test_a_failing_claim_is_one_line_with_all_that_counts() -> None:
-    null = Guessers.alike(100, 0.5, 10)
-    assert judge(P05, null, 60).message == (
-        "60/100 = .600 with the best of t = 10 prompts, n = 100; chance .500, best of 10 random "
-        "guessers .577, p_max .251: p_max = .251 is above .05; 64/100 would have passed"
-    )
-    assert judge(Claim(0.05, "max_random"), null, 57).message == (
-        "57/100 = .570 with the best of t = 10 prompts, n = 100; chance .500, best of 10 random "
-        "guessers .577, p_max .638: p_max = .638 is above .05 and the result is not above the "
-        "expected maximum; 64/100 would have passed"
-    )
-    message = judge(Claim(None, "standard"), null, 50).message
-    assert message is not None
-    assert message.endswith(": the result is not above chance; 51/100 would have passed")
-
-
-def test_a_p_value_just_above_its_bound_is_not_rounded_onto_it() -> None:
-    found = judge(P05, Guessers.alike(61, 0.5, 5), 40)
-    assert found.p_max is not None
-    assert 0.05 < found.p_max < 0.0505
-    assert found.message is not None
-    assert "p_max = .050 is above" not in found.message
-
-
-def test_one_prompt_is_no_best_of_many() -> None:
-    message = judge(P05, Guessers.alike(10, 0.5, 1), 3).message
-    assert message is not None
-    assert message.startswith("3/10 = .300 with the only prompt (t = 1), n = 10; ")
-
-
-def test_a_permutation_p_depends_on_the_answers_and_has_no_critical_count() -> None:
+def test_a_permutation_p_has_no_critical_count() -> None:
     null = Guessers.alike(20, 0.5, 3)
     alone = judge(Claim(permutation_p=0.05), null, 13, permutation_p=0.2)
     assert (alone.passed, alone.critical_count) == (False, None)
-    assert alone.message is not None
-    assert alone.message.endswith(
-        "permutation p = .200 is above .05; "
-        "the permutation p depends on the answers, not on their number"
-    )
-    mixed = judge(Claim(0.05, permutation_p=0.05), null, 13, permutation_p=0.2)
-    assert mixed.message is not None
-    assert "16/20 is needed for p_max, the permutation p depends" in mixed.message
-    unknown = judge(Claim(permutation_p=0.05), null, 20)
-    assert unknown.passed is False
+    assert judge(Claim(permutation_p=0.05), null, 20).passed is False  # it is not known
 
 
-def test_a_claim_that_no_count_can_pass_says_so() -> None:
+def test_a_claim_that_no_count_can_pass_has_no_critical_count() -> None:
     found = judge(P05, Guessers.alike(4, Fraction(1, 2), 200), 4)
     assert (found.passed, found.critical_count) == (False, None)
-    assert found.message is not None
-    assert found.message.endswith("is above .05; no count of n = 4 can pass")
-
-
-def test_a_claim_that_holds_needs_no_message() -> None:
-    found = judge(P05, Guessers.alike(100, 0.5, 10), 64)
-    assert (found.passed, found.message, found.critical_count) == (True, None, 64)
 
 
 def test_far_tails_have_a_logarithm() -> None:

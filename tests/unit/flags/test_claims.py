@@ -11,6 +11,7 @@ import pytest
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.flags import Flag, Seen, find
+from pytest_maxrandom.notation import Unmet
 from tests.unit.flags.made import outcome, seen
 
 
@@ -29,18 +30,22 @@ def test_a_permutation_p_cannot_be_below_one_in_all_arrangements() -> None:
     claim = Claim(permutation_p=0.05)
     assert claim.impossible(null, 20) == []
     assert claim.impossible(null, None) == []
-    (reason,) = claim.impossible(null, 19)
-    assert reason.startswith("the permutation p is at least 1/19")
+    assert claim.impossible(null, 19) == [Unmet("permutation_p", arrangements=19)]
 
 
 def test_it_is_told_with_its_reasons() -> None:
-    judged = outcome(4, 4, passed=False, impossible=("p_max .476 is above .05",))
+    judged = outcome(4, 4, passed=False, impossible=(Unmet("p_max", p=0.476, level=0.05),))
     (flag,) = find(seen(np.ones((10, 4)), outcome=judged))
-    assert flag == Flag("unpassable", {"reasons": ["p_max .476 is above .05"], "t": 10})
+    assert flag == Flag(
+        "unpassable", {"reasons": [{"part": "p_max", "p": 0.476, "level": 0.05}], "t": 10}
+    )
 
 
 def test_of_a_published_maximum_nothing_else_is_seen() -> None:
     nothing: Seen = seen(np.zeros((0, 0)), outcome=outcome(4, 4))
     assert find(nothing) == []
-    never = replace(nothing, outcome=outcome(4, 4, passed=False, impossible=("it is",)))
+    never = replace(
+        nothing,
+        outcome=outcome(4, 4, passed=False, impossible=(Unmet("beats", baseline="standard"),)),
+    )
     assert [flag.kind for flag in find(never)] == ["unpassable"]

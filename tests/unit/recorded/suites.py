@@ -13,6 +13,7 @@ from pytest_maxrandom.flags import find
 from pytest_maxrandom.recorded.evaluation import assess_recorded
 from pytest_maxrandom.recorded.plan import plan_recorded
 from pytest_maxrandom.recorded.seen import seen_of_recorded
+from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def judged(claim: RecordedClaim) -> ClaimRecord:
     """Return the record of a claim that was judged."""
     record = claim.record(f"s.yaml::{claim.name}", "s.yaml")
     assess_recorded(claim, record)
+    word(record)
     return record
 
 

@@ -42,10 +42,11 @@ from pytest_maxrandom.reports.replicates import (
     winners,
 )
 from pytest_maxrandom.reports.results import dump, load
-from pytest_maxrandom.reports.summary import designs, names, symbol, tally
+from pytest_maxrandom.reports.summary import designs, names, records, symbol, tally
 from pytest_maxrandom.reports.terminal import rows
 from pytest_maxrandom.reports.untrusted import load_untrusted
 from pytest_maxrandom.reports.versions import versions
+from pytest_maxrandom.reports.wording import word
 from tests.unit.reports import page, test_html
 from tests.unit.reports.samples import (
     calibrated,
@@ -237,8 +238,11 @@ def test_columns_of_csv_are_there_once(table: Table) -> None:
 
 def test_the_json_report_keeps_every_record(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
-    path.write_text(dump(many()), encoding="utf-8")
-    assert load(path) == many()
+    made = many()
+    path.write_text(dump(made), encoding="utf-8")
+    for each in records(made):
+        word(each)
+    assert load(path) == made
     content = json.loads(path.read_text(encoding="utf-8"))
     assert content["comparisons"][0]["assert"] == {"not_worse_than": -0.02}
     assert "asserted" not in content["replicates"][0]

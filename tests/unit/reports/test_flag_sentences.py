@@ -258,8 +258,8 @@ SENTENCES: list[tuple[RedFlagKind, dict[str, Any], str]] = [
     ),
     (
         "unpassable",
-        {"reasons": ["p_max .476 is above .05"], "t": 10},
-        "The claim can never pass: even if all answers are right, p_max .476 is above .05 with "
+        {"reasons": [{"part": "p_max", "p": 0.476, "level": 0.05}], "t": 10},
+        "The claim can never pass: even if all answers are right, p_max = .476 is above .05 with "
         "t = 10; use more examples or fewer prompts.",
     ),
 ]

@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from pytest_maxrandom.errors import ReportError
+from pytest_maxrandom.record import RedFlag
 from pytest_maxrandom.record.red_flags import DEFAULTS
 from pytest_maxrandom.reports import schema
 from pytest_maxrandom.reports.changes import changes
 from pytest_maxrandom.reports.results import dump, load
+from pytest_maxrandom.reports.wording import word
 from tests.unit.reports.page import any_text
 from tests.unit.reports.samples import claim, run, untested
 
@@ -55,7 +57,24 @@ def reread(record: RunRecord, tmp_path: Path) -> RunRecord:
 
 @pytest.mark.parametrize("record", RUNS)
 def test_a_report_is_read_back_as_it_was(record: RunRecord, tmp_path: Path) -> None:
+    for each in record.claims:
+        word(each)
     assert reread(record, tmp_path) == record
+
+
+def test_an_old_report_is_worded_anew_where_its_numbers_tell(tmp_path: Path) -> None:
+    flags = [
+        RedFlag("colliding_ids", "warn", "Some ids are one.", {"ids": 5, "stated": 6}),
+        RedFlag("cut_text", "warn", "Some texts were cut."),
+    ]
+    old = claim(best=41, message="41 are too few", red_flags=flags)
+    errors = untested(message="the model is not there")
+    numbers, error = reread(run(old, errors), tmp_path).claims
+    assert str(numbers.message).endswith(": p_max = .060 is above .05; 42/60 would have passed")
+    first, second = (flag.text for flag in numbers.red_flags)
+    assert first.startswith("The results hold 5 example ids, but n is said to be 6: look ")
+    assert second == "Some texts were cut."
+    assert error.message == "the model is not there"
 
 
 @given(any_text, st.floats(), st.integers())

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
-from pytest_maxrandom.stats.multiplicity import benjamini_hochberg, holm
+from pytest_maxrandom.stats.multiplicity import above, benjamini_hochberg, holm
 
 p_values = st.lists(st.floats(0, 1), min_size=1, max_size=20)
 
@@ -66,3 +66,9 @@ def test_holm_holds_the_family_wise_error_of_dependent_claims() -> None:
     ps = np.where(generator.random((4000, 8)) < 0.5, shared, own)
     wrong = np.mean([min(holm(list(row))) <= 0.05 for row in ps])
     assert wrong <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 4000)
+
+
+def test_a_p_value_that_is_the_level_but_for_rounding_is_not_above_it() -> None:
+    assert not above(0.1 * 3 / 10 * (1 + 1e-15), 0.03)
+    assert not above(0.05, 0.05)
+    assert above(0.0500001, 0.05)

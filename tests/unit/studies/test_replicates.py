@@ -17,6 +17,7 @@ from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.record import Engine, Replicate, ReplicatesRecord
+from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.studies.plan import plan_file
 from pytest_maxrandom.studies.replicates import PlannedReplicates, conclude, replicate, replicated
@@ -211,11 +212,14 @@ def concluded(
     runs: Sequence[Replicate], share: str | None = None, *, claims: bool = True
 ) -> ReplicatesRecord:
     asserted = {"p_max": 0.05} if claims else {}
+    if share is not None:
+        asserted["in_replicates"] = float(share)
     record = ReplicatesRecord(
         id="i", suite="s", line=1, claim="c", task="t", model="m", quantization="none", shots=0,
         asserted=asserted, count=len(runs), seed=0,
     )  # fmt: skip
     conclude(record, runs, None if share is None else Fraction(share))
+    word(record)
     return record
 
 

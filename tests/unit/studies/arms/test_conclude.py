@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord
+from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.studies.arms.answers import PairedAnswers
 from pytest_maxrandom.studies.arms.conclude import conclude, conclude_contamination
 from pytest_maxrandom.studies.arms.reduction import Difference, difference
@@ -33,8 +34,10 @@ def arms(gains: int, losses: int, n: int = 100) -> PairedAnswers:
 
 
 def judged(found: Difference, **claim: float) -> ComparisonRecord:
-    record = comparison(confidence=0.9)
-    conclude(record, found, DifferenceSpec(**claim))
+    spec = DifferenceSpec(**claim)
+    record = comparison(confidence=0.9, asserted=spec.model_dump(exclude_none=True))
+    conclude(record, found, spec)
+    word(record)
     return record
 
 
@@ -91,6 +94,7 @@ def contamination(boost: PairedAnswers, bias: PairedAnswers, *, allow: bool = Fa
     conclude_contamination(
         record, difference([boost]), difference([bias]), allow_inconclusive=allow
     )
+    word(record)
     return record
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.record import InteractionBias, LabelBiasRecord, LabelRow
+from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.labels.null import move_baseline
 from pytest_maxrandom.stats.labels.priors import BaseRates
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
@@ -20,7 +21,6 @@ from pytest_maxrandom.studies.label_bias.conclude import (
     conclude,
     reduce,
 )
-from pytest_maxrandom.studies.label_bias.sentence import sentence
 from pytest_maxrandom.suite.label_bias import LabelBiasSpec
 
 if TYPE_CHECKING:
@@ -55,6 +55,18 @@ def record(level: float | None = 0.05) -> LabelBiasRecord:
     )  # fmt: skip
 
 
+def concluded(record: LabelBiasRecord, found: list[InteractionResult]) -> None:
+    conclude(record, found)
+    word(record)
+
+
+def sentence_of(bias: InteractionBias, finding: LabelFinding) -> str:
+    told = record()
+    bias.finding = finding
+    concluded(told, [InteractionResult(bias, 0)])
+    return str(told.sentence)
+
+
 def knowing(share: float, t: int = 3, seed: int = 0) -> NDArray[np.int64]:
     """Answers, shape (t, n, m), that are right in a share of all presentations, else guesses."""
     generator = np.random.default_rng(seed)
@@ -68,7 +80,7 @@ def test_who_knows_passes_and_who_says_one_label_scores_nothing(check: str) -> N
     for answers, kind in ((knowing(0.7), "knowledge"), (knowing(0) * 0 + 2, "label preference")):
         given = answers[:, np.arange(N), natural] if check == "recall" else answers
         found = reduce(asked(given), "cloze", spec(check=check), 3)
-        assert found.finding == kind
+        assert found.bias.finding == kind
         assert (found.bias.p_value <= 0.05) is (kind == "knowledge")
         if kind == "label preference":
             assert (found.bias.score, found.bias.p_value) == (0, 1)
@@ -130,7 +142,7 @@ def test_what_is_asserted_must_hold_in_every_way_of_asking() -> None:
     good = reduce(asked(natural[None]), "cloze", spec(), 1)
     poor = reduce(asked(natural[None] * 0), "counterfactual", spec(), 1)
     both = record()
-    conclude(both, [good, poor], spec())
+    concluded(both, [good, poor])
     assert both.passed is False
     assert both.finding == "label preference"
     assert both.message is not None
@@ -140,10 +152,10 @@ def test_what_is_asserted_must_hold_in_every_way_of_asking() -> None:
     assert both.sentence.startswith("Cloze: Knowledge: ")
     assert "Counterfactual: Label preference: " in both.sentence
     one = record()
-    conclude(one, [good], spec())
+    concluded(one, [good])
     assert (one.passed, one.finding, one.message) == (True, "knowledge", None)
     nothing = record(level=None)
-    conclude(nothing, [good, poor], spec())
+    concluded(nothing, [good, poor])
     assert (nothing.passed, nothing.message) == (True, None)
 
 
@@ -152,9 +164,9 @@ def test_knowledge_in_one_way_alone_is_no_finding() -> None:
     good = reduce(asked(natural[None]), "cloze", spec(), 1)
     guesses = np.random.default_rng(3).integers(0, M, (1, N))
     poor = reduce(asked(guesses), "counterfactual", spec(), 1)
-    assert poor.finding == "cannot tell"
+    assert poor.bias.finding == "cannot tell"
     both = record()
-    conclude(both, [good, poor], spec())
+    concluded(both, [good, poor])
     assert both.finding == "cannot tell"
 
 
@@ -177,7 +189,7 @@ def test_who_prefers_the_usual_label_a_little_does_not_know_the_rare_one() -> No
         answers = (generator.random((10, 100)) >= 0.6).astype(np.int64)
         found = reduce(rare(answers, 5), "cloze", spec(), 10)
         guessed += found.bias.p_value <= 0.05
-        said += found.finding == "knowledge"
+        said += found.bias.finding == "knowledge"
     assert guessed > 6  # uniform guessers do not explain it
     assert said <= 6  # 2 are expected at most; more with a probability of .003
 
@@ -188,7 +200,7 @@ def test_who_knows_the_rare_label_is_found_to() -> None:
     knows = generator.random((10, 100)) < 0.7
     answers = np.where(knows, gold, generator.integers(0, 2, (10, 100)))
     found = reduce(rare(answers), "cloze", spec(), 10)
-    assert found.finding == "knowledge"
+    assert found.bias.finding == "knowledge"
     assert found.bias.permutation_p is not None
     assert found.bias.permutation_p < 0.001
 
@@ -207,10 +219,10 @@ def test_the_test_that_fails_is_named() -> None:
     found = reduce(lucky(), "cloze", spec(level=0.07), 1)
     assert found.bias.permutation_p is not None
     assert found.bias.p_value < 0.07 < found.bias.permutation_p
-    assert found.finding != "knowledge"
+    assert found.bias.finding != "knowledge"
     told = record(level=0.07)
-    conclude(told, [found], spec(level=0.07))
-    assert (told.passed, told.finding) == (False, found.finding)
+    concluded(told, [found])
+    assert (told.passed, told.finding) == (False, found.bias.finding)
     assert told.message is not None
     assert told.message.count(" is above .07") == 1
     assert re.search(r"p with shuffled right answers = \S+ is above \.07", told.message)
@@ -242,8 +254,8 @@ def test_a_check_passes_exactly_where_no_p_value_is_said_to_be_above_its_level(
     ]
     for p, kind in finds:
         told = record(level)
-        bias = replace(good, p_value=p, permutation_p=p)
-        conclude(told, [InteractionResult(bias, kind, 0)], spec(level=level))
+        bias = replace(good, p_value=p, permutation_p=p, finding=kind)
+        concluded(told, [InteractionResult(bias, 0)])
         assert told.passed is (kind == "knowledge")
         assert ("is above" in str(told.message)) is not told.passed
 
@@ -265,16 +277,16 @@ def of_moved(score: float, *, preference_p: float) -> InteractionBias:
 
 
 def test_a_sentence_has_the_numbers_that_the_finding_comes_from() -> None:
-    said = sentence(of_moved(0.45, preference_p=0.4), "knowledge", 0.05)
+    said = sentence_of(of_moved(0.45, preference_p=0.4), "knowledge")
     assert said.startswith("Knowledge: the Nvr-X score on 100 examples is .450, that of the best ")
     assert "best of 10 random guessers who keep to one choice of each example .318 (p = " in said
     assert said.endswith("; recall goes from .450 ('B') to .500 ('A').")
-    said = sentence(of_moved(0.45, preference_p=0.001), "knowledge", 0.05)
+    said = sentence_of(of_moved(0.45, preference_p=0.001), "knowledge")
     assert "; but 40 % of the answers of the most accurate prompt are 'A', more than " in said
-    said = sentence(of_moved(0.31, preference_p=0.01), "label preference", 0.05)
+    said = sentence_of(of_moved(0.31, preference_p=0.01), "label preference")
     assert "), and 40 % of the answers of the most accurate prompt are 'A'" in said
     assert "(p = .010)" in said
-    said = sentence(of_moved(0.31, preference_p=0.4), "cannot tell", 0.05)
+    said = sentence_of(of_moved(0.31, preference_p=0.4), "cannot tell")
     assert said.endswith("spread over the labels as guesses may be (p = .400).")
 
 
@@ -297,13 +309,13 @@ def test_a_score_above_guessers_is_no_knowledge_where_the_claim_fails() -> None:
     assert max(found.bias.p_value, found.bias.permutation_p) < 0.05
     told = record()
     told.claim_holds = False
-    conclude(told, [found], spec())
+    concluded(told, [found])
     assert (told.finding, told.passed) == ("cannot tell", False)
     assert told.sentence is not None
     assert "; but the claim itself does not hold, and " in told.sentence
     assert told.message is not None
     assert told.message.endswith(", the claim itself does not hold: cannot tell")
-    assert reduce(asked(leaning(5)), "cloze", spec(), 1).finding == "knowledge"
+    assert reduce(asked(leaning(5)), "cloze", spec(), 1).bias.finding == "knowledge"
 
 
 def test_what_knowledge_must_show_beside_a_preference_is_said() -> None:
@@ -311,12 +323,12 @@ def test_what_knowledge_must_show_beside_a_preference_is_said() -> None:
     scores = [score / 100 for score in range(30, 60)]
     score = next(each for each in scores if 0.005 < baseline.p_value(each) <= 0.05)
     bias = of_moved(score, preference_p=5e-5)
-    said = sentence(bias, "cannot tell", 0.05)
+    said = sentence_of(bias, "cannot tell")
     assert said.startswith("Cannot tell: ")
     assert said.endswith(
         "; but 40 % of the answers of the most accurate prompt are 'A', more than guessing and "
         "knowing explain (p = 5.0e-05), beside which the last p shows knowledge from .005 on."
     )
     told = record()
-    conclude(told, [InteractionResult(bias, "cannot tell", 0)], spec())
+    concluded(told, [InteractionResult(bias, 0)])
     assert re.search(r"; p = \.0\d+ is above \.005: cannot tell$", str(told.message))

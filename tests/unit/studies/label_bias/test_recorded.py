@@ -10,6 +10,7 @@ import pytest
 
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.reports.label_bias import bias_facts
+from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.studies.label_bias.recorded import PlannedRecordedLabelBias
 from pytest_maxrandom.studies.plan import plan_file
 from tests.unit.recorded.suites import save, suite_text
@@ -53,6 +54,7 @@ def judged(folder: Path, block: str = "label_bias: {}", **named: Any) -> LabelBi
     assert check.name == f"{claim.name}::label_bias"
     record = check.record("id", "s.yaml")
     check.judge(record)
+    word(record)
     return record
 
 

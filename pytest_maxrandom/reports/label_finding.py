@@ -1,28 +1,54 @@
-"""One way of asking in words: what was found, and why it fails what is asserted."""
+"""A label-bias check in words: what was found, and why it fails what is asserted."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import accuracy, equals, level, p_value
-from pytest_maxrandom.stats.labels.finding import above, needed
+from pytest_maxrandom.stats.labels import needed
+from pytest_maxrandom.stats.multiplicity import above
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.record import InteractionBias, LabelFinding
+    from pytest_maxrandom.record import InteractionBias, LabelBiasRecord
 
 
-def sentence(
-    bias: InteractionBias, finding: LabelFinding, bound: float, *, claim_holds: bool = True
-) -> str:
-    """Say what was found, with the numbers behind it.
+_LEVEL = 0.05
+"""Where nothing is asserted."""
 
-    Parameters
-    ----------
-    bound : float
-        The level that p-values were compared with.
-    claim_holds : bool
-        Whether the claim holds whose labels these are.
-    """
+
+def sentence(record: LabelBiasRecord) -> str | None:
+    """Say what was found, with the numbers behind it; older records have what they said then."""
+    if not _is_worded(record):
+        return record.sentence
+    said = [_sentence(bias, _bound(record), holds=_holds(record)) for bias in record.interactions]
+    if len(said) > 1:
+        pairs = zip(record.interactions, said, strict=True)
+        said = [f"{bias.interaction.capitalize()}: {one}" for bias, one in pairs]
+    return " ".join(said)
+
+
+def failure(record: LabelBiasRecord) -> str | None:
+    """Say in one line why what is asserted does not hold."""
+    if record.passed is not False or not _is_worded(record):
+        return record.message
+    failed = [bias for bias in record.interactions if bias.finding != "knowledge"]
+    return "; ".join(_failure(bias, _bound(record), holds=_holds(record)) for bias in failed)
+
+
+def _is_worded(record: LabelBiasRecord) -> bool:
+    return all(bias.finding for bias in record.interactions) and bool(record.interactions)
+
+
+def _bound(record: LabelBiasRecord) -> float:
+    return float(record.asserted.get("above_random", _LEVEL))
+
+
+def _holds(record: LabelBiasRecord) -> bool:
+    return record.claim_holds is not False
+
+
+def _sentence(bias: InteractionBias, bound: float, *, holds: bool) -> str:
+    finding = bias.finding
     least = bound if finding == "label preference" else needed(bias.preference_p, bound)
     p_values = _p_values(bias, bound, least)
     numbers = (
@@ -50,7 +76,7 @@ def sentence(
         spread = f"the answers are spread over the labels as guesses may be ({explained})"
     if not uneven and any(over for _, over in p_values):
         return f"Cannot tell: {numbers}, and {spread}."
-    against = [] if claim_holds else ["the claim itself does not hold"]
+    against = [] if holds else ["the claim itself does not hold"]
     if uneven and any(over for _, over in p_values):
         spread += f", beside which the last p shows knowledge from {level(least)} on"
     if uneven:
@@ -58,17 +84,15 @@ def sentence(
     return f"Cannot tell: {numbers}; but {', and '.join(against)}."
 
 
-def failure(
-    bias: InteractionBias, finding: LabelFinding, bound: float, *, claim_holds: bool = True
-) -> str:
-    """Say in one line why a way of asking is not above random guessing."""
+def _failure(bias: InteractionBias, bound: float, *, holds: bool) -> str:
+    finding = bias.finding
     tried = f"the best of t = {bias.t} prompts" if bias.t > 1 else "the only prompt (t = 1)"
     least = bound if finding == "label preference" else needed(bias.preference_p, bound)
     compared = [
         f"{shown} is above {level(over)}" if over is not None else shown
         for shown, over in _p_values(bias, bound, least)
     ]
-    if finding == "cannot tell" and not claim_holds:
+    if finding == "cannot tell" and not holds:
         compared.append("the claim itself does not hold")
     return (
         f"{bias.interaction}: Nvr-X score {accuracy(bias.score)} of {tried}, "
