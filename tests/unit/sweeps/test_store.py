@@ -17,10 +17,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_maxrandom.errors import StoreError
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.sweeps.cost import Cost
 from pytest_maxrandom.sweeps.store import Key, Store, Stored, open_store
-from pytest_maxrandom.sweeps.store.schema import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,8 +33,11 @@ COST = Cost(
 ROWS = st.lists(st.lists(st.floats(allow_nan=False), min_size=2, max_size=4), max_size=5)
 
 
-def key(number: int, **other: str) -> Key:
-    return Key(**{"model": "m", "task": "t", "prompt": f"p{number}", "scoring": "s", **other})
+KEY = Key("m", "t", "p", "s", "auto", "a")
+
+
+def key(number: int) -> Key:
+    return KEY._replace(prompt=f"p{number}")
 
 
 def result(number: int) -> Stored:
@@ -128,15 +131,15 @@ def _cut(path: Path) -> None:
     os.truncate(path, path.stat().st_size // 2)
 
 
-def _random(path: Path) -> None:
-    path.write_bytes(random.Random(1).randbytes(5000))
+def _other_columns(path: Path) -> None:
+    """As it was before results told their arithmetic."""
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("ALTER TABLE results RENAME TO former")
+        file.execute("CREATE TABLE results AS SELECT model, task, prompt FROM former")
+        file.execute("DROP TABLE former")
 
 
-def _text(path: Path) -> None:
-    path.write_text("this is no database\n" * 99)
-
-
-@pytest.mark.parametrize("damage", [_cut, _random, _text])
+@pytest.mark.parametrize("damage", [_cut, _other_columns])
 def test_a_damaged_file_is_moved_aside_and_said_to_be(
     path: Path, damage: Callable[[Path], None]
 ) -> None:
@@ -165,69 +168,55 @@ def test_no_flipped_byte_is_ever_read_as_a_number(path: Path) -> None:
             broken[place] ^= 1 << chance.randrange(8)
         other = path.with_name(f"{trial}.db")
         other.write_bytes(broken)
-        found, messages = held(other, 20)  # asserts that what is found is right
-        assert len(found) == 20 or messages
-        lost += bool(messages)
+        try:
+            found, messages = held(other, 20)  # asserts that what is found is right
+        except StoreError:  # what tells a store from other files is gone
+            assert other.read_bytes() == broken
+        else:
+            assert len(found) == 20 or messages
+            lost += bool(messages)
     assert lost > 30
 
 
-def test_another_programs_database_is_moved_aside_whole(path: Path) -> None:
+def _text(path: Path) -> None:
+    path.write_text("this is no database\n" * 99)
+
+
+def _others(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("PRAGMA journal_mode = WAL")
+        other.execute("CREATE TABLE theirs (word TEXT)")
+        other.execute("INSERT INTO theirs VALUES ('kept')")
+        other.commit()
+
+
+@pytest.mark.parametrize("write", [_text, _others])
+def test_a_file_that_is_no_store_is_refused_and_left_as_it_is(
+    path: Path, write: Callable[[Path], None]
+) -> None:
     path.parent.mkdir()
-    other = sqlite3.connect(path)
-    other.execute("PRAGMA journal_mode = WAL")
-    other.execute("CREATE TABLE theirs (word TEXT)")
-    other.execute("INSERT INTO theirs VALUES ('kept')")
-    other.commit()
-    found, messages = held(path)
-    other.close()
-    assert found == {}
-    assert messages == [
-        f"the results store {path} belongs to another program; it was moved to "
-        "results.db.foreign-1, and a new one was begun"
-    ]
-    with closing(sqlite3.connect(path.parent / "results.db.foreign-1")) as theirs:
-        assert theirs.execute("SELECT * FROM theirs").fetchall() == [("kept",)]
-    works(path)
-
-
-def _with_version(path: Path, version: int) -> None:
-    with closing(sqlite3.connect(path)) as file:
-        file.execute(f"PRAGMA user_version = {version}")
-
-
-def test_results_of_an_older_version_are_not_used_and_that_is_said_once(path: Path) -> None:
-    filled(path, 3)
-    with closing(sqlite3.connect(path)) as file:  # as it was before results told their arithmetic
-        file.execute("ALTER TABLE results RENAME TO former")
-        file.execute("CREATE TABLE results AS SELECT model, task, prompt FROM former")
-        file.execute("DROP TABLE former")
-        file.commit()
-    _with_version(path, VERSION - 1)
-    with closing(open_store(path)) as store:
-        assert store.get([key(2)]) == {}
-        store.put(key(2), result(2))
-        assert store.messages == [
-            f"the results store {path} was written by an older pytest-maxrandom, which did not "
-            "note on which processor numbers were computed and with which versions; its results "
-            "are not used, and are computed again"
-        ]
-    works(path)
-    assert held(path)[0].keys() == {key(2), key(7)}
-
-
-def test_a_newer_file_is_left_where_it_is_and_not_used(path: Path) -> None:
-    filled(path, 3)
-    _with_version(path, VERSION + 1)
+    write(path)
     content = path.read_bytes()
+    with pytest.raises(StoreError) as caught:
+        open_store(path)
+    assert str(caught.value) == (
+        f"{path} is no results store of pytest-maxrandom, and is left as it is; remove it, or name "
+        "another file with --maxrandom-store"
+    )
+    assert path.read_bytes() == content
+    assert [other.name for other in path.parent.iterdir()] == [path.name]
+
+
+def test_a_file_that_is_put_in_the_place_of_a_store_in_use_is_left_as_it_is(path: Path) -> None:
     with closing(open_store(path)) as store:
-        store.put(key(9), result(9))
-        assert store.get([key(1), key(9)]) == {}
-        assert not store.writable
-        assert store.messages == [
-            f"the results store {path} has the schema version {VERSION + 1}, which a newer "
-            f"pytest-maxrandom wrote, and this one knows versions up to {VERSION}; it is left as "
-            "it is, and results are not stored"
-        ]
+        store.put(key(1), result(1))
+        for file in path.parent.glob("results.db*"):
+            file.unlink()
+        _text(path)
+        content = path.read_bytes()
+        store.put(key(2), result(2))
+        assert store.get([key(1), key(2)]) == {}
+        assert "is left as it is" in store.messages[0]
     assert path.read_bytes() == content
 
 

@@ -1,0 +1,365 @@
+"""The results store: what models said of prompts, kept so that nothing is computed twice.
+
+It is a cache. Whatever happens to its file, only time is lost: what cannot be trusted is not used,
+and what cannot be written is computed again by the next run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import struct
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from pytest_maxrandom.errors import GitError, LockError, StoreError
+from pytest_maxrandom.host.git import is_checkout, repository
+from pytest_maxrandom.host.locks import held
+from pytest_maxrandom.record import Arithmetic
+from pytest_maxrandom.sweeps.cost import Cost
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    T = TypeVar("T")
+
+_APPLICATION = 0x4D785264
+"""``application_id`` of the file's header ("MxRd"), by which it is told from others' databases."""
+
+# Another schema gets another name, and what is there under the names of others is left alone.
+_TABLE = """
+CREATE TABLE IF NOT EXISTS results (
+    model TEXT NOT NULL,            -- digest of what determines the numbers
+    task TEXT NOT NULL,             -- digest of the scored examples
+    prompt TEXT NOT NULL,           -- digest of the prompt
+    scoring TEXT NOT NULL,
+    engine TEXT NOT NULL,           -- the one that was forced, or auto
+    arithmetic TEXT NOT NULL,       -- digest of processor, kernels and versions
+    choices BLOB NOT NULL,          -- per example: their number; uint32, as all counts here
+    log_likelihoods BLOB NOT NULL,  -- per example and choice: float64, in nats
+    tokens BLOB NOT NULL,           -- per example and choice
+    chosen BLOB NOT NULL,           -- per example: index of the answer
+    cost TEXT NOT NULL,             -- JSON: device, dtype, engine used, tokens, seconds, arithmetic
+    stored TEXT NOT NULL,           -- UTC, ISO 8601
+    checksum BLOB NOT NULL,         -- SHA-256 of all the columns before
+    PRIMARY KEY (model, task, prompt, scoring, engine, arithmetic)
+)
+"""
+_WHERE = "(model, task, prompt, scoring, engine, arithmetic) = (?, ?, ?, ?, ?, ?)"
+_PATIENCE = 60.0  # seconds; a writer holds the file for milliseconds
+_COMPANIONS = ("", "-wal", "-shm", "-journal")
+# SQLite's own messages may quote damaged bytes.
+_FAILURES = (sqlite3.Error, UnicodeDecodeError)
+
+
+class Key(NamedTuple):
+    """What a result depends on: the first columns of the table."""
+
+    model: str
+    task: str
+    prompt: str
+    scoring: str
+    engine: str
+    arithmetic: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One prompt's results.
+
+    Attributes
+    ----------
+    log_likelihoods : tuple of tuple of float
+        Per example and choice, in nats.
+    tokens : tuple of tuple of int
+        Per example and choice: the number of tokens that were scored.
+    chosen : tuple of int
+        Per example: the index of the answer.
+    """
+
+    log_likelihoods: tuple[tuple[float, ...], ...]
+    tokens: tuple[tuple[int, ...], ...]
+    chosen: tuple[int, ...]
+    cost: Cost
+
+
+def open_store(path: Path) -> Store:
+    """Open the store at `path`, or make it.
+
+    A store that is damaged is moved aside; where nothing can be opened or written, the store stays
+    empty, and ``Store.messages`` says why.
+
+    Raises
+    ------
+    StoreError
+        If git tracks the file, or it is no store.
+    """
+    _refuse_tracked(path.absolute())
+    return Store(path)
+
+
+class Store:
+    """Results of prompts, shared by all processes that open the same file.
+
+    Once open it answers or it does not, and never raises.
+
+    Attributes
+    ----------
+    path : Path
+        Where the file is, or would be.
+    messages : list of str
+        What the user must know, one sentence each.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.absolute()
+        self.messages: list[str] = []
+        self._shown = path
+        self._connection: sqlite3.Connection | None = None
+        self._file: tuple[int, int] | None = None
+        self._writable = True
+        self._open()
+
+    @property
+    def writable(self) -> bool:
+        """Whether results are stored, as far as is known."""
+        return self._writable and self._connection is not None
+
+    def get(self, keys: Iterable[Key]) -> dict[Key, Stored]:
+        """Return what is stored of the results that are asked for."""
+        wanted = list(keys)
+        try:
+            return self._try(lambda connection: _read(connection, wanted)) or {}
+        except (sqlite3.Error, StoreError) as error:
+            self.close()
+            self._tell(f"cannot be read ({error}); it is not used from now on")
+            return {}
+
+    def put(self, key: Key, stored: Stored) -> None:
+        """Store one prompt's results, at once and for all processes."""
+        if not self._writable:
+            return
+        try:
+            self._try(lambda connection: _write(connection, key, stored))
+        except (sqlite3.Error, StoreError) as error:
+            self._writable = False
+            self._tell(f"cannot be written to ({error}); results are not stored from now on")
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+
+    def _try(self, action: Callable[[sqlite3.Connection], T]) -> T | None:
+        """Do something with the file; once more with a new one, if it proves to be damaged.
+
+        Raises
+        ------
+        sqlite3.Error
+            If the machine does not let it: the disk is full, another process holds the file.
+        StoreError
+            If another program's file was put in its place.
+        """
+        for _ in range(2):
+            if self._connection is not None and self._identity() != self._file:
+                self._open()  # it was deleted or replaced, and nobody else would find what is added
+            if self._connection is None:
+                return None
+            try:
+                return action(self._connection)
+            except _FAILURES as error:
+                if not _is_damage(error):
+                    raise
+                self._open(damage=error)
+        return None
+
+    def _open(self, damage: Exception | None = None) -> None:
+        """Open the file; if it was found damaged, move it aside before."""
+        seen = self._file
+        self.close()
+        try:
+            # One at a time, so that nobody moves aside what another has just begun.
+            with held("store", str(self.path)):
+                if damage is not None and self._identity() == seen:
+                    self._move_aside(damage)
+                try:
+                    self._connection = _connect(self.path)
+                except _FAILURES as error:
+                    if not _is_damage(error):
+                        raise
+                    self._move_aside(error)
+                    self._connection = _connect(self.path)
+                self._file = self._identity()
+        except (*_FAILURES, OSError, LockError) as error:
+            self._writable = False
+            try:
+                if not _is_closed_to_writing(error):
+                    raise
+                self._connection = _connect(self.path, read_only=True)
+            except (*_FAILURES, OSError, LockError):
+                self._tell(f"cannot be used ({error}); results are not stored")
+            else:
+                self._file = self._identity()
+                self._tell(f"cannot be written to ({error}); it is only read")
+
+    def _identity(self) -> tuple[int, int] | None:
+        """Return what tells this file from another of the same name; None where there is none."""
+        try:
+            status = self.path.stat()
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
+
+    def _move_aside(self, damage: Exception) -> None:
+        """Rename the file, and what SQLite keeps beside it, to a name that is not taken."""
+        number, name = 1, self.path.name
+        while any(self.path.with_name(f"{name}.damaged-{number}{c}").exists() for c in _COMPANIONS):
+            number += 1
+        aside = f"{name}.damaged-{number}"
+        for companion in _COMPANIONS:
+            part = self.path.with_name(name + companion)
+            if part.exists():
+                part.rename(part.with_name(aside + companion))
+        self._tell(f"is damaged ({damage}); it was moved to {aside}, and a new one was begun")
+
+    def _tell(self, what: str) -> None:
+        message = f"the results store {self._shown} {what}"
+        if message not in self.messages:
+            self.messages.append(message)
+
+
+def _refuse_tracked(path: Path) -> None:
+    """Refuse a file that git tracks: whoever commits to it can write any results.
+
+    Git is asked in a checkout only; where it cannot say, nothing is refused.
+    """
+    if not is_checkout(path.parent):
+        return
+    try:
+        tree = repository(path.parent)
+        place = path.resolve().relative_to(tree.root.resolve()).as_posix()
+        tracked = tree.files(*(f":(literal){place}{end}" for end in _COMPANIONS), untracked=False)
+    except (GitError, OSError, ValueError):
+        return
+    if tracked:
+        names = " ".join(name.relative_to(tree.root).as_posix() for name in tracked)
+        raise StoreError(
+            f"the results store {path} is under version control, so whoever may commit could write "
+            f"its results; take it out with `git rm --cached {names}` in {tree.root} and name it "
+            "in .gitignore, or name another file with --maxrandom-store"
+        )
+
+
+def _is_damage(error: Exception) -> bool:
+    """Tell what is wrong with the file from what is wrong with the machine around it."""
+    # SQLITE_ERROR: a table has other columns, or Python cannot make sense of what it read.
+    return not isinstance(error, sqlite3.OperationalError) or _code(error) == sqlite3.SQLITE_ERROR
+
+
+def _is_closed_to_writing(error: Exception) -> bool:
+    closed = _code(error) in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
+    return closed if isinstance(error, sqlite3.Error) else isinstance(error, OSError)
+
+
+def _code(error: BaseException) -> int:
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+
+
+def _connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """Open the file, or make it.
+
+    Parameters
+    ----------
+    read_only : bool
+        Whether the folder cannot be written to: SQLite can then keep no shared memory. What others
+        write meanwhile may look damaged; the rows' checksums keep it from being used.
+    """
+    if not read_only and not path.parent.is_dir():
+        path.parent.mkdir(parents=True)
+        (path.parent / ".gitignore").write_text("# Made by pytest-maxrandom.\n*\n")
+    address = f"{path.as_uri()}?immutable=1" if read_only else str(path)
+    connection = sqlite3.connect(address, timeout=_PATIENCE, isolation_level=None, uri=read_only)
+    try:
+        owner = connection.execute("PRAGMA application_id").fetchone()[0]
+        empty = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if owner != _APPLICATION and (owner or not empty):
+            raise _foreign(path)
+        if owner != _APPLICATION:
+            connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+            connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(_TABLE)
+        # A loss of power may undo the last prompts; it cannot damage the file.
+        connection.execute("PRAGMA synchronous = NORMAL")
+    except BaseException as error:
+        connection.close()
+        if _code(error) == sqlite3.SQLITE_NOTADB:
+            raise _foreign(path) from error
+        raise
+    return connection
+
+
+def _foreign(path: Path) -> StoreError:
+    return StoreError(
+        f"{path} is no results store of pytest-maxrandom, and is left as it is; remove it, or name "
+        "another file with --maxrandom-store"
+    )
+
+
+def _read(connection: sqlite3.Connection, keys: Sequence[Key]) -> dict[Key, Stored]:
+    query = f"SELECT * FROM results WHERE {_WHERE}"
+    rows = ((key, connection.execute(query, key).fetchone()) for key in keys)
+    return {key: _decoded(key, row) for key, row in rows if row is not None}
+
+
+def _write(connection: sqlite3.Connection, key: Key, stored: Stored) -> None:
+    row = (
+        *key,
+        _packed("I", [len(scores) for scores in stored.log_likelihoods]),
+        _packed("d", [value for row in stored.log_likelihoods for value in row]),
+        _packed("I", [count for row in stored.tokens for count in row]),
+        _packed("I", stored.chosen),
+        json.dumps(asdict(stored.cost)),
+        datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    places = ", ".join("?" * (len(row) + 1))
+    statement = f"INSERT OR REPLACE INTO results VALUES ({places})"
+    connection.execute(statement, (*row, _checksum(row)))
+
+
+def _decoded(key: Key, row: tuple[Any, ...]) -> Stored:
+    # The checksum knows of types as well: past it, everything is as it was written.
+    if row[:6] != key or row[-1] != _checksum(row[:-1]):
+        raise sqlite3.DatabaseError("a row of the table `results` is not what was written")
+    counts, log_likelihoods, tokens, chosen = (
+        _unpacked(kind, data) for kind, data in zip("IdII", row[6:10], strict=True)
+    )
+    said = json.loads(row[10])
+    cost = Cost(**{**said, "arithmetic": Arithmetic(**said["arithmetic"])})
+    return Stored(_split(log_likelihoods, counts), _split(tokens, counts), chosen, cost)
+
+
+def _checksum(row: Sequence[Any]) -> bytes:
+    checksum = hashlib.sha256()
+    for value in row:
+        part = value if isinstance(value, bytes) else str(value).encode()
+        checksum.update(f"{type(value).__name__} {len(part)} ".encode())
+        checksum.update(part)
+    return checksum.digest()
+
+
+def _packed(kind: str, values: Sequence[float]) -> bytes:
+    return struct.pack(f"<{len(values)}{kind}", *values)
+
+
+def _unpacked(kind: str, data: bytes) -> tuple[Any, ...]:
+    return struct.unpack(f"<{len(data) // struct.calcsize(f'<{kind}')}{kind}", data)
+
+
+def _split(values: Sequence[Any], counts: Iterable[int]) -> tuple[tuple[Any, ...], ...]:
+    rest: Iterator[Any] = iter(values)
+    return tuple(tuple(islice(rest, count)) for count in counts)
