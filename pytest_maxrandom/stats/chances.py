@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     Chance: TypeAlias = (
         float | Fraction | Mapping[int, int] | Sequence[float | Fraction] | NDArray[np.floating]
@@ -50,6 +50,26 @@ def whole_number(name: str, value: object, least: int, most: int | None = None) 
     if most is not None and number > most:
         raise ValueError(f"{name} must be at most {most}, found {number}")
     return number
+
+
+def integers(name: str, values: ArrayLike, dimensions: int) -> NDArray[np.int64]:
+    """Check that an array holds integers, has so many dimensions and is not empty; return it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it does not.
+    """
+    import numpy as np
+
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must hold integers, found an array of {array.dtype}")
+    if array.ndim != dimensions or 0 in array.shape:
+        raise ValueError(
+            f"{name} must have {dimensions} dimension(s), none empty, found shape {array.shape}"
+        )
+    return array.astype(np.int64)
 
 
 def proportion(name: str, value: object) -> float:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.stats.chances import chance_groups, whole_number
+from pytest_maxrandom.stats.chances import chance_groups, integers, whole_number
 from pytest_maxrandom.stats.counts import GuesserCount
 from pytest_maxrandom.stats.multiplicity import benjamini_hochberg, holm
 from pytest_maxrandom.stats.signflip import sign_flip
@@ -113,11 +113,12 @@ def paired(
     TypeError, ValueError
         If the lengths differ, there is no pair, or a count is outside 0 to n.
     """
-    counts = [_counts(values) for values in (correct_a, n_a, correct_b, n_b)]
-    if len({len(task), len(replicate), *map(len, counts)}) > 1:
-        raise ValueError("task, replicate and the four counts must be equally long")
     if not len(task):
         raise ValueError("there must be at least one pair")
+    given = {"correct_a": correct_a, "n_a": n_a, "correct_b": correct_b, "n_b": n_b}
+    counts = [integers(name, values, 1) for name, values in given.items()]
+    if len({len(task), len(replicate), *map(len, counts)}) > 1:
+        raise ValueError("task, replicate and the four counts must be equally long")
     for correct, n in (counts[:2], counts[2:]):
         wrong = np.flatnonzero((n < 1) | (correct < 0) | (correct > n))
         if len(wrong):
@@ -286,15 +287,6 @@ def mcnemar(only_a: int, only_b: int, *, mid_p: bool = False) -> float:
     split = GuesserCount(chance_groups(0.5, a + b))
     at_least, more = (split.p_at_least(max(a, b) + further) for further in (0, 1))
     return min(1.0, at_least + (more if mid_p else at_least))
-
-
-def _counts(values: ArrayLike) -> Counts:
-    array = np.asarray(values)
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"counts must be integers, found an array of {array.dtype}")
-    if array.ndim != 1:
-        raise ValueError(f"counts must be a row of numbers, found shape {array.shape}")
-    return array.astype(np.int64)
 
 
 def _mean(values: NDArray[np.float64]) -> float:

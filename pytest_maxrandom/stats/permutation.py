@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_maxrandom.stats.chances import whole_number
+from pytest_maxrandom.stats.chances import integers, whole_number
 from pytest_maxrandom.stats.gold import membership, right_labels
 from pytest_maxrandom.stats.metrics import ACCURACY, Tally
 
@@ -96,7 +96,7 @@ def arrangements(gold: Gold, strata: ArrayLike, groups: Sequence[Hashable] | Non
     """
     rights = right_labels(gold)
     ways = 1
-    for members in _blocks(_integers("strata", strata, 1), groups):
+    for members in _blocks(integers("strata", strata, 1), groups):
         alike = Counter(tuple(rights[place] for place in row) for row in members.tolist())
         ways *= math.factorial(alike.total())
         for times in alike.values():
@@ -149,14 +149,14 @@ def max_t_test(
         If an array has the wrong kind or shape, a value lies outside the choices, or no prompt has
         a score.
     """
-    chosen = _integers("predictions", predictions, 2)
+    chosen = integers("predictions", predictions, 2)
     n = chosen.shape[1]
     if len(gold) != n:
         raise ValueError(f"gold names {len(gold)} examples, the predictions {n}")
     rights = right_labels(gold)
     counts = _choice_counts(choices, chosen, rights)
     _check_predictions(chosen, counts)
-    apart = counts if strata is None else _integers("strata", strata, 1)
+    apart = counts if strata is None else integers("strata", strata, 1)
     for name, given in (("strata", apart), ("groups", groups)):
         if given is not None and len(given) != n:
             raise ValueError(f"{name} names {len(given)} examples, the predictions {n}")
@@ -308,24 +308,13 @@ def _of_labels(
     return observed, lambda order: scores(order).max(axis=1) >= best
 
 
-def _integers(name: str, values: ArrayLike, dimensions: int) -> NDArray[np.int64]:
-    array = np.asarray(values)
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"{name} must hold integers, found an array of {array.dtype}")
-    if array.ndim != dimensions or 0 in array.shape:
-        raise ValueError(
-            f"{name} must have {dimensions} dimension(s), none empty, found shape {array.shape}"
-        )
-    return array.astype(np.int64)
-
-
 def _choice_counts(
     choices: ArrayLike | None, chosen: NDArray[np.int64], rights: Sequence[frozenset[int]]
 ) -> NDArray[np.int64]:
     n = len(rights)
     if choices is None:
         return np.full(n, 1 + max(int(chosen.max()), *map(max, rights)))
-    counts = _integers("choices", choices, 1)
+    counts = integers("choices", choices, 1)
     if len(counts) != n:
         raise ValueError(f"choices names {len(counts)} examples, the predictions {n}")
     if counts.min() < 1:

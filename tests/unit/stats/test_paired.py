@@ -178,8 +178,8 @@ def test_mcnemars_test_takes_counts(wrong: float) -> None:
         (([1], [2], [-1], [2]), ValueError, "pair 0: expected 0 <= correct <= n"),
         (([0], [0], [0], [2]), ValueError, "and n >= 1"),
         (([1, 1], [2], [1], [2]), ValueError, "equally long"),
-        (([0.5], [2], [1], [2]), TypeError, "counts must be integers"),
-        (([[1]], [2], [1], [2]), ValueError, "counts must be a row of numbers"),
+        (([0.5], [2], [1], [2]), TypeError, "correct_a must hold integers"),
+        (([[1]], [2], [1], [2]), ValueError, r"correct_a must have 1 dimension\(s\)"),
     ],
 )
 def test_what_are_no_counts_is_refused(
