@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.stats.chances import Chance
 
-Statistic = Literal["u", "v"]
 
-
-def maximum_weights(total: int, t: int, statistic: Statistic = "u") -> NDArray[np.float64]:
+def maximum_weights(total: int, t: int, statistic: Literal["u", "v"] = "u") -> NDArray[np.float64]:
     """Weights of the ascending order statistics in the expected maximum of t of ``total``.
 
     Parameters
@@ -55,7 +53,7 @@ def maximum_weights(total: int, t: int, statistic: Statistic = "u") -> NDArray[n
 
 
 def expected_maximum(
-    scores: Sequence[float] | NDArray[np.floating], t: int, statistic: Statistic = "u"
+    scores: Sequence[float] | NDArray[np.floating], t: int, statistic: Literal["u", "v"] = "u"
 ) -> float:
     """Estimate the expected best score of t prompts from the scores of N prompts.
 

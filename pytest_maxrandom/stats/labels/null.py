@@ -45,11 +45,11 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = NDArray[np.float64]
 
-Cell: TypeAlias = tuple[tuple[tuple[int, ...], ...], int]
-"""What examples that are guessed alike count for, and their number of labels: one guess is right
-for all labels (or redraws) of a block."""
-Profile: TypeAlias = tuple[tuple[Cell, int], ...]
-"""What one prompt is scored on: cells, and how many examples each has."""
+Guess: TypeAlias = tuple[tuple[tuple[int, ...], ...], int]
+"""What an example counts for, and its number of labels: an answer that is right is so for all
+labels (or redraws) of a block."""
+Profile: TypeAlias = tuple[tuple[Guess, int], ...]
+"""What one prompt is scored on: guesses of the same kind, and how many examples have it."""
 
 _MOST_DRAWS = 4_000_000
 _AT_ONCE = 2**18  # guessers simulated together
@@ -91,14 +91,14 @@ def recall_baseline(
     rights = right_labels(gold)
     if len(rights) != len(choices):
         raise ValueError(f"choices names {len(choices)} examples, gold {len(rights)}")
-    cells: list[Cell] = []
+    guesses: list[Guess] = []
     for right, count in zip(rights, choices, strict=True):
         if max(right) >= count:
             raise ValueError(f"right labels {sorted(right)} of an example with {count} labels")
-        cells.append(
+        guesses.append(
             (tuple((label,) for label in sorted(right)), whole_number("choices", count, 1))
         )
-    return _by_label(_profiles(cells, evaluated), t, draws, seed)
+    return _by_label(_profiles(guesses, evaluated), t, draws, seed)
 
 
 def move_baseline(
@@ -159,11 +159,11 @@ def redraw_baseline(
     drawn = (np.minimum(shown, 0) if by_content else shown).T.tolist()
     if len(drawn) != len(choices):
         raise ValueError(f"choices names {len(choices)} examples, places {len(drawn)}")
-    cells: list[Cell] = [
+    guesses: list[Guess] = [
         (_blocks(own), whole_number("choices", count, 1))
         for own, count in zip(drawn, choices, strict=True)
     ]
-    profiles = _profiles(cells, evaluated)
+    profiles = _profiles(guesses, evaluated)
     if not any(blocks for profile in profiles for (blocks, _), _ in profile):
         raise ValueError("no example has a second label that its right answer can stand at")
     same = _alike(profiles, len(places))
@@ -173,24 +173,26 @@ def redraw_baseline(
     return minimum_accuracy_baseline(None, chances, t, redraws)
 
 
-def _profiles(cells: Sequence[Cell], evaluated: NDArray[np.bool_] | None) -> Counter[Profile]:
+def _profiles(guesses: Sequence[Guess], evaluated: NDArray[np.bool_] | None) -> Counter[Profile]:
     """Return what prompts were scored on, and how many were scored on it."""
-    places = {cell: place for place, cell in enumerate(dict.fromkeys(cells))}
-    kinds = np.array([places[cell] for cell in cells])
-    rows = np.ones((1, len(cells)), dtype=bool) if evaluated is None else np.asarray(evaluated)
-    if rows.ndim != 2 or rows.shape[1] != len(cells):
-        raise ValueError(f"evaluated must have shape (prompts, {len(cells)}), found {rows.shape}")
+    places = {guess: place for place, guess in enumerate(dict.fromkeys(guesses))}
+    kinds = np.array([places[guess] for guess in guesses])
+    rows = np.ones((1, len(guesses)), dtype=bool) if evaluated is None else np.asarray(evaluated)
+    if rows.ndim != 2 or rows.shape[1] != len(guesses):
+        raise ValueError(f"evaluated must have shape (prompts, {len(guesses)}), found {rows.shape}")
     profiles: Counter[Profile] = Counter()
     for row in rows[rows.any(axis=1)]:
         sizes = np.bincount(kinds[row], minlength=len(places)).tolist()
-        profiles[tuple((cell, size) for cell, size in zip(places, sizes, strict=True) if size)] += 1
+        profiles[
+            tuple((guess, size) for guess, size in zip(places, sizes, strict=True) if size)
+        ] += 1
     if not profiles:
         raise ValueError("no example was evaluated")
     return profiles
 
 
 def _by_label(profiles: Counter[Profile], t: int, draws: int | None, seed: int) -> ScoreBaseline:
-    """Best of t guessers in the Nvr-X score; the blocks of a cell are labels of one guess."""
+    """Best of t guessers in the Nvr-X score; the blocks are labels of one answer."""
     if max(np.count_nonzero(_sizes(profile)) for profile in profiles) < 2:
         raise ValueError("a score by label needs at least 2 labels that are right somewhere")
     exact = _listed(next(iter(profiles))) if len(profiles) == 1 else None
@@ -262,8 +264,8 @@ def _simulate(
     score
         Of the shares of right guesses by label or redraw, shape (guessers, labels).
     one_guess
-        Whether the blocks of a cell are different answers to one presentation, of which only one
-        can be given; else they are guessed independently.
+        Whether the blocks of an example are different answers to one presentation, of which only
+        one can be given; else they are guessed independently.
     """
     if draws is None:
         draws = min(_MOST_DRAWS, max(1_000_000, 10_000 * whole_number("t", t, 1)))
