@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ReportError
-from pytest_maxrandom.reports.csv import csv
-from pytest_maxrandom.reports.html import html
-from pytest_maxrandom.reports.latex import latex
-from pytest_maxrandom.reports.markdown import markdown
+from pytest_maxrandom.reports.csv import TABLES, csv
 from pytest_maxrandom.reports.references import bibtex
+from pytest_maxrandom.reports.rendering import html, latex, markdown
 from pytest_maxrandom.reports.results import load
 
 if TYPE_CHECKING:
@@ -18,15 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _FORMATS = ("markdown", "html", "latex", "bibtex", "csv")
-_TABLES = (
-    "claims",
-    "replicates",
-    "label_bias",
-    "calibrated",
-    "comparisons",
-    "over_tasks",
-    "contamination",
-)
 _TEMPLATED = ("markdown", "html", "latex")
 
 
@@ -45,7 +34,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument(
         "--table",
-        choices=_TABLES,
+        choices=TABLES,
         help="with --format csv: what has a row; claims (the default), each replicate of a claim, "
         "each label, or each calibration, of a label-bias check, comparisons, comparisons over all "
         "tasks, or contamination checks",

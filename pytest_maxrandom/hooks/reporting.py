@@ -88,7 +88,7 @@ class Reporting:
             settings.json.write_text(dump(run), encoding="utf-8")
             self._said.append(f"numbers: {settings.json}")
         if settings.report:
-            from pytest_maxrandom.reports.markdown import markdown
+            from pytest_maxrandom.reports.rendering import markdown
 
             settings.report.write_text(markdown(run, settings.templates), encoding="utf-8")
             self._said.append(f"report: {settings.report}")

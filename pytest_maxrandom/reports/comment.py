@@ -13,18 +13,20 @@ from urllib.parse import quote, urlsplit
 from markupsafe import Markup
 
 from pytest_maxrandom.errors import ReportError
-from pytest_maxrandom.record import RunRecord
+from pytest_maxrandom.record import ClaimRecord, RunRecord
 from pytest_maxrandom.reports.changes import Change, changes, counted, is_partial
-from pytest_maxrandom.reports.comment_rows import bounded, points_of, rows_of, short
-from pytest_maxrandom.reports.dialects import MARKDOWN
-from pytest_maxrandom.reports.environment import environment
-from pytest_maxrandom.reports.overrides import check_blocks, check_folder, located
+from pytest_maxrandom.reports.comment_rows import bounded, points_of, short, weight
+from pytest_maxrandom.reports.markdown import MARKDOWN
+from pytest_maxrandom.reports.rendering import check_blocks, check_folder, environment, located
+from pytest_maxrandom.reports.sections import claims_table, designs_table
 from pytest_maxrandom.reports.summary import files, missing, names, records, unread, variants
 from pytest_maxrandom.reports.text import shorten, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
+
+    from pytest_maxrandom.reports.tables import Table
 
 TEMPLATE = "comment.md.j2"
 LIMIT = 65_536
@@ -85,7 +87,18 @@ def comment(
         found = [Change(record, None, "same") for record in records(shown)]
     else:
         found = changes(shown, compared)
-    points, rows = points_of(found, told), rows_of(found, told, where, arms)
+    points = points_of(found, told)
+    rows = [change for change in sorted(found, key=weight) if change.now is not None]
+    claims = claims_table(
+        shown,
+        [change.now for change in rows if isinstance(change.now, ClaimRecord)],
+        [change.before for change in rows if isinstance(change.now, ClaimRecord)],
+        {"files": where, "variants": arms},
+    )
+    others = [change for change in rows if not isinstance(change.now, ClaimRecord)]
+    designs = designs_table(
+        [change.now for change in others], [change.before for change in others], told
+    )
     made = environment(templates)
     facts: dict[str, Any] = {
         "run": shown,
@@ -104,11 +117,16 @@ def comment(
         "untrusted": untrusted,
     }
 
+    def tables(kept: list[Change]) -> list[Table]:
+        number = sum(isinstance(change.now, ClaimRecord) for change in kept)
+        cut = claims.first(number), designs.first(len(kept) - number)
+        return [table for table in cut if table.cells]
+
     def written(most_points: int, most_rows: int) -> str:
         text = made.get_template(TEMPLATE).render(
             points=points[:most_points],
             more_points=max(0, len(points) - most_points),
-            rows=rows[:most_rows],
+            tables=tables(rows[:most_rows]),
             more_rows=max(0, len(rows) - most_rows),
             **facts,
         )

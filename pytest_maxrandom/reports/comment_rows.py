@@ -1,4 +1,4 @@
-"""What a comment says of each record: a point in the list on top, and a row of a table.
+"""What a comment lists on top, and in which order its tables stand.
 
 Texts from data are bounded here, so that no one of them takes the room of all others.
 """
@@ -6,9 +6,8 @@ Texts from data are bounded here, so that no one of them takes the room of all o
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pytest_maxrandom.notation import NONE, accuracy, count, share
 from pytest_maxrandom.record import (
     ClaimRecord,
     ComparisonRecord,
@@ -16,28 +15,19 @@ from pytest_maxrandom.record import (
     LabelBiasRecord,
     ReplicatesRecord,
 )
-from pytest_maxrandom.reports.changes import Change, difference, score_difference
-from pytest_maxrandom.reports.design_changes import claimed_of, summarized
 from pytest_maxrandom.reports.label_bias import with_labels
 from pytest_maxrandom.reports.phrases import (
-    best_value,
-    decisive,
-    decisive_name,
-    decisive_p,
     findings,
-    metric_name,
-    new_at_least,
-    shown_p,
 )
 from pytest_maxrandom.reports.red_flags import described, not_in_finding, raised
-from pytest_maxrandom.reports.summary import SYMBOLS, WORDS, became, model_name, shots
+from pytest_maxrandom.reports.summary import SYMBOLS
 from pytest_maxrandom.reports.text import shorten, visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_maxrandom.record import RunRecord
-    from pytest_maxrandom.reports.summary import Design
+    from pytest_maxrandom.reports.changes import Change
 
 _Design = TypeVar(
     "_Design", ReplicatesRecord, LabelBiasRecord, ComparisonRecord, ContaminationRecord
@@ -78,69 +68,10 @@ class Point:
     """Of how many others it is said as well."""
 
 
-@dataclass(frozen=True, slots=True)
-class DesignRow:
-    """One record that is no claim in the second table."""
-
-    of_claim: ClassVar[bool] = False
-    symbol: str
-    word: str
-    was: str
-    name: str
-    result: str
-    result_was: str
-    claimed: str
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One claim in the table; a part ending in ``by`` or ``was`` is empty without a change."""
-
-    of_claim: ClassVar[bool] = True
-    symbol: str
-    word: str
-    was: str
-    verdict: str
-    verdict_was: str
-    task: str
-    file: str
-    model: str | None
-    variant: str
-    shots: str | None
-    n: str
-    n_by: str
-    t: str
-    t_by: str
-    best: str
-    best_by: str
-    best_of: str
-    best_new: str
-    standard: str
-    maximum: str
-    p: str
-    p_name: str
-    p_was: str
-
-
-def rows_of(
-    found: list[Change],
-    names: Mapping[str, str],
-    files: Mapping[str, str],
-    variants: Mapping[str, str],
-) -> list[Row | DesignRow]:
-    """Make the tables: what fell, then what fails, then what changed, then all others."""
-    rows: list[Row | DesignRow] = []
-    for change in sorted(found, key=_weight):
-        match change.now, change.before:
-            case None, _:
-                continue
-            case ClaimRecord() as now, (None | ClaimRecord()) as before:
-                rows.append(_row(now, before, files[now.id], variants[now.id]))
-            case now, before:
-                assert not isinstance(now, ClaimRecord)
-                assert not isinstance(before, ClaimRecord)
-                rows.append(_design_row(now, before, names[now.id]))
-    return rows
+def weight(change: Change) -> tuple[bool, bool, int]:
+    """Sort rows: what fell, then what fails, then what changed, then all others."""
+    fine = change.now is not None and change.now.outcome in _FINE
+    return change.kind != "fell", fine, _KINDS.index(change.kind)
 
 
 def points_of(found: list[Change], names: Mapping[str, str]) -> list[Point]:
@@ -179,61 +110,6 @@ def bounded(run: RunRecord) -> RunRecord:
         label_bias=[with_labels(_bounded_design(each), short) for each in run.label_bias],
         comparisons=list(map(_bounded_design, run.comparisons)),
         contamination=list(map(_bounded_design, run.contamination)),
-    )
-
-
-def _weight(change: Change) -> tuple[bool, bool, int]:
-    """Sort rows: what fell, what fails, what changed, all others."""
-    fine = change.now is not None and change.now.outcome in _FINE
-    return change.kind != "fell", fine, _KINDS.index(change.kind)
-
-
-def _row(claim: ClaimRecord, before: ClaimRecord | None, file: str, variant: str) -> Row:
-    old = claim if before is None else before
-    best, best_before = best_value(claim), best_value(old)
-    key = decisive(claim)
-    p_was = shown_p(old, key)
-    correct = claim.metric == "accuracy"
-    return Row(
-        symbol=SYMBOLS[became(claim)],
-        word=WORDS[became(claim)],
-        was="" if became(old) == became(claim) else WORDS[became(old)],
-        verdict=claim.verdict or "",
-        verdict_was="" if old.verdict == claim.verdict else (old.verdict or "no verdict"),
-        task=claim.task,
-        file=file,
-        model=model_name(claim) or None,
-        variant=variant,
-        shots=shots(claim) or None,
-        n=count(claim.n),
-        n_by=difference(claim.n, old.n),
-        t=count(claim.t),
-        t_by=difference(claim.t, old.t),
-        best=accuracy(best),
-        best_by=score_difference(best, best_before) if claim.metric == old.metric else "",
-        best_of=""
-        if claim.best_correct is None
-        else (share(claim.best_correct, claim.n) if correct else metric_name(claim)),
-        best_new=new_at_least(claim),
-        standard=accuracy(claim.standard_baseline),
-        maximum=accuracy(claim.max_random_baseline),
-        p=decisive_p(claim),
-        p_name=decisive_name(claim),
-        p_was="" if p_was == shown_p(claim, key) else p_was,
-    )
-
-
-def _design_row(record: Design, before: Design | None, name: str) -> DesignRow:
-    old = record if before is None else before
-    result, earlier = summarized(record), summarized(old)
-    return DesignRow(
-        symbol=SYMBOLS[became(record)],
-        word=WORDS[became(record)],
-        was="" if became(old) == became(record) else WORDS[became(old)],
-        name=name,
-        result=result or NONE,
-        result_was="" if earlier == result else (earlier or "no result"),
-        claimed=short(claimed_of(record)) or "nothing",
     )
 
 

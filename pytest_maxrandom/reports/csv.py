@@ -202,9 +202,9 @@ def _field(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, (int, float)):
         return repr(value)
-    if isinstance(value, list):
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
         value = "; ".join(value)
-    elif isinstance(value, dict):
+    elif isinstance(value, (dict, list)):
         value = json.dumps(value) if value else ""
     shown = visible(value)
     return f"'{shown}" if shown.startswith(_FORMULA) else shown

@@ -7,7 +7,7 @@ texts from data: where they stand within a phrase they are shortened.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import (
@@ -45,50 +45,9 @@ _DIGEST = re.compile("[0-9a-f]{32,}")
 _METHODS = {"contextual": "contextual calibration", "pride": "PriDe"}
 
 
-@dataclass(frozen=True, slots=True)
-class BiasRow:
-    """One way of asking in a table of all checks, as its numbers are written."""
-
-    check: str
-    interaction: str = NONE
-    n: str = NONE
-    t: str = NONE
-    score: str = NONE
-    guessers: str = NONE
-    p: str = NONE
-    rstd: str = NONE
-    r: str = NONE
-    interval: str = ""
-    """Of r; empty where there is none."""
-    finding: str = NONE
-
-
 def label_checked(run: RunRecord) -> list[LabelBiasRecord]:
     """List the label-bias checks that have a result."""
     return [record for record in run.label_bias if record.interactions]
-
-
-def bias_rows(record: LabelBiasRecord) -> list[BiasRow]:
-    """Write the numbers of each way of asking; of a check without a result, one row of dashes."""
-    known = record.finding or NONE
-    if not record.interactions:
-        return [BiasRow(record.check, finding=known)]
-    return [
-        BiasRow(
-            check=record.check,
-            interaction=bias.interaction,
-            n=count(bias.n),
-            t=count(bias.t),
-            score=accuracy(bias.score),
-            guessers=accuracy(bias.score_baseline),
-            p=score_p(bias, record),
-            rstd=accuracy(bias.rstd),
-            r=signed(bias.r, 2),
-            interval=r_interval(bias),
-            finding=known,
-        )
-        for bias in record.interactions
-    ]
 
 
 def score_p(bias: InteractionBias, record: LabelBiasRecord) -> str:

@@ -1,22 +1,119 @@
-"""A run's records, rendered through templates."""
+"""A run's records, rendered through templates: ours, and a user's before them.
+
+A template can only read the records. Every value that it shows is written as plain text, unless
+one of the filters here has written it in another safe form; so a template that forgets a filter
+is ugly at worst.
+"""
 
 from __future__ import annotations
 
+import inspect
+import traceback
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.errors import ReportError
-from pytest_maxrandom.reports.environment import environment
-from pytest_maxrandom.reports.overrides import check_blocks, check_folder, located
-from pytest_maxrandom.reports.summary import files, names, variants
+from jinja2 import (
+    ChoiceLoader,
+    FileSystemLoader,
+    PrefixLoader,
+    StrictUndefined,
+    TemplateNotFound,
+    TemplateSyntaxError,
+    UndefinedError,
+    nodes,
+)
+from jinja2.exceptions import SecurityError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from markupsafe import Markup
+
+from pytest_maxrandom import notation
+from pytest_maxrandom.errors import ReportError, did_you_mean
+from pytest_maxrandom.reports import (
+    agreement,
+    attention,
+    comparisons,
+    design_changes,
+    facts,
+    failures,
+    label_bias,
+    origins,
+    phrases,
+    published,
+    red_flags,
+    references,
+    replicates,
+    sections,
+    summary,
+    text,
+    versions,
+)
+from pytest_maxrandom.reports.html import HTML
+from pytest_maxrandom.reports.latex import LATEX
+from pytest_maxrandom.reports.markdown import MARKDOWN
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Sequence
 
     from jinja2 import Environment
 
     from pytest_maxrandom.record import RunRecord
     from pytest_maxrandom.reports.dialects import Dialect
+
+PREFIX = "maxrandom/"
+"""``maxrandom/NAME`` is this package's template NAME, whatever the user's folder holds."""
+
+_SHARED = ("sentences.j2", "designs.j2")
+"""Templates of all languages."""
+# Jinja's own would escape HTML only.
+_PLAIN = ("plain", "e", "escape", "forceescape")
+_TOLD = (
+    notation,
+    text,
+    summary,
+    phrases,
+    red_flags,
+    origins,
+    comparisons,
+    replicates,
+    label_bias,
+    design_changes,
+    agreement,
+    attention,
+    facts,
+    failures,
+    published,
+    references,
+    versions,
+    sections,
+)
+"""Modules whose public functions are filters: they read records, and return texts and tables."""
+
+
+def markdown(run: RunRecord, templates: Path | None = None) -> str:
+    """Render a run as GitHub-flavoured Markdown; see :func:`render`."""
+    return render(run, MARKDOWN, templates)
+
+
+def html(run: RunRecord, templates: Path | None = None) -> str:
+    """Render a run as one HTML file that needs nothing from elsewhere; see :func:`render`."""
+    return render(run, HTML, templates)
+
+
+def latex(run: RunRecord, templates: Path | None = None, *, standalone: bool = False) -> str:
+    r"""Render a run as LaTeX, in ASCII; see :func:`render`.
+
+    Parameters
+    ----------
+    run : RunRecord
+        The claims, in the order in which they are shown.
+    templates : Path, optional
+        A folder with the user's own templates.
+    standalone : bool
+        Write a whole document with its references, not a fragment for ``\input``.
+    """
+    told = {"standalone": standalone, "bibliography": references.bibtex(run)}
+    return render(run, LATEX, templates, **told)
 
 
 def render(run: RunRecord, dialect: Dialect, templates: Path | None, **told: Any) -> str:
@@ -47,7 +144,7 @@ def render(run: RunRecord, dialect: Dialect, templates: Path | None, **told: Any
     try:
         if templates is not None:
             check_blocks(made, templates, check_folder(templates, dialect))
-        told |= {"names": names(run), "files": files(run), "variants": variants(run)}
+        told |= named(run)
         return made.get_template(dialect.report).render(run=run, claims=run.claims, **told)
     except ReportError:
         raise
@@ -56,7 +153,209 @@ def render(run: RunRecord, dialect: Dialect, templates: Path | None, **told: Any
         raise ReportError(located(error, templates)) from error
 
 
+def named(run: RunRecord) -> dict[str, Any]:
+    """Return what tells the records of a run apart, by their ids, as templates use it."""
+    return {
+        "names": summary.names(run),
+        "files": summary.files(run),
+        "variants": summary.variants(run),
+    }
+
+
 @cache
 def _ours(dialect: Dialect) -> Environment:
     """Make the environment without a user's templates, in which ours are compiled once."""
     return environment(None, dialect)
+
+
+class Written(str):
+    """What one of our filters made from data, in the language of the report.
+
+    On purpose no :class:`markupsafe.Markup`: joined with other text in a template it is mere text
+    again, and is escaped as a whole, which is safe.
+    """
+
+    __slots__ = ()
+
+
+def templates_folder() -> Path:
+    """Find this package's templates: within it when installed, beside it in a source checkout.
+
+    Raises
+    ------
+    ReportError
+        If they are in neither place.
+    """
+    package = Path(__file__).parents[1]
+    for folder in (package / "templates", package.parent / "templates"):
+        if (folder / MARKDOWN.report).is_file():
+            return folder
+    raise ReportError(
+        f"{package}: the report's templates are missing from this installation; "
+        "reinstall pytest-maxrandom"
+    )
+
+
+def environment(
+    folder: Path | None = None, dialect: Dialect = MARKDOWN
+) -> ImmutableSandboxedEnvironment:
+    """Make the environment of a report, with the user's templates, if any, before ours."""
+
+    def finalize(value: object) -> Markup:
+        """Make every expression's value safe where it enters the report."""
+        # A block or a macro, whose own expressions came through here.
+        if isinstance(value, Markup):
+            return value
+        if isinstance(value, Written):
+            return Markup(value)
+        return Markup(dialect.plain(notation.NONE if value is None else str(value)))
+
+    ours = FileSystemLoader(templates_folder())
+    users = [] if folder is None else [FileSystemLoader(folder)]
+    made = ImmutableSandboxedEnvironment(
+        loader=ChoiceLoader([PrefixLoader({PREFIX.rstrip("/"): ours}), *users, ours]),
+        undefined=StrictUndefined,
+        autoescape=True,
+        finalize=finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    for module in _TOLD:
+        of_module = inspect.getmembers(module, inspect.isfunction)
+        made.filters |= {
+            name: found
+            for name, found in of_module
+            if found.__module__ == module.__name__ and not name.startswith("_")
+        }
+    writers = {**dict.fromkeys(_PLAIN, dialect.plain), **dialect.writers}
+    made.filters |= {name: _writing(writer) for name, writer in writers.items()}
+    made.filters |= {
+        name: _written(getattr(dialect, name))
+        for name in ("cite", "heading", "table", "fact_list", "detail")
+    }
+    made.globals.update(
+        symbols=summary.SYMBOLS,
+        words=summary.WORDS,
+        standings=agreement.STANDINGS,
+        share=notation.share,
+    )
+    return made
+
+
+def _writing(writer: Callable[..., str]) -> Callable[..., Written]:
+    def write(value: object, *options: Any) -> Written:
+        return Written(notation.NONE if value is None else writer(str(value), *options))
+
+    return write
+
+
+def _written(writer: Callable[[Any], str]) -> Callable[[Any], Written]:
+    return lambda value: Written(writer(value))
+
+
+def check_folder(folder: Path, dialect: Dialect) -> list[str]:
+    """List the templates of a language that the user's folder overrides.
+
+    Raises
+    ------
+    ReportError
+        If there is no such folder, or no template in it has the name of one of ours.
+    """
+    if not folder.is_dir():
+        raise ReportError(f"{folder}: no such folder of templates; see --maxrandom-templates")
+    names = sorted(
+        path.name
+        for path in templates_folder().glob("*.j2")
+        if path.name.endswith(dialect.suffix) or path.name in _SHARED
+    )
+    overridden = [name for name in names if (folder / name).is_file()]
+    if not overridden:
+        raise ReportError(
+            f"{folder}: no template here is used by the {dialect.name} report, which looks for "
+            f"{_listed(names)}{_nearest((path.name for path in folder.iterdir()), names)}"
+        )
+    return overridden
+
+
+def check_blocks(environment: Environment, folder: Path, names: Iterable[str]) -> None:
+    """Refuse blocks that override nothing, which Jinja would leave out without a word.
+
+    Raises
+    ------
+    ReportError
+        Naming the file, the line, and the blocks that there are.
+    """
+    for name in names:
+        tree, path = _parsed(environment, name), folder / name
+        extends = _extends(tree)
+        if extends is None:
+            continue
+        parent, line = extends
+        if parent == name:
+            raise ReportError(
+                f"{path}:{line}: the template extends itself; "
+                f'to extend ours, write {{% extends "{PREFIX}{name}" %}}'
+            )
+        known = sorted(_blocks(environment, parent))
+        for block in tree.body:
+            if isinstance(block, nodes.Block) and block.name not in known:
+                raise ReportError(
+                    f"{path}:{block.lineno}: {parent} has no block '{block.name}'; "
+                    f"its blocks are {_listed(known)}{_nearest([block.name], known)}"
+                )
+
+
+def located(error: Exception, folder: Path | None) -> str:
+    """Write an error that a template caused as one sentence with its file and line."""
+    if isinstance(error, TemplateSyntaxError):
+        return f"{error.filename}:{error.lineno}: {error.message}"
+    roots = tuple(str(root) for root in (folder, templates_folder()) if root is not None)
+    frames = traceback.extract_tb(error.__traceback__)
+    inside = [frame for frame in frames if frame.filename.startswith(roots)]
+    where = f"{inside[-1].filename}:{inside[-1].lineno}" if inside else roots[0]
+    return f"{where}: {_sentence(error)}"
+
+
+def _parsed(environment: Environment, name: str) -> nodes.Template:
+    assert environment.loader is not None
+    source, filename, _ = environment.loader.get_source(environment, name)
+    return environment.parse(source, name, filename)
+
+
+def _extends(tree: nodes.Template) -> tuple[str, int] | None:
+    """Return the name of the template that is extended, where it is written out, and the line."""
+    found = tree.find(nodes.Extends)
+    if found is None or not isinstance(found.template, nodes.Const):
+        return None
+    return str(found.template.value), found.lineno
+
+
+def _blocks(environment: Environment, name: str) -> set[str]:
+    tree = _parsed(environment, name)
+    extends = _extends(tree)
+    above = _blocks(environment, extends[0]) if extends and extends[0] != name else set()
+    return above | {block.name for block in tree.find_all(nodes.Block)}
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, TemplateNotFound):
+        return f"there is no template '{error.name}' in this folder or in {PREFIX.rstrip('/')}"
+    if isinstance(error, UndefinedError):
+        return f"{error.message}; templates/README.md lists what a template can use"
+    if isinstance(error, SecurityError):
+        return f"{error}; a template can only read the records"
+    if isinstance(error, UnicodeDecodeError):
+        return f"a template is not UTF-8 text ({error})"
+    return f"{type(error).__name__}: {error}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) if names else "none"
+
+
+def _nearest(found: Iterable[str], names: Sequence[str]) -> str:
+    for name in found:
+        if hint := did_you_mean(name, names, lambda near: f"{near} instead of {name}"):  # noqa: B023
+            return hint
+    return ""

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_maxrandom.ci.actions import cut
-from pytest_maxrandom.reports.markdown import markdown
+from pytest_maxrandom.reports.rendering import markdown
 from tests.unit.reports.samples import claim, run
 
 NOTICE = "*cut here*"

@@ -12,7 +12,7 @@ import pytest
 from pytest_maxrandom.cli import main
 from pytest_maxrandom.reports.csv import TABLES
 from pytest_maxrandom.reports.csv import csv as written
-from pytest_maxrandom.reports.markdown import markdown
+from pytest_maxrandom.reports.rendering import markdown
 from pytest_maxrandom.reports.results import dump
 from tests.unit.reports.samples import claim, designed, recorded, run, untested
 

@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_maxrandom.record import words
 from pytest_maxrandom.reports.agreement import MOST_COLUMNS, MOST_ROWS, Counts, agreement
-from pytest_maxrandom.reports.html import html
-from pytest_maxrandom.reports.latex import latex
-from pytest_maxrandom.reports.markdown import markdown
+from pytest_maxrandom.reports.rendering import html, latex, markdown
 from tests.unit.reports.page import read
 from tests.unit.reports.samples import claim, recorded, run, several, untested
 
@@ -169,7 +167,7 @@ def test_suites_about_the_same_things_are_counted_each_by_itself() -> None:
     assert page.count("<h2>Agreement of the two baselines</h2>") == 1
     assert page.count("<summary>Verdicts of each task, <code>") == 2
     tex = latex(record)
-    assert r"maximum random baseline in \texttt{two.\allowbreak{}yaml}" in tex
+    assert r"\caption{\texttt{two.\allowbreak{}yaml}: Agreement of the standard" in tex
     assert tex.count(r"\label{tab:maxrandom-agreement-") == 2
 
 

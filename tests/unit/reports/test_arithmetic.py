@@ -11,7 +11,7 @@ from pytest_maxrandom.hooks.run import Run
 from pytest_maxrandom.record import Arithmetic, arithmetics
 from pytest_maxrandom.reports import origins
 from pytest_maxrandom.reports.facts import facts
-from pytest_maxrandom.reports.markdown import markdown
+from pytest_maxrandom.reports.rendering import markdown
 from tests.unit.reports.samples import claim, comparison, recorded, run
 
 if TYPE_CHECKING:

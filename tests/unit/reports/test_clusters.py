@@ -12,8 +12,7 @@ from pytest_maxrandom.record import ClaimRecord, HeldOut
 from pytest_maxrandom.reports import origins
 from pytest_maxrandom.reports.changes import changes
 from pytest_maxrandom.reports.csv import csv
-from pytest_maxrandom.reports.latex import latex
-from pytest_maxrandom.reports.markdown import markdown
+from pytest_maxrandom.reports.rendering import latex, markdown
 from tests.unit.reports.samples import claim, run
 
 

@@ -52,7 +52,8 @@ def test_a_single_claim_is_one_quotable_line_and_a_row() -> None:
             "60",
             "20",
             ".68341/60",
-            ".500.620",
+            ".500",
+            ".620",
             ".060",
         ]
     ]
@@ -74,8 +75,9 @@ def test_a_row_shows_the_change_of_each_number() -> None:
             "4",
             "60(+10)",
             "200(+180)",
-            ".70042/60(-.040)",
-            ".500.675",
+            ".700(-.040)42/60",
+            ".500",
+            ".675",
             ".234(was\xa0.0093)",
         ]
     ]
@@ -257,7 +259,7 @@ def test_a_comment_is_cut_at_a_row_and_says_so(
     page = read(text)
     shown = len(page.body)
     assert 0 < shown < number
-    assert all(len(row) == 9 for row in page.body)
+    assert all(len(row) == 10 for row in page.body)
     assert f"{number - shown:,} of {number:,} claims are not in this table" in page.text
     assert page.links.count(URL) >= 2
     assert 0 < len(points(text)) - 1 < number
@@ -325,7 +327,7 @@ def test_no_text_changes_anything_outside_its_cell(text: str) -> None:
     page = read(written)
     assert page.tags == harmless().tags
     assert page.links == harmless().links
-    assert [len(row) for row in page.tables[0]] == [9, 9, 9]
+    assert [len(row) for row in page.tables[0]] == [10, 10, 10]
     task, model = page.body[0][1:3]
     assert task.startswith(shorten(visible(text), 40) or "(empty)")
     assert model == shorten(visible(shorten(visible(text), 300) + " (nf4)"), 40)

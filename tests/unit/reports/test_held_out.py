@@ -10,10 +10,9 @@ import pytest
 from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.record import HeldOut, ValidationSet
 from pytest_maxrandom.reports.changes import changes
-from pytest_maxrandom.reports.latex import latex
-from pytest_maxrandom.reports.markdown import markdown
 from pytest_maxrandom.reports.origins import held_out
 from pytest_maxrandom.reports.phrases import claimed, finding, needed
+from pytest_maxrandom.reports.rendering import latex, markdown
 from pytest_maxrandom.reports.results import dump
 from pytest_maxrandom.reports.untrusted import load_untrusted
 from tests.unit.reports.samples import claim, run

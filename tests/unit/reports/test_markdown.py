@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_maxrandom.record import HeldOut, Recorded, Tries
-from pytest_maxrandom.reports.markdown import markdown
+from pytest_maxrandom.reports.rendering import markdown
 from pytest_maxrandom.reports.text import shorten, visible
 from tests.unit.reports.page import FRAGMENTS, Page, any_text, read
 from tests.unit.reports.samples import (

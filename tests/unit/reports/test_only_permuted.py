@@ -9,10 +9,8 @@ import pytest
 
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.csv import csv
-from pytest_maxrandom.reports.html import html
-from pytest_maxrandom.reports.latex import latex
-from pytest_maxrandom.reports.markdown import markdown
 from pytest_maxrandom.reports.references import bibtex
+from pytest_maxrandom.reports.rendering import html, latex, markdown
 from tests.unit.claims.test_assessment import assessed, knowing, yes_no
 from tests.unit.reports.page import read
 from tests.unit.reports.samples import run

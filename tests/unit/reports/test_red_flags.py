@@ -15,11 +15,10 @@ from pytest_maxrandom.reports.annotations import annotate
 from pytest_maxrandom.reports.attention import open_questions
 from pytest_maxrandom.reports.changes import changes
 from pytest_maxrandom.reports.comment import comment
-from pytest_maxrandom.reports.html import html
-from pytest_maxrandom.reports.markdown import markdown
 from pytest_maxrandom.reports.origins import held_out
 from pytest_maxrandom.reports.phrases import finding
 from pytest_maxrandom.reports.red_flags import set_by_suite
+from pytest_maxrandom.reports.rendering import html, markdown
 from pytest_maxrandom.reports.results import dump
 from pytest_maxrandom.reports.terminal import rows
 from pytest_maxrandom.reports.untrusted import load_untrusted

@@ -8,7 +8,7 @@ import unicodedata
 import pytest
 from hypothesis import example, given
 
-from pytest_maxrandom.reports.tex import cell, code, number, plain, probability, statistics
+from pytest_maxrandom.reports.latex import cell, code, number, plain, probability, statistics
 from pytest_maxrandom.reports.text import visible
 from tests.unit.reports.page import any_text
 

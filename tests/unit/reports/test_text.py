@@ -9,7 +9,8 @@ import hypothesis
 import pytest
 from hypothesis import example, given
 
-from pytest_maxrandom.reports.text import block, cell, code, html, plain, shorten, visible
+from pytest_maxrandom.reports.markdown import block, cell, code, html, plain
+from pytest_maxrandom.reports.text import shorten, visible
 from tests.unit.reports.page import FRAGMENTS, any_text, read
 
 # What GitHub acts on in rendered text: mentions, issues, emoji and formulas.
