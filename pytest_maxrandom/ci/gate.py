@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.record import RunRecord
 
-_BEGINNING = 1000
-"""Bytes that tell what a file is."""
 _OWN = {
     "json": re.compile(rb'\s*\{\s*"schema_version"\s*:|\s*\Z'),
     "junit": re.compile(rb"\s*(<\?xml[^>]*>)?\s*(<testsuites?[\s>/]|\Z)"),
@@ -123,20 +121,14 @@ def _reason(code: int, failed: int, run: RunRecord | None, suites: str) -> str:
             )
         return f"no claim was found or selected in {suites}: {_SUITES}"
     if code > 1:
-        return _ENDED.get(code, _ended_otherwise(code))
+        killed = ", as when memory runs out" if code == 128 + 9 else ""
+        signal = f"pytest was ended by signal {code - 128}{killed}"
+        return _ENDED.get(code, signal if code > 128 else f"pytest ended with code {code}")
     if code == 1 and run is None:
         return "pytest failed before it wrote a report; the log says how"
     if code == 1 and not failed:
         return "pytest failed otherwise than by a claim; the log says how"
     return ""
-
-
-def _ended_otherwise(code: int) -> str:
-    if code > 128:
-        return f"pytest was ended by signal {code - 128}" + (
-            ", as when memory runs out" if code == 128 + 9 else ""
-        )
-    return f"pytest ended with code {code}"
 
 
 def report_files(report: str) -> dict[str, Path]:
@@ -169,18 +161,13 @@ def discard(files: Mapping[str, Path]) -> None:
     """
     for name, own in _OWN.items():
         file = files[name]
-        if file.exists() and not (file.is_file() and own.match(_beginning(file))):
+        if file.exists() and not (file.is_file() and own.match(file.read_bytes())):
             raise ValueError(
                 f"report: {file} beside {files['report'].name} would be overwritten, and no gate "
                 "wrote it; give --report another name, or move that file"
             )
     for file in files.values():
         file.unlink(missing_ok=True)
-
-
-def _beginning(file: Path) -> bytes:
-    with file.open("rb") as stream:
-        return stream.read(_BEGINNING)
 
 
 def known_base(said: str, environ: Mapping[str, str]) -> str:

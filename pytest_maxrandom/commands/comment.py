@@ -89,10 +89,11 @@ def run(options: argparse.Namespace) -> str:
         If arguments contradict each other, or there is nothing to say.
     """
     _check(options)
-    on_gitlab = _is_gitlab(options, os.environ)
+    on_gitlab = (options.forge == "gitlab") if options.forge else bool(os.environ.get("GITLAB_CI"))
     trigger = (gitlab if on_gitlab else github).trigger(os.environ)
     above = head(check_key(options.key), trigger.stamp)
-    results = _results(options.results, options.untrusted) if options.results else None
+    read = load_untrusted if options.untrusted else load
+    results = read(options.results) if options.results else None
     text = above + comment(
         results,
         _base(options.base),
@@ -108,7 +109,10 @@ def run(options: argparse.Namespace) -> str:
     if options.dry_run:
         return text.rstrip("\n") if options.out is None else f"written to {options.out}"
     forge = (_gitlab if on_gitlab else _github)(options, os.environ, trigger)
-    return f"left alone: {forge}" if isinstance(forge, str) else _publish(forge, options, text)
+    if isinstance(forge, str):
+        return f"left alone: {forge}"
+    done = publish(forge, options.key, text)
+    return "\n".join(map(visible, [f"{done.how}: {done.comment.url}", *done.notes]))
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -118,15 +122,6 @@ def _check(options: argparse.Namespace) -> None:
         raise ValueError("--pull-request: with --untrusted only the event names the pull request")
     if options.untrusted and options.templates is not None:
         raise ValueError("--templates: with --untrusted only this package's templates are used")
-
-
-def _is_gitlab(options: argparse.Namespace, environ: Mapping[str, str]) -> bool:
-    named: str | None = options.forge
-    return named == "gitlab" if named else bool(environ.get("GITLAB_CI"))
-
-
-def _results(path: Path, untrusted: bool) -> RunRecord:
-    return load_untrusted(path) if untrusted else load(path)
 
 
 def _unsaid(results: RunRecord | None, trigger: Trigger) -> str:
@@ -176,12 +171,6 @@ def _gitlab(options: argparse.Namespace, environ: Mapping[str, str], trigger: Tr
     client = Client(address, gitlab.headers(token), token)
     page = None if options.repository else environ.get("CI_PROJECT_URL")
     return gitlab.GitLab(client, project, number, options.login, page)
-
-
-def _publish(forge: Forge, options: argparse.Namespace, text: str) -> str:
-    done = publish(forge, options.key, text)
-    lines = [f"{done.how}: {done.comment.url}", *done.notes]
-    return "\n".join(map(visible, lines))
 
 
 def _needed(value: _Value | None, name: str) -> _Value:

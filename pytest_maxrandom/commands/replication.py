@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.recorded.arms import Result, Unit
     from pytest_maxrandom.stats.paired import Pairs
-    from pytest_maxrandom.stats.replication import Unreplicated
+
+    Cells = list[tuple[str, str]]
 
 _ROLES = {
     "task": "task",
@@ -171,15 +172,12 @@ def _result(
         "effect": asdict(effect),
         "full": _full(units, a, b, options) if options.full else None,
         "tasks": [asdict(task) for task in comparison.tasks],
-        "single_draws": None if single is None else _single(single),
-    }
-
-
-def _single(found: Unreplicated) -> dict[str, Any]:
-    return {
-        **asdict(found),
-        "model_contradicts": found.model_contradicts,
-        "sign_flip_contradicts": found.sign_flip_contradicts,
+        "single_draws": single
+        and {
+            **asdict(single),
+            "model_contradicts": single.model_contradicts,
+            "sign_flip_contradicts": single.sign_flip_contradicts,
+        },
     }
 
 
@@ -219,14 +217,10 @@ def _text(summary: dict[str, Any]) -> str:
     confidence, level = f"{summary['confidence'] * 100:g} %", accuracy(1 - summary["confidence"], 2)
     tasks = span([len(each["tasks"]) for each in results])
     pairs = span([each["pairs"] for each in results])
-    header = [
-        *("difference", confidence, "p", "q (BH)", "q (Holm)"),
-        *("effect", confidence, "dispersion"),
-    ]
     lines = [
         f"All replicates: tasks {tasks}, pairs {pairs}",
         "",
-        *_table(header, results, _all_replicates),
+        _table(results, lambda result: _all_replicates(result, confidence)),
         "",
         "difference   mean over tasks of (accuracy of the first arm - accuracy of the second),",
         "             with interval and p by sign-flip over tasks",
@@ -246,17 +240,13 @@ def _text(summary: dict[str, Any]) -> str:
     lines += _full_model(results, confidence)
     if not drawn:
         return "\n".join([*lines, "", "No task has a second replicate, so nothing can be drawn."])
-    header = [
-        *("all replicates", "90 % of differences", "far"),
-        *("model +", "-", "contrary", "sign-flip +", "-", "contrary"),
-    ]
     return "\n".join(
         [
             *lines,
             "",
             f"One replicate of each task: {count(summary['slices'])} draws, seed {summary['seed']}",
             "",
-            *_table(header, drawn, _single_draws),
+            _table(drawn, _single_draws),
             "",
             f"all          better or worse where its p is at most {level}, else not shown",
             f"far          share of the draws with an effect further from 0 than "
@@ -274,10 +264,6 @@ def _full_model(results: list[dict[str, Any]], confidence: str) -> list[str]:
     if results[0]["full"] is None:
         return []
     first = results[0]["full"]
-    header = [
-        *("effect", confidence, "predicted", confidence),
-        *("R-hat", "bulk ESS", "tail ESS", "divergences"),
-    ]
     refused = [
         f"{_name(result['a'] + '-' + result['b'])}"
         f"{''.join(' ' + _name(value) for value in result['group'].values())}: "
@@ -290,7 +276,7 @@ def _full_model(results: list[dict[str, Any]], confidence: str) -> list[str]:
         f"The full hierarchical model: {first['chains']} chains of {count(first['draws'])} draws "
         f"after {count(first['tune'])}",
         "",
-        *_table(header, results, _full_cells),
+        _table(results, lambda result: _full_cells(result, confidence)),
         "",
         "effect       in log odds; predicted: the difference in a repetition of these pairs; both",
         "             too narrow where the dispersion is above 1",
@@ -299,67 +285,65 @@ def _full_model(results: list[dict[str, Any]], confidence: str) -> list[str]:
     ]
 
 
-def _full_cells(result: dict[str, Any]) -> list[str]:
+def _table(results: list[dict[str, Any]], cells: Callable[[dict[str, Any]], Cells]) -> str:
+    """Names of comparison and group on the left, figures below each other."""
+    groups = results[0]["group"]
+    rows = [["compare", *map(_name, groups), *(heading for heading, _ in cells(results[0]))]]
+    for result in results:
+        names = [f"{result['a']}-{result['b']}", *result["group"].values()]
+        rows.append([*map(_name, names), *(cell for _, cell in cells(result))])
+    return table(rows, left=1 + len(groups))
+
+
+def _all_replicates(result: dict[str, Any], confidence: str) -> Cells:
+    effect, dispersion = result["effect"], result["overdispersion"]
+    return [
+        ("difference", _signed(result["difference"], 4)),
+        (confidence, _interval(result["low"], result["high"], 4)),
+        ("p", p_value(result["p_value"])),
+        ("q (BH)", _smallest(result["tasks"], "bh")),
+        ("q (Holm)", _smallest(result["tasks"], "holm")),
+        ("effect", _signed(effect["mean"])),
+        (confidence, _interval(effect["low"], effect["high"])),
+        ("dispersion", NONE if dispersion is None else f"{dispersion:.1f}"),
+    ]
+
+
+def _full_cells(result: dict[str, Any], confidence: str) -> Cells:
     full = result["full"]
     found = full["diagnostics"]
     rhat, bulk, tail = (found[name]["value"] for name in ("rhat", "ess_bulk", "ess_tail"))
     return [
-        _signed(full["mean"]),
-        _interval(full["low"], full["high"]),
-        _signed(full["difference"], 4),
-        _interval(full["difference_low"], full["difference_high"], 4),
-        NONE if rhat is None else f"{rhat:.3f}",
-        *(NONE if ess is None else f"{ess:,.0f}" for ess in (bulk, tail)),
-        count(found["divergences"]),
+        ("effect", _signed(full["mean"])),
+        (confidence, _interval(full["low"], full["high"])),
+        ("predicted", _signed(full["difference"], 4)),
+        (confidence, _interval(full["difference_low"], full["difference_high"], 4)),
+        ("R-hat", NONE if rhat is None else f"{rhat:.3f}"),
+        ("bulk ESS", NONE if bulk is None else f"{bulk:,.0f}"),
+        ("tail ESS", NONE if tail is None else f"{tail:,.0f}"),
+        ("divergences", count(found["divergences"])),
     ]
 
 
-def _table(
-    header: list[str], results: list[dict[str, Any]], cells: Callable[[dict[str, Any]], list[str]]
-) -> list[str]:
-    """Names of comparison and group on the left, figures below each other."""
-    groups = list(results[0]["group"])
-    rows = [["compare", *map(_name, groups), *header]]
-    rows += [
-        [_name(f"{each['a']}-{each['b']}"), *map(_name, each["group"].values()), *cells(each)]
-        for each in results
-    ]
-    return table(rows, left=1 + len(groups)).splitlines()
-
-
-def _all_replicates(result: dict[str, Any]) -> list[str]:
-    tasks, effect = result["tasks"], result["effect"]
-    dispersion = result["overdispersion"]
-    return [
-        _signed(result["difference"], 4),
-        _interval(result["low"], result["high"], 4),
-        p_value(result["p_value"]),
-        _smallest(tasks, "bh"),
-        _smallest(tasks, "holm"),
-        _signed(effect["mean"]),
-        _interval(effect["low"], effect["high"]),
-        NONE if dispersion is None else f"{dispersion:.1f}",
-    ]
-
-
-def _single_draws(result: dict[str, Any]) -> list[str]:
+def _single_draws(result: dict[str, Any]) -> Cells:
     single = result["single_draws"]
-    shares = [
-        share
-        for kind in ("model", "sign_flip")
-        for share in (single[kind]["better"], single[kind]["worse"], single[f"{kind}_contradicts"])
+    cells = [
+        ("all replicates", single["all_replicates"]),
+        ("90 % of differences", _interval(single["difference_low"], single["difference_high"])),
+        ("far", accuracy(single["outside"], 2)),
     ]
-    return [
-        single["all_replicates"],
-        _interval(single["difference_low"], single["difference_high"]),
-        *(accuracy(share, 2) for share in (single["outside"], *shares)),
-    ]
+    for kind, name in (("model", "model"), ("sign_flip", "sign-flip")):
+        cells += [
+            (f"{name} +", accuracy(single[kind]["better"], 2)),
+            ("-", accuracy(single[kind]["worse"], 2)),
+            ("contrary", accuracy(single[f"{kind}_contradicts"], 2)),
+        ]
+    return cells
 
 
 def _smallest(tasks: list[dict[str, Any]], adjusted: str) -> str:
-    return p_value(
-        min((task[adjusted] for task in tasks if task[adjusted] is not None), default=None)
-    )
+    known = [task[adjusted] for task in tasks if task[adjusted] is not None]
+    return p_value(min(known, default=None))
 
 
 def _interval(low: float, high: float, decimals: int = 3) -> str:
