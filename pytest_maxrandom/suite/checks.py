@@ -15,7 +15,7 @@ from pytest_maxrandom.suite.arms import (
 )
 from pytest_maxrandom.suite.base import Spec, as_list, repeats
 from pytest_maxrandom.suite.label_bias import LabelBiasSpec, contradictions_of_label_bias
-from pytest_maxrandom.suite.models import arm_of, spec_of
+from pytest_maxrandom.suite.models import MODELS, ModelSpec, arm_of
 from pytest_maxrandom.suite.recorded import RecordedModelSpec
 from pytest_maxrandom.suite.spec import PromptsSpec
 
@@ -166,12 +166,10 @@ def _of_arms(
 
 def _model(value: Any, *, recorded: bool) -> Named | None:
     """Return a model as far as it is sound, if its backend is known."""
-    if recorded or not isinstance(value, dict):
+    if recorded:
         return _sound(RecordedModelSpec, value)
-    try:
-        return _sound(spec_of(value), value)
-    except ValidationError:
-        return None
+    found = _sound(MODELS.known(value), value)
+    return found if isinstance(found, ModelSpec) else None
 
 
 def _entries(data: Any, key: str) -> list[Any]:

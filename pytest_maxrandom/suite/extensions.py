@@ -138,7 +138,7 @@ class SpecUnion(Generic[S]):
         ExtensionError
             If it is that of a package, and cannot be loaded.
         """
-        name = value.get(self.key, self.default) if isinstance(value, dict) else None
+        name = value.get(self.key, self.default) if isinstance(value, dict) else self.default
         if isinstance(name, str) and name in self.specs:
             return self.specs[name]
         if not isinstance(name, str) or self.group is None or name not in self.names():

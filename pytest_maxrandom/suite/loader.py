@@ -14,14 +14,13 @@ from pydantic import ValidationError
 from pytest_maxrandom.errors import Problem, SuiteError, did_you_mean, dotted
 from pytest_maxrandom.suite.base import NO_SURROGATES
 from pytest_maxrandom.suite.checks import contradictions, is_recorded, mixed
-from pytest_maxrandom.suite.models import DEFAULT, ModelSpec, known_specs
 from pytest_maxrandom.suite.positions import Document, YamlMistake, parse
 from pytest_maxrandom.suite.recorded import NUMBERED, RecordedSuiteSpec
 from pytest_maxrandom.suite.schema import Part
 from pytest_maxrandom.suite.spec import SuiteSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from pydantic_core import ErrorDetails
@@ -181,18 +180,14 @@ def _sentence(
 def _unknown(kind: type[Spec], path: Location, data: Any) -> str:
     """Say that there is no such key, and where it belongs or which was perhaps meant."""
     part, name, key = Part.of(kind, path, data), dotted(path), str(path[-1])
-    specs: Mapping[str, type[Spec]] = {}
-    chosen, below, default = "", part.path, None
     if part.union:
-        chosen, specs, below = part.union.key, part.union.specs, part.below
-    elif issubclass(part.kind, ModelSpec):
-        chosen, specs, default = "backend", known_specs(), DEFAULT
-    if having := [name for name, spec in specs.items() if Part(spec, below).exists]:
-        said = _value(data, path[: -len(below)]).get(chosen, default)
-        return (
-            f"`{name}` goes with `{chosen}: {' | '.join(having)}`, but this is `{chosen}: {said}`; "
-            "remove one of the two"
-        )
+        union, specs = part.union, part.union.specs.items()
+        if having := [name for name, spec in specs if Part(spec, part.below).exists]:
+            said = _value(data, path[: -len(part.below)]).get(union.key, union.default)
+            return (
+                f"`{name}` goes with `{union.key}: {' | '.join(having)}`, but this is "
+                f"`{union.key}: {said}`; remove one of the two"
+            )
     above = Part(part.kind, part.path[:-1])
     valid = above.keys
     blocks = [f"`{block}`" for block in valid
@@ -224,7 +219,7 @@ def _expected(part: Part, error: ErrorDetails) -> str:
         case "model_type" | "dict_type":
             return "keys with values"
         case "literal_error" if part.union and part.below == (part.union.key,):
-            return " or ".join(map(repr, part.union.names()))
+            return " or ".join(map(repr, (*part.union.names(), *part.union.reserved)))
         case "literal_error":
             return str(context["expected"]).replace(", ", " or ")
         case "string_too_short":

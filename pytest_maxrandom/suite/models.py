@@ -6,16 +6,14 @@ import functools
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import (
+    ConfigDict,
     Field,
-    ValidationError,
     ValidationInfo,
     ValidatorFunctionWrapHandler,
     create_model,
     model_validator,
 )
-from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from pytest_maxrandom.errors import ExtensionError
 from pytest_maxrandom.suite.base import (
     Dtype,
     FormatSpec,
@@ -26,7 +24,7 @@ from pytest_maxrandom.suite.base import (
     Spec,
     Text,
 )
-from pytest_maxrandom.suite.extensions import BACKENDS, BROKEN, SpecUnion, installed
+from pytest_maxrandom.suite.extensions import BACKENDS, SpecUnion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,13 +79,6 @@ class ModelSpec(Spec):
             if cls.in_arms is None
             else cls.in_arms
         )
-
-    @model_validator(mode="wrap")
-    @classmethod
-    def _of_backend(cls, value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
-        if cls is not ModelSpec or not isinstance(value, dict):
-            return handler(value)
-        return spec_of(value).model_validate(value)
 
 
 class TransformersSpec(ModelSpec):
@@ -203,62 +194,24 @@ class ArmSpec(Spec):
         return arm_of(suite.get("models")).model_validate(value)
 
 
-DEFAULT = "transformers"
-_MODELS = SpecUnion(
+class _AnyModelSpec(ModelSpec):
+    """A model of an unknown backend, whose keys are not known either."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    backend: Literal["transformers", "mock"] = "transformers"
+
+
+MODELS = SpecUnion[ModelSpec](
     "backend",
-    {DEFAULT: TransformersSpec, "mock": MockSpec},
-    ModelSpec,
-    default=DEFAULT,
+    {"transformers": TransformersSpec, "mock": MockSpec},
+    _AnyModelSpec,
+    default="transformers",
     group=BACKENDS,
     base=ModelSpec,
     reserved=("recorded",),
 )
-_loaded: dict[str, type[ModelSpec]] = {}
-
-
-def known_specs() -> dict[str, type[ModelSpec]]:
-    """Return the specs of the backends that are built in, and of those that were loaded."""
-    return _MODELS.specs | _loaded
-
-
-def load_installed() -> None:
-    """Load the specs of all backends that are installed.
-
-    Raises
-    ------
-    ExtensionError
-        If one of them cannot be loaded.
-    """
-    for name in installed(BACKENDS):
-        _spec_of({"backend": name})
-
-
-def _spec_of(said: dict[str, Any]) -> type[ModelSpec]:
-    """Return the spec of the backend that is named; the base of all, if there is none."""
-    kind = _MODELS.kind(said)
-    assert issubclass(kind, ModelSpec)
-    if kind is not ModelSpec:
-        _loaded.setdefault(said.get("backend", DEFAULT), kind)
-    return kind
-
-
-def spec_of(said: dict[str, Any]) -> type[ModelSpec]:
-    """Return the spec of the model that a suite says this of.
-
-    Raises
-    ------
-    ValidationError
-        If there is no backend of that name, or it cannot be loaded.
-    """
-    try:
-        if (kind := _spec_of(said)) is not ModelSpec:
-            return kind
-        options = ", ".join(map(repr, (*_MODELS.names(), "recorded")))
-        error = PydanticCustomError("literal_error", "no backend", {"expected": options})
-    except ExtensionError as failure:
-        error = PydanticCustomError(BROKEN, "{told}", {"told": str(failure)})
-    details = InitErrorDetails(type=error, loc=("backend",), input=said["backend"])
-    raise ValidationError.from_exception_data("ModelSpec", [details])
+AnyModel = Annotated[ModelSpec, MODELS.validator]
 
 
 @functools.cache
@@ -273,8 +226,6 @@ def arm_spec(kind: type[ModelSpec]) -> type[ArmSpec]:
 
 def arm_of(models: Any) -> type[ArmSpec]:
     """Return what may be said of the arms of a suite that says this of its models."""
-    first = models[0] if isinstance(models, list) and models else None
-    try:
-        return arm_spec(spec_of(first if isinstance(first, dict) else {}))
-    except ValidationError:
-        return arm_spec(TransformersSpec)
+    kind = MODELS.known(models[0] if isinstance(models, list) and models else {})
+    known = issubclass(kind, ModelSpec) and kind is not _AnyModelSpec
+    return arm_spec(kind if known else TransformersSpec)

@@ -11,20 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
-from pydantic import ValidationError
 from pydantic.json_schema import models_json_schema
 
 from pytest_maxrandom.suite.base import Spec
 from pytest_maxrandom.suite.extensions import SpecUnion
-from pytest_maxrandom.suite.models import (
-    DEFAULT,
-    ArmSpec,
-    ModelSpec,
-    arm_of,
-    arm_spec,
-    known_specs,
-    spec_of,
-)
+from pytest_maxrandom.suite.models import MODELS, arm_of, arm_spec
 from pytest_maxrandom.suite.recorded import RecordedSuiteSpec
 from pytest_maxrandom.suite.spec import SuiteSpec
 
@@ -33,61 +24,36 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.suite.base import Location
 
-    Kinds = tuple[tuple[str, type[ModelSpec]], ...]
     Node = dict[str, Any]
 
 PATH = Path(__file__).with_name("schema.json")
 
 
+@functools.cache
 def schema() -> Node:
     """Describe a suite file (JSON Schema, draft 2020-12). The dictionary is shared: only read it.
 
     It says of keys, types and ranges what the specs say; what a schema cannot say, such as parts
-    that contradict each other, only loading a suite finds. Of the backends that are not built in it
-    has those that were loaded, and allows any other.
+    that contradict each other, only loading a suite finds. It allows any backend and any format
+    that is not built in.
     """
-    return _made(tuple(known_specs().items()))[1]
-
-
-@functools.cache
-def _made(backends: Kinds) -> tuple[dict[Any, Node], Node]:
-    """Return references to the specs, and the schema with them."""
-    models = dict(backends)
-    arms = [arm_spec(kind) for kind in models.values()]
-    kinds: list[type[Spec]] = [SuiteSpec, RecordedSuiteSpec, ModelSpec, ArmSpec]
-    kinds += [*models.values(), *arms]
-    found, made = models_json_schema([(kind, "validation") for kind in dict.fromkeys(kinds)])
+    arms = [arm_spec(kind) for kind in MODELS.specs.values()]
+    kinds: list[type[Spec]] = [SuiteSpec, RecordedSuiteSpec, *arms]
+    found, made = models_json_schema([(kind, "validation") for kind in kinds])
     references = {kind: node for (kind, _), node in found.items()}
     defs = {name: _described(definition) for name, definition in made["$defs"].items()}
-
-    def define(kind: type[Spec], node: Node) -> None:
-        defs[references[kind]["$ref"].rsplit("/", 1)[-1]] = node
-
-    def defined(kind: type[Spec]) -> Node:
-        return defs[references[kind]["$ref"].rsplit("/", 1)[-1]]
-
-    for name, kind in models.items():
-        node = defined(kind)
-        chosen = {**node["properties"]["backend"], "const": name}
-        required = node["required"] if name == DEFAULT else [*node["required"], "backend"]
-        define(kind, {**node, "properties": {**node["properties"], "backend": chosen},
-                      "required": list(dict.fromkeys(required))})  # fmt: skip
-    other = {
-        "properties": {"backend": {"not": {"enum": [*models, "recorded"]}}},
-        "required": ["name", "backend"],
-    }
-    define(ModelSpec, {"anyOf": [*(references[kind] for kind in models.values()), other]})
-    define(ArmSpec, {**defined(ArmSpec), "additionalProperties": True})
-    known = {"additionalProperties": {"anyOf": [references[arm] for arm in arms]}}
-    define(
-        SuiteSpec,
-        {
-            **defined(SuiteSpec),
-            "if": {"properties": {"models": {"contains": other}}},
-            "else": {"properties": {"arms": known}},
+    # Which keys an arm may have depends on the backend.
+    defs["ArmSpec"]["additionalProperties"] = True
+    known = {"backend": {"enum": [*MODELS.specs]}}
+    defs["SuiteSpec"] |= {
+        "if": {"properties": {"models": {"items": {"properties": known}}}},
+        "then": {
+            "properties": {
+                "arms": {"additionalProperties": {"anyOf": [references[arm] for arm in arms]}}
+            }
         },
-    )
-    return references, {
+    }
+    return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:pytest-maxrandom:suite",
         "title": "Suite of pytest-maxrandom",
@@ -136,14 +102,14 @@ class Part:
                 break
             here = here[part]
             inner = next(_specs(annotation), None)
-            one_model = inner is ModelSpec and isinstance(part, int)
-            if inner is None or not (isinstance(here, dict) or one_model):
+            entry = isinstance(inner, SpecUnion) and isinstance(part, int)
+            if inner is None or not (isinstance(here, dict) or entry):
                 continue
             start = place + 1
             if isinstance(inner, SpecUnion):
                 union, kind, chosen = inner, inner.known(here), start
             else:
-                kind = _of_backend(here) if inner is ModelSpec else inner
+                kind = inner
         return cls(kind, path[start:], union, path[chosen:])
 
     @property
@@ -203,14 +169,8 @@ class Part:
         return here
 
 
-def _schema_of(kind: type[Spec]) -> Node:
-    """Return the schema of a spec, with all that it refers to."""
-    references, whole = _made(tuple(known_specs().items()))
-    return {**references[kind], "$defs": whole["$defs"]} if kind in references else _alone(kind)
-
-
 @functools.cache
-def _alone(kind: type[Spec]) -> Node:
+def _schema_of(kind: type[Spec]) -> Node:
     return kind.model_json_schema()
 
 
@@ -221,13 +181,6 @@ def _options(node: Node, kind: type[Spec]) -> Iterator[Node]:
     yield node
     for option in node.get("anyOf", ()):
         yield from _options(option, kind)
-
-
-def _of_backend(model: Any) -> type[Spec]:
-    try:
-        return spec_of(model if isinstance(model, dict) else {})
-    except ValidationError:
-        return ModelSpec
 
 
 def _annotation(kind: type[Spec], key: str) -> Any:

@@ -32,7 +32,7 @@ from pytest_maxrandom.suite.claims import (
     claimed,
 )
 from pytest_maxrandom.suite.label_bias import LabelBiasSettings
-from pytest_maxrandom.suite.models import ArmSpec, ModelSpec  # noqa: TC001 - read by pydantic
+from pytest_maxrandom.suite.models import AnyModel, ArmSpec  # noqa: TC001 - read by pydantic
 from pytest_maxrandom.suite.tasks import AnyTask, TaskSpec, TestSpec, ValidationSpec
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _counted(value: Any) -> Any:
 class SuiteSpec(ComparingSettings, LabelBiasSettings, CountedSettings):
     """A suite: every model is swept over every task with every number of shots."""
 
-    models: Annotated[list[SerializeAsAny[ModelSpec]], Field(min_length=1)]
+    models: Annotated[list[AnyModel], Field(min_length=1)]
     arms: Annotated[dict[Name, SerializeAsAny[ArmSpec]], Field(min_length=1)] | None = None
     """Ways to change one thing of the suite, by name; claims are then made of each arm."""
     tasks: Annotated[list[AnyTask], Field(min_length=1)]
