@@ -1,24 +1,24 @@
-"""From a finished sweep to the record of its claim."""
+"""From answers, of a sweep or recorded, to the record of their claim."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pytest_maxrandom.claims.new_questions import of_answers
-from pytest_maxrandom.claims.seen import seen_of_sweep
+from pytest_maxrandom.claims.exchangeable import NoPermutations
+from pytest_maxrandom.claims.new_questions import of_answers, of_right
+from pytest_maxrandom.claims.seen import constant_scores, seen_of_recorded, seen_of_sweep
+from pytest_maxrandom.claims.shuffles import Shuffle, permuted_p
 from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL, apply_red_flags, judge
 from pytest_maxrandom.flags import find, majority, preferences
 from pytest_maxrandom.flags.compare import beside_shortcuts
-from pytest_maxrandom.notation import count
+from pytest_maxrandom.flags.seen import Outcome, ScoreOutcome
+from pytest_maxrandom.notation import METRICS
 from pytest_maxrandom.record import BestPrompt
 from pytest_maxrandom.stats.clusters import summary
-from pytest_maxrandom.stats.metrics import LIFT, SCORES, STATISTICS
-from pytest_maxrandom.stats.permutation import (
-    NOT_EVALUATED,
-    max_t_of_all,
-)
+from pytest_maxrandom.stats.metrics import SCORES
 from pytest_maxrandom.sweeps.labels import shuffled
 
 if TYPE_CHECKING:
@@ -26,14 +26,56 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from pytest_maxrandom.claims.nulls import Null
     from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.flags import Flag
+    from pytest_maxrandom.claims.recorded import RecordedClaim
+    from pytest_maxrandom.claims.verdict import Claim, Verdict
+    from pytest_maxrandom.flags import Flag, Seen
     from pytest_maxrandom.record import ClaimRecord
-    from pytest_maxrandom.stats.gold import Gold
+    from pytest_maxrandom.stats.maximum import BestOfPrompts
     from pytest_maxrandom.suite.spec import Metric
     from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.sweep import Sweep
+
+
+class View(NamedTuple):
+    """What answers show where labels are read in one way.
+
+    Attributes
+    ----------
+    seen : Seen
+        Without an outcome; prompts may repeat.
+    arrangements : int or None
+        In how many ways its right answers can be shuffled; None where nothing is claimed of that.
+    constants : tuple of float or None
+        Per label the score of giving it to all examples; None where the metric is accuracy.
+    metric : str
+        What is scored.
+    """
+
+    seen: Seen
+    arrangements: int | None
+    constants: tuple[float, ...] | None = None
+    metric: Metric = "accuracy"
+
+    def judged(self, claim: Claim, null: Null, verdict: Verdict, best: int) -> Seen:
+        """Return what is seen beside a verdict on the best of the distinct prompts, by its row."""
+        identities, score = self.seen.identities, None
+        if self.constants is not None:
+            score = ScoreOutcome(METRICS[self.metric], verdict.best_score, self.constants)
+        outcome = Outcome(
+            best=identities.index([*dict.fromkeys(identities)][best]) if identities else best,
+            correct=verdict.best_correct,
+            n=verdict.n,
+            passed=verdict.passed,
+            p_max=verdict.p_max,
+            permutation_p=verdict.permutation_p,
+            level=verdict.levels.get("p_max", DEFAULT_LEVEL),
+            impossible=tuple(claim.impossible(null, self.arrangements)),
+            score=score,
+        )
+        return replace(self.seen, outcome=outcome)
 
 
 def assess(
@@ -56,45 +98,26 @@ def assess(
     without_inputs : callable, optional
         Asks the best prompt again with blank inputs, where the suite wants that.
     """
-    cell, predictions = planned.cell, sweep.predictions
-    views = [(labels, labels.answers(predictions)) for labels in shuffled(cell.prompt_set)]
-    labels, answers = views[0]
+    claim, null, predictions = planned.claim, planned.null, sweep.predictions
+    metric = planned.suite.metric
+    readings = shuffled(planned.cell.prompt_set)
+    shuffles = [
+        Shuffle(each.answers(predictions), each.gold, each.choices, each.strata, each.groups)
+        for each in readings
+    ]
+    labels, answers = readings[0], shuffles[0].answers
     counts = predictions.correct_counts
-    scores = _scores(planned, labels, answers)
+    scores = _scores(metric, labels, answers)
     ranked = [float(count) for count in counts] if scores is None else scores
     best = ranked.index(max(ranked))
-    permutation_p, t = None, planned.null.t
-    if not thrifty or planned.claim.permutation_p is not None:
-        # Whatever is preferred must not look like knowledge.
-        permutation_p, notes = max(
-            (
-                permuted_p(
-                    said,
-                    seen.gold,
-                    seen.choices,
-                    t,
-                    level=min(planned.claim.levels(t).values(), default=DEFAULT_LEVEL),
-                    metric=planned.suite.metric,
-                    strata=seen.strata,
-                    groups=seen.groups,
-                )
-                for seen, said in views
-            ),
-            key=lambda test: test[0],
-        )
-        record.notes += notes
-    verdict = judge(
-        planned.claim,
-        planned.null,
-        counts[best],
-        best,
-        score=None if scores is None else scores[best],
-        permutation_p=permutation_p,
+    tested = shuffles if not thrifty or claim.permutation_p is not None else []
+    score = None if scores is None else scores[best]
+    verdict = judge_best(
+        claim, null, counts[best], best, tested, record, score=score, metric=metric
     )
-    verdict.write_into(record)
+    record.correct_counts = counts
     winner = predictions.prompts[best]
     record.clusters, record.effective_n = summary(each.cluster for each in winner.examples)
-    record.correct_counts = counts
     record.ties = sum(prompt.ties for prompt in predictions.prompts)
     record.best_ties = winner.ties
     record.best_prompt = BestPrompt(
@@ -110,12 +133,7 @@ def assess(
     if thrifty:
         return
     record.new_questions = of_answers(
-        answers,
-        labels,
-        best,
-        planned.null.t,
-        metric=planned.suite.metric,
-        clusters=labels.groups,
+        answers, labels, best, null.t, metric=metric, clusters=labels.groups
     )
     compared = beside_shortcuts(
         winner,
@@ -124,86 +142,125 @@ def assess(
         by_class=scores is not None,
     )
     record.shortcuts = compared.record()
-    flags: dict[Flag, None] = {}
-    for view, said in views:
-        seen = seen_of_sweep(
-            planned,
-            sweep,
-            view,
-            said,
-            best,
-            verdict,
-            [
-                seen_of_sweep(other, found, view, view.answers(found.predictions))
-                for other, found in others
-                if view is labels
-            ],
-            compared,
+    views = [
+        View(
+            seen_of_sweep(
+                planned,
+                sweep,
+                view,
+                shuffle.answers,
+                [seen_of_sweep(*other, view) for other in others if view is labels],
+                compared,
+            ),
+            None if claim.permutation_p is None else shuffle.arrangements,
+            constant_scores(metric, view),
+            metric,
         )
-        constant = majority(seen)
-        if constant is not None and constant.rate > (record.majority_rate or 0):
-            record.majority_rate = constant.rate
-            record.majority_p = constant.p_value(cell.null.best)
-        flags |= dict.fromkeys(find(seen) if view is labels else preferences(seen))
-    apply_red_flags(record, planned.claim, flags)
+        for view, shuffle in zip(readings, shuffles, strict=True)
+    ]
+    warn(claim, null, planned.cell.null.best, verdict, best, views, record)
 
 
-def permuted_p(
-    answers: ArrayLike,
-    gold: Gold,
-    choices: ArrayLike | None,
-    t: int,
+def assess_recorded(claim: RecordedClaim, record: ClaimRecord) -> None:
+    """Judge the best prompt of recorded results and write down what was found."""
+    evidence = claim.evidence
+    assert evidence is not None
+    counts, null, shuffles = evidence.counts, evidence.null, evidence.shuffles
+    if isinstance(shuffles, NoPermutations):
+        record.notes.append(
+            f"There is no permutation p, because in the results {evidence.untestable}. So a "
+            "preferred label cannot be told from knowledge."
+        )
+        shuffles = []
+    verdict = judge_best(claim.claim, null, counts.best_correct, counts.best, shuffles, record)
+    record.n = evidence.n
+    if evidence.results is not None:
+        record.correct_counts = counts.correct.tolist()
+        record.new_questions = of_right(
+            evidence.results.correct,
+            evidence.results.evaluated,
+            counts.best,
+            null.t,
+            clusters=evidence.results.clusters,
+        )
+    view = View(seen_of_recorded(claim), evidence.arrangements)
+    warn(claim.claim, null, null.best, verdict, counts.best, [view], record)
+
+
+def judge_best(
+    claim: Claim,
+    null: Null,
+    correct: int,
+    best: int,
+    shuffles: Sequence[Shuffle],
+    record: ClaimRecord,
     *,
-    level: float = DEFAULT_LEVEL,
+    score: float | None = None,
     metric: Metric = "accuracy",
-    strata: ArrayLike | None = None,
-    groups: Sequence[str] | None = None,
-) -> tuple[float, list[str]]:
-    """Return the max-T p-value of t prompts, and what a reader must know of it.
+) -> Verdict:
+    """Judge the best prompt, and write the verdict down.
 
     Parameters
     ----------
-    answers, gold, choices, strata, groups
-        As `pytest_maxrandom.stats.permutation.max_t_test` takes them; of the prompts at hand.
-    t : int
-        All prompts.
-    level : float
-        The smallest level that a p-value of the claim is compared with.
-    metric : str
-        What the best prompt is best in. Where prompts leave out their own demonstrations, accuracy
-        counts beyond what the same answers are expected to reach on the examples that are left.
+    correct, best : int
+        The best prompt's right answers, and its row among the distinct prompts.
+    shuffles : sequence of Shuffle
+        The largest of their p-values counts; none where there is no permutation test.
+    score : float, optional
+        The best prompt's, where the metric is not accuracy.
     """
-    said = np.asarray(answers)
-    left_out = metric == "accuracy" and bool((said == NOT_EVALUATED).any())
-    p, test = max_t_of_all(
-        said,
-        gold,
-        choices,
-        t,
-        level=level,
-        statistic=LIFT if left_out else STATISTICS[metric],
-        strata=strata,
-        groups=groups,
-    )
-    notes, others = [], t - len(said)
-    if test.fixed:
-        alone = "cluster with as many examples" if groups else "example with the same choices"
-        needed = "; clusters of equal size are needed" if groups else ""
-        notes.append(
-            f"Of {count(said.shape[1])} right answers {count(test.fixed)} stay where they are when "
-            f"right answers are shuffled, because there is no other {alone}{needed}."
-        )
-    if others > 0:
-        notes.append(
-            f"t counts {count(others)} more {'prompt' if others == 1 else 'prompts'} than this run "
-            "has answers of; each adds the best prompt's own permutation p."
-        )
-    return p, notes
+    permutation_p = None
+    if shuffles:
+        level = min(claim.levels(null.t).values(), default=DEFAULT_LEVEL)
+        tests = [permuted_p(each, null.t, level=level, metric=metric) for each in shuffles]
+        # Whatever is preferred must not look like knowledge.
+        permutation_p, notes = max(tests, key=lambda test: test[0])
+        record.notes += notes
+        if permutation_p > level >= tests[0][0] and shuffles[0].choices is None:
+            record.notes.append(
+                "Right answers were shuffled among examples whose right answers are given in place "
+                "of each other, because it is not told which choices an example has; a table can "
+                "list them in the column choices."
+            )
+    verdict = judge(claim, null, correct, best, score=score, permutation_p=permutation_p)
+    verdict.write_into(record)
+    return verdict
 
 
-def _scores(planned: PlannedClaim, labels: Labels, answers: list[list[int]]) -> list[float] | None:
+def warn(
+    claim: Claim,
+    null: Null,
+    guessers: BestOfPrompts,
+    verdict: Verdict,
+    best: int,
+    views: Sequence[View],
+    record: ClaimRecord,
+) -> None:
+    """Write down red flags, and what the label that is right most often reaches.
+
+    Parameters
+    ----------
+    guessers : BestOfPrompts
+        Who are compared by their accuracy.
+    best : int
+        Row of the best of the distinct prompts.
+    views : sequence of View
+        First that of the reports; of the others only preferences are looked at.
+    """
+    flags: dict[Flag, None] = {}
+    for view in views:
+        seen = view.judged(claim, null, verdict, best)
+        constant = majority(seen)
+        if constant is not None and constant.rate > (record.majority_rate or 0):
+            record.majority_rate = constant.rate
+            record.majority_p = constant.p_value(guessers)
+        flags |= dict.fromkeys(find(seen) if view is views[0] else preferences(seen))
+    apply_red_flags(record, claim, flags)
+
+
+def _scores(metric: Metric, labels: Labels, answers: ArrayLike) -> list[float] | None:
     """Return each prompt's balanced accuracy or macro-F1; None where the metric is accuracy."""
-    metric, classes = planned.suite.metric, labels.classes()
+    classes = labels.classes()
     if metric == "accuracy" or classes is None:
         return None
-    return [SCORES[metric](row, classes) for row in answers]
+    return [SCORES[metric](row, classes) for row in np.asarray(answers).tolist()]

@@ -1,4 +1,4 @@
-"""What a sweep of a model shows."""
+"""What answers show, of a sweep or recorded: all that red flags are found in."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
-from pytest_maxrandom.flags.seen import Outcome, ScoreOutcome, Seen
-from pytest_maxrandom.notation import METRICS
+from pytest_maxrandom.flags.seen import Seen
+from pytest_maxrandom.stats.chances import choices_of
 from pytest_maxrandom.stats.metrics import SCORES
 from pytest_maxrandom.sweeps.answers import of_predictions
 from pytest_maxrandom.sweeps.labels import label
@@ -21,8 +20,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.claims.verdict import Verdict
+    from pytest_maxrandom.claims.recorded import RecordedClaim
     from pytest_maxrandom.flags.compare import Compared
+    from pytest_maxrandom.suite.spec import Metric
+    from pytest_maxrandom.sweeps.answers import Answers
     from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.sweeps.sweep import Sweep
 
@@ -31,9 +32,7 @@ def seen_of_sweep(
     planned: PlannedClaim,
     sweep: Sweep,
     labels: Labels,
-    answers: ArrayLike,
-    best: int = 0,
-    verdict: Verdict | None = None,
+    answers: ArrayLike | None = None,
     others: Sequence[Seen] = (),
     compared: Compared | None = None,
 ) -> Seen:
@@ -43,36 +42,89 @@ def seen_of_sweep(
     ----------
     labels : Labels
         Of the validation set.
-    answers : array_like of int
+    answers : array_like of int, optional
         Shape (t, n): the label of each answer, as `Labels.answers` returns them.
-    best : int
-        Row of the best prompt.
-    verdict : Verdict, optional
-        What the claim comes to; not needed where the sweep stands beside another.
     others : sequence of Seen
         The same of other models.
     compared : Compared, optional
         The best prompt beside heuristics.
     """
-    cell, prompt_set = planned.cell, planned.cell.prompt_set
+    cell = planned.cell
     found = of_predictions(
         sweep.predictions,
         labels,
         model=planned.model.name,
         shots=cell.shots,
         whole=SCORERS[planned.suite.scoring].whole_answer,
-        said=np.asarray(answers, dtype=np.int64),
+        said=None if answers is None else np.asarray(answers, dtype=np.int64),
     )
     return Seen.of(
         found,
         t=planned.null.t,
         chance=cell.null.chance,
-        comparable=labels.meaningful(prompt_set.prompts),
+        comparable=labels.meaningful(cell.prompt_set.prompts),
         full_texts=sweep.full_texts,
         asked=_asked(planned),
-        outcome=None if verdict is None else _outcome(planned, labels, best, verdict),
         compared=compared,
         others=tuple(others),
+    )
+
+
+def constant_scores(metric: Metric, labels: Labels) -> tuple[float, ...] | None:
+    """Score every constant answer as a claim does, whose classes are texts; None of accuracy."""
+    if metric == "accuracy":
+        return None
+    texts = label(labels.examples)
+    classes = texts.classes()
+    assert classes is not None
+    constants = [
+        [
+            of_texts[codes.index(said)]
+            for codes, of_texts in zip(labels.codes, texts.codes, strict=True)
+        ]
+        for said in range(labels.choices[0])
+    ]
+    return tuple(SCORES[metric](row, classes) for row in constants)
+
+
+def seen_of_recorded(claim: RecordedClaim) -> Seen:
+    """Return what recorded results show; of a published maximum there are no answers."""
+    others = [
+        _recorded(other)
+        for other in claim.others
+        if other.evidence is not None and other.evidence.read is not None
+    ]
+    return _recorded(claim, tuple(others))
+
+
+def _recorded(claim: RecordedClaim, others: tuple[Seen, ...] = ()) -> Seen:
+    evidence = claim.evidence
+    assert evidence is not None
+    read, null = evidence.read, evidence.null
+    if read is None:
+        nothing = np.zeros((0, 0), dtype=np.bool_)
+        return Seen(
+            model=_name(claim),
+            shots=evidence.shots,
+            t=null.t,
+            prompts=(),
+            identities=(),
+            examples=(),
+            correct=nothing,
+            evaluated=nothing,
+            chance=null.chance,
+        )
+    return Seen.of(
+        read,
+        model=_name(claim),
+        t=null.t,
+        chance=null.chance,
+        choices=_choices(read),
+        declared_chance=evidence.declared_chance,
+        declared_n=evidence.declared_n,
+        comparable=bool(read.labels),
+        asked=len(read.prompts),
+        others=others,
     )
 
 
@@ -87,36 +139,14 @@ def _asked(planned: PlannedClaim) -> int | None:
     return prompts.count
 
 
-def _outcome(planned: PlannedClaim, labels: Labels, best: int, verdict: Verdict) -> Outcome:
-    claim = planned.claim
-    ways = None if claim.permutation_p is None else labels.arrangements
-    return Outcome(
-        best=best,
-        correct=verdict.best_correct,
-        n=verdict.n,
-        passed=verdict.passed,
-        p_max=verdict.p_max,
-        permutation_p=verdict.permutation_p,
-        level=verdict.levels.get("p_max", DEFAULT_LEVEL),
-        impossible=tuple(claim.impossible(planned.null, ways)),
-        score=_score(planned, labels, verdict),
-    )
+def _name(claim: RecordedClaim) -> str:
+    """Return what tells the model from others: one name may stand for several, with labels."""
+    name, label = claim.model.name, claim.model.label
+    return name if label is None else f"{name} ({label})"
 
 
-def _score(planned: PlannedClaim, labels: Labels, verdict: Verdict) -> ScoreOutcome | None:
-    """Score every constant answer as the claim does: whose classes are texts."""
-    metric = planned.suite.metric
-    if metric == "accuracy":
+def _choices(read: Answers) -> tuple[int, ...] | None:
+    if read.chances is None:
         return None
-    texts = label(labels.examples)
-    classes = texts.classes()
-    assert classes is not None
-    constants = [
-        [
-            of_texts[codes.index(said)]
-            for codes, of_texts in zip(labels.codes, texts.codes, strict=True)
-        ]
-        for said in range(labels.choices[0])
-    ]
-    scores = tuple(SCORES[metric](row, classes) for row in constants)
-    return ScoreOutcome(METRICS[metric], verdict.best_score, scores)
+    right = [1] * len(read.chances) if read.gold is None else [*map(len, read.gold)]
+    return tuple(map(choices_of, right, read.chances))

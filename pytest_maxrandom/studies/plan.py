@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.plan import plan
+from pytest_maxrandom.claims.plan_recorded import plan_recorded
 from pytest_maxrandom.claims.planned import PlannedClaim
-from pytest_maxrandom.recorded.plan import plan_recorded
 from pytest_maxrandom.studies.arms.plan import plan_comparisons, plan_recorded_comparisons
 from pytest_maxrandom.studies.label_bias.plan import plan_label_bias
 from pytest_maxrandom.studies.label_bias.recorded import plan_recorded_label_bias
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.recorded.claims import RecordedClaim
+    from pytest_maxrandom.claims.recorded import RecordedClaim
     from pytest_maxrandom.studies.arms.planned import PlannedComparison, PlannedContamination
     from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
     from pytest_maxrandom.studies.label_bias.recorded import PlannedRecordedLabelBias

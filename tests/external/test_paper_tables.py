@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_maxrandom.recorded.evaluation import assess_recorded
-from pytest_maxrandom.recorded.plan import plan_recorded
+from pytest_maxrandom.claims.assessment import assess_recorded
+from pytest_maxrandom.claims.plan_recorded import plan_recorded
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 
 if TYPE_CHECKING:

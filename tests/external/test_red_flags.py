@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from pytest_maxrandom.claims.plan_recorded import plan_recorded
 from pytest_maxrandom.flags import Seen, find
-from pytest_maxrandom.recorded.plan import plan_recorded
 from pytest_maxrandom.stats.permutation import max_t_test
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 from tests.unit.flags.made import answered, outcome, seen, worded

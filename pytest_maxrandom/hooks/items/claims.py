@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_maxrandom.claims.assessment import assess_recorded
 from pytest_maxrandom.claims.evaluation import Evaluation
+from pytest_maxrandom.claims.recorded import RecordedClaim
 from pytest_maxrandom.claims.tries import expected
 from pytest_maxrandom.errors import ClaimFailed, MaxRandomError, RedFlagged
 from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps, collected
@@ -15,8 +17,6 @@ from pytest_maxrandom.hooks.items.means import means
 from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.hooks.progress import Progress
 from pytest_maxrandom.models.registry import model_key
-from pytest_maxrandom.recorded.claims import RecordedClaim
-from pytest_maxrandom.recorded.evaluation import assess_recorded
 from pytest_maxrandom.reports.predictions import append
 from pytest_maxrandom.reports.red_flags import explained
 from pytest_maxrandom.reports.wording import word

@@ -18,15 +18,15 @@ from pytest_maxrandom.studies.arms.planned import (
 from pytest_maxrandom.studies.arms.reduction import smallest_p
 from pytest_maxrandom.studies.arms.units import FEWEST
 from pytest_maxrandom.suite.arms import model_names, two_arms
-from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.recorded.claims import RecordedClaim
+    from pytest_maxrandom.claims.recorded import RecordedClaim
     from pytest_maxrandom.studies.arms.planned import Sides
     from pytest_maxrandom.suite.loader import RecordedSuite, Suite
+    from pytest_maxrandom.sweeps.answers import Answers
 
     Planned = PlannedComparison | PlannedContamination
 
@@ -88,7 +88,7 @@ def plan_recorded_comparisons(
             raise Unpaired(f"there are no {shots}-shot results of {name!r}")
         if claim.evidence is None:
             return claim.missing or "its results are missing"
-        if not isinstance(claim.evidence.results, Answers):
+        if claim.evidence.results is None:
             raise Unpaired(f"the results of {name!r} are of the best prompt alone, and to compare "
                            "arms needs every prompt's answer to every example")  # fmt: skip
         return claim.evidence.results

@@ -8,8 +8,8 @@ from pytest_maxrandom.stats.multiplicity import above
 
 if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.claims.recorded import RecordedClaim
     from pytest_maxrandom.record import ClaimRecord, RedFlagKind
-    from pytest_maxrandom.recorded.claims import RecordedClaim
 
 _OF_LABELS: frozenset[RedFlagKind] = frozenset({"max_t", "majority"})
 """Red flags of a result that who prefers a label reaches as well, whatever the claim asserts."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_maxrandom.claims.assessment import assess_recorded
 from pytest_maxrandom.errors import Problem, SuiteError
 from pytest_maxrandom.record import LabelBiasRecord
-from pytest_maxrandom.recorded.evaluation import assess_recorded
 from pytest_maxrandom.stats.chances import choices_of, is_share
 from pytest_maxrandom.stats.labels.scores import recalls
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
@@ -18,14 +18,14 @@ from pytest_maxrandom.studies.label_bias.answers import LabelAnswers
 from pytest_maxrandom.studies.label_bias.conclude import conclude, reduce
 from pytest_maxrandom.studies.label_bias.of_claim import OfClaim, holds
 from pytest_maxrandom.studies.label_bias.plan import asserted, leaving_out
-from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.recorded.claims import RecordedClaim
+    from pytest_maxrandom.claims.recorded import RecordedClaim
     from pytest_maxrandom.suite.label_bias import LabelBiasSpec
     from pytest_maxrandom.suite.loader import RecordedSuite
+    from pytest_maxrandom.sweeps.answers import Answers
 
 
 class _NoLabels(ValueError):
@@ -123,7 +123,7 @@ def _answers(claim: RecordedClaim) -> LabelAnswers:
     assert claim.evidence is not None
     sweep, chances = claim.evidence.results, claim.evidence.chances
     path = claim.model.results.path
-    if not isinstance(sweep, Answers) or sweep.answers is None or sweep.gold is None:
+    if sweep is None or sweep.answers is None or sweep.gold is None:
         raise _NoLabels(
             f"{path} does not tell which answers were given and which are right; give results "
             "with both"

@@ -15,9 +15,10 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score, f1_score
 
 from pytest_maxrandom.claims.arms import Arm
+from pytest_maxrandom.claims.assessment import View
 from pytest_maxrandom.claims.plan import draw_cell, plan
 from pytest_maxrandom.claims.planned import PlannedClaim
-from pytest_maxrandom.claims.seen import seen_of_sweep
+from pytest_maxrandom.claims.seen import constant_scores, seen_of_sweep
 from pytest_maxrandom.claims.verdict import Claim, judge
 from pytest_maxrandom.flags import Seen, find, majority
 from pytest_maxrandom.models.base import Answer
@@ -134,7 +135,10 @@ def of_sweep(
         planned.claim, planned.null, counts[best], best, score=score, permutation_p=permutation_p
     )
     view = label(labels.examples, by_place=by_place)
-    return seen_of_sweep(planned, sweep, view, view.answers(sweep.predictions), best, verdict)
+    seen = seen_of_sweep(planned, sweep, view)
+    ways = None if planned.claim.permutation_p is None else view.arrangements
+    shown = View(seen, ways, constant_scores(planned.suite.metric, view), planned.suite.metric)
+    return shown.judged(planned.claim, planned.null, verdict, best)
 
 
 def kinds(seen: Seen) -> list[str]:

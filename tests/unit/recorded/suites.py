@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from pytest_maxrandom.claims.assessment import View, assess_recorded
+from pytest_maxrandom.claims.plan_recorded import plan_recorded
+from pytest_maxrandom.claims.seen import seen_of_recorded
 from pytest_maxrandom.claims.verdict import judge
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.flags import find
-from pytest_maxrandom.recorded.evaluation import assess_recorded
-from pytest_maxrandom.recorded.plan import plan_recorded
-from pytest_maxrandom.recorded.seen import seen_of_recorded
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_maxrandom.claims.recorded import RecordedClaim
     from pytest_maxrandom.flags import Flag
     from pytest_maxrandom.record import ClaimRecord
-    from pytest_maxrandom.recorded.claims import RecordedClaim
 
 
 def save(path: Path, **sweeps: dict[str, Any]) -> None:
@@ -89,4 +89,5 @@ def flags(claim: RecordedClaim, permutation_p: float | None = None) -> list[Flag
     verdict = judge(
         claim.claim, given.null, counts.best_correct, counts.best, permutation_p=permutation_p
     )
-    return find(seen_of_recorded(claim, verdict))
+    view = View(seen_of_recorded(claim), given.arrangements)
+    return find(view.judged(claim.claim, given.null, verdict, counts.best))

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from pytest_maxrandom.claims.plan_recorded import plan_recorded
 from pytest_maxrandom.errors import RecordedError, SuiteError
 from pytest_maxrandom.recorded.logs.inspect import read_inspect
 from pytest_maxrandom.recorded.logs.lm_eval import read_lm_eval
-from pytest_maxrandom.recorded.plan import plan_recorded
 from pytest_maxrandom.recorded.read import read
 from pytest_maxrandom.recorded.tables.table import Columns, read_table
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
@@ -26,7 +26,7 @@ from tests.unit.recorded.test_predictions import answer, line, write
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.recorded.claims import RecordedClaim
+    from pytest_maxrandom.claims.recorded import RecordedClaim
 
 
 @pytest.mark.parametrize("ending", WRITERS)

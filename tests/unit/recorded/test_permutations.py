@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pytest_maxrandom.recorded.permutations import NoPermutations, strata
+from pytest_maxrandom.claims.exchangeable import NoPermutations, strata
 from pytest_maxrandom.stats.permutation import arrangements, max_t_test
 from pytest_maxrandom.sweeps.answers import Answers
 from tests.unit.recorded.suites import judged, mistakes, planned, suite_text
@@ -19,7 +19,7 @@ from tests.unit.recorded.suites import judged, mistakes, planned, suite_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.recorded.claims import RecordedClaim
+    from pytest_maxrandom.claims.recorded import RecordedClaim
 
 T, N = 20, 60
 

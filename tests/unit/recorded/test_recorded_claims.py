@@ -324,7 +324,8 @@ def test_all_shots_of_the_results_are_meant_if_none_are_given(tmp_path: Path) ->
 def test_every_file_is_read_once_for_all_of_its_models(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pytest_maxrandom.recorded import plan, sources
+    from pytest_maxrandom.claims import plan_recorded as plan
+    from pytest_maxrandom.recorded import sources
 
     (tmp_path / "r.csv").write_text("model,task,shots,n,t,best_correct,choices\n"
                                     "a,e,0,100,10,60,2\nb,e,0,100,320,64,2\n")  # fmt: skip

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
-from pytest_maxrandom.sweeps.answers import Answers
 from pytest_maxrandom.sweeps.labels import RECURRING
 
 if TYPE_CHECKING:
@@ -17,7 +16,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.recorded.sources import Results
+    from pytest_maxrandom.sweeps.answers import Answers
+
 
 _OFTEN = (0.05, 0.2)
 """Shares of the answers where a label is right from which on another one is no stray answer; the
@@ -39,7 +39,7 @@ class _Parts(NamedTuple):
     confused: list[list[int]]
 
 
-def strata(results: Results, chances: Sequence[Fraction] | None) -> list[NDArray[np.int64]]:
+def strata(results: Answers | None, chances: Sequence[Fraction] | None) -> list[NDArray[np.int64]]:
     """Put together examples with as many choices whose labels mean the same.
 
     A right answer that is shuffled to an example without that choice is never given there, and
@@ -54,7 +54,7 @@ def strata(results: Results, chances: Sequence[Fraction] | None) -> list[NDArray
 
     Parameters
     ----------
-    results : Answers or RecordedMaximum
+    results : Answers or None
         Must hold answers and right answers.
     chances : sequence of Fraction, optional
         Per example the chance of one guess.
@@ -69,7 +69,7 @@ def strata(results: Results, chances: Sequence[Fraction] | None) -> list[NDArray
     NoPermutations
         If it is not known what can be shuffled.
     """
-    if not isinstance(results, Answers) or results.answers is None or results.gold is None:
+    if results is None or results.answers is None or results.gold is None:
         raise NoPermutations("it is not told which answers were given and which are right")
     if chances is None:
         raise NoPermutations("it is not told how many choices each example has")

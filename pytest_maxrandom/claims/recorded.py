@@ -8,26 +8,22 @@ from functools import cached_property
 from itertools import compress
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.claims.exchangeable import NoPermutations, strata
+from pytest_maxrandom.claims.publication import PublishedGuessers
+from pytest_maxrandom.claims.shuffles import Shuffle
 from pytest_maxrandom.record import ClaimRecord, Recorded
-from pytest_maxrandom.recorded.permutations import NoPermutations, strata
-from pytest_maxrandom.recorded.published import PublishedGuessers
-from pytest_maxrandom.recorded.tables.summary import RecordedMaximum
 from pytest_maxrandom.stats.clusters import summary
-from pytest_maxrandom.stats.permutation import arrangements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from fractions import Fraction
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from pytest_maxrandom.claims.nulls import Guessers
+    from pytest_maxrandom.claims.publication import Counts
     from pytest_maxrandom.claims.verdict import Claim
     from pytest_maxrandom.record import Published
-    from pytest_maxrandom.recorded.guessers import Counts
-    from pytest_maxrandom.recorded.sources import Results
     from pytest_maxrandom.suite.recorded import Chance, RecordedModelSpec
+    from pytest_maxrandom.sweeps.answers import Answers
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,10 +32,13 @@ class Evidence:
 
     Attributes
     ----------
-    read, results : Answers or RecordedMaximum
-        As they were read, where prompts may repeat; and distinct prompts, or a published maximum.
+    read, results : Answers or None
+        As they were read, where prompts may repeat; and of distinct prompts. None where only a
+        maximum was published.
+    shots : int
+        Demonstrations per prompt.
     counts : Counts
-        Their right answers.
+        Right answers of the distinct prompts, or of the best.
     null : Guessers
         The guessers that they are compared with.
     published : Published or None
@@ -56,8 +55,9 @@ class Evidence:
         What a reader must know.
     """
 
-    read: Results
-    results: Results
+    read: Answers | None
+    results: Answers | None
+    shots: int
     counts: Counts
     null: Guessers
     published: Published | None
@@ -68,37 +68,40 @@ class Evidence:
     notes: tuple[str, ...]
 
     @cached_property
-    def strata(self) -> list[NDArray[np.int64]] | NoPermutations:
-        """Which right answers can be shuffled among which examples, or why that is not known.
+    def shuffles(self) -> list[Shuffle] | NoPermutations:
+        """How right answers can be shuffled, or why that is not known.
 
-        Where there are several views, the largest p-value counts.
+        Where there are several ways, the largest p-value counts.
         """
         try:
-            return strata(self.results, self.chances)
+            views = strata(self.results, self.chances)
         except NoPermutations as reason:
             return reason
+        assert self.results is not None
+        answers, gold = self.results.answers, self.results.gold
+        assert answers is not None
+        assert gold is not None
+        return [Shuffle(answers, gold, None, view, self.results.groups) for view in views]
 
     @property
     def untestable(self) -> str | None:
         """Why there is no permutation p; None where there is one."""
-        return str(self.strata) if isinstance(self.strata, NoPermutations) else None
+        return str(self.shuffles) if isinstance(self.shuffles, NoPermutations) else None
 
     @cached_property
     def arrangements(self) -> int | None:
         """In how many ways right answers can be shuffled at least; None where that is not known."""
-        if isinstance(self.strata, NoPermutations) or isinstance(self.results, RecordedMaximum):
+        if isinstance(self.shuffles, NoPermutations):
             return None
-        assert self.results.gold is not None
-        gold, clusters = self.results.gold, self.results.clusters
-        return min(arrangements(gold, view, clusters) for view in self.strata)
+        return min(each.arrangements for each in self.shuffles)
 
     @property
     def unchanged(self) -> str | None:
         """Why right answers stay the same however they are shuffled; None where they do not."""
-        if self.arrangements != 1 or isinstance(self.results, RecordedMaximum):
+        if self.arrangements != 1:
             return None
         same = "all right answers that could be shuffled are the same"
-        if self.results.clusters is None:
+        if self.results is None or self.results.clusters is None:
             return same
         return (
             f"{same}, and clusters are shuffled whole among those with as many examples: clusters "
@@ -113,7 +116,7 @@ class Evidence:
     @property
     def clusters(self) -> tuple[int | None, float | None]:
         """Number of clusters of the best prompt's examples, and what these are worth at least."""
-        if isinstance(self.results, RecordedMaximum) or self.results.clusters is None:
+        if self.results is None or self.results.clusters is None:
             return None, None
         return summary(compress(self.results.clusters, self.results.evaluated[self.counts.best]))
 
@@ -122,10 +125,9 @@ class Evidence:
         """Number of the best prompt's examples by chance; empty where it is not known."""
         if self.chances is None:
             return {}
-        if isinstance(self.results, RecordedMaximum):
+        if self.results is None:
             return {str(self.chances[0]): self.counts.n}
-        scored = self.results.evaluated[self.counts.best]
-        mix = Counter(chance for chance, own in zip(self.chances, scored, strict=True) if own)
+        mix = Counter(compress(self.chances, self.results.evaluated[self.counts.best]))
         return {str(chance): mix[chance] for chance in sorted(mix, reverse=True)}
 
 
@@ -210,7 +212,7 @@ class RecordedClaim:
             record.max_random_baseline = evidence.null.max_random_baseline
             record.published = evidence.published
             record.notes += evidence.notes
-            if not isinstance(evidence.results, RecordedMaximum):
+            if evidence.results is not None:
                 record.validation_ids = list(evidence.results.examples)
             assert record.recorded is not None
             record.recorded.chances = evidence.mix

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.claims.recorded import RecordedClaim, claim_name
+from pytest_maxrandom.claims.stated import Contradiction, evidence
 from pytest_maxrandom.claims.verdict import Claim, share_levels
 from pytest_maxrandom.errors import Problem, RecordedError, SuiteError, did_you_mean
-from pytest_maxrandom.recorded.claims import RecordedClaim, claim_name
-from pytest_maxrandom.recorded.evidence import Contradiction, evidence
 from pytest_maxrandom.recorded.sources import Meant, locate, read_results
 from pytest_maxrandom.suite.recorded import StatedShots
 from pytest_maxrandom.suite.spec import claimed
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pytest_maxrandom.recorded.claims import Evidence
+    from pytest_maxrandom.claims.recorded import Evidence
     from pytest_maxrandom.recorded.sources import Results
     from pytest_maxrandom.suite.loader import RecordedSuite
     from pytest_maxrandom.suite.recorded import RecordedModelSpec, RecordedTaskSpec, ResultsSpec

@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.notation import chances, count, span
-from pytest_maxrandom.recorded.changes import changes
-from pytest_maxrandom.recorded.claims import Evidence
-from pytest_maxrandom.recorded.guessers import (
+from pytest_maxrandom.claims.publication import (
     Counts,
+    PublishedGuessers,
     agrees,
     alike,
     chances_of,
+    changes,
     of_examples,
+    published,
 )
-from pytest_maxrandom.recorded.published import PublishedGuessers, published
+from pytest_maxrandom.claims.recorded import Evidence
+from pytest_maxrandom.notation import chances, count, span
 from pytest_maxrandom.suite.recorded import at_shots
 from pytest_maxrandom.sweeps.answers import Answers
 
@@ -116,8 +117,9 @@ class _Given:
         if isinstance(self.results, Answers) and isinstance(self.tried, Answers):
             notes = [*notes, *_notes(self.results, self.tried, self.counts)]
         return Evidence(
-            read=self.results,
-            results=self.tried,
+            read=self.results if isinstance(self.results, Answers) else None,
+            results=self.tried if isinstance(self.tried, Answers) else None,
+            shots=self.results.shots,
             counts=self.counts,
             null=null,
             published=published,
@@ -225,7 +227,14 @@ class _Given:
         if publication is None:
             return None
         return published(
-            publication, self.counts, changes(self.results, self.counts, null, publication)
+            publication,
+            self.counts,
+            changes(
+                self.results if isinstance(self.results, Answers) else None,
+                self.counts,
+                null,
+                publication,
+            ),
         )
 
     def _notes_on_t(self, t: int) -> list[str]:

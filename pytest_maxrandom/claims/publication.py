@@ -1,4 +1,7 @@
-"""The guessers beside recorded results: one for each prompt, on the examples it was scored on."""
+"""The guessers beside recorded results, and what a publication says of the results.
+
+There is one guesser for each prompt, on the examples that it was scored on.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.claims.nulls import Guessers
+from pytest_maxrandom.claims.verdict import Claim, judge
+from pytest_maxrandom.notation import count, span
+from pytest_maxrandom.record import Published
 from pytest_maxrandom.recorded.tables.summary import RecordedMaximum
 from pytest_maxrandom.stats.chances import chance_groups, mean_of
-from pytest_maxrandom.stats.maximum import BestOfPrompts
+from pytest_maxrandom.stats.maximum import BestOfPrompts, MaxRandomBaseline
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,3 +156,111 @@ def _guessers(mixes: Sequence[Groups], kinds: NDArray[np.intp], counts: Counts, 
     copies[max(range(len(mixes)), key=lambda kind: (means[kind], -examples[kind]))] += t - tried
     best = BestOfPrompts(list(zip(map(mix_of, mixes), copies, strict=True)))
     return Guessers(best, tuple(kinds.tolist()), counts.n, total / tried)
+
+
+@dataclass(frozen=True)
+class PublishedGuessers(Guessers):
+    """Guessers by the n, t and chance of a publication.
+
+    As in the tables of Yauney and Mimno (2024), the baseline is that of the published n, and the
+    p-values are those of the best prompt's right answers among the examples it was scored on.
+
+    Attributes
+    ----------
+    published_n : int
+        The number of examples that was published.
+    expected : float
+        The maximum random baseline with that many examples.
+    one : BestOfPrompts
+        One of the guessers.
+    """
+
+    published_n: int
+    expected: float
+    one: BestOfPrompts
+
+    @classmethod
+    def of(cls, n: int, t: int, chance: Chance, counts: Counts) -> PublishedGuessers:
+        """Return t guessers.
+
+        Raises
+        ------
+        ValueError
+            If a mapping of chances has another number of examples than n.
+        """
+        nominal = MaxRandomBaseline(n, chance, t)
+        # A mix of chances is known of the published examples only.
+        mix = chance if isinstance(chance, dict) else mix_of(((chance, counts.n),))
+        return cls(
+            best=BestOfPrompts([(mix, t)]),
+            kinds=(0,) * len(counts.correct),
+            n=counts.n,
+            chance=mean_of(nominal.chance_groups),
+            published_n=n,
+            expected=nominal.expected_accuracy,
+            one=BestOfPrompts([(mix, 1)]),
+        )
+
+    @property
+    def max_random_baseline(self) -> float:
+        """Expected accuracy of the best guesser on the published number of examples."""
+        return self.expected
+
+    def p_standard(self, result: float, prompt: int) -> float:
+        """P(one guesser has at least this accuracy)."""
+        return self.one.p_value(int(result), self.n)
+
+
+def published(null: PublishedGuessers, counts: Counts, changes: list[str]) -> Published:
+    """Return the verdict by the publication's numbers."""
+    verdict = judge(Claim(), null, counts.best_correct, counts.best)
+    return Published(
+        n=null.published_n,
+        t=null.t,
+        standard_baseline=verdict.standard_baseline,
+        max_random_baseline=verdict.max_random_baseline,
+        p_standard=null.p_standard(counts.best_correct, counts.best),
+        p_max=null.p_max(counts.best_correct),
+        verdict=verdict.verdict,
+        changes=changes,
+    )
+
+
+def changes(
+    read: Answers | None, counts: Counts, null: Guessers, publication: PublishedGuessers
+) -> list[str]:
+    """Return one clause for each of n, t and chance that is not as it was published.
+
+    Parameters
+    ----------
+    read : Answers or None
+        As they were read: prompts may repeat. None of a published maximum.
+    counts : Counts
+        Of the distinct prompts.
+    null, publication : Guessers
+        By the results, and by the publication.
+    """
+    found = []
+    sizes, n = set(counts.sizes.tolist()), publication.published_n
+    if sizes != {n}:
+        found.append(f"n is {span(sorted(sizes))}, not {count(n)}{_why_n(read, sizes, n)}")
+    if null.t != publication.t:
+        found.append(f"t is {count(null.t)}, not {count(publication.t)}{_why_t(read, null.t)}")
+    if null.chance != publication.chance:
+        found.append(f"chance is {null.chance}, not {publication.chance}")
+    return found
+
+
+def _why_n(read: Answers | None, sizes: set[int], n: int) -> str:
+    if read is None or max(sizes) > n:
+        return ""
+    ids = len(read.examples)
+    if ids < n:
+        return f": the results hold {count(ids)} example ids, so ids collide or fewer were scored"
+    return ": fewer examples were scored"
+
+
+def _why_t(read: Answers | None, t: int) -> str:
+    if read is None or t >= len(read.prompts):
+        return ""
+    return f": of {count(len(read.prompts))} prompts so many are distinct"
