@@ -20,6 +20,7 @@ _COMMANDS = {
     "ledger": "ledger",
     "holdout": "holdout",
     "check": "check",
+    "schema": "check",
     "gate": "gate",
     "comment": "comment",
     "figures": "figures",

@@ -1,4 +1,4 @@
-"""`maxrandom check`: all mistakes in suites, and in the files that they name, without a model."""
+"""`maxrandom check` and `schema`: all mistakes in suites, and what editors are told of them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pytest_maxrandom.reports.annotations import of_problem, workflow_commands
 from pytest_maxrandom.reports.text import visible
 from pytest_maxrandom.studies.plan import plan_file
 from pytest_maxrandom.suite import is_suite
+from pytest_maxrandom.suite.schema import dump_schema, installed_schema
 
 if TYPE_CHECKING:
     import argparse
@@ -38,6 +39,13 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="print each mistake once more, as an annotation for GitHub Actions",
     )
     parser.set_defaults(run=run)
+    schema = commands.add_parser(
+        "schema",
+        help="print the JSON Schema of suites, for editors",
+        description="Print the JSON Schema of suites, with the keys of the backends and formats "
+        "that installed packages add.",
+    )
+    schema.set_defaults(run=run_schema)
 
 
 def run(options: argparse.Namespace) -> str:
@@ -55,6 +63,17 @@ def run(options: argparse.Namespace) -> str:
         return f"{len(suites)} {'suite' if len(suites) == 1 else 'suites'}, no mistake"
     lines = "\n".join(visible(str(problem)) for problem in problems)
     return _annotated(lines, problems) if options.annotations else lines
+
+
+def run_schema(_: argparse.Namespace) -> str:
+    """Return the JSON Schema of suites.
+
+    Raises
+    ------
+    ExtensionError
+        If what a package adds cannot be loaded.
+    """
+    return dump_schema(installed_schema()).rstrip("\n")
 
 
 def _suites(path: Path) -> Iterator[Path]:

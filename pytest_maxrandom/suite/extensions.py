@@ -124,11 +124,12 @@ class SpecUnion(Generic[S]):
 
     def names(self) -> list[str]:
         """Return the values that the key may have: first the built-in ones."""
+        return [*self.specs, *self.added()]
+
+    def added(self) -> list[str]:
+        """Return the values that packages add; nothing of them is loaded."""
         others = installed(self.group) if self.group else {}
-        return [
-            *self.specs,
-            *(name for name in others if name not in (*self.specs, *self.reserved)),
-        ]
+        return [name for name in others if name not in (*self.specs, *self.reserved)]
 
     def kind(self, value: object) -> type[Spec]:
         """Return the spec that a value is of; the one with all keys, if it does not say.

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
 from dataclasses import dataclass
@@ -15,21 +16,22 @@ from pydantic.json_schema import models_json_schema
 
 from pytest_maxrandom.suite.base import Spec
 from pytest_maxrandom.suite.extensions import SpecUnion
-from pytest_maxrandom.suite.models import MODELS, arm_of, arm_spec
+from pytest_maxrandom.suite.models import MODELS, ArmSpec, arm_of, arm_spec
 from pytest_maxrandom.suite.recorded import RecordedSuiteSpec
 from pytest_maxrandom.suite.spec import SuiteSpec
+from pytest_maxrandom.suite.tasks import TASKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_maxrandom.suite.base import Location
 
+    Kinds = tuple[tuple[str, Any], ...]
     Node = dict[str, Any]
 
 PATH = Path(__file__).with_name("schema.json")
 
 
-@functools.cache
 def schema() -> Node:
     """Describe a suite file (JSON Schema, draft 2020-12). The dictionary is shared: only read it.
 
@@ -37,22 +39,52 @@ def schema() -> Node:
     that contradict each other, only loading a suite finds. It allows any backend and any format
     that is not built in.
     """
-    arms = [arm_spec(kind) for kind in MODELS.specs.values()]
-    kinds: list[type[Spec]] = [SuiteSpec, RecordedSuiteSpec, *arms]
+    return _made()
+
+
+def installed_schema() -> Node:
+    """Describe a suite file, with the keys of the backends and formats that packages add.
+
+    Raises
+    ------
+    ExtensionError
+        If a package cannot be loaded.
+    """
+    return _made(
+        tuple((name, MODELS.kind({MODELS.key: name})) for name in MODELS.added()),
+        tuple((name, TASKS.kind({TASKS.key: name})) for name in TASKS.added()),
+    )
+
+
+@functools.cache
+def _made(backends: Kinds = (), formats: Kinds = ()) -> Node:
+    """Make the schema, with specs that packages add by the names that suites call them."""
+    arms = [arm_spec(kind) for kind in (*MODELS.specs.values(), *dict(backends).values())]
+    added = [(MODELS.key, *each) for each in backends] + [(TASKS.key, *each) for each in formats]
+    kinds = [SuiteSpec, RecordedSuiteSpec, ArmSpec, *arms, *(kind for _, _, kind in added)]
     found, made = models_json_schema([(kind, "validation") for kind in kinds])
     references = {kind: node for (kind, _), node in found.items()}
     defs = {name: _described(definition) for name, definition in made["$defs"].items()}
+
+    def defined(kind: type[Spec]) -> Node:
+        return defs[references[kind]["$ref"].rsplit("/", 1)[-1]]
+
+    suite = defined(SuiteSpec)
+    for part, union, others in (("models", MODELS, backends), ("tasks", TASKS, formats)):
+        options = suite["properties"][part]["items"]["anyOf"]
+        any_other = copy.deepcopy(options.pop())  # it is the same in all schemas
+        any_other["properties"][union.key]["not"]["enum"] += [name for name, _ in others]
+        options += [*(references[kind] for _, kind in others), any_other]
+    for key, name, kind in added:
+        node = defined(kind)
+        node["properties"][key] = {**node["properties"][key], "const": name}
+        node["required"] = list(dict.fromkeys([*node["required"], key]))
     # Which keys an arm may have depends on the backend.
-    defs["ArmSpec"]["additionalProperties"] = True
-    known = {"backend": {"enum": [*MODELS.specs]}}
-    defs["SuiteSpec"] |= {
-        "if": {"properties": {"models": {"items": {"properties": known}}}},
-        "then": {
-            "properties": {
-                "arms": {"additionalProperties": {"anyOf": [references[arm] for arm in arms]}}
-            }
-        },
-    }
+    defined(ArmSpec)["additionalProperties"] = True
+    known = {"backend": {"enum": [*MODELS.specs, *dict(backends)]}}
+    suite["if"] = {"properties": {"models": {"items": {"properties": known}}}}
+    of_arm = {"additionalProperties": {"anyOf": [references[arm] for arm in arms]}}
+    suite["then"] = {"properties": {"arms": of_arm}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:pytest-maxrandom:suite",
@@ -62,9 +94,9 @@ def schema() -> Node:
     }
 
 
-def dump_schema() -> str:
-    """Return the schema as the text of its file."""
-    return json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
+def dump_schema(made: Node | None = None) -> str:
+    """Return a schema, if not given that of what is built in, as the text of a file."""
+    return json.dumps(made or schema(), indent=1, ensure_ascii=False) + "\n"
 
 
 @dataclass(frozen=True, slots=True)
