@@ -142,27 +142,13 @@ def split_comparison(text: str, arms: Collection[str]) -> tuple[str, str]:
     if found:
         ways = " or as ".join(f"{a!r} - {b!r}" for a, b in found)
         raise ValueError(f"{text!r} can be read as {ways}; rename an arm")
+    unknown = [part.strip() for part in text.split(" - ") if part.strip() not in arms]
+    if text.count(" - ") == 1 and unknown:
+        raise ValueError(unknown_arm(unknown[0], arms))
     known = ", ".join(map(repr, arms)) or "none"
     raise ValueError(
         f"found {text!r}, expected two different arms with a hyphen between them, of: {known}"
     )
-
-
-def two_arms(text: str, names: Collection[str]) -> tuple[str, str]:
-    """Read "first - second".
-
-    Raises
-    ------
-    ValueError
-        In one sentence, if that names no two of the arms.
-    """
-    try:
-        return split_comparison(text, names)
-    except ValueError:
-        unknown = [part for part in text.split(" - ") if part.strip() not in names]
-        if text.count(" - ") == 1 and unknown:
-            raise ValueError(unknown_arm(unknown[0].strip(), names)) from None
-        raise
 
 
 def unknown_arm(name: str, names: Collection[str]) -> str:
@@ -251,7 +237,7 @@ def contradictions_of_comparisons(
             continue
         place = ("compare", index, "arms")
         try:
-            one, other = two_arms(spec.arms, names)
+            one, other = split_comparison(spec.arms, names)
         except ValueError as error:
             yield place, str(error)
             continue

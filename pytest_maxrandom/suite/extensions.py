@@ -9,6 +9,7 @@ A package adds one by an entry point, whose name is what a suite says::
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar, Union
 
@@ -19,7 +20,7 @@ from pytest_maxrandom.errors import ExtensionError
 from pytest_maxrandom.suite.base import Spec
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 SOURCES = "pytest_maxrandom.sources"
 BACKENDS = "pytest_maxrandom.backends"
@@ -72,6 +73,7 @@ def _package(entry: EntryPoint) -> str:
     return "an unnamed package" if entry.dist is None else f"{entry.dist.name} {entry.dist.version}"
 
 
+@dataclass(frozen=True, eq=False)
 class SpecUnion(Generic[S]):
     """Specs of which the value of one key says which is meant, with those that packages add.
 
@@ -89,28 +91,17 @@ class SpecUnion(Generic[S]):
         The group of entry points that adds others; what these load has an attribute `spec`.
     base : type of Spec, optional
         What each of the others must be a subclass of.
-    reserved : sequence of str, optional
+    reserved : tuple of str, optional
         Values that mean something else, and are no name of an extension.
     """
 
-    def __init__(
-        self,
-        key: str,
-        specs: Mapping[str, type[S]],
-        every_key: type[S],
-        *,
-        default: str | None = None,
-        group: str | None = None,
-        base: type[Spec] = Spec,
-        reserved: Sequence[str] = (),
-    ) -> None:
-        self.key = key
-        self.specs = dict(specs)
-        self.every_key = every_key
-        self.default = default
-        self.group = group
-        self.base = base
-        self.reserved = tuple(reserved)
+    key: str
+    specs: Mapping[str, type[S]]
+    every_key: type[S]
+    default: str | None = None
+    group: str | None = None
+    base: type[Spec] = Spec
+    reserved: tuple[str, ...] = ()
 
     @property
     def validator(self) -> PlainValidator:

@@ -14,8 +14,8 @@ from pydantic import ValidationError
 from pytest_maxrandom.errors import Problem, SuiteError, did_you_mean, dotted
 from pytest_maxrandom.suite.base import NO_SURROGATES
 from pytest_maxrandom.suite.checks import contradictions, is_recorded, mixed
-from pytest_maxrandom.suite.positions import Document, YamlMistake, parse
-from pytest_maxrandom.suite.recorded import NUMBERED, RecordedSuiteSpec
+from pytest_maxrandom.suite.positions import Document, YamlMistake, no_word, parse
+from pytest_maxrandom.suite.recorded import RecordedSuiteSpec
 from pytest_maxrandom.suite.schema import Part
 from pytest_maxrandom.suite.spec import SuiteSpec
 
@@ -118,7 +118,7 @@ def _document(path: Path) -> Document:
     except OSError as error:
         raise SuiteError([Problem(path, None, f"cannot be read: {error.strerror}")]) from error
     try:
-        return parse(text, NUMBERED)
+        return parse(text)
     except YamlMistake as mistake:
         raise SuiteError([Problem(path, mistake.line, str(mistake))]) from mistake
 
@@ -155,6 +155,8 @@ def _sentence(
 ) -> str:
     first, name, part = alternatives[0], dotted(path), Part.of(kind, path, data)
     context = first.get("ctx", {})
+    if first["type"] == "invalid_key" or (_is_unknown(first) and isinstance(path[-1], int)):
+        return no_word(repr(str(path[-1])))
     if _is_unknown(first):
         return _unknown(kind, path, data)
     match first["type"]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from pytest_maxrandom.suite.base import Location
 
@@ -40,38 +40,17 @@ class Document:
     Attributes
     ----------
     data : object
-        What the YAML says, in builtin types; the keys of its mappings are words, or numbers in
-        the places that allow them.
+        What the YAML says, in builtin types; the keys of its mappings are words or numbers.
     mistakes : list of (line, message)
-        Keys that stand twice in one mapping or are no words. `data` has the last of the first
-        kind and none of the second.
+        Keys that stand twice in one mapping, or are neither words nor numbers. `data` has the last
+        of the first kind and none of the second.
     """
 
-    def __init__(
-        self, data: Any, loader: _Loader, first_line: int, numbered: Collection[tuple[str, ...]]
-    ) -> None:
+    def __init__(self, data: Any, loader: _Loader, first_line: int) -> None:
         self.data = data
         self.mistakes = loader.mistakes
         self._lines = loader.lines
         self._first_line = first_line
-        self._remove_numbers(numbered)
-
-    def _remove_numbers(self, numbered: Collection[tuple[str, ...]]) -> None:
-        """Take numbers that are keys out of all mappings but those at the places named."""
-        seen = set()
-        waiting: list[tuple[tuple[str, ...], Any]] = [((), self.data)]
-        while waiting:
-            place, here = waiting.pop()
-            if not isinstance(here, dict | list) or (id(here), place in numbered) in seen:
-                continue
-            seen.add((id(here), place in numbered))
-            if isinstance(here, list):
-                waiting += [(place, entry) for entry in here]
-                continue
-            for key in [key for key in here if isinstance(key, int) and place not in numbered]:
-                del here[key]
-                self.mistakes.append((self._lines[id(here)].pop(key), _no_word(repr(str(key)))))
-            waiting += [((*place, str(key)), value) for key, value in here.items()]
 
     def line(self, location: Sequence[str | int]) -> int:
         """Line of the deepest part of `location` that the document has, from 1."""
@@ -112,7 +91,7 @@ class _Loader(yaml.SafeLoader):
             line = key.start_mark.line + 1
             if key.tag != _MERGE:
                 if not _is_word(key) and not _is_number(key):
-                    self.mistakes.append((line, _no_word(_shown(key))))
+                    self.mistakes.append((line, no_word(_shown(key))))
                     continue
                 if key.value in first:
                     self.mistakes.append(
@@ -182,7 +161,8 @@ def _is_number(key: yaml.Node) -> bool:
     )
 
 
-def _no_word(shown: str) -> str:
+def no_word(shown: str) -> str:
+    """Say that this is no key."""
     return f"found {shown} as a key, expected a word"
 
 
@@ -192,15 +172,8 @@ def _shown(key: yaml.Node) -> str:
     return reprlib.repr(key.value)
 
 
-def parse(text: str, numbered: Collection[tuple[str, ...]] = ()) -> Document:
+def parse(text: str) -> Document:
     """Parse one YAML document.
-
-    Parameters
-    ----------
-    text : str
-        The file.
-    numbered : collection of tuple of str
-        Where keys may be whole numbers: paths of mappings, without the places in lists.
 
     Raises
     ------
@@ -227,4 +200,4 @@ def parse(text: str, numbered: Collection[tuple[str, ...]] = ()) -> Document:
     except (ValueError, OverflowError) as error:  # of PyYAML's scanner: "\UFFFFFFFF"
         message = "this is not valid YAML: a number is out of range"
         raise YamlMistake(loader.line + 1, message) from error
-    return Document(data, loader, 1 if node is None else node.start_mark.line + 1, numbered)
+    return Document(data, loader, 1 if node is None else node.start_mark.line + 1)

@@ -16,11 +16,6 @@ from pytest_maxrandom.suite.label_bias import LabelBiasSettings
 
 Value = TypeVar("Value")
 
-NUMBERED = frozenset(
-    [("tasks", *part, key) for part in ((), ("published",)) for key in ("n", "t", "chance")]
-)
-"""Where the keys of a suite may be numbers, without the places in lists."""
-
 _MOST = 10**9
 _FRACTION = re.compile(r"[0-9]{1,9}/[0-9]{1,9}")
 _NUMBER = (

@@ -17,7 +17,7 @@ from pytest_maxrandom.studies.arms.planned import (
 )
 from pytest_maxrandom.studies.arms.reduction import smallest_p
 from pytest_maxrandom.studies.arms.units import FEWEST
-from pytest_maxrandom.suite.arms import model_names, two_arms
+from pytest_maxrandom.suite.arms import model_names, split_comparison
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -170,7 +170,7 @@ class _Planner:
         self, place: int, task: str, shots: int | None, marks: tuple[str, ...], several: bool
     ) -> PlannedComparison | None:
         spec = self._suite.spec.compare[place]
-        first, second = two_arms(spec.arms, self._names)
+        first, second = split_comparison(spec.arms, self._names)
         try:
             sides = self._sides(first, second, task, shots)
         except Unpaired as error:
