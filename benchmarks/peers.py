@@ -14,7 +14,7 @@ from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.models.hf.requests import Request
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.models.hf.requests import Scored
+    from pytest_maxrandom.models.hf.requests import Likelihoods
 
 Score = Callable[[Sequence[Request]], list[float]]
 """From the requests of one prompt to the log-likelihood of each, in nats."""
@@ -78,7 +78,7 @@ class Ours:
     def __init__(self, model: Any, tokenizer: Any, device: str, engine: Any) -> None:
         self._model = CausalModel(model, tokenizer, device, engine=engine)
         self.encode = self._model.encode
-        self.said: Scored | None = None
+        self.said: Likelihoods | None = None
 
     def __call__(self, requests: Sequence[Request]) -> list[float]:
         self.said = self._model.score(requests)

@@ -110,7 +110,7 @@ class Evaluation:
         )
         self._run = without_siblings(planned, run)
         self._check_budget()
-        self._jobs = jobs_of(cell.prompt_set.work, planned.suite.scoring)
+        self._jobs = jobs_of(cell.prompt_set.pairs, planned.suite.scoring)
 
     def prepare(self) -> None:
         """Load the model, unless all that is asked of it is stored.

@@ -49,7 +49,7 @@ def other_models(
         key = other.model.name, identity.digest
         if key in found:
             continue
-        jobs = jobs_of(other.cell.prompt_set.work, other.suite.scoring)
+        jobs = jobs_of(other.cell.prompt_set.pairs, other.suite.scoring)
         cache = Cache(store, identity.digest, identity.arithmetic, forced_engine)
         sweep = stored_sweep(jobs, cache)
         if sweep is not None:

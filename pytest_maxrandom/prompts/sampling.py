@@ -85,7 +85,7 @@ class PromptSet:
         return [example for example in self.validation if example.id not in own]
 
     @property
-    def work(self) -> list[tuple[Prompt, list[Example]]]:
+    def pairs(self) -> list[tuple[Prompt, list[Example]]]:
         """The t prompts, each with its n examples."""
         return [(prompt, self.scored(prompt)) for prompt in self.prompts]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.record import Arithmetic, Engine
@@ -42,36 +42,28 @@ class Cost:
     full_texts: int = 0
 
 
-def computed(
-    cost: Cost, *, requests: int, batch_tokens: int | None, peak_memory: int | None
+def spent(
+    cost: Cost,
+    *,
+    reused: bool = False,
+    requests: int = 0,
+    batch_tokens: int | None = None,
+    peak_memory: int | None = None,
 ) -> Engine:
-    """Return what a prompt cost that was computed in this run."""
-    return replace(
-        _engine(cost),
-        requests=requests,
-        tokens_forwarded=cost.tokens_forwarded,
-        seconds=cost.seconds,
-        trie_nodes=cost.trie_nodes,
-        batch_tokens=batch_tokens,
-        peak_memory=peak_memory,
-    )
-
-
-def reused(cost: Cost) -> Engine:
-    """Return what a prompt cost whose results were read: nothing but what it once took."""
-    return replace(_engine(cost), reused=1, reused_seconds=cost.seconds)
-
-
-def _engine(cost: Cost) -> Engine:
+    """Return what a prompt cost in this run: where it was read, nothing but what it once took."""
     return Engine(
         device=cost.device,
         dtype=cost.dtype,
-        requests=0,
-        tokens_forwarded=0,
-        seconds=0.0,
-        trie_nodes=0,
+        requests=requests,
+        tokens_forwarded=0 if reused else cost.tokens_forwarded,
+        seconds=0.0 if reused else cost.seconds,
+        trie_nodes=0 if reused else cost.trie_nodes,
         engine=cost.engine,
         engine_reason=cost.engine_reason,
+        batch_tokens=batch_tokens,
+        peak_memory=peak_memory,
+        reused=int(reused),
+        reused_seconds=cost.seconds if reused else 0.0,
         asked_dtype=cost.asked_dtype,
         arithmetic=cost.arithmetic,
     )

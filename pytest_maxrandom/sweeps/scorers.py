@@ -130,7 +130,7 @@ class Cloze:
 
 
 @dataclass(frozen=True, slots=True)
-class Counterfactual(Cloze):
+class StatedChoices(Cloze):
     """The choice after whose statement the continuation that all share is likeliest."""
 
     states_choices: ClassVar[bool] = True
@@ -167,7 +167,7 @@ SCORERS: Mapping[str, Scorer] = {
         _per_token,
         "paper",
     ),
-    "counterfactual": Counterfactual(
+    "counterfactual": StatedChoices(
         "the highest log-likelihood of a continuation that all choices share, after a text that "
         "states the choice",
         _total,

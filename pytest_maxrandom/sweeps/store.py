@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from pytest_maxrandom.errors import GitError, LockError, StoreError
 from pytest_maxrandom.host.git import is_checkout, repository
 from pytest_maxrandom.host.locks import held
+from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.sweeps.cost import Cost
 
@@ -85,6 +86,12 @@ class Stored:
     tokens: tuple[tuple[int, ...], ...]
     chosen: tuple[int, ...]
     cost: Cost
+
+    @property
+    def answers(self) -> list[list[Answer]]:
+        """Per example: one answer that joins those to all questions about it."""
+        rows = zip(self.log_likelihoods, self.tokens, strict=True)
+        return [[Answer(values, tokens)] for values, tokens in rows]
 
 
 def open_store(path: Path) -> Store:

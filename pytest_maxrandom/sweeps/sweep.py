@@ -11,10 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.host.locks import held
-from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.stats.seeding import digest
-from pytest_maxrandom.sweeps.cost import computed, reused, together
-from pytest_maxrandom.sweeps.executor import Scored
+from pytest_maxrandom.sweeps.cost import spent, together
 from pytest_maxrandom.sweeps.predictions import Predictions, predict
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.sweeps.store import Key, Stored
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.record import Arithmetic, Engine
     from pytest_maxrandom.sweeps.cost import Cost
-    from pytest_maxrandom.sweeps.executor import Executor, Job
+    from pytest_maxrandom.sweeps.executor import Executor, Job, Scored
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.store import Store
 
@@ -226,25 +224,20 @@ class _Results:
         )
 
     def _finish(self, job: Job, result: Scored | Stored) -> None:
-        if isinstance(result, Scored):
-            predictions = predict(job.prompt, job.examples, result.answers, job.scoring)
-            self._finished(predictions)
+        predictions = predict(job.prompt, job.examples, result.answers, job.scoring)
+        self._finished(predictions)
+        if isinstance(result, Stored):
+            engine = spent(result.cost, reused=True)
+        else:
             if self._cache:
                 self._cache.write(job, predictions, result.cost)
-            self._engines.append(
-                computed(
-                    result.cost,
-                    requests=sum(len(one.tokens) for own in result.answers for one in own),
-                    batch_tokens=result.batch_tokens,
-                    peak_memory=result.peak_memory,
-                )
+            engine = spent(
+                result.cost,
+                requests=sum(len(one.tokens) for own in result.answers for one in own),
+                batch_tokens=result.batch_tokens,
+                peak_memory=result.peak_memory,
             )
-        else:
-            rows = zip(result.log_likelihoods, result.tokens, strict=True)
-            answers = [[Answer(*row)] for row in rows]
-            predictions = predict(job.prompt, job.examples, answers, job.scoring)
-            self._finished(predictions)
-            self._engines.append(reused(result.cost))
         self._costs.append(result.cost)
+        self._engines.append(engine)
         self._done.append(predictions)
         self._progress(len(self._done), len(self._jobs))

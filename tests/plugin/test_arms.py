@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.models.hf.requests import Request, Scored
+    from pytest_maxrandom.models.hf.requests import Likelihoods, Request
 
 DISTRIBUTED = pytest.mark.parametrize("arguments", [(), ("-n", "2")], ids=["alone", "xdist"])
 
@@ -135,7 +135,7 @@ def test_what_is_computed_afresh_is_computed_once(
     scored: list[int] = []
     score = CausalModel.score
 
-    def counted(model: CausalModel, requests: Sequence[Request]) -> Scored:
+    def counted(model: CausalModel, requests: Sequence[Request]) -> Likelihoods:
         scored.append(len(requests))
         return score(model, requests)
 

@@ -10,7 +10,7 @@ from pytest_maxrandom.errors import PromptTooLong
 from pytest_maxrandom.host.resources import peak_memory
 from pytest_maxrandom.models.base import Answer, Reply
 from pytest_maxrandom.models.hf import arithmetic, trie
-from pytest_maxrandom.models.hf.requests import Scored, encode
+from pytest_maxrandom.models.hf.requests import Likelihoods, encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -157,7 +157,7 @@ class CausalModel:
                 )
         return rows
 
-    def score(self, requests: Sequence[Request]) -> Scored:
+    def score(self, requests: Sequence[Request]) -> Likelihoods:
         """Return the log-likelihood of each request's span, in nats.
 
         Texts that are too long for what is known of the engine go the plain way.
@@ -168,7 +168,7 @@ class CausalModel:
             If the model returns something that is not a number, or memory does not hold one text.
         """
         if not requests:
-            return Scored((), 0, 0)
+            return Likelihoods((), 0, 0)
         longest = max(len(request.ids) for request in requests)
         reach = self._choice.reach(longest, self.context_length)
         near = [i for i, request in enumerate(requests) if not reach or len(request.ids) <= reach]
@@ -184,7 +184,7 @@ class CausalModel:
                 forwarded += sums.forwarded
                 for index, value in zip(indices, sums.values, strict=True):
                     values[index] = value
-        return Scored(tuple(values), forwarded, planned.nodes)
+        return Likelihoods(tuple(values), forwarded, planned.nodes)
 
     def _tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         # A text that is too long is refused by name, so the tokenizer need not warn of it.

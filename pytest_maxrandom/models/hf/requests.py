@@ -33,7 +33,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class Likelihoods:
     """What a model says of requests, in their order, and what it cost.
 
     Attributes

@@ -103,7 +103,7 @@ class InteractionPlan:
     @cached_property
     def natural(self) -> list[Job]:
         """The prompts with their examples as they are."""
-        return jobs_of(self.asked.work, self.scoring)
+        return jobs_of(self.asked.pairs, self.scoring)
 
     @cached_property
     def moved(self) -> list[Job]:
@@ -149,7 +149,7 @@ class InteractionPlan:
         """Return the prompts with other presentations of their examples, the same ones for all."""
         shown = [
             (prompt, [one for example in examples for one in presentations.get(example.id, ())])
-            for prompt, examples in self.asked.work
+            for prompt, examples in self.asked.pairs
         ]
         return jobs_of(shown, self.scoring)
 

@@ -29,7 +29,7 @@ from pytest_maxrandom.tasks.task import Example, Layout, Task
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_maxrandom.models.hf.requests import Request, Scored
+    from pytest_maxrandom.models.hf.requests import Likelihoods, Request
 
 CHOICES = [("apple", "stone"), ("Yes", "No", "True"), (" river", " dog, lazy fox", " é", "12")]
 EXAMPLES = tuple(
@@ -48,7 +48,7 @@ class Counting(CausalModel):
 
     log: Path
 
-    def score(self, requests: Sequence[Request]) -> Scored:
+    def score(self, requests: Sequence[Request]) -> Likelihoods:
         """Score and tell."""
         with self.log.open("a") as file:
             file.write("called\n")

@@ -21,7 +21,7 @@ from pytest_maxrandom.tasks.task import Example, Layout, Task
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_maxrandom.models.hf.requests import Request, Scored
+    from pytest_maxrandom.models.hf.requests import Likelihoods, Request
     from pytest_maxrandom.prompts.prompt import Prompt
     from pytest_maxrandom.suite.spec import Scoring
 
@@ -343,7 +343,7 @@ def test_no_call_of_the_model_grows_with_the_number_of_examples() -> None:
     sizes = []
 
     class Counting(CausalModel):
-        def score(self, requests: Sequence[Request]) -> Scored:
+        def score(self, requests: Sequence[Request]) -> Likelihoods:
             sizes.append(len(requests))
             return super().score(requests)
 
