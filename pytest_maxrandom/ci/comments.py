@@ -86,8 +86,8 @@ class Forge(ABC):
         Of the forge's interface.
     place : str
         Names the pull request for a person: ``pull request 7 of owner/name``.
-    path : str
-        Of its comments.
+    path, path_of_one : str
+        Of its comments, and of one, which its number follows.
     login : str, optional
         Whose token it is, where the user says it.
     """
@@ -96,11 +96,16 @@ class Forge(ABC):
     """What the forge calls them."""
     query: ClassVar[str] = "per_page=100"
     update_method: ClassVar[str]
+    needs: ClassVar[str]
+    """What a token that may not write lacks."""
 
-    def __init__(self, client: Client, place: str, path: str, login: str | None) -> None:
+    def __init__(
+        self, client: Client, place: str, path: str, path_of_one: str, login: str | None
+    ) -> None:
         self.client = client
         self.place = place
-        self.path = path
+        self._path = path
+        self._path_of_one = path_of_one
         self._login = login
 
     def login(self) -> Login:
@@ -109,20 +114,21 @@ class Forge(ABC):
 
     def comments(self) -> Iterator[Comment]:
         """Return the comments of all pages."""
-        path = f"{self.path}?{self.query}"
+        path = f"{self._path}?{self.query}"
         found = self.client.items(path, lambda answer: self.refused(answer, f"read {self.noun}"))
         return map(self.comment, found)
 
     def create(self, body: str) -> Comment:
         """Write a new comment; raises UnsureError where it may have been written."""
-        answer = self.client.send("POST", self.path, {"body": body}, repeatable=False)
+        answer = self.client.send("POST", self._path, {"body": body}, repeatable=False)
         if answer.status != 201:
             raise self.refused(answer, f"write {self.noun}")
         return self.comment(answer.content)
 
     def update(self, comment: Comment, body: str) -> Comment | None:
         """Write a comment anew; None if it is no more."""
-        answer = self.client.send(self.update_method, self.path_of(comment), {"body": body})
+        path = f"{self._path_of_one}/{comment.id}"
+        answer = self.client.send(self.update_method, path, {"body": body})
         if answer.status in (404, 410):
             return None
         if answer.status != 200:
@@ -131,12 +137,12 @@ class Forge(ABC):
 
     def refused(self, answer: Answer, doing: str) -> ForgeError:
         """Return the error for a request that was refused."""
-        why = self.way_out(answer)
-        if answer.status == 404:
-            why = "; there is none, or the token may not see it"
+        why = {403: f"; {self.needs}", 404: "; there is none, or the token may not see it"}
+        if answer.status == 403 and "locked" in answer.said:
+            why[403] = "; its conversation is locked: unlock it"
         return ForgeError(
             f"{self.client.host} refuses to {doing} on {self.place}: {answer.status}"
-            f"{answer.message}{why}"
+            f"{answer.message}{why.get(answer.status, '')}"
         )
 
     @abstractmethod
@@ -146,14 +152,6 @@ class Forge(ABC):
     @abstractmethod
     def comment(self, content: Any) -> Comment:
         """Read a comment in an answer."""
-
-    @abstractmethod
-    def path_of(self, comment: Comment) -> str:
-        """Return the path at which a comment is updated."""
-
-    @abstractmethod
-    def way_out(self, answer: Answer) -> str:
-        """Say what to do about a refusal, after a semicolon; empty if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)

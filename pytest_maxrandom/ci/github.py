@@ -126,14 +126,17 @@ class GitHub(Forge):
     """
 
     update_method = "PATCH"
+    needs = (
+        "give the job 'permissions: pull-requests: write', and comment on pull requests of forks, "
+        "whose jobs never get it, from a workflow_run workflow"
+    )
 
     def __init__(
         self, client: Client, repository: str, number: int, login: str | None, *, in_actions: bool
     ) -> None:
-        self._issues = f"/repos/{repository}/issues"
         self._in_actions = in_actions
-        place = f"pull request {number} of {repository}"
-        super().__init__(client, place, f"{self._issues}/{number}/comments", login)
+        place, issues = f"pull request {number} of {repository}", f"/repos/{repository}/issues"
+        super().__init__(client, place, f"{issues}/{number}/comments", f"{issues}/comments", login)
 
     def asked_login(self) -> Login:
         """Ask whose token it is.
@@ -161,21 +164,6 @@ class GitHub(Forge):
             login=value(content.get("user") or {"login": "ghost"}, "login", str),
             body=str(content.get("body") or ""),
             url=value(content, "html_url", str),
-        )
-
-    def path_of(self, comment: Comment) -> str:
-        """Return the path of a comment."""
-        return f"{self._issues}/comments/{comment.id}"
-
-    def way_out(self, answer: Answer) -> str:
-        """Say what the job, or the conversation, needs."""
-        if answer.status != 403:
-            return ""
-        if "locked" in answer.said:
-            return "; its conversation is locked: unlock it"
-        return (
-            "; give the job 'permissions: pull-requests: write', and comment on pull requests of "
-            "forks, whose jobs never get it, from a workflow_run workflow"
         )
 
     def _viewer(self) -> str | None:

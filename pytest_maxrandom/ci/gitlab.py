@@ -11,7 +11,7 @@ from pytest_maxrandom.ci.http import value, whole_number
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_maxrandom.ci.http import Answer, Client
+    from pytest_maxrandom.ci.http import Client
 
 
 def headers(token: str) -> dict[str, str]:
@@ -46,12 +46,13 @@ class GitLab(Forge):
     noun = "notes"
     query = "per_page=100&sort=asc&order_by=created_at"
     update_method = "PUT"
+    needs = "GITLAB_TOKEN needs the scope 'api' and the role Reporter or higher"
 
     def __init__(
         self, client: Client, project: str, number: int, login: str | None, page: str | None
     ) -> None:
         path = f"/projects/{quote(project, safe='')}/merge_requests/{number}/notes"
-        super().__init__(client, f"merge request {number} of {project}", path, login)
+        super().__init__(client, f"merge request {number} of {project}", path, path, login)
         self._page = f"{page}/-/merge_requests/{number}" if page else self.place
 
     def asked_login(self) -> Login:
@@ -70,13 +71,3 @@ class GitLab(Forge):
             body=str(content.get("body") or ""),
             url=f"{self._page}#note_{number}",
         )
-
-    def path_of(self, comment: Comment) -> str:
-        """Return the path of a note."""
-        return f"{self.path}/{comment.id}"
-
-    def way_out(self, answer: Answer) -> str:
-        """Name what the token needs."""
-        if answer.status != 403:
-            return ""
-        return "; GITLAB_TOKEN needs the scope 'api' and the role Reporter or higher"
