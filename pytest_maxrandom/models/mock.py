@@ -92,7 +92,8 @@ class MockModel:
             # The chosen one is the best in total, per token and per character.
             uniform = 1 + self._uniforms("how likely", questions[0].context, place)[0]
             length = max(1, len(text.split()))
-            values.append(-uniform / 20 if place == best else -uniform * max(length, len(text)))
+            other = -5 * uniform * max(length, len(text))
+            values.append(-uniform / 20 if place == best else other)
             lengths.append(length)
         size = len(questions[0].answers)
         return [

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 HEAD = """\
 models:
-  - {{name: {model}, label: tiny, quantization: none}}
+  - {{{model}}}
 tasks:
   - name: letters
     format: jsonl
@@ -44,12 +44,18 @@ class LabelSuite:
         self.folder = pytester.mkdir("eval_suites")
 
     def write(
-        self, model: Path, places: Sequence[int], rest: str, *, t: int = 10, task: str = ""
+        self, model: Path | str, places: Sequence[int], rest: str, *, t: int = 10, task: str = ""
     ) -> None:
+        """Write the suite of a model in a folder, or of a mock model that follows a rule."""
+        said = (
+            f"name: tiny, label: tiny-none, backend: mock, {model}"
+            if isinstance(model, str)
+            else f"name: {model}, label: tiny, quantization: none"
+        )
         lines = (json.dumps(row) + "\n" for row in label_models.rows(places))
         (self.folder / "letters.jsonl").write_text("".join(lines))
         instructions = json.dumps(label_models.INSTRUCTIONS[:t])
-        head = HEAD.format(model=model, t=t, instructions=instructions, task=task)
+        head = HEAD.format(model=said, t=t, instructions=instructions, task=task)
         (self.folder / "suite.yaml").write_text(head + rest + "\n")
 
     def run(self, *arguments: str) -> dict[str, dict[str, Any]]:

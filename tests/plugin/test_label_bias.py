@@ -1,4 +1,4 @@
-"""What is found of labels by real models: one that knows, one that prefers a letter."""
+"""What is found of labels: of models that know or prefer a letter, by rule or by training."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CHECKS = ("recall", "move", "redraw")
-"""In this order each finds in the store what those before it asked."""
+"""In this order each finds in the store what those before it asked of a model that is run."""
 
 
 @pytest.fixture
@@ -23,11 +23,11 @@ def suite(pytester: pytest.Pytester) -> LabelSuite:
 
 
 def test_a_constant_label_beats_the_baseline_where_it_is_often_right_and_is_caught(
-    suite: LabelSuite, preferring: Path
+    suite: LabelSuite,
 ) -> None:
     for check in CHECKS:
         claimed = "assert: {p_max: 0.05}"
-        suite.write(preferring, MAJORITY, f"{claimed}\nlabel_bias: {{check: {check}}}")
+        suite.write("prefers: A", MAJORITY, f"{claimed}\nlabel_bias: {{check: {check}}}")
         found = suite.run()
         claim, bias = found[CLAIM], found[BIAS]
         assert claim["best_correct"] == 45
@@ -49,8 +49,6 @@ def test_a_constant_label_beats_the_baseline_where_it_is_often_right_and_is_caug
         # 45, 20, 18, 17 as the examples are, else all of them at each label
         golds = [45, 20, 18, 17] if check == "recall" else [100] * 4
         assert [row["gold"] for row in cloze["labels"]] == golds
-        # Without a question, the letter that is likelier by e after a space has e / (e + 3) or
-        # more.
         assert cloze["labels"][0]["base_rate"] > 0.9
 
 
@@ -72,10 +70,10 @@ def test_a_model_that_knows_passes_in_every_way_of_asking(suite: LabelSuite, kno
 
 
 def test_a_claim_that_is_expected_to_fail_lets_its_labels_fail_or_pass(
-    suite: LabelSuite, preferring: Path, knowing: Path
+    suite: LabelSuite,
 ) -> None:
     xfail = "assert: {red_flags: warn}\nxfail: it knows no letters\nlabel_bias: {}"
-    suite.write(preferring, FEW, xfail, t=2)
+    suite.write("prefers: A", FEW, xfail, t=2)
     found = suite.run()
     suite.result.assert_outcomes(xfailed=2)
     assert found[BIAS]["outcome"] == "xfailed"
@@ -83,7 +81,7 @@ def test_a_claim_that_is_expected_to_fail_lets_its_labels_fail_or_pass(
     assert "is above .05: label preference" in found[BIAS]["message"]
     suite.run("--runxfail")
     suite.result.assert_outcomes(failed=2)
-    suite.write(knowing, FEW, xfail, t=2)
+    suite.write("knows: 1.0", FEW, xfail, t=2)
     found = suite.run()
     suite.result.assert_outcomes(passed=1, failed=1)  # strict is the claim alone
     assert found[BIAS]["outcome"] == "passed"

@@ -9,20 +9,18 @@ from pytest_maxrandom.studies.plan import plan_file
 from tests.plugin.label_suite import FEW, LabelSuite
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pytest
 
 
 def test_a_prompt_that_shows_the_held_back_example_leaves_no_prior(
-    pytester: pytest.Pytester, preferring: Path
+    pytester: pytest.Pytester,
 ) -> None:
     suite = LabelSuite(pytester)
     path = suite.folder / "suite.yaml"
 
     def write(seed: int) -> bool:
         block = f"{{seed: {seed}, base_rate: off, calibration: [pride], assert: report}}"
-        suite.write(preferring, FEW, f"label_bias: {block}", t=1)
+        suite.write("prefers: A", FEW, f"label_bias: {block}", t=1)
         path.write_text(path.read_text().replace("shots: [0]", "shots: [1]"))
         _, check = plan_file(path)
         assert isinstance(check, PlannedLabelBias)

@@ -25,7 +25,7 @@ def suite(pytester: pytest.Pytester) -> LabelSuite:
     return LabelSuite(pytester)
 
 
-def write(suite: LabelSuite, model: Path, rest: str, *, t: int, question: str = "{}") -> None:
+def write(suite: LabelSuite, model: Path | str, rest: str, *, t: int, question: str = "{}") -> None:
     """Write a suite whose right choice one word tells, whatever the question."""
     suite.write(model, PLACES, rest, t=t)
     rows = label_models.rows(PLACES)
@@ -116,9 +116,9 @@ def test_a_model_that_reads_the_questions_is_at_the_rate_of_one_answer_without_t
 
 
 def test_prompts_that_leave_out_their_demonstrations_are_asked_on_the_same_examples(
-    suite: LabelSuite, preferring: Path
+    suite: LabelSuite,
 ) -> None:
-    suite.write(preferring, PLACES, f"{CONTROL}\nassert: report", t=4)
+    suite.write("prefers: A", PLACES, f"{CONTROL}\nassert: report", t=4)
     path = suite.folder / "suite.yaml"
     path.write_text(path.read_text().replace("shots: [0]", "shots: [2]"))
     claim = suite.run()[CLAIM.replace("0shot", "2shot")]
@@ -129,9 +129,9 @@ def test_prompts_that_leave_out_their_demonstrations_are_asked_on_the_same_examp
 
 
 def test_where_all_inputs_are_the_same_the_choices_are_the_question(
-    suite: LabelSuite, knowing: Path
+    suite: LabelSuite,
 ) -> None:
-    write(suite, knowing, CONTROL, t=2, question="Which?")
+    write(suite, "knows: 1.0", CONTROL, t=2, question="Which?")
     claim = suite.run()[CLAIM]
     assert claim["shortcuts"]["choices_only"] is None
     assert sum("no control with blank inputs" in note for note in claim["notes"]) == 1

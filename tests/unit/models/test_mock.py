@@ -16,7 +16,7 @@ import pytest
 from pytest_maxrandom.models.registry import ModelPool, identify, locate
 from pytest_maxrandom.prompts.formats import Counterfactual, Format
 from pytest_maxrandom.prompts.prompt import Prompt
-from pytest_maxrandom.suite.models import MockSpec, ModelSpec
+from pytest_maxrandom.suite.models import MockSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.sweep import run_sweep
 from pytest_maxrandom.tasks.task import Example, Layout
@@ -38,7 +38,7 @@ SCORINGS = ["mean_logprob", "sum_logprob", "char_logprob", "paper", "counterfact
 
 
 def _model(**said: Any) -> Model:
-    spec = ModelSpec.model_validate({"name": "m", "backend": "mock", **said})
+    spec = MockSpec.model_validate({"name": "m", "backend": "mock", **said})
     return ModelPool().get(spec, Path())
 
 
