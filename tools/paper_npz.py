@@ -2,7 +2,7 @@
 
 ``python tools/paper_npz.py RESULTS OUT`` reads all files ``MODEL_TASK_SHOTS-shot.csv`` (or
 ``.csv.gz``) below the folder RESULTS, and writes ``correct_MODEL.npz`` for each model into the
-folder OUT. What the arrays are is said in :mod:`pytest_maxrandom.recorded.arrays.npz`.
+folder OUT. What the arrays are is said in :mod:`pytest_maxrandom.recorded.npz`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 ===============  ===================================================================
 ``sources``      where a suite says that results are; a reader for each format
-``arrays``       NumPy archives of answers, or of which were right
+``npz``          NumPy archives of answers, or of which were right
 ``tables``       CSV, JSONL and Parquet: one row for each answer, or for each published maximum
 ``logs``         logs of lm-evaluation-harness and of Inspect
 ``lines``        what a line of a predictions file holds

@@ -18,7 +18,7 @@ def read(path: Path) -> list[Answers]:
     Parameters
     ----------
     path : Path
-        An ``.npz`` archive (see `pytest_maxrandom.recorded.arrays.npz`), or a ``.jsonl`` file that
+        An ``.npz`` archive (see `pytest_maxrandom.recorded.npz`), or a ``.jsonl`` file that
         ``pytest --maxrandom-predictions`` wrote.
 
     Raises
@@ -28,7 +28,7 @@ def read(path: Path) -> list[Answers]:
     """
     match path.suffix.lower():
         case ".npz":
-            from pytest_maxrandom.recorded.arrays.npz import read_npz
+            from pytest_maxrandom.recorded.npz import read_npz
 
             return read_npz(path)
         case ".jsonl":

@@ -81,7 +81,7 @@ def read_results(spec: ResultsSpec, path: Path, meant: Meant) -> list[Results]:
     """
     match spec:
         case NpzResults():
-            from pytest_maxrandom.recorded.arrays.npz import read_npz
+            from pytest_maxrandom.recorded.npz import read_npz
 
             return _whole(read_npz(path), spec)
         case PredictionsResults():

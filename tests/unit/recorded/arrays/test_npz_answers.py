@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.recorded.arrays.npz import read_npz
+from pytest_maxrandom.recorded.npz import read_npz
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,1 +1,0 @@
-"""NumPy archives of answers, or of which were right."""
