@@ -5,7 +5,6 @@
 ``npz``          NumPy archives of answers, or of which were right
 ``tables``       CSV, JSONL and Parquet: one row for each answer, or for each published maximum
 ``logs``         logs of lm-evaluation-harness and of Inspect
-``lines``        what a line of a predictions file holds
 ``predictions``  files that ``--maxrandom-predictions`` wrote
 ``read``         a file of a kind that tells which prompt was right, by its ending
 ``arms``         right answers of several arms, counted by task and replicate (no sweeps)

@@ -1,6 +1,6 @@
 """The predictions file: one line of JSON for each prompt of each claim.
 
-`pytest_maxrandom.recorded.lines` says what a line holds.
+`pytest_maxrandom.recorded.predictions` says what a line holds.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 import shutil
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.recorded.lines import VERSION, AnswerLine, PromptLine
+from pytest_maxrandom.recorded.predictions import VERSION, AnswerLine, PromptLine
 from pytest_maxrandom.sweeps.labels import label
 
 if TYPE_CHECKING:

@@ -139,9 +139,9 @@ def test_empty_lines_and_unknown_keys_are_passed_over(path: Path) -> None:
             {"examples": [answer("a", 2, [0])]},
             "example 'a': 'chosen' is 2, expected an index below",
         ),
-        ({"examples": [answer("a", 0, [])]}, r"'right' is \[\], expected indices below 2"),
-        ({"examples": [answer("a", 0, [2])]}, r"'right' is \[2\], expected indices below 2"),
-        ({"examples": [answer("a", 0, [0, 0])]}, r"'right' is \[0, 0\], expected each index once"),
+        ({"examples": [answer("a", 0, [])]}, r"'right' is \[\], expected different indices below"),
+        ({"examples": [answer("a", 0, [2])]}, r"'right' is \[2\], expected different indices be"),
+        ({"examples": [answer("a", 0, [0, 0])]}, r"'right' is \[0, 0\], expected different indi"),
         (
             {"examples": [answer("a", 0, [0]) | {"tokens": [1]}]},
             "example 'a': 'tokens' has 1 values, expected 2",
@@ -150,15 +150,15 @@ def test_empty_lines_and_unknown_keys_are_passed_over(path: Path) -> None:
         ({"scoring": "sum_logprob"}, "'scoring' is 'sum_logprob', but 'mean_logprob' in line 1"),
         (
             {"examples": [answer("a", 0, [0]) | {"labels": ["Yes"]}]},
-            r"example 'a': 'labels' is \['Yes'\], expected 2 different ones",
+            r"example 'a': 'labels' is \['Yes'\], expected 2 different texts",
         ),
         (
             {"examples": [answer("a", 0, [0]) | {"labels": ["Yes", "Yes"]}]},
-            "expected 2 different ones; keep the lines",
+            "expected 2 different texts, or each place below 2; keep the lines",
         ),
         (
             {"examples": [answer("a", 0, [0]) | {"labels": [0, 2]}]},
-            r"'labels' is \[0, 2\], expected each place below 2",
+            r"'labels' is \[0, 2\], expected 2 different texts, or each place below 2",
         ),
         (
             {"examples": [answer("a", 0, [0]) | {"labels": ["Yes", "No"]}]},
@@ -170,7 +170,7 @@ def test_empty_lines_and_unknown_keys_are_passed_over(path: Path) -> None:
         ),
         (
             {"examples": [answer("a", 0, [1])]},
-            r"example 'a' has the right choices \[1\] of 2, but \[0\] of 2 in an earlier line",
+            r"example 'a' has the right choices \[1\] of 2, but the right choices \[0\] of 2 in ",
         ),
     ],
 )
