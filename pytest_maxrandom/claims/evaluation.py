@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.assessment import assess
-from pytest_maxrandom.claims.blank import blanked, no_control_reason
 from pytest_maxrandom.claims.held_out import confirm, held_out
 from pytest_maxrandom.claims.others import other_models
 from pytest_maxrandom.claims.tries import (
@@ -19,9 +18,11 @@ from pytest_maxrandom.claims.tries import (
     without_siblings,
 )
 from pytest_maxrandom.errors import ModelError, SweepError
+from pytest_maxrandom.flags.compare import blanked
 from pytest_maxrandom.ledger import FOLDER
 from pytest_maxrandom.ledger.left_behind import left_behind
 from pytest_maxrandom.notation import count
+from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.sweep import Cache, is_stored, run_sweep
 
@@ -139,8 +140,8 @@ class Evaluation:
         claim, task = self._judge(sweep, record, progress)
         record.tries = self._look(record, claim, task)
         assert record.t is not None
-        record.notes += self._ledger.notes(self._subject)
-        record.notes += explained(planned, self._run, self._ledger, self._subject, record.t)
+        note(record, *self._ledger.notes(self._subject))
+        note(record, *explained(planned, self._run, self._ledger, self._subject, record.t))
         if record.passed and planned.cell.test:
             self._test(sweep, record, progress)
         return sweep.predictions
@@ -233,8 +234,8 @@ class Evaluation:
         suite = self._planned.suite
         if "choices_only" not in suite.shortcuts:
             return None
-        if reason := no_control_reason(best.examples):
-            record.notes.append(reason)
+        if len({example.input for example in best.examples}) == 1:
+            note(record, Remark("no_blank_control"))
             return None
         try:
             jobs = jobs_of([(best.prompt, blanked(best.examples))], suite.scoring)
@@ -294,7 +295,7 @@ class Evaluation:
             record.test = self._open(best, progress)
             closed = "the opening of the test set could not be written into the ledger"
             if record.test is None:
-                record.notes.append(f"The test set was not opened, because {closed}.")
+                note(record, Remark("test_not_opened"))
         if self._planned.claim.test_p is not None:
             confirm(record, self._planned.claim.test_p, closed)
 

@@ -13,7 +13,7 @@ from pytest_maxrandom.ledger import FOLDER, SetLedger, Subject
 from pytest_maxrandom.ledger.history import COUNTED, ClaimedSet
 from pytest_maxrandom.models.registry import identify, locate, model_key
 from pytest_maxrandom.notation import count
-from pytest_maxrandom.record import Tries
+from pytest_maxrandom.record import Remark, Tries
 from pytest_maxrandom.stats.looks import spent
 
 if TYPE_CHECKING:
@@ -158,32 +158,24 @@ def without_siblings(planned: PlannedClaim, run: Iterable[PlannedClaim]) -> list
 
 def explained(
     planned: PlannedClaim, run: Iterable[PlannedClaim], ledger: SetLedger, subject: Subject, t: int
-) -> list[str]:
+) -> list[Remark]:
     """Say why t is not the number of prompts that are asked for, where the ledger does not."""
     notes = []
     known = {*ledger.tries(subject), *own_tries(planned, subject)}
     for other, tries in _tries_of_others(planned, run, ledger, subject_of):
         if _claim_key(other) == _claim_key(planned) and (new := tries - known):
             common = ledger.shared_with(other.cell.prompt_set.validation)
-            notes.append(
-                f"{count(len(new))} of the prompts that t counts are those of {other.name} in this "
-                f"run, whose validation set shares {common} examples with this one."
-            )
+            values = {"prompts": len(new), "claim": other.name, "examples": common}
+            notes.append(Remark("tries_of_another_claim", values))
             known |= new
     budget = planned.suite.prompts.budget
     if budget is None:
         return notes
     if t > budget:
-        notes.append(
-            f"The budget of {count(budget)} prompts is overrun: t counts the {count(t)} that were "
-            "evaluated."
-        )
+        notes.append(Remark("budget_overrun", {"budget": budget, "t": t}))
     before = [of_look for of_look in ledger.looked_at(subject).values() if of_look < budget]
     if before and t == budget:
-        notes.append(
-            f"The budget of {count(budget)} prompts was not declared in advance: an earlier look "
-            f"at this claim counted t = {count(max(before))}, and the budget is more since then."
-        )
+        notes.append(Remark("budget_raised", {"budget": budget, "t": max(before)}))
     return notes
 
 

@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, get_args
 
 from pytest_maxrandom.prompts.formats import shown_order
-from pytest_maxrandom.record.shortcuts import HeuristicName, Measure, Shortcuts
+from pytest_maxrandom.record.claim import HeuristicName, Measure, Shortcuts
 from pytest_maxrandom.stats.signflip import sign_flip
 
 if TYPE_CHECKING:
@@ -85,6 +85,15 @@ class Compared:
             choices_only=None if self.choices_only is None else float(self.choices_only),
             choices_only_p=self.choices_only_p,
         )
+
+
+def blanked(examples: Sequence[Example]) -> list[Example]:
+    """Return the examples without their questions: what is right then is right by the choices.
+
+    Demonstrations, instruction, the words around question and answer, the choices and their order
+    stay.
+    """
+    return [replace(example, input="") for example in examples]
 
 
 def beside_shortcuts(

@@ -10,7 +10,7 @@ from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.verdict import Claim, judge
 from pytest_maxrandom.errors import ClaimFailed
 from pytest_maxrandom.hooks.run import BY_HAND, RECORDS
-from pytest_maxrandom.record import ClaimRecord
+from pytest_maxrandom.record import ClaimRecord, Remark, note
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.chances import chance_groups, whole_number
 
@@ -19,12 +19,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.verdict import Verdict
     from pytest_maxrandom.stats.chances import Chance
-
-
-_UNTESTED = (
-    "There is no permutation p, because only counts were given. So a preferred label cannot be "
-    "told from knowledge."
-)
 
 
 class HandWrittenClaims:
@@ -87,7 +81,7 @@ class HandWrittenClaims:
             record.message = str(error)
             raise
         verdict.write_into(record)
-        record.notes.append(_UNTESTED)
+        note(record, Remark("counts_only"))
         word(record)
         if record.message:
             raise ClaimFailed(record.message)

@@ -52,6 +52,10 @@ def attach(item: pytest.Item, report: pytest.TestReport) -> None:
     """Let the item's records travel with its report, as plain dictionaries."""
     decisive = report.when == "call" or not report.passed
     if decisive and RECORDS in item.stash:
+        from pytest_maxrandom.reports.wording import word_remarks
+
+        for record in item.stash[RECORDS]:
+            word_remarks(record)
         kinds = {kind: name for name, kind in _LISTS.items()}
         vars(report)["maxrandom"] = [
             (kinds[type(record)], dataclasses.asdict(record)) for record in item.stash[RECORDS]

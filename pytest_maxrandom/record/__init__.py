@@ -4,16 +4,26 @@ A record is made where its item ran (perhaps in a worker process), travels as a 
 rendered by :mod:`pytest_maxrandom.reports`. A number that was not computed is None.
 """
 
-from pytest_maxrandom.record.arithmetic import Arithmetic
+from pytest_maxrandom.record.base import (
+    Adjustment,
+    Arithmetic,
+    Outcome,
+    Remark,
+    Standing,
+    note,
+)
 from pytest_maxrandom.record.claim import (
     BestPrompt,
     ClaimRecord,
     Engine,
     HeldOut,
+    HeuristicName,
     NewQuestions,
     PromptCount,
     Published,
     Recorded,
+    ShortcutControl,
+    Shortcuts,
     Tries,
     ValidationSet,
 )
@@ -37,8 +47,6 @@ from pytest_maxrandom.record.label_bias import (
 )
 from pytest_maxrandom.record.red_flags import RedFlag, RedFlagKind, Severity
 from pytest_maxrandom.record.run import SCHEMA_VERSION, UNREADABLE, RunRecord, arithmetics
-from pytest_maxrandom.record.shortcuts import HeuristicName, ShortcutControl, Shortcuts
-from pytest_maxrandom.record.words import Adjustment, Outcome, Standing
 from pytest_maxrandom.stats.labels import LabelFinding
 
 __all__ = [
@@ -71,6 +79,7 @@ __all__ = [
     "Recorded",
     "RedFlag",
     "RedFlagKind",
+    "Remark",
     "Replicate",
     "ReplicatesRecord",
     "RunRecord",
@@ -81,4 +90,5 @@ __all__ = [
     "Tries",
     "ValidationSet",
     "arithmetics",
+    "note",
 ]

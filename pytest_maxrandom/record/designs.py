@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_maxrandom.record.arithmetic import Arithmetic
-from pytest_maxrandom.record.words import Outcome, Standing
+from pytest_maxrandom.record.base import Arithmetic, Outcome, Remark, Standing
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record.claim import Engine
@@ -26,6 +25,8 @@ class DesignRecord:
     xfail: str | None = None
     message: str | None = None
     notes: list[str] = field(default_factory=list)
+    remarks: dict[int, Remark] = field(default_factory=dict)
+    """Kind and values of those notes that have them, by their place from 0."""
     warnings: list[str] = field(default_factory=list)
     arithmetics: list[Arithmetic] = field(default_factory=list)
     """What computed the numbers of all the sweeps that it is about, each once."""

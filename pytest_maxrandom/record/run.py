@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.record.base import Adjustment
 from pytest_maxrandom.record.claim import ClaimRecord
 from pytest_maxrandom.record.designs import (
     ComparisonRecord,
@@ -13,10 +14,9 @@ from pytest_maxrandom.record.designs import (
     ReplicatesRecord,
 )
 from pytest_maxrandom.record.label_bias import LabelBiasRecord
-from pytest_maxrandom.record.words import Adjustment
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.record.arithmetic import Arithmetic
+    from pytest_maxrandom.record.base import Arithmetic
 
 SCHEMA_VERSION = 1
 UNREADABLE = "its record cannot be read"

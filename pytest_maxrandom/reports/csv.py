@@ -73,6 +73,7 @@ _LONG = frozenset(
         "runs",
         "prompts",
         "by_replicate",
+        "remarks",
         "interactions",
         "labels",
         "calibrated",

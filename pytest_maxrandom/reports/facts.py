@@ -8,7 +8,6 @@ from pytest_maxrandom.notation import count
 from pytest_maxrandom.reports import label_bias, origins, phrases
 from pytest_maxrandom.reports.published import published
 from pytest_maxrandom.reports.red_flags import set_by_suite
-from pytest_maxrandom.reports.shortcuts import shortcuts
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import ClaimRecord, RunRecord
@@ -27,7 +26,7 @@ def facts(claim: ClaimRecord, run: RunRecord) -> list[tuple[str, str]]:
         ("On new questions", phrases.new_questions(claim)),
         ("Adjusted for the number of claims", phrases.adjusted(claim, run)),
         ("Always the same answer", phrases.majority(claim)),
-        ("Without the question", shortcuts(claim)),
+        ("Without the question", phrases.shortcuts(claim)),
         ("Label bias", label_bias.of_claim(claim, run)),
         (f"n = {count(claim.n)}", origins.counted_n(claim)),
         ("Clusters", origins.clusters(claim)),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_maxrandom.record import HeuristicName, RedFlag
-    from pytest_maxrandom.record.shortcuts import Measure
+    from pytest_maxrandom.record.claim import Measure
 
     Stated = str | Mapping[str, int]
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import METRICS, P_VALUES, accuracy, count, equals, level, p_value
 from pytest_maxrandom.record import ClaimRecord
-from pytest_maxrandom.reports.failures import examples, levels_of, unmet
+from pytest_maxrandom.reports.flag_sentences import HEURISTICS, MEASURES
 from pytest_maxrandom.reports.origins import listed
 from pytest_maxrandom.reports.red_flags import described
+from pytest_maxrandom.reports.wording import examples, levels_of, unmet
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import RunRecord
@@ -233,6 +234,24 @@ def majority(claim: ClaimRecord) -> str:
     if claim.best_accuracy is not None and claim.majority_rate >= claim.best_accuracy:
         reached = f"; that of the best prompt, {accuracy(claim.best_accuracy)}, is not above it"
     return f"{rate}{beside}{reached}"
+
+
+def shortcuts(claim: ClaimRecord) -> str:
+    """Say what the best heuristic reaches, and the best prompt with blank inputs."""
+    found = claim.shortcuts
+    if found is None:
+        return ""
+    parts = [
+        f"{HEURISTICS[found.heuristic]}, the best of {len(found.heuristics)} heuristics, has "
+        f"{MEASURES[found.measure]} of {accuracy(found.heuristic_score)} (sign-flip p of the best "
+        f"prompt's {accuracy(found.best)} {equals(p_value(found.heuristic_p))})"
+    ]
+    if found.choices_only is not None:
+        parts.append(
+            f"with blank inputs the best prompt has {accuracy(found.choices_only)} (p "
+            f"{equals(p_value(found.choices_only_p))})"
+        )
+    return "; ".join(parts)
 
 
 def scored(claim: ClaimRecord) -> str:

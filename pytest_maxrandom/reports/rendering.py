@@ -35,7 +35,6 @@ from pytest_maxrandom.reports import (
     comparisons,
     design_changes,
     facts,
-    failures,
     label_bias,
     origins,
     phrases,
@@ -47,6 +46,7 @@ from pytest_maxrandom.reports import (
     summary,
     text,
     versions,
+    wording,
 )
 from pytest_maxrandom.reports.html import HTML
 from pytest_maxrandom.reports.latex import LATEX
@@ -81,7 +81,7 @@ _TOLD = (
     agreement,
     attention,
     facts,
-    failures,
+    wording,
     published,
     references,
     versions,

@@ -57,7 +57,7 @@ def _described(value: dict[str, Any], docstring: str | None) -> dict[str, Any]:
 def _docstrings() -> dict[tuple[str, str], str]:
     """Find the string below each attribute of the records, by class and attribute."""
     found = {}
-    modules = (record.claim, record.designs, record.red_flags, record.run, record.shortcuts)
+    modules = (record.base, record.claim, record.designs, record.red_flags, record.run)
     for node in chain.from_iterable(ast.parse(inspect.getsource(each)).body for each in modules):
         if not isinstance(node, ast.ClassDef):
             continue

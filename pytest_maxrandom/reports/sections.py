@@ -17,7 +17,6 @@ from pytest_maxrandom.reports import comparisons, label_bias, phrases, replicate
 from pytest_maxrandom.reports.agreement import STANDINGS
 from pytest_maxrandom.reports.changes import difference, score_difference
 from pytest_maxrandom.reports.design_changes import claimed_of, summarized
-from pytest_maxrandom.reports.failures import examples
 from pytest_maxrandom.reports.phrases import best_value
 from pytest_maxrandom.reports.published import changed
 from pytest_maxrandom.reports.red_flags import DOES
@@ -33,6 +32,7 @@ from pytest_maxrandom.reports.summary import (
 )
 from pytest_maxrandom.reports.tables import Column, Detail, Drawing, Mark, Name, Table, tabulate
 from pytest_maxrandom.reports.text import shorten
+from pytest_maxrandom.reports.wording import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -1,21 +1,248 @@
-"""Sentences of a record, made of its kinds and numbers: when it was judged, and when it is read."""
+"""Sentences of a record, made of its kinds and numbers: when it was judged, and when it is read.
+
+Of what has no kind and numbers, such as an error or an older note, the sentence that it has stays.
+"""
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.record import ClaimRecord, LabelBiasRecord
-from pytest_maxrandom.reports import failures, flag_sentences, label_finding
+from pytest_maxrandom.notation import (
+    BASELINES,
+    P_VALUES,
+    Unmet,
+    accuracy,
+    count,
+    equals,
+    level,
+    p_value,
+    signed,
+)
+from pytest_maxrandom.record import (
+    ClaimRecord,
+    ComparisonRecord,
+    ContaminationRecord,
+    LabelBiasRecord,
+    ReplicatesRecord,
+    Standing,
+)
+from pytest_maxrandom.reports import flag_sentences, label_finding, remarks
+from pytest_maxrandom.stats.multiplicity import above
 
 if TYPE_CHECKING:
     from pytest_maxrandom.reports.summary import Record
 
+_BOUNDS = ("p_max", "union_p", "permutation_p", "beats")
+_NOT_ABOVE: dict[str, tuple[Standing, ...]] = {
+    "max_random": ("between baselines", "at chance", "below standard"),
+    "standard": ("at chance", "below standard"),
+}
+_DEPENDS = "the permutation p depends on the answers, not on their number"
+
 
 def word(record: Record) -> None:
-    """Word a record anew; of what has no kind and numbers, the sentence that it has stays."""
+    """Word a record anew."""
+    word_remarks(record)
+    if isinstance(record, LabelBiasRecord):
+        record.sentence = label_finding.sentence(record)
+    record.message = failure(record)
+
+
+def word_remarks(record: Record) -> None:
+    """Word its notes and red flags; not why it fails, which may be an error."""
+    for place, remark in record.remarks.items():
+        if place < len(record.notes):
+            record.notes[place] = remarks.sentence(remark, record.notes[place])
     if isinstance(record, ClaimRecord):
         for flag in record.red_flags:
             flag.text = flag_sentences.sentence(flag)
-    if isinstance(record, LabelBiasRecord):
-        record.sentence = label_finding.sentence(record)
-    record.message = failures.failure(record)
+
+
+def failure(record: Record) -> str | None:
+    """Say why a record fails; the message that it has where no numbers tell."""
+    if record.passed is not False:
+        return record.message
+    try:
+        return _worded(record)
+    except (TypeError, ValueError, LookupError, ArithmeticError):
+        if record.message is None:
+            raise
+        return record.message
+
+
+def _worded(record: Record) -> str | None:
+    match record:
+        case ClaimRecord():
+            return _of_claim(record)
+        case ReplicatesRecord():
+            return _of_replicates(record)
+        case ComparisonRecord():
+            return _of_comparison(record)
+        case ContaminationRecord():
+            return _of_contamination(record)
+        case _:
+            return label_finding.failure(record)
+
+
+def levels_of(claim: ClaimRecord) -> dict[str, float]:
+    """Return the level of each p-value that the claim bounds."""
+    return {
+        key: value
+        for key, value in (claim.levels or claim.asserted).items()
+        if key in P_VALUES and isinstance(value, float) and value > 0
+    }
+
+
+def unmet(claim: ClaimRecord) -> list[Unmet]:
+    """List the parts of a claim that do not hold, the test set aside."""
+    found = []
+    for key, bound in levels_of(claim).items():
+        p: float | None = getattr(claim, key)
+        if p is not None and above(p, bound):
+            found.append(Unmet(key, p=p, level=bound))
+        elif p is None and key == "permutation_p":
+            found.append(Unmet(key))
+    baseline = claim.asserted.get("beats")
+    if baseline in BASELINES and claim.verdict in _NOT_ABOVE[baseline]:
+        found.append(Unmet("beats", baseline=baseline))
+    return found
+
+
+def examples(claim: ClaimRecord) -> int | None:
+    """Return how many examples the best prompt was scored on; n may be that of a publication."""
+    if not claim.n or not claim.best_correct or not claim.best_accuracy:
+        return claim.n
+    found = claim.best_correct / claim.best_accuracy
+    return round(found) if math.isfinite(found) else claim.n
+
+
+def _of_claim(claim: ClaimRecord) -> str | None:
+    if claim.best_correct is None or not claim.n:
+        return claim.message
+    parts = unmet(claim)
+    said = _shortfall(claim, parts) if parts else _missed(claim)
+    kinds = list(dict.fromkeys(flag.kind for flag in claim.failing_flags))
+    if kinds:
+        named = f"red flag{'s' if len(kinds) > 1 else ''}: {', '.join(kinds)}"
+        return f"{said or _result(claim)}; {named}"
+    return said or claim.message
+
+
+def _shortfall(claim: ClaimRecord, parts: list[Unmet]) -> str:
+    n, tried = examples(claim), "the only prompt (t = 1)"
+    if claim.t != 1:
+        tried = f"the best of t = {claim.t} prompts"
+    p_max = ""
+    if claim.p_max is not None:
+        bound = levels_of(claim).get("p_max")
+        p_max = f", p_max {p_value(claim.p_max, claim.log_p_max, bound)}"
+    return (
+        f"{_reached(claim)} with {tried}, n = {n}; chance {accuracy(claim.standard_baseline)}, "
+        f"best of {claim.t} random guessers {accuracy(claim.max_random_baseline)}{p_max}: "
+        f"{' and '.join(map(str, parts))}; {_way_out(claim)}"
+    )
+
+
+def _reached(claim: ClaimRecord) -> str:
+    right = f"{claim.best_correct}/{examples(claim)}"
+    if claim.metric == "accuracy":
+        return f"{right} = {accuracy(claim.best_accuracy)}"
+    return f"score {accuracy(claim.best_score)} ({right} right)"
+
+
+def _way_out(claim: ClaimRecord) -> str:
+    """Say what would have passed."""
+    bounds = [key for key in _BOUNDS if key in claim.asserted]
+    if bounds == ["permutation_p"]:
+        return _DEPENDS
+    n = examples(claim)
+    if claim.critical_count is not None:
+        least = f"{claim.critical_count}/{n}"
+    elif claim.critical_score is not None:
+        least = f"a score of {claim.critical_score:.4f}"
+    else:
+        return f"no {'count of n' if claim.metric == 'accuracy' else 'score with n'} = {n} can pass"
+    if "permutation_p" not in bounds:
+        return f"{least} would have passed"
+    names = [
+        BASELINES.get(str(claim.asserted[key]), key) if key == "beats" else P_VALUES[key]
+        for key in bounds
+        if key != "permutation_p"
+    ]
+    return f"{least} is needed for {' and '.join(names)}, {_DEPENDS}"
+
+
+def _missed(claim: ClaimRecord) -> str:
+    """Say that the test set does not confirm a claim; empty where it does, or was not asked."""
+    test, bound = claim.test, claim.asserted.get("test_p")
+    if test is None or test.p is None or not isinstance(bound, float) or not above(test.p, bound):
+        return ""
+    constant = ""
+    if test.majority_rate is not None:
+        constant = f" (always the same answer: {count(round(test.majority_rate * test.n))})"
+    opened = f", times {count(test.tests)} openings," if (test.tests or 1) > 1 else ""
+    return (
+        f"{count(test.correct)} of {count(test.n)} correct on the test set{constant}: "
+        f"p {equals(p_value(test.p, level=bound))}{opened} is above {level(bound)}"
+    )
+
+
+def _result(claim: ClaimRecord) -> str:
+    """Say the numbers of a claim that holds, which its red flags fail none the less."""
+    bounded = [
+        f"{P_VALUES[key]} {equals(p_value(getattr(claim, key), level=bound))}"
+        for key, bound in levels_of(claim).items()
+    ]
+    return ", ".join([_reached(claim), f"t = {claim.t}", *bounded])
+
+
+def _of_replicates(record: ReplicatesRecord) -> str | None:
+    share = record.asserted.get("in_replicates")
+    if not record.runs or share is None:
+        return record.message
+    held, total = sum(run.passed for run in record.runs), len(record.runs)
+    needed = math.ceil(Fraction(str(share)) * total)
+    return (
+        f"the claim holds in {held} of {total} replicates ({accuracy(held / total)}), and "
+        f"in_replicates asks for {float(share):g}, which is {needed}; a single draw contradicts "
+        f"the majority in {min(held, total - held)} of {total}"
+    )
+
+
+def _of_comparison(record: ComparisonRecord) -> str | None:
+    asked = "not_worse_than" if record.asserted.get("better") is None else "better"
+    margin = record.asserted.get(asked)
+    if record.assertion_p is None or record.difference is None or margin is None:
+        return record.message
+    prompts = f"t = {record.t} prompt{'s' if record.t != 1 else ''}"
+    many = f", {record.replicates} replicates" if record.replicates > 1 else ""
+    bound = float(record.asserted.get("level", 0.05))
+    if record.difference <= margin:
+        out = "the difference itself is not above that"
+    else:
+        out = "the difference is above that, but could be by chance; use more examples"
+    return (
+        f"{record.first} - {record.second} = {signed(record.difference)}, "
+        f"{record.confidence * 100:.4g} % interval {signed(record.low)} to {signed(record.high)}, "
+        f"n = {record.n}, {prompts}{many} ({accuracy(record.first_accuracy)} and "
+        f"{accuracy(record.second_accuracy)}): {asked} {margin:g} has p "
+        f"{p_value(record.assertion_p, level=bound)}, which is above {level(bound)}; {out}"
+    )
+
+
+def _of_contamination(record: ContaminationRecord) -> str | None:
+    at = f"at level {level(record.level)}"
+    of_boost, of_bias = p_value(record.boost_p), p_value(record.bias_p)
+    known = f"{record.extra} is {signed(record.boost)} above {record.base} (p {of_boost})"
+    beyond = f"{record.test} is {signed(record.bias)} above {record.extra} (p {of_bias})"
+    if record.finding == "inconclusive":
+        return (
+            f"inconclusive: {known}, so tuning on text of this kind shows no effect {at}, and "
+            f"nothing can be said of {record.test!r}; use more examples or replicates, or write "
+            "`allow_inconclusive: true`"
+        )
+    if record.finding == "tuned on the text":
+        return f"tuned on the text: {known}, and {beyond}, {at}"
+    return record.message

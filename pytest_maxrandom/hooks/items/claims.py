@@ -17,6 +17,7 @@ from pytest_maxrandom.hooks.items.means import means
 from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.hooks.progress import Progress
 from pytest_maxrandom.models.registry import model_key
+from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.reports.predictions import append
 from pytest_maxrandom.reports.red_flags import explained
 from pytest_maxrandom.reports.wording import word
@@ -133,6 +134,4 @@ class RecordedItem(ClaimItem):
         known = (each for each in collected(self.config) if isinstance(each, RecordedClaim))
         assess_recorded(self.planned.beside(known), self.record)
         if read_settings(self.config).predictions:
-            self.record.notes.append(
-                "The predictions file has none of these answers: they are in the recorded results."
-            )
+            note(self.record, Remark("predictions_are_recorded"))

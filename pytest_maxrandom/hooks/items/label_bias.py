@@ -12,6 +12,7 @@ from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps
 from pytest_maxrandom.hooks.items.means import means
 from pytest_maxrandom.hooks.progress import Progress
 from pytest_maxrandom.models.registry import model_key
+from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.studies.label_bias.evaluate import LabelBiasEvaluation
 
@@ -80,10 +81,7 @@ class SweptLabelBiasItem(LabelBiasItem):
         finally:
             self.record.warnings = self._claim.warnings
         if means(self.config).settings.predictions and self.record.engine is not None:
-            self.record.notes.append(
-                "The predictions file has the claim's own answers, and none of what was asked "
-                "beyond them."
-            )
+            note(self.record, Remark("predictions_are_the_claims"))
         self.conclude()
 
     def teardown(self) -> None:

@@ -11,6 +11,7 @@ from pytest_maxrandom.hooks.items.claims import SweepItem
 from pytest_maxrandom.hooks.items.means import means
 from pytest_maxrandom.hooks.progress import Progress
 from pytest_maxrandom.models.registry import model_key
+from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.studies.replicates import conclude, replicate
 
@@ -55,9 +56,7 @@ class ReplicatesItem(SuiteItem):
         conclude(self.record, runs, self.planned.in_replicates)
         word(self.record)
         if means(self.config).settings.predictions:
-            self.record.notes.append(
-                "The predictions file has the answers of the claim itself, and none of the others'."
-            )
+            note(self.record, Remark("predictions_are_the_first"))
         self.user_properties += [
             (name, getattr(self.record, name))
             for name in ("count", "share_passed", "contradicting", "passed")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.record import PromptPair
+from pytest_maxrandom.record import PromptPair, Remark, note
 from pytest_maxrandom.stats.multiplicity import above
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def conclude(record: ComparisonRecord, found: Difference, claim: DifferenceSpec 
         for each in found.prompts
     ]
     record.by_replicate = list(found.by_replicate)
-    record.notes += notes(found)
+    note(record, *_signs_flipped(found))
     margin = None if claim is None else claim.margin
     if claim is None or margin is None:
         record.passed = True
@@ -39,15 +39,11 @@ def conclude(record: ComparisonRecord, found: Difference, claim: DifferenceSpec 
     record.passed = not above(record.assertion_p, claim.level)
 
 
-def notes(found: Difference) -> list[str]:
-    """Say how the numbers came about, one sentence each."""
+def _signs_flipped(found: Difference) -> list[Remark]:
+    """Say how the numbers came about, where signs were flipped of several units."""
     if len(found.tests) == 1:
         return []
-    *most, last = (f"of the {units}" for units in found.counted)
-    return [
-        f"Signs were flipped {', '.join(most)} and {last} (each with its mean difference); "
-        f"p-values are the largest ones, here of the {found.units}, and the interval holds all."
-    ]
+    return [Remark("signs_flipped", {"units": [*found.counted], "largest": found.units})]
 
 
 def conclude_contamination(
@@ -57,7 +53,7 @@ def conclude_contamination(
     record.boost, record.boost_p = boost.mean, boost.p_greater()
     record.bias, record.bias_p = bias.mean, bias.p_greater()
     record.sampled = dict(bias.counted.items())
-    record.notes += notes(bias)
+    note(record, *_signs_flipped(bias))
     if above(record.boost_p, record.level):
         record.finding = "inconclusive"
         record.passed = allow_inconclusive

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from pytest_maxrandom.claims.arms import joined
-from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord
+from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord, Remark, note
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -166,13 +166,11 @@ class PlannedComparison:
             xfail=self.xfail,
             simulated=self.sides.simulated,
         )
+        arms = {"first": self.first, "second": self.second}
         if len(self.changed) > 1:
-            record.notes.append(
-                f"{self.first!r} and {self.second!r} differ in more than one thing, so it cannot "
-                "be told which of them makes the difference."
-            )
+            note(record, Remark("several_differences", arms))
         elif not self.changed:
-            record.notes.append(f"Nothing differs between {self.first!r} and {self.second!r}.")
+            note(record, Remark("no_difference", arms))
         return record
 
 

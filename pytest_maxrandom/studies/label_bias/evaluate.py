@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.stats.labels.priors import NoPrior, base_rates
 from pytest_maxrandom.studies.label_bias import answers
 from pytest_maxrandom.studies.label_bias.calibrate import contextual, pride
@@ -83,7 +84,7 @@ class LabelBiasEvaluation:
         for plan in self._planned.interactions:
             natural = own.predictions if plan.own else ask(plan.natural)
             asked = _Asked(plan, natural, t, record.claim_holds, ask)
-            found.append(_of_interaction(asked, record.notes))
+            found.append(_of_interaction(asked, record))
         conclude(record, found)
         if further:
             record.engine = cost.together([sweep.engine for sweep in further])
@@ -113,30 +114,26 @@ class _Asked:
     claim_holds: bool
     ask: Callable[[Sequence[Job]], Predictions]
 
-    @property
-    def named(self) -> str:
-        """How notes call it."""
-        return self.plan.interaction.capitalize()
 
-
-def _of_interaction(asked: _Asked, notes: list[str]) -> InteractionResult:
+def _of_interaction(asked: _Asked, record: LabelBiasRecord) -> InteractionResult:
     """Return the numbers of a way of asking, and add to the notes which of them there are not."""
-    plan = asked.plan
+    plan, named = asked.plan, {"interaction": asked.plan.interaction}
     found = _scored(asked)
     free = asked.ask(plan.content_free) if plan.content_free else Predictions(())
     if plan.spec.base_rate != "off":
         try:
             add_base_rates(found.bias, _base_rates(asked, free, found.best))
         except NoPrior as error:
-            notes.append(f"{asked.named} has no base rates: {error}.")
+            note(record, Remark("no_base_rates", {**named, "why": str(error)}))
     for method in plan.spec.calibration:
         try:
             found.bias.calibrated.append(_calibrated(asked, free, method))
         except NoPrior as error:
-            notes.append(f"{asked.named} has no {method} calibration: {error}.")
+            values = {**named, "method": method, "why": str(error)}
+            note(record, Remark("not_calibrated", values))
         else:
             if method == "pride":
-                notes.append(_held_back(asked))
+                note(record, Remark("held_back", {**named, "examples": _held_back(asked)}))
     return found
 
 
@@ -195,14 +192,9 @@ def _calibrated(asked: _Asked, free: Predictions, method: Calibration) -> Calibr
     return pride(plan.labels, plan.names, asked.natural, rotated, plan.held, asked.t)
 
 
-def _held_back(asked: _Asked) -> str:
-    """Say how few examples PriDe's prior comes from."""
+def _held_back(asked: _Asked) -> dict[str, int]:
+    """Count the examples that PriDe's prior comes from, by their number of choices."""
     plan = asked.plan
     pairs = zip(plan.labels.examples, plan.labels.choices, strict=True)
     sizes = Counter(choices for example, choices in pairs if example.id in plan.held)
-    each = [f"{size} with {choices} choices" for choices, size in sorted(sizes.items())]
-    return (
-        f"{asked.named}: PriDe's prior is that of held-back examples, {', '.join(each)}; prompts "
-        "are compared on those of the others that it is known for: of as many choices as a "
-        "held-back example that the prompt does not show."
-    )
+    return {str(choices): size for choices, size in sorted(sizes.items())}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_maxrandom.claims.blank import blanked, no_control_reason
+from pytest_maxrandom.flags.compare import blanked
 from pytest_maxrandom.prompts.formats import Format, shown_order
 from pytest_maxrandom.prompts.prompt import Prompt
 from pytest_maxrandom.tasks.task import Example, Layout
@@ -31,12 +31,3 @@ def test_the_demonstrations_and_the_instruction_keep_their_texts() -> None:
     assert "Answer." in prompt.text
     assert "question 0" in prompt.text
     assert prompt.context(EXAMPLES[1]).replace("question 1", "") == prompt.context(blank)
-
-
-def test_where_the_choices_are_the_question_there_is_no_control() -> None:
-    same = [Example(f"e{n}", "Which is true?", (f"a{n}", f"b{n}"), (0,)) for n in range(5)]
-    reason = no_control_reason(same)
-    assert reason is not None
-    assert "the choices are the question" in reason
-    assert no_control_reason(EXAMPLES) is None
-    assert no_control_reason([*same, EXAMPLES[0]]) is None

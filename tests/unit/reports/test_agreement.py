@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_maxrandom.record import words
+from pytest_maxrandom.record import base
 from pytest_maxrandom.reports.agreement import MOST_COLUMNS, MOST_ROWS, Counts, agreement
 from pytest_maxrandom.reports.rendering import html, latex, markdown
 from tests.unit.reports.page import read
@@ -19,7 +19,7 @@ from tests.unit.reports.samples import claim, recorded, run, several, untested
 if TYPE_CHECKING:
     from pytest_maxrandom.record import ClaimRecord, Standing
 
-VERDICTS: tuple[Standing, ...] = get_args(words.Standing)
+VERDICTS: tuple[Standing, ...] = get_args(base.Standing)
 
 some_claims = st.lists(
     st.builds(

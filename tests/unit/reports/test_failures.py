@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.verdict import Claim, judge
 from pytest_maxrandom.record import ClaimRecord, RedFlag
-from pytest_maxrandom.reports.failures import failure
+from pytest_maxrandom.reports.wording import failure
 from tests.unit.reports.samples import claim, comparison, contamination, replicates
 
 if TYPE_CHECKING:

@@ -126,7 +126,7 @@ def test_a_bias_means_something_only_where_there_is_a_boost(
 def test_both_tests_are_named_where_there_are_two() -> None:
     record = comparison(replicates=6)
     conclude(record, difference([random_answers(k) for k in range(6)]), None)
-    (note,) = record.notes
-    assert f"here of the {record.units}" in note
+    (remark,) = record.remarks.values()
+    assert (remark.kind, remark.values["largest"]) == ("signs_flipped", record.units)
     assert record.best_low is not None
     assert len(record.by_replicate) == 6

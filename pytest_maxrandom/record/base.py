@@ -1,0 +1,57 @@
+"""What several kinds of records share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from pytest_maxrandom.stats.seeding import digest
+
+Outcome = Literal["passed", "failed", "xfailed", "xpassed", "skipped", "error"]
+Adjustment = Literal["holm", "bh", "none"]
+Standing = Literal["above maximum", "between baselines", "at chance", "below standard"]
+
+
+@dataclass(slots=True)
+class Remark:
+    """One of a record's notes by its kind and values, of which the reports make a sentence."""
+
+    kind: str
+    values: dict[str, Any] = field(default_factory=dict)
+
+
+class Noted(Protocol):
+    """A record with notes."""
+
+    notes: list[str]
+    remarks: dict[int, Remark]
+
+
+def note(record: Noted, *said: str | Remark) -> None:
+    """Add to the notes of a record: sentences, or what reports make a sentence of."""
+    for each in said:
+        if isinstance(each, Remark):
+            record.remarks[len(record.notes)] = each
+        record.notes.append("" if isinstance(each, Remark) else each)
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """What determines a number besides model, prompt and example.
+
+    Batch sizes, threads and free memory are no part of it: what they change is within the
+    tolerance by which engines are compared.
+    """
+
+    processor: str
+    """Kind of the GPU, or of the processor with the features by which libraries choose kernels."""
+    kernels: str
+    """Of the layers that hold most weights: torch's, or bitsandbytes' on one of its paths."""
+    versions: dict[str, str]
+    """Of the libraries that compute."""
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 (hex) of all of it."""
+        versions = [part for pair in sorted(self.versions.items()) for part in pair]
+        return digest(self.processor, self.kernels, *versions)

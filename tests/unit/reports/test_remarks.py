@@ -1,0 +1,86 @@
+"""What reports say of each kind of note."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_maxrandom.record import Remark, note
+from pytest_maxrandom.reports.remarks import sentence
+from pytest_maxrandom.reports.wording import word
+from tests.unit.reports.samples import claim
+
+SENTENCES: list[tuple[str, dict[str, Any], str]] = [
+    (
+        "tries_of_another_claim",
+        {"prompts": 1200, "claim": "weather[b-4shot]", "examples": 40},
+        "1,200 of the prompts that t counts are those of weather[b-4shot] in this run, whose "
+        "validation set shares 40 examples with this one.",
+    ),
+    (
+        "budget_overrun",
+        {"budget": 20, "t": 24},
+        "The budget of 20 prompts is overrun: t counts the 24 that were evaluated.",
+    ),
+    (
+        "budget_raised",
+        {"budget": 20, "t": 10},
+        "The budget of 20 prompts was not declared in advance: an earlier look at this claim "
+        "counted t = 10, and the budget is more since then.",
+    ),
+    (
+        "signs_flipped",
+        {"units": ["examples", "prompts", "replicates"], "largest": "prompts"},
+        "Signs were flipped of the examples, of the prompts and of the replicates (each with its "
+        "mean difference); p-values are the largest ones, here of the prompts, and the interval "
+        "holds all.",
+    ),
+    (
+        "several_differences",
+        {"first": "a", "second": "b"},
+        "'a' and 'b' differ in more than one thing, so it cannot be told which of them makes the "
+        "difference.",
+    ),
+    ("no_difference", {"first": "a", "second": "b"}, "Nothing differs between 'a' and 'b'."),
+    (
+        "no_base_rates",
+        {"interaction": "cloze", "why": "no label has any probability"},
+        "Cloze has no base rates: no label has any probability.",
+    ),
+    (
+        "not_calibrated",
+        {"interaction": "cloze", "method": "pride", "why": "no prompt was scored"},
+        "Cloze has no pride calibration: no prompt was scored.",
+    ),
+    (
+        "held_back",
+        {"interaction": "cloze", "examples": {"2": 3, "4": 1}},
+        "Cloze: PriDe's prior is that of held-back examples, 3 with 2 choices, 1 with 4 choices; "
+        "prompts are compared on those of the others that it is known for: of as many choices as a "
+        "held-back example that the prompt does not show.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "values", "said"), SENTENCES)
+def test_a_remark_is_worded(kind: str, values: dict[str, Any], said: str) -> None:
+    assert sentence(Remark(kind, values)) == said
+
+
+def test_sentences_and_remarks_stand_in_the_order_in_which_they_were_noted() -> None:
+    record = claim(notes=[])
+    note(record, "Said by hand.", Remark("budget_overrun", {"budget": 2, "t": 3}), "And after it.")
+    word(record)
+    assert record.notes == [
+        "Said by hand.",
+        "The budget of 2 prompts is overrun: t counts the 3 that were evaluated.",
+        "And after it.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "remark", [Remark("of a later version"), Remark("no_difference", {"x": 1})]
+)
+def test_what_is_not_known_here_keeps_its_sentence(remark: Remark) -> None:
+    assert sentence(remark, "As it was said.") == "As it was said."
