@@ -114,11 +114,11 @@ def _choices(text: str) -> int | dict[int, int]:
 
 def _chance_of(choices: int | dict[int, int]) -> Any:
     """Return the chance that the statistics take."""
-    for each in choices if isinstance(choices, dict) else (choices,):
-        if each < 2:
+    for number in choices if isinstance(choices, dict) else (choices,):
+        if number < 2:
             raise ValueError(
-                f"--choices: found {each}, expected at least 2: of one choice there is nothing to "
-                "guess"
+                f"--choices: found {number}, expected at least 2: of one choice there is nothing "
+                "to guess"
             )
     return choices if isinstance(choices, dict) else Fraction(1, choices)
 

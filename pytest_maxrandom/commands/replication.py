@@ -213,10 +213,10 @@ def _full(
 def _text(summary: dict[str, Any]) -> str:
     """Write the results, as the JSON has them, for people."""
     results = summary["results"]
-    drawn = [each for each in results if each["single_draws"] is not None]
+    drawn = [result for result in results if result["single_draws"] is not None]
     confidence, level = f"{summary['confidence'] * 100:g} %", accuracy(1 - summary["confidence"], 2)
-    tasks = span([len(each["tasks"]) for each in results])
-    pairs = span([each["pairs"] for each in results])
+    tasks = span([len(result["tasks"]) for result in results])
+    pairs = span([result["pairs"] for result in results])
     lines = [
         f"All replicates: tasks {tasks}, pairs {pairs}",
         "",
@@ -229,7 +229,7 @@ def _text(summary: dict[str, Any]) -> str:
         "             narrow by the square root of",
         "dispersion   variance between pairs over binomial variance",
     ]
-    fewest = max(results, key=lambda each: float(each["smallest_p"]))
+    fewest = max(results, key=lambda result: float(result["smallest_p"]))
     if fewest["smallest_p"] > 1 - summary["confidence"]:
         few = len(fewest["tasks"])
         lines += [

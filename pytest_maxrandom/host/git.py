@@ -167,7 +167,7 @@ def repository(folder: Path) -> Repository:
     GitError
         If it is in none, or git is not installed.
     """
-    there = next(each for each in (folder, *folder.absolute().parents) if each.is_dir())
+    there = next(one for one in (folder, *folder.absolute().parents) if one.is_dir())
     code, found, said = _git(there, "rev-parse", "--show-toplevel")
     if code:
         raise GitError(f"{there} is in no git checkout that can be read ({said})")
@@ -176,7 +176,7 @@ def repository(folder: Path) -> Repository:
 
 def is_checkout(folder: Path) -> bool:
     """Tell, without git, whether a folder seems to be in a work tree."""
-    return any((each / ".git").exists() for each in (folder, *folder.absolute().parents))
+    return any((one / ".git").exists() for one in (folder, *folder.absolute().parents))
 
 
 def _names(found: bytes) -> Iterator[str]:

@@ -258,6 +258,7 @@ def test_a_full_disk_ends_storing_and_nothing_else(path: Path) -> None:
 READ_ONLY = """
 import filelock  # which only root may be able to read
 import os
+import urllib.parse  # as this, which pathlib imports late
 from pathlib import Path
 if os.getuid() == 0:
     os.setuid(65534)
