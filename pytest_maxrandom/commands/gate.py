@@ -30,9 +30,10 @@ json and junit."""
 _EPILOG = """\
 The exit code is pytest's: 0 all claims hold, 1 one fails, 2 interrupted or a suite is wrong,
 3 internal error, 4 wrong arguments, 5 nothing was tested, 128 + s if signal s ended it. A run
-that ends well without a claim ends with 5, and one that ends well although the ledger lost lines
-since the base with 1. A file beside the report that no gate wrote is not overwritten, and a base
-that git cannot read is no pass: then nothing is run, and the code is 2."""
+that ends well without a claim ends with 5, and one that ends well with simulated results, or
+although the ledger lost lines since the base, with 1. A file beside the report that no gate wrote
+is not overwritten, and a base that git cannot read is no pass: then nothing is run, and the code
+is 2."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

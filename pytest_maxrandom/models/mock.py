@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.models.base import Question, Resources
     from pytest_maxrandom.tasks.task import Example
 
-_ARITHMETIC = Arithmetic("simulated", "simulated", {})
+_ARITHMETIC = Arithmetic("", "simulated", {})
 _ASKS_NOTHING = ("control ", "content-free ")
 """How the ids of texts begin by which label bias is measured: none of their answers is right."""
 _AROUND_LABELS = "()., "

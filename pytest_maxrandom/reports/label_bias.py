@@ -178,7 +178,7 @@ def prior(shares: dict[str, float]) -> str:
 
 def bias_cost(record: LabelBiasRecord) -> str:
     """Say what the check took beyond the claim's own sweep."""
-    if not record.interactions:
+    if not record.interactions or record.simulated:
         return ""
     if record.engine is None:
         return "nothing beyond the claim's own sweep"

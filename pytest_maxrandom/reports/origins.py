@@ -293,7 +293,7 @@ def ties(claim: ClaimRecord) -> str:
 def cost(record: ClaimRecord | LabelBiasRecord) -> str:
     """Say what scoring took, and how near that is to the least that it could take."""
     e = record.engine
-    if e is None:
+    if e is None or record.simulated:
         return ""
     parts = []
     if e.requests:
@@ -324,7 +324,7 @@ def precision(claim: ClaimRecord) -> str:
     """Say how firmly the answers stand where the arithmetic has few digits."""
     e = claim.engine
     exact = claim.quantization == "none" and e is not None and e.dtype in ("float32", "float64")
-    if e is None or e.closest is None or exact:
+    if e is None or e.closest is None or exact or claim.simulated:
         return ""
     asked = f" (the suite asks for {e.asked_dtype})" if e.asked_dtype else ""
     return (
@@ -335,6 +335,8 @@ def precision(claim: ClaimRecord) -> str:
 
 def computed(record: ClaimRecord | LabelBiasRecord) -> str:
     """Say what computed the numbers: processor, kernels and versions."""
+    if record.simulated:
+        return "by a rule: the answers are simulated"
     found = record.engine.arithmetic if record.engine else None
     if found is None:
         return ""
@@ -344,7 +346,7 @@ def computed(record: ClaimRecord | LabelBiasRecord) -> str:
 
 def processors(run: RunRecord) -> str:
     """Say on which processors the models of a run were computed."""
-    names = list(dict.fromkeys(each.processor for each in arithmetics(run)))
+    names = list(dict.fromkeys(each.processor for each in arithmetics(run) if each.processor))
     if len(names) > 1:
         return f"{listed(names)}; the details of each claim say on which"
     return "".join(names)

@@ -42,9 +42,9 @@ def test_the_check_is_selected_by_its_id_and_runs_alone_like_after_its_claim(
 
 
 def test_what_failed_last_runs_again_alone_and_is_shown_by_an_id_that_selects_it(
-    suite: LabelSuite, preferring: Path
+    suite: LabelSuite,
 ) -> None:
-    suite.write(preferring, FEW, "assert: report\nlabel_bias: {}", t=2)
+    suite.write("prefers: A", FEW, "assert: report\nlabel_bias: {}", t=2)
     suite.run("--junitxml=junit.xml")
     suite.result.assert_outcomes(passed=1, failed=1)
     suite.result.stdout.fnmatch_lines([f"FAILED eval_suites/suite.yaml::{escaped(BIAS)} - cloze*"])
@@ -54,7 +54,7 @@ def test_what_failed_last_runs_again_alone_and_is_shown_by_an_id_that_selects_it
     assert suite.run("--lf").keys() == {BIAS}
     suite.run("--ff")
     suite.result.stdout.fnmatch_lines(["eval_suites/suite.yaml F. *"])
-    suite.write(preferring, FEW, "assert: report\nlabel_bias: {assert: report}", t=2)
+    suite.write("prefers: A", FEW, "assert: report\nlabel_bias: {assert: report}", t=2)
     suite.run("--lf")
     suite.result.assert_outcomes(passed=1)
     suite.result.stdout.no_fnmatch_line("*known failures*")
@@ -111,9 +111,9 @@ def test_an_interrupted_check_goes_on_where_it_stopped(
     assert len(suite.ledger()) == 4
 
 
-def test_marks_of_the_claim_are_the_checks(suite: LabelSuite, preferring: Path) -> None:
+def test_marks_of_the_claim_are_the_checks(suite: LabelSuite) -> None:
     suite.pytester.makeini("[pytest]\nmarkers =\n    hard: hard\n")
-    suite.write(preferring, FEW, "marks: [hard]\nlabel_bias: {assert: report}", t=1)
+    suite.write("prefers: A", FEW, "marks: [hard]\nlabel_bias: {assert: report}", t=1)
     assert suite.run("-m", "hard").keys() == {CLAIM, BIAS}
     assert suite.run("-m", "not hard").keys() == set()
 
@@ -156,12 +156,12 @@ def test_recorded_results_have_their_labels_checked_too(suite: LabelSuite) -> No
 
 
 def test_the_commands_read_suites_with_a_check_of_labels(
-    suite: LabelSuite, preferring: Path, capsys: pytest.CaptureFixture[str]
+    suite: LabelSuite, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    suite.write(preferring, FEW, "label_bias: {check: move}", t=2)
+    suite.write("prefers: A", FEW, "label_bias: {check: move}", t=2)
     assert main(["check", str(suite.folder)]) == 0
     assert "1 suite, no mistake" in capsys.readouterr().out
-    suite.write(preferring, FEW, "label_bias: {check: move, tasks: [x]}", t=2)
+    suite.write("prefers: A", FEW, "label_bias: {check: move, tasks: [x]}", t=2)
     assert main(["check", str(suite.folder)]) == 1
     assert "'x' is no task of the suite" in capsys.readouterr().out
 

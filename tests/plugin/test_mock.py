@@ -70,6 +70,9 @@ def test_every_report_says_that_results_are_simulated(
         texts[form] = capsys.readouterr().out
     assert main(["comment", str(report), "--dry-run", "--out", "comment.md"]) == 0
     texts["comment"] = Path("comment.md").read_text()
+    computing = ("Cost:", "Precision:", "models on")
+    assert [word for word in computing if word in texts["markdown"]] == []
+    assert "**Computed:** by a rule: the answers are simulated" in texts["markdown"]
     header, *rows = texts.pop("csv").splitlines()
     place = header.split(",").index("simulated")
     assert len(rows) == 3
