@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.hooks.fixture import HandWrittenClaims
 
 _COLLECT = "pytest_maxrandom.hooks.collect"
-_MEANS = "pytest_maxrandom.hooks.items.means"
+_RESOURCES = "pytest_maxrandom.hooks.resources"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -56,8 +56,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Close what claims have opened."""
-    if _MEANS in sys.modules:
-        sys.modules[_MEANS].close(config)
+    if _RESOURCES in sys.modules:
+        sys.modules[_RESOURCES].close(config)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Means:
+class Resources:
     """What the claims of a session share.
 
     Attributes
@@ -95,18 +95,20 @@ class Evaluation:
         If the sweep would go beyond the budget of the suite.
     """
 
-    def __init__(self, planned: PlannedClaim, run: Sequence[PlannedClaim], means: Means) -> None:
+    def __init__(
+        self, planned: PlannedClaim, run: Sequence[PlannedClaim], resources: Resources
+    ) -> None:
         self._planned = planned
-        self._means = means
+        self._resources = resources
         self._subject = subject_of(planned)
-        self._model_digest = means.pool.identity(planned.model, planned.base).digest
+        self._model_digest = resources.pool.identity(planned.model, planned.base).digest
         cell = planned.cell
-        self._ledger = claim_ledger(planned, means.run)
+        self._ledger = claim_ledger(planned, resources.run)
         self._left_behind = (
             []
             if planned.model.simulated
             else left_behind(
-                planned.base / FOLDER, cell.prompt_set.validation, self._subject, means.run
+                planned.base / FOLDER, cell.prompt_set.validation, self._subject, resources.run
             )
         )
         self._run = without_siblings(planned, run)
@@ -168,10 +170,10 @@ class Evaluation:
         SweepError
             If a prompt cannot be scored.
         """
-        means = self._means
-        fresh = means.settings.fresh and id(self._planned) not in means.swept
+        resources = self._resources
+        fresh = resources.settings.fresh and id(self._planned) not in resources.swept
         sweep = self._sweep(self._jobs, progress, self._evaluated, fresh=fresh)
-        means.swept.add(id(self._planned))
+        resources.swept.add(id(self._planned))
         return sweep
 
     def counted(self) -> tuple[int, int, int]:
@@ -184,7 +186,7 @@ class Evaluation:
 
     def knows(self, jobs: Sequence[Job]) -> bool:
         """Tell whether no text of some jobs needs to be put through the model again."""
-        return not self._means.settings.fresh and is_stored(jobs, self._cache)
+        return not self._resources.settings.fresh and is_stored(jobs, self._cache)
 
     def ask(self, jobs: Sequence[Job], progress: Progress) -> Sweep:
         """Run what is no try of the claim: nothing of it is written to the ledger.
@@ -194,13 +196,13 @@ class Evaluation:
         SweepError
             If a prompt cannot be scored.
         """
-        fresh = self._means.settings.fresh
+        fresh = self._resources.settings.fresh
         return self._sweep(jobs, progress, lambda predictions: None, fresh=fresh)
 
     @property
     def warnings(self) -> list[str]:
         """What happened to the ledger and the store, one sentence each."""
-        return [*self._left_behind, *self._ledger.problems, *self._means.store.messages]
+        return [*self._left_behind, *self._ledger.problems, *self._resources.store.messages]
 
     def _judge(
         self, sweep: Sweep, record: ClaimRecord, progress: Progress, *, thrifty: bool = False
@@ -247,9 +249,13 @@ class Evaluation:
         return sweep.predictions.prompts[0]
 
     def _others(self) -> list[tuple[PlannedClaim, Sweep]]:
-        means = self._means
+        resources = self._resources
         return other_models(
-            self._planned, means.collected, means.store, means.pool, means.settings.engine
+            self._planned,
+            resources.collected,
+            resources.store,
+            resources.pool,
+            resources.settings.engine,
         )
 
     def _check_budget(self) -> None:
@@ -290,7 +296,7 @@ class Evaluation:
         """Open the test set for a claim that passed, and hold the claim to what it says of it."""
         assert record.best_prompt is not None
         closed = "--maxrandom-no-test keeps the test set closed"
-        if not self._means.settings.no_test:
+        if not self._resources.settings.no_test:
             best = sweep.predictions.prompts[record.best_prompt.index].prompt
             record.test = self._open(best, progress)
             closed = "the opening of the test set could not be written into the ledger"
@@ -308,7 +314,7 @@ class Evaluation:
         openings = self._ledger.opened(self._subject, prompt.digest, examples)
         if openings is None:
             return None
-        fresh = self._means.settings.fresh
+        fresh = self._resources.settings.fresh
         jobs = jobs_of([(prompt, examples)], self._planned.suite.scoring)
         sweep = self._sweep(jobs, progress, lambda predictions: None, fresh=fresh)
         return held_out(
@@ -339,9 +345,9 @@ class Evaluation:
 
     @property
     def _cache(self) -> Cache:
-        means = self._means
-        arithmetic = means.pool.identity(self._planned.model, self._planned.base).arithmetic
-        return Cache(means.store, self._model_digest, arithmetic, means.settings.engine)
+        resources = self._resources
+        arithmetic = resources.pool.identity(self._planned.model, self._planned.base).arithmetic
+        return Cache(resources.store, self._model_digest, arithmetic, resources.settings.engine)
 
     def load(self) -> Model:
         """Return the model, loaded.
@@ -351,4 +357,4 @@ class Evaluation:
         ModelError
             If it cannot be loaded.
         """
-        return self._means.pool.get(self._planned.model, self._planned.base)
+        return self._resources.pool.get(self._planned.model, self._planned.base)

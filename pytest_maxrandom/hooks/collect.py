@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_maxrandom.claims.planned import PlannedClaim
+from pytest_maxrandom.claims.recorded import RecordedClaim
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.hooks.items.base import SuiteItem, collected
-from pytest_maxrandom.hooks.items.claims import RecordedItem, SweepItem
-from pytest_maxrandom.hooks.items.compared import ComparedTask
-from pytest_maxrandom.hooks.items.label_bias import RecordedLabelBiasItem, SweptLabelBiasItem
-from pytest_maxrandom.hooks.items.means import drop_model
-from pytest_maxrandom.hooks.items.replicates import ReplicatesItem
+from pytest_maxrandom.hooks.items.claims import RecordedItem, ReplicatesItem, SweepItem
+from pytest_maxrandom.hooks.items.studies import (
+    ComparisonItem,
+    ContaminationItem,
+    RecordedLabelBiasItem,
+    SweptLabelBiasItem,
+)
+from pytest_maxrandom.hooks.resources import drop_model
 from pytest_maxrandom.studies.arms.planned import PlannedComparison, PlannedContamination
 from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
 from pytest_maxrandom.studies.label_bias.recorded import PlannedRecordedLabelBias
@@ -22,10 +26,37 @@ from pytest_maxrandom.studies.plan import plan_file
 from pytest_maxrandom.studies.replicates import PlannedReplicates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.hooks.items.compared import Compared
+    from pytest_maxrandom.hooks.items.studies import Compared
+
+
+ITEMS: dict[type, type[SuiteItem]] = {
+    PlannedClaim: SweepItem,
+    RecordedClaim: RecordedItem,
+    PlannedReplicates: ReplicatesItem,
+    PlannedLabelBias: SweptLabelBiasItem,
+    PlannedRecordedLabelBias: RecordedLabelBiasItem,
+    PlannedComparison: ComparisonItem,
+    PlannedContamination: ContaminationItem,
+}
+"""What tests each kind of what is planned."""
+
+
+class ComparedTask(pytest.Collector):
+    """One task, whose children compare arms on it, so that their ids can be given to pytest."""
+
+    def __init__(
+        self, *, name: str, parent: pytest.File, planned: Sequence[Compared], **kwargs: Any
+    ) -> None:
+        super().__init__(name=name, parent=parent, nodeid=f"{parent.nodeid}::{name}", **kwargs)
+        self._planned = planned
+
+    def collect(self) -> Iterator[SuiteItem]:
+        """Yield the comparisons."""
+        for each in self._planned:
+            yield ITEMS[type(each)].from_parent(self, name=each.name, planned=each)
 
 
 class SuiteFile(pytest.File):
@@ -42,16 +73,8 @@ class SuiteFile(pytest.File):
         for each in planned:
             if isinstance(each, PlannedComparison | PlannedContamination):
                 compared.setdefault(each.task, []).append(each)
-            elif isinstance(each, PlannedClaim):
-                yield SweepItem.from_parent(self, name=each.name, planned=each)
-            elif isinstance(each, PlannedReplicates):
-                yield ReplicatesItem.from_parent(self, name=each.name, planned=each)
-            elif isinstance(each, PlannedLabelBias):
-                yield SweptLabelBiasItem.from_parent(self, name=each.name, planned=each)
-            elif isinstance(each, PlannedRecordedLabelBias):
-                yield RecordedLabelBiasItem.from_parent(self, name=each.name, planned=each)
             else:
-                yield RecordedItem.from_parent(self, name=each.name, planned=each)
+                yield ITEMS[type(each)].from_parent(self, name=each.name, planned=each)
         for task, all_of_task in compared.items():
             yield ComparedTask.from_parent(self, name=task, planned=all_of_task)
 

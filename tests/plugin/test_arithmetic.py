@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from pytest_maxrandom.errors import SweepError
-from pytest_maxrandom.hooks.items.arms import ArmsItem
+from pytest_maxrandom.hooks.items.studies import ArmsItem
 from pytest_maxrandom.models.hf.arithmetic import processor
 from pytest_maxrandom.record import Arithmetic, Engine
 from pytest_maxrandom.sweeps.predictions import Predictions

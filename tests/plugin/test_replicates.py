@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.hooks.items import replicates as items
+from pytest_maxrandom.hooks.items import claims as items
 from pytest_maxrandom.hooks.progress import Progress
 from pytest_maxrandom.ledger import examples_digest
 from pytest_maxrandom.studies.plan import plan_file

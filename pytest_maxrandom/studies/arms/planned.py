@@ -143,6 +143,11 @@ class PlannedComparison:
     sides: Sides
 
     @property
+    def compared(self) -> tuple[Sides, ...]:
+        """Each pair of arms that is compared."""
+        return (self.sides,)
+
+    @property
     def confidence(self) -> float:
         """That of the interval: what is claimed holds exactly where it lies above the margin."""
         return 0.95 if self.claim is None else 1 - 2 * self.claim.level
@@ -194,6 +199,11 @@ class PlannedContamination:
     marks: tuple[str, ...]
     boost: Sides
     bias: Sides
+
+    @property
+    def compared(self) -> tuple[Sides, ...]:
+        """Each pair of arms that is compared."""
+        return self.boost, self.bias
 
     @property
     def xfail(self) -> str | None:

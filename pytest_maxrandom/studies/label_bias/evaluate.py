@@ -47,6 +47,11 @@ class LabelBiasEvaluation:
         self._planned = planned
         self._evaluation = evaluation
 
+    @property
+    def warnings(self) -> list[str]:
+        """What happened to the ledger and the store, one sentence each."""
+        return self._evaluation.warnings
+
     def prepare(self) -> None:
         """Load the model, unless all that is asked of it is stored.
 

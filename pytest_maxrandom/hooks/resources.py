@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_maxrandom.claims.evaluation import Means
+from pytest_maxrandom.claims.evaluation import Resources
 from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.hooks.items.base import collected
 from pytest_maxrandom.hooks.options import read_settings
@@ -17,13 +17,13 @@ from pytest_maxrandom.hooks.progress import say
 from pytest_maxrandom.models.registry import ModelPool, begin
 from pytest_maxrandom.sweeps.store import open_store
 
-_MEANS = pytest.StashKey[Means]()
+_RESOURCES = pytest.StashKey[Resources]()
 _NUMBER = re.compile(r"\d+$")
 
 
-def means(config: pytest.Config) -> Means:
+def resources(config: pytest.Config) -> Resources:
     """Return what the session's items share, opened with the first of them."""
-    if _MEANS not in config.stash:
+    if _RESOURCES not in config.stash:
         settings = read_settings(config)
         worker: dict[str, Any] = getattr(config, "workerinput", {})
         process = worker.get("workerid", "main")
@@ -36,7 +36,7 @@ def means(config: pytest.Config) -> Means:
         )
         run = worker.get("testrunuid") or uuid.uuid4().hex
         begin(run if worker else "")
-        config.stash[_MEANS] = Means(
+        config.stash[_RESOURCES] = Resources(
             pool=pool,
             store=open_store(settings.store),
             run=run,
@@ -44,16 +44,16 @@ def means(config: pytest.Config) -> Means:
             settings=settings,
             collected=[each for each in collected(config) if isinstance(each, PlannedClaim)],
         )
-    return config.stash[_MEANS]
+    return config.stash[_RESOURCES]
 
 
 def drop_model(config: pytest.Config) -> None:
     """Free the memory of the model that was used last."""
-    if _MEANS in config.stash:
-        config.stash[_MEANS].pool.drop()
+    if _RESOURCES in config.stash:
+        config.stash[_RESOURCES].pool.drop()
 
 
 def close(config: pytest.Config) -> None:
     """Let go of the store, whose file is complete without others beside it from then on."""
-    if _MEANS in config.stash:
-        config.stash[_MEANS].store.close()
+    if _RESOURCES in config.stash:
+        config.stash[_RESOURCES].store.close()

@@ -1,0 +1,237 @@
+"""What is asked beyond a claim: of its labels, and of the difference of arms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pytest
+
+from pytest_maxrandom.claims.evaluation import Evaluation
+from pytest_maxrandom.errors import MaxRandomError, SweepError
+from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps
+from pytest_maxrandom.hooks.progress import Progress
+from pytest_maxrandom.hooks.resources import drop_model, resources
+from pytest_maxrandom.record import Remark, note
+from pytest_maxrandom.studies.arms.answers import beside
+from pytest_maxrandom.studies.arms.conclude import conclude, conclude_contamination
+from pytest_maxrandom.studies.arms.planned import (
+    PlannedComparison,
+    PlannedContamination,
+    Recorded,
+    Sweeps,
+)
+from pytest_maxrandom.studies.arms.reduction import difference
+from pytest_maxrandom.studies.label_bias.evaluate import LabelBiasEvaluation
+from pytest_maxrandom.sweeps.answers import of_predictions
+from pytest_maxrandom.sweeps.labels import label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord, LabelBiasRecord
+    from pytest_maxrandom.studies.arms.planned import Sides
+    from pytest_maxrandom.studies.arms.reduction import Difference
+    from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
+    from pytest_maxrandom.studies.label_bias.recorded import PlannedRecordedLabelBias
+    from pytest_maxrandom.sweeps.answers import Answers
+    from pytest_maxrandom.sweeps.sweep import Sweep
+
+Compared: TypeAlias = PlannedComparison | PlannedContamination
+
+
+class LabelBiasItem(SuiteItem):
+    """Whether a claim's best prompt knows answers, or prefers a label."""
+
+    planned: PlannedLabelBias | PlannedRecordedLabelBias
+    record: LabelBiasRecord
+
+    def __repr__(self) -> str:
+        return f"<LabelBias {self.name} check={self.record.check}>"
+
+    def told(self) -> Iterator[tuple[str, object]]:
+        """Yield the numbers of each way of asking."""
+        for bias in self.record.interactions:
+            for name in ("score", "score_baseline", "p_value", "rstd"):
+                yield f"{bias.interaction}_{name}", getattr(bias, name)
+        yield from self.pairs("finding", "passed")
+
+    def fail(self) -> None:
+        """Raise what the record says.
+
+        A claim that is expected to be no better than chance may prefer a label, and this may fail
+        then; it may also hold, because the two are not about the same.
+        """
+        expected = self.planned.claim.xfail
+        if self.record.message and expected and not self.config.option.runxfail:
+            self.record.xfail = expected
+            pytest.xfail(expected)
+        super().fail()
+
+
+class SweptLabelBiasItem(LabelBiasItem):
+    """The labels of a claim about a model that is run."""
+
+    planned: PlannedLabelBias
+    _evaluation: LabelBiasEvaluation | None = None
+
+    def runs(self) -> Sequence[PlannedClaim]:
+        """Return the claim."""
+        return [self.planned.claim]
+
+    def prepare(self) -> None:
+        """Load the model, unless all answers are known."""
+        claim = Evaluation(self.planned.claim, all_sweeps(self), resources(self.config))
+        self._evaluation = LabelBiasEvaluation(self.planned, claim)
+        self._evaluation.prepare()
+
+    def judge(self) -> None:
+        """Ask for the labels, and compare with random guessers."""
+        evaluation = self._evaluation
+        assert evaluation is not None
+        try:
+            with Progress(self.config, self.name) as progress:
+                evaluation.run(self.record, progress)
+        finally:
+            self.record.warnings = evaluation.warnings
+        if resources(self.config).settings.predictions and self.record.engine is not None:
+            note(self.record, Remark("predictions_are_the_claims"))
+
+    def release(self) -> None:
+        """Let go of the model; the pool keeps it while the next item needs it."""
+        self._evaluation = None
+
+
+class RecordedLabelBiasItem(LabelBiasItem):
+    """The labels of a claim about results that exist already."""
+
+    planned: PlannedRecordedLabelBias
+
+    def prepare(self) -> None:
+        """Skip what cannot be judged here."""
+        self.skip_missing(self.planned.claim.missing)
+
+    def judge(self) -> None:
+        """Compare the recorded answers with random guessers."""
+        self.planned.judge(self.record)
+
+
+class ArmsItem(SuiteItem):
+    """A comparison of arms, after the claims: it reads what they found, or sweeps itself.
+
+    It has no model that it shares with others, because it is about several.
+    """
+
+    last = True
+    planned: Compared
+    record: ComparisonRecord | ContaminationRecord
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._answers: dict[int, Answers] = {}
+
+    def runs(self) -> Sequence[PlannedClaim]:
+        """Return the claims of all arms that are run."""
+        return [
+            claim
+            for side in self.planned.compared
+            if isinstance(side, Sweeps)
+            for claim in (*side.first, *side.second)
+        ]
+
+    def prepare(self) -> None:
+        """Skip what cannot be judged here."""
+        for side in self.planned.compared:
+            if isinstance(side, Recorded):
+                self.skip_missing(side.missing)
+
+    def release(self) -> None:
+        """Free the memory of a model that had to be loaded for this."""
+        self._answers.clear()
+        if self.sweeps:
+            drop_model(self.config)
+
+    def _difference(self, side: Sides) -> Difference:
+        if isinstance(side, Recorded):
+            assert side.answers is not None
+            return difference([side.answers])
+        # One arm after the other, so that no model is loaded twice.
+        first = [self._swept(claim) for claim in side.first]
+        second = [self._swept(claim) for claim in side.second]
+        return difference([beside(one, two) for one, two in zip(first, second, strict=True)])
+
+    def _swept(self, claim: PlannedClaim) -> Answers:
+        """Return what the store has, or else sweep; arms that stand twice are swept once."""
+        if id(claim) not in self._answers:
+            self._answers[id(claim)] = self._sweep(claim)
+        return self._answers[id(claim)]
+
+    def _sweep(self, claim: PlannedClaim) -> Answers:
+        where = f"{self.name} {claim.arm.name}"
+        if self.planned.compared[0].replicates > 1:
+            where += f" {claim.replicate + 1} of {self.planned.compared[0].replicates}"
+        try:
+            evaluation = Evaluation(claim, all_sweeps(self), resources(self.config))
+            with Progress(self.config, where) as progress:
+                sweep = evaluation.sweep(progress)
+            self._add_arithmetic(sweep)
+        except MaxRandomError as error:
+            message = f"the arm {claim.arm.name!r} has no results: {error}"
+            raise SweepError(message) from error
+        self.record.warnings = list(dict.fromkeys([*self.record.warnings, *evaluation.warnings]))
+        return of_predictions(
+            sweep.predictions,
+            label(claim.cell.prompt_set.validation),
+            model=claim.model.name,
+            shots=claim.cell.shots,
+        )
+
+    def _add_arithmetic(self, sweep: Sweep) -> None:
+        """Refuse arms on different processors: their difference may be that of the arithmetic."""
+        self.record.add_arithmetic(sweep.engine)
+        if len(on := {each.processor for each in self.record.arithmetics}) > 1:
+            raise SweepError(
+                f"its numbers are of another processor ({' and '.join(sorted(on))}), so that a "
+                "difference may be that of their arithmetic; expected arms on one device (the key "
+                "`device` of models)"
+            )
+
+
+class ComparisonItem(ArmsItem):
+    """The first arm less the second, on one task with one number of shots."""
+
+    planned: PlannedComparison
+    record: ComparisonRecord
+
+    def __repr__(self) -> str:
+        return f"<Comparison {self.name} t={self.record.t} n={self.record.n}>"
+
+    def judge(self) -> None:
+        """Compare the arms."""
+        conclude(self.record, self._difference(self.planned.sides), self.planned.claim)
+
+    def told(self) -> Iterator[tuple[str, object]]:
+        """Yield the difference."""
+        return self.pairs(
+            "t", "n", "replicates", "difference", "low", "high", "p_value", "assertion_p"
+        )
+
+
+class ContaminationItem(ArmsItem):
+    """Was a model tuned on the benchmark's own text? The arms base, extra and test, compared."""
+
+    planned: PlannedContamination
+    record: ContaminationRecord
+
+    def __repr__(self) -> str:
+        return f"<Contamination {self.name} t={self.planned.boost.t} n={self.planned.boost.n}>"
+
+    def judge(self) -> None:
+        """Compare the arms."""
+        boost, bias = (self._difference(side) for side in self.planned.compared)
+        allowed = self.planned.spec.allow_inconclusive
+        conclude_contamination(self.record, boost, bias, allow_inconclusive=allowed)
+
+    def told(self) -> Iterator[tuple[str, object]]:
+        """Yield the two differences."""
+        return self.pairs("boost", "boost_p", "bias", "bias_p", "finding")
