@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
-from pytest_maxrandom.figures.labels import EndLabels, label_ends, settle
+from pytest_maxrandom.figures.labels import EndLabels, counts, label_ends, settle
 from pytest_maxrandom.figures.panels import accuracy_axis, log_axis, numbered, pages
 from pytest_maxrandom.figures.style import BLACK, GREY, LINES, PALE, WIDTH
-from pytest_maxrandom.figures.words import counts
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from pytest_maxrandom.figures.labels import EndLabels, label_ends, settle
+from pytest_maxrandom.figures.labels import EndLabels, counts, label_ends, plain, settle, short
 from pytest_maxrandom.figures.panels import (
     FLOOR,
     accuracy_axis,
@@ -35,7 +35,6 @@ from pytest_maxrandom.figures.style import (
     STANDARD,
     WIDTH,
 )
-from pytest_maxrandom.figures.words import counts, plain, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -18,7 +18,7 @@ from pytest_maxrandom.figures import (
 )
 from pytest_maxrandom.figures.available import DEFAULT_FORMATS, NAMES
 from pytest_maxrandom.figures.results import results_of
-from pytest_maxrandom.figures.write import write
+from pytest_maxrandom.figures.style import applied
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.reports.text import visible
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
@@ -220,3 +220,50 @@ def write_run(run: RunRecord, folder: Path) -> Written:
     if not catalogue.families and not catalogue.notes:
         catalogue.notes[""] = "no claim was tested"
     return write_all([catalogue], folder)
+
+
+_WITHOUT_DATE: dict[str, dict[str, None]] = {
+    "svg": {"Date": None},
+    "png": {},
+    "pdf": {"CreationDate": None},
+}
+
+
+def write(
+    draw: Callable[[], Iterable[tuple[str, Figure]]], folder: Path, formats: Sequence[str]
+) -> Iterator[Path]:
+    """Draw figures and write each in all formats.
+
+    Parameters
+    ----------
+    draw
+        Yields pairs (name of the file without its ending, figure).
+
+    Yields
+    ------
+    Path
+        Each file, when it is written.
+
+    Raises
+    ------
+    OSError
+        If the folder or a file cannot be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    taken: set[str] = set()
+    with applied():
+        for stem, figure in draw():
+            name = _free(stem, taken)
+            for ending in formats:
+                path = folder / f"{name}.{ending}"
+                figure.savefig(path, format=ending, metadata=_WITHOUT_DATE[ending])
+                yield path
+
+
+def _free(stem: str, taken: set[str]) -> str:
+    """Return a name that no earlier file has, also where upper and lower case are the same."""
+    name, number = stem, 2
+    while name.casefold() in taken:
+        name, number = f"{stem}-{number}", number + 1
+    taken.add(name.casefold())
+    return name

@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from pytest_maxrandom.figures.labels import settle
+from pytest_maxrandom.figures.labels import counts, settle, short
 from pytest_maxrandom.figures.panels import accuracy_axis, numbered, pages
 from pytest_maxrandom.figures.style import (
     BLACK,
@@ -22,7 +22,6 @@ from pytest_maxrandom.figures.style import (
     STANDARD,
     WIDTH,
 )
-from pytest_maxrandom.figures.words import counts, short
 from pytest_maxrandom.notation import accuracy, count
 
 if TYPE_CHECKING:

@@ -12,10 +12,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from sklearn.metrics import precision_recall_curve, roc_curve
 
-from pytest_maxrandom.figures.labels import settle
+from pytest_maxrandom.figures.labels import settle, short
 from pytest_maxrandom.figures.panels import accuracy_axis, numbered, pages
 from pytest_maxrandom.figures.style import BLACK, GREY, MAXIMUM, PALE, SKY, SMALL, WIDTH
-from pytest_maxrandom.figures.words import short
 from pytest_maxrandom.notation import accuracy, count, span
 from pytest_maxrandom.studies.holdout import predictive_values
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from pytest_maxrandom.figures.labels import settle
+from pytest_maxrandom.figures.labels import counts, settle, short
 from pytest_maxrandom.figures.panels import accuracy_axis, numbered, pages
 from pytest_maxrandom.figures.results import by_model
 from pytest_maxrandom.figures.style import LINES, PALE, SMALL, WIDTH
-from pytest_maxrandom.figures.words import counts, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

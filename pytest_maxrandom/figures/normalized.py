@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from pytest_maxrandom.figures.labels import EndLabels, label_ends, settle
+from pytest_maxrandom.figures.labels import EndLabels, counts, label_ends, plain, settle, short
 from pytest_maxrandom.figures.panels import (
     FLOOR,
     accuracy_axis,
@@ -23,7 +23,6 @@ from pytest_maxrandom.figures.panels import (
 )
 from pytest_maxrandom.figures.results import by_model
 from pytest_maxrandom.figures.style import GREY, MARKS, PALE, SMALL, WIDTH
-from pytest_maxrandom.figures.words import counts, plain, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
-from pytest_maxrandom.figures.labels import EndLabels, label_ends, settle
+from pytest_maxrandom.figures.labels import EndLabels, decimal, label_ends, plain, settle, short
 from pytest_maxrandom.figures.panels import (
     accuracy_axis,
     log_axis,
@@ -21,7 +21,6 @@ from pytest_maxrandom.figures.panels import (
     standing_handles,
 )
 from pytest_maxrandom.figures.style import BLACK, GREY, LINES, MARKS, PALE, SMALL, WIDTH
-from pytest_maxrandom.figures.words import decimal, plain, short
 from pytest_maxrandom.notation import accuracy, count, span
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+from pytest_maxrandom.figures.labels import decimal
 from pytest_maxrandom.figures.style import BLACK, MARKS, STANDINGS
-from pytest_maxrandom.figures.words import decimal
 from pytest_maxrandom.notation import level
 
 if TYPE_CHECKING:

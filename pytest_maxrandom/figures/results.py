@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
 from pytest_maxrandom.reports.origins import chances
 from pytest_maxrandom.reports.phrases import best_value, metric_name
-from pytest_maxrandom.reports.suites import by_suite
-from pytest_maxrandom.reports.summary import label, model_name, shots
+from pytest_maxrandom.reports.summary import by_suite, label, model_name, shots
 from pytest_maxrandom.stats.chances import chance_groups
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.sizes import mix_for

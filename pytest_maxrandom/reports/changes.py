@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.notation import accuracy, count
 from pytest_maxrandom.record import ClaimRecord
+from pytest_maxrandom.record.red_flags import DEFAULTS
 from pytest_maxrandom.reports.design_changes import WEAKER_IF_LESS, design_differences, numbers
-from pytest_maxrandom.reports.flag_changes import excuses_flags, flag_differences
 from pytest_maxrandom.reports.phrases import (
     best_value,
     claimed,
@@ -21,12 +21,13 @@ from pytest_maxrandom.reports.phrases import (
     p_name,
     shown_p,
 )
+from pytest_maxrandom.reports.red_flags import DOES
 from pytest_maxrandom.reports.summary import REPORTED, WORDS, asserts, became, records
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-    from pytest_maxrandom.record import Outcome, RunRecord
+    from pytest_maxrandom.record import Outcome, RedFlagKind, RunRecord, Severity
     from pytest_maxrandom.reports.summary import Record
 
 Kind = Literal["fell", "weakened", "rose", "t grew", "gone", "new", "unknown", "other", "same"]
@@ -337,3 +338,52 @@ def _best_moved(now: ClaimRecord, before: ClaimRecord) -> list[str]:
         return []
     verb = "rose" if value > earlier else "fell"
     return [f"best {metric_name(now)} {verb} from {accuracy(earlier)} to {accuracy(value)}"]
+
+
+_DO: dict[Severity, str] = {"fail": "fail", "warn": "warn", "ignore": "are ignored"}
+_MOST = 2
+"""Kinds that are named."""
+_STRENGTH: dict[Severity, int] = {"ignore": 0, "warn": 1, "fail": 2}
+
+
+def flag_differences(now: ClaimRecord, before: ClaimRecord) -> list[str]:
+    """Say which red flags are new or gone, and which do something else, one clause each."""
+    changed: dict[tuple[Severity, Severity], list[RedFlagKind]] = {}
+    for kind, severity, earlier in _changed(now, before):
+        changed.setdefault((severity, earlier), []).append(kind)
+    clauses = [_do(kinds, severity, earlier) for (severity, earlier), kinds in changed.items()]
+    if now.best_correct is None or before.best_correct is None:
+        return clauses
+    raised, earlier_raised = ({flag.kind for flag in each.red_flags} for each in (now, before))
+    for said, kinds in (
+        ("new", raised - earlier_raised),
+        ("gone", earlier_raised - raised),
+    ):
+        clauses += [f"red flag {kind} is {said}" for kind in DEFAULTS if kind in kinds]
+    return clauses
+
+
+def _do(kinds: list[RedFlagKind], severity: Severity, earlier: Severity) -> str:
+    if len(kinds) == 1:
+        return f"red flag {kinds[0]} {DOES[severity]}, before: {DOES[earlier]}"
+    named = f"{len(kinds)} red flags" if len(kinds) > _MOST else f"red flags {' and '.join(kinds)}"
+    return f"{named} {_DO[severity]}, before: {_DO[earlier]}"
+
+
+def excuses_flags(now: ClaimRecord, before: ClaimRecord) -> bool:
+    """Tell whether a red flag does less than it did, by what the suite says."""
+    return any(
+        _STRENGTH[severity] < _STRENGTH[earlier] for _, severity, earlier in _changed(now, before)
+    )
+
+
+def _changed(
+    now: ClaimRecord, before: ClaimRecord
+) -> Iterator[tuple[RedFlagKind, Severity, Severity]]:
+    """Yield the kinds whose severity is another one; none of what asserts nothing."""
+    if not (now.asserted and before.asserted):
+        return
+    for kind, default in DEFAULTS.items():
+        severity, earlier = (each.severities.get(kind, default) for each in (now, before))
+        if severity != earlier:
+            yield kind, severity, earlier

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.reports import label_bias, origins, phrases
-from pytest_maxrandom.reports.published import published
+from pytest_maxrandom.reports.agreement import published
 from pytest_maxrandom.reports.red_flags import set_by_suite
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.notation import accuracy, count, equals, p_value
 from pytest_maxrandom.record import arithmetics
-from pytest_maxrandom.reports.suites import by_suite
-from pytest_maxrandom.reports.summary import model_name
+from pytest_maxrandom.reports.summary import by_suite, model_name
 from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:

@@ -31,23 +31,21 @@ from pytest_maxrandom import notation
 from pytest_maxrandom.errors import ReportError, did_you_mean
 from pytest_maxrandom.reports import (
     agreement,
-    attention,
     comparisons,
     design_changes,
     facts,
     label_bias,
     origins,
     phrases,
-    published,
     red_flags,
     references,
     replicates,
     sections,
     summary,
     text,
-    versions,
     wording,
 )
+from pytest_maxrandom.reports import annotations as what_to_look_at
 from pytest_maxrandom.reports.html import HTML
 from pytest_maxrandom.reports.latex import LATEX
 from pytest_maxrandom.reports.markdown import MARKDOWN
@@ -79,12 +77,10 @@ _TOLD = (
     label_bias,
     design_changes,
     agreement,
-    attention,
+    what_to_look_at,
     facts,
     wording,
-    published,
     references,
-    versions,
     sections,
 )
 """Modules whose public functions are filters: they read records, and return texts and tables."""

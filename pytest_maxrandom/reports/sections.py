@@ -14,11 +14,10 @@ from pytest_maxrandom.record import (
     ReplicatesRecord,
 )
 from pytest_maxrandom.reports import comparisons, label_bias, phrases, replicates
-from pytest_maxrandom.reports.agreement import STANDINGS
+from pytest_maxrandom.reports.agreement import STANDINGS, changed
 from pytest_maxrandom.reports.changes import difference, score_difference
 from pytest_maxrandom.reports.design_changes import claimed_of, summarized
 from pytest_maxrandom.reports.phrases import best_value
-from pytest_maxrandom.reports.published import changed
 from pytest_maxrandom.reports.red_flags import DOES
 from pytest_maxrandom.reports.summary import (
     SYMBOLS,

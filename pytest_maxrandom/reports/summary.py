@@ -1,4 +1,4 @@
-"""A run in words: what became of its claims, replicated claims, comparisons and checks."""
+"""A run in words: its records by name and suite, what became of them, and what made its numbers."""
 
 from __future__ import annotations
 
@@ -285,3 +285,45 @@ def ends(paths: list[str]) -> list[str]:
         if len(set(found)) == len(found):
             return found
     return paths
+
+
+_OF_MODELS = frozenset({"torch", "transformers", "tokenizers", "bitsandbytes"})
+_WITHOUT_MODEL = ("recorded", "numbers")
+"""Backends of claims on results that were made elsewhere."""
+
+
+def versions(run: RunRecord) -> dict[str, str]:
+    """Return the versions of a run, without libraries that run models where none was run."""
+    suites = {claim.suite for claim in run.claims}
+    with_model = any(claim.backend not in _WITHOUT_MODEL for claim in run.claims)
+    # A suite's results are all recorded, or none is; without its claims nothing tells which.
+    untold = any(record.suite not in suites for record in designs(run))
+    if with_model or untold or not run.claims:
+        return dict(run.versions)
+    return {name: number for name, number in run.versions.items() if name not in _OF_MODELS}
+
+
+def by_suite(claims: Iterable[ClaimRecord]) -> dict[str, list[ClaimRecord]]:
+    """Group claims by their suites, as far as suites have a task, model and shots in common.
+
+    Returns
+    -------
+    dict of str to list of ClaimRecord
+        By the shortest end of the suite's path that tells it from the others; the claims of all
+        suites that have nothing in common with another one stand together under an empty text.
+    """
+    known = list(claims)
+    about: dict[tuple[str, str, str], set[str]] = {}
+    for claim in known:
+        about.setdefault((claim.task, model_name(claim), shots(claim)), set()).add(_path(claim))
+    alike = {path for paths in about.values() if len(paths) > 1 for path in paths}
+    shared = list(dict.fromkeys(path for path in map(_path, known) if path in alike))
+    named = dict(zip(shared, ends(shared), strict=True)) if shared else {}
+    groups: dict[str, list[ClaimRecord]] = {}
+    for claim in known:
+        groups.setdefault(named.get(_path(claim), ""), []).append(claim)
+    return groups
+
+
+def _path(claim: ClaimRecord) -> str:
+    return claim.id.partition("::")[0]

@@ -7,20 +7,16 @@ not: whatever they say would be said in this project's voice.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from pytest_maxrandom.errors import ReportError
+from pydantic import ConfigDict, Field, ValidationError, create_model
+
+from pytest_maxrandom.errors import ReportError, dotted
 from pytest_maxrandom.record import (
-    Calibrated,
     ComparisonRecord,
     ContaminationRecord,
-    InteractionBias,
     LabelBiasRecord,
-    LabelRow,
-    OverTasks,
-    PromptPair,
     RedFlag,
-    Replicate,
     ReplicatesRecord,
 )
 from pytest_maxrandom.reports.label_bias import with_labels
@@ -41,80 +37,95 @@ _MOST = 10**12
 _ONE = 1 + 1e-6
 """What a sum of probabilities, or a correlation, may be where floating point rounds."""
 _LONGEST_ID, _LONGEST_LABEL = 300, 60
-_METRICS = ("accuracy", "balanced_accuracy", "macro_f1")
 _P_VALUES = ("p_max", "union_p", "permutation_p")
-_COUNTS = ("shots", "n", "t", "best_correct", "critical_count")
-_SHARES = (
-    "best_accuracy",
-    "standard_baseline",
-    "max_random_baseline",
-    "p_standard",
-    "p_max",
-    "union_p",
-    "permutation_p",
-    "adjusted_p",
-    "majority_rate",
-    "majority_p",
-)
-_SCORES = ("best_score", "critical_score")
-_OF_PARTS = (
-    ("new_questions", ("low", "estimate"), 1),
-    ("new_questions", ("clusters",), _MOST),
-    ("test", ("n", "correct", "openings", "seen", "tests"), _MOST),
-    ("test", ("accuracy", "low", "high", "standard_baseline", "majority_rate"), 1),
-    ("test", ("p_standard", "permutation_p", "p"), 1),
-)
 _ELSEWHERE = "the full report says what"
 
-_Shares = tuple[tuple[str, ...], float, float]
-_OF_DESIGNS: dict[type[Any], tuple[_Shares, ...]] = {
-    ReplicatesRecord: (
-        (("shots", "count"), 0, _MOST),
-        (("share_passed", "contradicting"), 0, 1),
-    ),
-    Replicate: (
-        (("n", "t", "best_correct"), 0, _MOST),
-        (("best_accuracy", "max_random_baseline", "p_max"), 0, 1),
-    ),
-    LabelBiasRecord: ((("shots", "sweeps"), 0, _MOST),),
-    InteractionBias: (
-        (("n", "t"), 0, _MOST),
-        (("best_accuracy", "rstd", "score", "score_baseline", "score_baseline_error"), 0, 1),
-        (("p_value", "p_error", "preference_p", "permutation_p"), 0, 1),
-        (("base_rate_mass",), 0, _ONE),
-        (("r", "r_low", "r_high"), -_ONE, _ONE),
-    ),
-    LabelRow: (
-        (("gold",), 0, _MOST),
-        (("recall", "predicted", "base_rate"), 0, _ONE),
-    ),
-    Calibrated: (
-        (("n", "best_correct"), 0, _MOST),
-        (("best_accuracy", "plain_accuracy", "max_random_baseline", "p_max"), 0, 1),
-    ),
-    ComparisonRecord: (
-        (("shots", "replicates", "t", "n"), 0, _MOST),
-        (("first_accuracy", "second_accuracy", "first_best", "second_best", "confidence"), 0, 1),
-        (("p_value", "assertion_p", "adjusted_bh", "adjusted_holm"), 0, 1),
-        (("difference", "low", "high", "best_difference", "best_low", "best_high"), -1, 1),
-    ),
-    PromptPair: (
-        (("only_first", "only_second"), 0, _MOST),
-        (("p_value", "adjusted_p"), 0, 1),
-    ),
-    ContaminationRecord: (
-        (("shots",), 0, _MOST),
-        (("boost_p", "bias_p", "level"), 0, 1),
-        (("boost", "bias"), -1, 1),
-    ),
-    OverTasks: (
-        (("shots", "tasks"), 0, _MOST),
-        (("p_value", "confidence"), 0, 1),
-        (("difference", "low", "high"), -1, 1),
-    ),
+_KINDS: dict[str, Any] = {
+    "counts": Annotated[int, Field(ge=0, le=_MOST)] | None,
+    "amounts": Annotated[float, Field(ge=0, le=_MOST)] | None,
+    "shares": Annotated[float, Field(ge=0, le=1)] | None,
+    "rounded": Annotated[float, Field(ge=0, le=_ONE)] | None,
+    "differences": Annotated[float, Field(ge=-1, le=1)] | None,
+    "correlations": Annotated[float, Field(ge=-_ONE, le=_ONE)] | None,
 }
-_PARTS = ("runs", "prompts", "interactions", "labels", "calibrated")
-"""Lists of records within a record."""
+
+
+def _bounded(parts: dict[str, Any] | None = None, **named: str) -> Any:
+    """Make a model of a record from the names of its numbers, by kind, and of its parts."""
+    fields = {name: _KINDS[kind] for kind, names in named.items() for name in names.split()}
+    shown: dict[str, Any] = {name: (of, ...) for name, of in (fields | (parts or {})).items()}
+    return create_model("Bounded", __config__=ConfigDict(from_attributes=True), **shown)
+
+
+# Types of models that are made here, which type checkers do not know.
+_MANY: Any = list
+_BY_NAME: Any = dict
+_NEW_QUESTIONS = _bounded(shares="low estimate", counts="clusters")
+_HELD_OUT = _bounded(
+    counts="n correct openings seen tests",
+    shares="accuracy low high standard_baseline majority_rate p_standard permutation_p p",
+)
+_CLAIM = _bounded(
+    {
+        "new_questions": _NEW_QUESTIONS | None,
+        "test": _HELD_OUT | None,
+        "metric": Literal["accuracy", "balanced_accuracy", "macro_f1"],
+    },
+    counts="shots n t best_correct critical_count",
+    shares="best_accuracy standard_baseline max_random_baseline p_standard p_max union_p "
+    "permutation_p adjusted_p majority_rate majority_p",
+    differences="best_score critical_score",
+)
+_REPLICATE = _bounded(counts="n t best_correct", shares="best_accuracy max_random_baseline p_max")
+_LABEL = _bounded(counts="gold", rounded="recall predicted base_rate")
+_CALIBRATED = _bounded(
+    {"prior": _BY_NAME[str, _KINDS["shares"]]},
+    counts="n best_correct",
+    shares="best_accuracy plain_accuracy max_random_baseline p_max",
+)
+_INTERACTION = _bounded(
+    {"labels": _MANY[_LABEL], "calibrated": _MANY[_CALIBRATED]},
+    counts="n t",
+    shares="best_accuracy rstd score score_baseline score_baseline_error p_value p_error "
+    "preference_p permutation_p",
+    rounded="base_rate_mass",
+    correlations="r r_low r_high",
+)
+_PROMPT = _bounded(counts="only_first only_second", shares="p_value adjusted_p")
+_RUN = _bounded(
+    {
+        "claims": _MANY[_CLAIM],
+        "replicates": _MANY[
+            _bounded(
+                {"runs": _MANY[_REPLICATE]},
+                counts="shots count",
+                shares="share_passed contradicting",
+            )
+        ],
+        "label_bias": _MANY[
+            _bounded({"interactions": _MANY[_INTERACTION]}, counts="shots", amounts="sweeps")
+        ],
+        "comparisons": _MANY[
+            _bounded(
+                {"prompts": _MANY[_PROMPT]},
+                counts="shots replicates t",
+                amounts="n",
+                shares="first_accuracy second_accuracy first_best second_best confidence p_value "
+                "assertion_p adjusted_bh adjusted_holm",
+                differences="difference low high best_difference best_low best_high",
+            )
+        ],
+        "contamination": _MANY[
+            _bounded(counts="shots", shares="boost_p bias_p level", differences="boost bias")
+        ],
+        "over_tasks": _MANY[
+            _bounded(
+                counts="shots tasks", shares="p_value confidence", differences="difference low high"
+            )
+        ],
+    },
+    counts="not_run",
+)
 _BOUNDS = ("in_replicates", "above_random", "not_worse_than", "better", "level", *_P_VALUES)
 """Numbers between -1 and 1 that a design may assert."""
 
@@ -140,13 +151,10 @@ def load_untrusted(path: Path) -> RunRecord:
         run = load(path)
     except ReportError as error:  # it quotes what it found, however long
         raise ReportError(shorten(visible(str(error)), 400)) from error
-    if not 0 <= run.not_run <= _MOST:
-        raise _impossible(path, "not_run", run.not_run)
-    for index, claim in enumerate(run.claims):
-        _check(path, index, claim)
-    for name in ("replicates", "label_bias", "comparisons", "contamination", "over_tasks"):
-        for index, record in enumerate(getattr(run, name)):
-            _check_design(path, f"{name}[{index}]", record)
+    try:
+        _RUN.model_validate(run)
+    except ValidationError as error:
+        raise _impossible(path, error) from error
     return replace(
         run,
         claims=[_without_prose(claim) for claim in run.claims],
@@ -160,44 +168,15 @@ def load_untrusted(path: Path) -> RunRecord:
     )
 
 
-def _check(path: Path, index: int, claim: ClaimRecord) -> None:
-    bounds: list[tuple[tuple[str, ...], float, float]] = [
-        (_COUNTS, 0, _MOST),
-        (_SHARES, 0, 1),
-        (_SCORES, -1, 1),
-    ]
-    for names, low, high in bounds:
-        for name in names:
-            value = getattr(claim, name)
-            if value is not None and not low <= value <= high:
-                raise _impossible(path, f"claims[{index}].{name}", value)
-    for part, names, high in _OF_PARTS:
-        for name in names:
-            value = getattr(getattr(claim, part), name, None)
-            if value is not None and not 0 <= value <= high:
-                raise _impossible(path, f"claims[{index}].{part}.{name}", value)
-    if claim.metric not in _METRICS:
-        raise _impossible(path, f"claims[{index}].metric", claim.metric)
-
-
-def _check_design(path: Path, place: str, record: Any) -> None:
-    for names, low, high in _OF_DESIGNS[type(record)]:
-        for name in names:
-            value = getattr(record, name)
-            if value is not None and not low <= value <= high:
-                raise _impossible(path, f"{place}.{name}", value)
-    for value in getattr(record, "prior", {}).values():
-        if not 0 <= value <= 1:
-            raise _impossible(path, f"{place}.prior", value)
-    for name in _PARTS:
-        for index, inner in enumerate(getattr(record, name, ())):
-            _check_design(path, f"{place}.{name}[{index}]", inner)
-
-
-def _impossible(path: Path, place: str, value: object) -> ReportError:
+def _impossible(path: Path, error: ValidationError) -> ReportError:
+    first = error.errors(include_url=False)[0]
+    value, place = first["input"], list(first["loc"])
+    if "prior" in place:  # by labels, which are texts of the report
+        del place[place.index("prior") + 1 :]
     # An integer can have more digits than Python is willing to write.
     shown = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else repr(value)
-    return ReportError(f"{path}: '{place}': found {shorten(shown, 80)}, which no run has")
+    told = f"found {shorten(visible(shown), 80)}, which no run has"
+    return ReportError(f"{path}: '{dotted(place)}': {told}")
 
 
 def _without_prose(claim: ClaimRecord) -> ClaimRecord:

@@ -10,16 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_maxrandom.figures import labels, panels, words
-from pytest_maxrandom.figures.labels import apart
+from pytest_maxrandom.figures import labels, panels
+from pytest_maxrandom.figures.labels import LONGEST, apart, decimal, plain, short
 from pytest_maxrandom.figures.panels import file_name, pages
-from pytest_maxrandom.figures.words import LONGEST, decimal, plain, short
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 
-@pytest.mark.parametrize("module", [labels, panels, words])
+@pytest.mark.parametrize("module", [labels, panels])
 def test_examples_in_docstrings_hold(module: ModuleType) -> None:
     assert doctest.testmod(module).failed == 0
 

@@ -321,6 +321,7 @@ def harmless() -> Page:
 @example(text=HOSTILE)
 @example(text="x" * 100_000)
 @example(text="\u202e|`<img>" * 20_000)
+@example(text="{{ 7 * 7 }}{{ 7 * 7 }}👩\u200d🚀``#12\u202e")
 @settings(max_examples=40, deadline=None)
 def test_no_text_changes_anything_outside_its_cell(text: str) -> None:
     written = comment(hiding(text), hiding("other"), report=URL, commit="c")
@@ -329,8 +330,9 @@ def test_no_text_changes_anything_outside_its_cell(text: str) -> None:
     assert page.links == harmless().links
     assert [len(row) for row in page.tables[0]] == [10, 10, 10]
     task, model = page.body[0][1:3]
-    assert task.startswith(shorten(visible(text), 40) or "(empty)")
-    assert model == shorten(visible(shorten(visible(text), 300) + " (nf4)"), 40)
+    # An emoji that is cut in two shows what joined its parts.
+    assert task.startswith(visible(shorten(visible(text), 40)) or "(empty)")
+    assert model == visible(shorten(visible(shorten(visible(text), 300) + " (nf4)"), 40))
     assert page.body[1] == harmless().body[1]
     assert not [node for node in page.prose if ACTIVE.search(node)]
     assert len(written.encode()) < 65_536

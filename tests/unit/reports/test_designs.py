@@ -41,10 +41,9 @@ from pytest_maxrandom.reports.replicates import (
     winners,
 )
 from pytest_maxrandom.reports.results import dump, load
-from pytest_maxrandom.reports.summary import designs, names, records, symbol, tally
+from pytest_maxrandom.reports.summary import designs, names, records, symbol, tally, versions
 from pytest_maxrandom.reports.terminal import rows
 from pytest_maxrandom.reports.untrusted import load_untrusted
-from pytest_maxrandom.reports.versions import versions
 from pytest_maxrandom.reports.wording import word
 from tests.unit.reports import page, test_html
 from tests.unit.reports.samples import (

@@ -11,8 +11,7 @@ import pytest
 
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.record import RedFlag
-from pytest_maxrandom.reports.annotations import annotate
-from pytest_maxrandom.reports.attention import open_questions
+from pytest_maxrandom.reports.annotations import annotate, open_questions
 from pytest_maxrandom.reports.changes import changes
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.origins import held_out
