@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 IGNORED = {
-    "arithmetic", "arithmetics", "created", "engine", "looked_at", "memory", "message", "notes",
-    "peak_memory", "run", "seconds", "sentence", "sweeps", "text", "versions", "warnings",
+    "arithmetic", "arithmetics", "created", "engine", "looked_at", "memory", "peak_memory", "run",
+    "seconds", "versions", "warnings",
 }  # fmt: skip
-"""Keys of what may differ; sentences among them, because they repeat numbers for people."""
+"""Keys of what may differ."""
 
 ABSENT = "absent"
 
@@ -43,9 +43,9 @@ def differences(before: Any, after: Any, where: str = "") -> Iterator[tuple[str,
         yield where, before, after
 
 
-def is_number(value: Any) -> bool:
-    """Whether a change of this value is one of what was found: a number, or true or false."""
-    return isinstance(value, int | float)
+def in_numbers(before: Any, after: Any) -> bool:
+    """Whether a number, or true or false, is not what it was; one that is new changes none."""
+    return before != ABSENT and any(isinstance(value, int | float) for value in (before, after))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -60,7 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
     found = list(differences(before, after))
     for where, one, other in found:
         print(f"{where}: {one!r} -> {other!r}")
-    numbers = sum(is_number(one) or is_number(other) for _, one, other in found)
+    numbers = sum(in_numbers(one, other) for _, one, other in found)
     claims = len(before.get("claims", ()))
     print(f"{claims} claims: {len(found)} differences, {numbers} of them in numbers")
     return 1 if numbers else 0

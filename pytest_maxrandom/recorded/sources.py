@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.refusals import refuse_cut_short
@@ -21,6 +21,7 @@ from pytest_maxrandom.suite.recorded import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pytest_maxrandom.recorded.tables.summary import RecordedMaximum
@@ -62,51 +63,94 @@ class Meant:
     shots: int | None
 
 
-def read_results(spec: ResultsSpec, path: Path, meant: Meant) -> list[Results]:
-    """Read all results of a file or folder.
+class Reader(Protocol):
+    """Reads the results of one format.
 
-    Parameters
-    ----------
-    spec : ResultsSpec
-        Tells the format, and what its reader needs to know.
-    path : Path
-        Where they are.
-    meant : Meant
-        What the suite is about.
+    A new format needs a spec in `pytest_maxrandom.suite.recorded`, a reader, and its line in
+    `READERS`. Each sweep in the file gives `Answers` with its model, task and shots; a published
+    maximum gives a `RecordedMaximum`. Nothing after that knows the format.
+    """
+
+    def __call__(self, path: Path, spec: Any, meant: Meant) -> Sequence[Results]:
+        """Return all results of a file or folder.
+
+        Parameters
+        ----------
+        path : Path
+            Where they are.
+        spec : Spec
+            That of the format: what else the suite says of them.
+        meant : Meant
+            What the suite is about.
+
+        Raises
+        ------
+        RecordedError
+            In one sentence with the file, the line and the way out, if they cannot be read or
+            contradict themselves.
+        """
+
+
+def read_results(spec: ResultsSpec, path: Path, meant: Meant) -> list[Results]:
+    """Read all results of a file or folder, by the format that the suite names (see `Reader`).
 
     Raises
     ------
     RecordedError
         If they cannot be read, or contradict themselves.
     """
-    match spec:
-        case NpzResults():
-            from pytest_maxrandom.recorded.npz import read_npz
+    read = READERS.get(type(spec))
+    if read is None:
+        raise RecordedError(f"{path}: no reader of the format {spec.format}")
+    return [*read(path, spec, meant)]
 
-            return _whole(read_npz(path), spec)
-        case PredictionsResults():
-            from pytest_maxrandom.recorded.predictions import read_predictions
 
-            return _whole(read_predictions(path), spec)
-        case TableResults():
-            from pytest_maxrandom.recorded.tables.table import Columns, read_table
+def _npz(path: Path, spec: NpzResults, meant: Meant) -> list[Results]:
+    from pytest_maxrandom.recorded.npz import read_npz
 
-            columns = Columns(**_given(spec.columns))
-            return [*read_table(path, columns, **vars(meant), ragged=spec.ragged)]
-        case SummaryResults():
-            from pytest_maxrandom.recorded.tables.summary import SummaryColumns, read_summary
+    return _whole(read_npz(path), spec)
 
-            return [*read_summary(path, SummaryColumns(**_given(spec.columns)), **vars(meant))]
-        case LmEvalResults():
-            from pytest_maxrandom.recorded.logs.lm_eval import read_lm_eval
 
-            return [*read_lm_eval(path, metric=spec.metric, cluster=spec.columns.cluster)]
-        case InspectResults():
-            from pytest_maxrandom.recorded.logs.inspect import read_inspect
+def _predictions(path: Path, spec: PredictionsResults, meant: Meant) -> list[Results]:
+    from pytest_maxrandom.recorded.predictions import read_predictions
 
-            cluster = spec.columns.cluster
-            return [*read_inspect(path, scorer=spec.scorer, shots=spec.shots, cluster=cluster)]
-    raise RecordedError(f"{path}: no reader of the format {spec.format}")
+    return _whole(read_predictions(path), spec)
+
+
+def _table(path: Path, spec: TableResults, meant: Meant) -> Sequence[Results]:
+    from pytest_maxrandom.recorded.tables.table import Columns, read_table
+
+    return read_table(path, Columns(**_given(spec.columns)), **vars(meant), ragged=spec.ragged)
+
+
+def _summary(path: Path, spec: SummaryResults, meant: Meant) -> Sequence[Results]:
+    from pytest_maxrandom.recorded.tables.summary import SummaryColumns, read_summary
+
+    return read_summary(path, SummaryColumns(**_given(spec.columns)), **vars(meant))
+
+
+def _lm_eval(path: Path, spec: LmEvalResults, meant: Meant) -> Sequence[Results]:
+    from pytest_maxrandom.recorded.logs.lm_eval import read_lm_eval
+
+    return read_lm_eval(path, metric=spec.metric, cluster=spec.columns.cluster)
+
+
+def _inspect(path: Path, spec: InspectResults, meant: Meant) -> Sequence[Results]:
+    from pytest_maxrandom.recorded.logs.inspect import read_inspect
+
+    cluster = spec.columns.cluster
+    return read_inspect(path, scorer=spec.scorer, shots=spec.shots, cluster=cluster)
+
+
+READERS: dict[type, Reader] = {
+    NpzResults: _npz,
+    PredictionsResults: _predictions,
+    TableResults: _table,
+    SummaryResults: _summary,
+    LmEvalResults: _lm_eval,
+    InspectResults: _inspect,
+}
+"""The reader of each format; it is imported where a suite needs it."""
 
 
 def _whole(sweeps: list[Answers], spec: WholeSweeps) -> list[Results]:
