@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
+class PromptScores:
     """Right answers of each prompt; of published maxima there is the best prompt only.
 
     Attributes
@@ -45,7 +45,7 @@ class Counts:
     sizes: NDArray[np.int64]
 
     @classmethod
-    def of(cls, results: Results) -> Counts:
+    def of(cls, results: Results) -> PromptScores:
         """Count the right answers of results."""
         if isinstance(results, RecordedMaximum):
             return cls(np.array([results.best_correct]), np.array([results.n]))
@@ -96,7 +96,7 @@ def agrees(stated: Chance, told: Counter[Fraction]) -> bool:
     return {Fraction(1, choices): many for choices, many in stated.items()} == told
 
 
-def alike(counts: Counts, chance: Chance, t: int) -> Guessers:
+def alike(counts: PromptScores, chance: Chance, t: int) -> Guessers:
     """Return guessers of one chance, or one mix of chances, whatever example it is.
 
     Parameters
@@ -116,7 +116,7 @@ def alike(counts: Counts, chance: Chance, t: int) -> Guessers:
     return _guessers([chance_groups(chance, int(n)) for n in sizes], kinds, counts, t)
 
 
-def of_examples(sweep: Answers, counts: Counts, t: int) -> Guessers:
+def of_examples(sweep: Answers, counts: PromptScores, t: int) -> Guessers:
     """Return guessers by the chance of each example that a prompt was scored on.
 
     Parameters
@@ -146,7 +146,9 @@ def mix_of(groups: Groups) -> Chance | list[Fraction]:
     return [chance for chance, size in groups for _ in range(size)]
 
 
-def _guessers(mixes: Sequence[Groups], kinds: NDArray[np.intp], counts: Counts, t: int) -> Guessers:
+def _guessers(
+    mixes: Sequence[Groups], kinds: NDArray[np.intp], counts: PromptScores, t: int
+) -> Guessers:
     copies = np.bincount(kinds, minlength=len(mixes)).tolist()
     means = [mean_of(groups) for groups in mixes]
     examples = [sum(size for _, size in groups) for groups in mixes]
@@ -180,7 +182,7 @@ class PublishedGuessers(Guessers):
     one: BestOfPrompts
 
     @classmethod
-    def of(cls, n: int, t: int, chance: Chance, counts: Counts) -> PublishedGuessers:
+    def of(cls, n: int, t: int, chance: Chance, counts: PromptScores) -> PublishedGuessers:
         """Return t guessers.
 
         Raises
@@ -211,7 +213,7 @@ class PublishedGuessers(Guessers):
         return self.one.p_value(int(result), self.n)
 
 
-def published(null: PublishedGuessers, counts: Counts, changes: list[str]) -> Published:
+def published(null: PublishedGuessers, counts: PromptScores, changes: list[str]) -> Published:
     """Return the verdict by the publication's numbers."""
     verdict = judge(Claim(), null, counts.best_correct, counts.best)
     return Published(
@@ -227,7 +229,7 @@ def published(null: PublishedGuessers, counts: Counts, changes: list[str]) -> Pu
 
 
 def changes(
-    read: Answers | None, counts: Counts, null: Guessers, publication: PublishedGuessers
+    read: Answers | None, counts: PromptScores, null: Guessers, publication: PublishedGuessers
 ) -> list[str]:
     """Return one clause for each of n, t and chance that is not as it was published.
 
@@ -235,7 +237,7 @@ def changes(
     ----------
     read : Answers or None
         As they were read: prompts may repeat. None of a published maximum.
-    counts : Counts
+    counts : PromptScores
         Of the distinct prompts.
     null, publication : Guessers
         By the results, and by the publication.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from pytest_maxrandom.claims.nulls import Guessers
-    from pytest_maxrandom.claims.publication import Counts
+    from pytest_maxrandom.claims.publication import PromptScores
     from pytest_maxrandom.claims.verdict import Claim
     from pytest_maxrandom.record import Published
     from pytest_maxrandom.suite.recorded import Chance, RecordedModelSpec
@@ -37,7 +37,7 @@ class Evidence:
         maximum was published.
     shots : int
         Demonstrations per prompt.
-    counts : Counts
+    counts : PromptScores
         Right answers of the distinct prompts, or of the best.
     null : Guessers
         The guessers that they are compared with.
@@ -58,7 +58,7 @@ class Evidence:
     read: Answers | None
     results: Answers | None
     shots: int
-    counts: Counts
+    counts: PromptScores
     null: Guessers
     published: Published | None
     stated: tuple[str, ...]

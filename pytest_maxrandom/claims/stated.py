@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.publication import (
-    Counts,
+    PromptScores,
     PublishedGuessers,
     agrees,
     alike,
@@ -64,7 +64,7 @@ def evidence(
         Where what is stated and what the results tell do not agree, or do not suffice.
     """
     tried = results.distinct() if isinstance(results, Answers) else results
-    given = _Given(results, tried, Counts.of(tried), task, shots)
+    given = _Given(results, tried, PromptScores.of(tried), task, shots)
     if by_publication:
         return given.by_publication()
     return given.as_counted()
@@ -76,7 +76,7 @@ class _Given:
 
     results: Results
     tried: Results
-    counts: Counts
+    counts: PromptScores
     task: RecordedTaskSpec
     shots: int
 
@@ -250,7 +250,7 @@ class _Given:
         ]
 
 
-def _notes(read: Answers, tried: Answers, counts: Counts) -> list[str]:
+def _notes(read: Answers, tried: Answers, counts: PromptScores) -> list[str]:
     """Say what a reader must know of a sweep."""
     notes = list(read.notes)
     if not counts.shared_n:

@@ -17,8 +17,8 @@ from pytest_maxrandom.studies.arms.conclude import conclude, conclude_contaminat
 from pytest_maxrandom.studies.arms.planned import (
     PlannedComparison,
     PlannedContamination,
-    Recorded,
-    Sweeps,
+    RecordedSides,
+    SweptSides,
 )
 from pytest_maxrandom.studies.arms.reduction import difference
 from pytest_maxrandom.studies.label_bias.evaluate import LabelBiasEvaluation
@@ -135,14 +135,14 @@ class ArmsItem(SuiteItem):
         return [
             claim
             for side in self.planned.compared
-            if isinstance(side, Sweeps)
+            if isinstance(side, SweptSides)
             for claim in (*side.first, *side.second)
         ]
 
     def prepare(self) -> None:
         """Skip what cannot be judged here."""
         for side in self.planned.compared:
-            if isinstance(side, Recorded):
+            if isinstance(side, RecordedSides):
                 self.skip_missing(side.missing)
 
     def release(self) -> None:
@@ -152,7 +152,7 @@ class ArmsItem(SuiteItem):
             drop_model(self.config)
 
     def _difference(self, side: Sides) -> Difference:
-        if isinstance(side, Recorded):
+        if isinstance(side, RecordedSides):
             assert side.answers is not None
             return difference([side.answers])
         # One arm after the other, so that no model is loaded twice.

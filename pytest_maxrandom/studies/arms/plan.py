@@ -12,8 +12,8 @@ from pytest_maxrandom.studies.arms.answers import Unpaired, check_prompts, paire
 from pytest_maxrandom.studies.arms.planned import (
     PlannedComparison,
     PlannedContamination,
-    Recorded,
-    Sweeps,
+    RecordedSides,
+    SweptSides,
 )
 from pytest_maxrandom.studies.arms.reduction import smallest_p
 from pytest_maxrandom.studies.arms.units import FEWEST
@@ -50,7 +50,9 @@ def plan_comparisons(suite: Suite, claims: Iterable[Sequence[PlannedClaim]]) -> 
 
     def sides(first: str, second: str, task: str, shots: int | None) -> Sides:
         assert shots is not None
-        pair = Sweeps(found[arms[first].name, task, shots], found[arms[second].name, task, shots])
+        pair = SweptSides(
+            found[arms[first].name, task, shots], found[arms[second].name, task, shots]
+        )
         for one, other in zip(pair.first, pair.second, strict=True):
             check_prompts(one.cell.prompt_set, other.cell.prompt_set)
         return pair
@@ -97,10 +99,10 @@ def plan_recorded_comparisons(
         pair = sweep(first, task, shots), sweep(second, task, shots)
         one, other = pair
         if isinstance(one, str):
-            return Recorded(None, one)
+            return RecordedSides(None, one)
         if isinstance(other, str):
-            return Recorded(None, other)
-        return Recorded(paired_sweeps(one, other), None)
+            return RecordedSides(None, other)
+        return RecordedSides(paired_sweeps(one, other), None)
 
     def changed(first: str, second: str) -> tuple[str, ...]:
         return differences_of_models(models[names[first]], models[names[second]])
@@ -232,7 +234,7 @@ class _Planner:
             sides, level = planned.sides, planned.claim.level
         else:
             return
-        if isinstance(sides, Recorded) and sides.answers is None:
+        if isinstance(sides, RecordedSides) and sides.answers is None:
             return
         least = smallest_p(sides.examples, sides.prompts, sides.replicates)
         if least > level:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Sweeps:
+class SweptSides:
     """Two arms that are run: their claims, one for each replicate."""
 
     first: Sequence[PlannedClaim]
@@ -59,7 +59,7 @@ class Sweeps:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedSides:
     """Two arms whose results exist already.
 
     Attributes
@@ -105,7 +105,7 @@ class Recorded:
         return self.t or 0
 
 
-Sides = Sweeps | Recorded
+Sides = SweptSides | RecordedSides
 
 
 def _units(clusters: Sequence[Hashable | None]) -> int:
@@ -187,7 +187,7 @@ class PlannedContamination:
     ----------
     name : str
         ``contamination``, with the number of shots where there are several.
-    boost, bias : Sweeps or Recorded
+    boost, bias : SweptSides or RecordedSides
         Arms extra and base, test and extra.
     """
 

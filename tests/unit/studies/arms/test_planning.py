@@ -9,7 +9,11 @@ import pytest
 
 from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.errors import SuiteError
-from pytest_maxrandom.studies.arms.planned import PlannedComparison, PlannedContamination, Sweeps
+from pytest_maxrandom.studies.arms.planned import (
+    PlannedComparison,
+    PlannedContamination,
+    SweptSides,
+)
 from pytest_maxrandom.studies.plan import plan_file
 
 if TYPE_CHECKING:
@@ -181,7 +185,7 @@ def test_models_of_a_suite_are_compared_by_their_labels(folder: Folder) -> None:
         "a::compare[tuned-nf4-m-none]": ("model: ./k, not ./m", "quantization: nf4, not none"),
     }
     sides = compared["a::compare[m-nf4-m-none]"].sides
-    assert isinstance(sides, Sweeps)
+    assert isinstance(sides, SweptSides)
     assert [claim.name for claim in (*sides.first, *sides.second)] == [
         "a[m-nf4-1shot]",
         "a[m-none-1shot]",
@@ -192,7 +196,7 @@ def test_replicates_are_paired_with_each_other(folder: Folder) -> None:
     text = HEAD + PROMPTS + ARMS + "replicates: 6\ncompare: [terse - none]\n"
     compared = folder.compared(text)["b::compare[terse-none]"]
     sides = compared.sides
-    assert isinstance(sides, Sweeps)
+    assert isinstance(sides, SweptSides)
     assert sides.replicates == 6
     sets = set()
     for k, (one, other) in enumerate(zip(sides.first, sides.second, strict=True)):
