@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.recorded.tables.summary import RecordedMaximum
-    from pytest_maxrandom.suite.base import Spec
     from pytest_maxrandom.sweeps.answers import Answers
 
     Results: TypeAlias = Answers | RecordedMaximum
@@ -118,15 +117,15 @@ def _predictions(path: Path, spec: PredictionsResults, meant: Meant) -> list[Res
 
 
 def _table(path: Path, spec: TableResults, meant: Meant) -> Sequence[Results]:
-    from pytest_maxrandom.recorded.tables.table import Columns, read_table
+    from pytest_maxrandom.recorded.tables.table import read_table
 
-    return read_table(path, Columns(**_given(spec.columns)), **vars(meant), ragged=spec.ragged)
+    return read_table(path, spec.columns, **vars(meant), ragged=spec.ragged)
 
 
 def _summary(path: Path, spec: SummaryResults, meant: Meant) -> Sequence[Results]:
-    from pytest_maxrandom.recorded.tables.summary import SummaryColumns, read_summary
+    from pytest_maxrandom.recorded.tables.summary import read_summary
 
-    return read_summary(path, SummaryColumns(**_given(spec.columns)), **vars(meant))
+    return read_summary(path, spec.columns, **vars(meant))
 
 
 def _lm_eval(path: Path, spec: LmEvalResults, meant: Meant) -> Sequence[Results]:
@@ -157,7 +156,3 @@ def _whole(sweeps: list[Answers], spec: WholeSweeps) -> list[Results]:
     for sweep in sweeps if not spec.ragged else ():
         refuse_cut_short(sweep)
     return [*sweeps]
-
-
-def _given(columns: Spec) -> dict[str, str]:
-    return columns.model_dump(exclude_none=True)

@@ -60,6 +60,9 @@ Number = Annotated[
     PlainValidator(_number),
     WithJsonSchema({"anyOf": [_ONE_NUMBER, _BY_NUMBER]}),
 ]
+ColumnName: TypeAlias = str
+"""The name of a column; an empty one says that there is none."""
+
 Chance: TypeAlias = Fraction | dict[int, int]
 StatedChance = Annotated[
     Chance,
@@ -84,45 +87,45 @@ def at_shots(number: int | dict[int, int], shots: int) -> int | None:
 class OwnColumns(Spec):
     """Columns of a table or summary that are not called like these keys."""
 
-    model: Text | None = None
+    model: ColumnName | None = None
     """Which model a row is about."""
-    task: Text | None = None
+    task: ColumnName | None = None
     """Which task a row is about."""
-    shots: Text | None = None
+    shots: ColumnName | None = None
     """Number of demonstrations."""
-    choices: Text | None = None
+    choices: ColumnName | None = None
     """Number of choices."""
 
 
 class TableColumns(OwnColumns):
     """Columns of a table that are not called like these keys."""
 
-    prompt: Text | None = None
+    prompt: ColumnName | None = None
     """What tells prompts apart; `prompt_id` if not given."""
-    example: Text | None = None
+    example: ColumnName | None = None
     """What tells examples apart; `example_id` if not given."""
-    correct: Text | None = None
+    correct: ColumnName | None = None
     """Whether the answer is right."""
-    prediction: Text | None = None
+    prediction: ColumnName | None = None
     """What was answered."""
-    gold: Text | None = None
+    gold: ColumnName | None = None
     """What is right."""
-    cluster: Text | None = None
+    cluster: ColumnName | None = None
     """What examples share that belong together, such as their passage."""
 
 
 class SummaryColumns(OwnColumns):
     """Columns of a summary that are not called like these keys."""
 
-    n: Text | None = None
+    n: ColumnName | None = None
     """Number of examples."""
-    t: Text | None = None
+    t: ColumnName | None = None
     """Number of prompts."""
-    best_correct: Text | None = None
+    best_correct: ColumnName | None = None
     """Right answers of the best prompt."""
-    accuracy: Text | None = None
+    accuracy: ColumnName | None = None
     """Accuracy of the best prompt, in place of its right answers."""
-    chance: Text | None = None
+    chance: ColumnName | None = None
     """Chance of one guess."""
 
 

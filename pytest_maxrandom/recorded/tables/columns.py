@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+import json
+import math
+from array import array
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import islice
+from operator import itemgetter
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from pytest_maxrandom.errors import RecordedError, did_you_mean, listed, quoted
-from pytest_maxrandom.recorded.tables.cells import as_text
+from pytest_maxrandom.errors import RecordedError, described, did_you_mean, listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -17,14 +23,29 @@ if TYPE_CHECKING:
         Hashable,
         Iterable,
         Iterator,
-        Mapping,
         Sequence,
     )
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from pytest_maxrandom.suite.base import Spec
+
 T = TypeVar("T", bound="Hashable")
+
+_PIECE = 256
+"""Rows held at a time; many more would keep the garbage collector busy."""
+
+_USUAL = {"prompt": "prompt_id", "example": "example_id", "correct": "correct", "n": "n"}
+"""What columns are called that need no name; others are called like their roles."""
+
+_WRITTEN: dict[type, Callable[[Any], str]] = {
+    str: str,
+    NoneType: lambda _: "",
+    bool: lambda value: "true" if value else "false",
+    int: str,
+    float: lambda value: "" if math.isnan(value) else repr(value),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,77 +67,26 @@ class Wanted:
     required: bool
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class TextColumn:
-    """One column; an empty text stands for no value.
+def wanted_columns(columns: Spec, always: Collection[str]) -> list[Wanted]:
+    """Return the columns that a suite asks for.
 
-    Attributes
+    Parameters
     ----------
-    codes : ndarray of int
-        Per row the place of its text in `texts`.
-    texts : list of str
-        Distinct, in the order of their first rows.
+    columns : Spec
+        Per role a name; None stands for the usual one, an empty text for no column.
+    always : collection of str
+        Roles without which nothing can be read. Other columns are required where they were given
+        another name than the usual one.
     """
-
-    codes: NDArray[np.int32]
-    texts: list[str]
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Rows:
-    """The columns of a file that were wanted and are there, by role.
-
-    Attributes
-    ----------
-    header : tuple of str
-        The names of all its columns.
-    lines : ndarray of int or None
-        On which line each row starts; None where the file has no lines.
-    """
-
-    path: Path
-    header: tuple[str, ...]
-    columns: Mapping[str, TextColumn]
-    lines: NDArray[np.int64] | None
-
-    @property
-    def count(self) -> int:
-        """How many rows there are."""
-        return len(next(iter(self.columns.values())).codes)
-
-    def place(self, row: int) -> int:
-        """Return the line of a row, or its number, both from 1."""
-        return row + 1 if self.lines is None else int(self.lines[row])
-
-    def called(self, row: int) -> str:
-        """Return what a message calls a row."""
-        return f"{'row' if self.lines is None else 'line'} {self.place(row)}"
-
-    def error(self, row: int, message: str) -> RecordedError:
-        """Return an error that says where it is."""
-        at = f": row {row + 1}" if self.lines is None else f":{self.lines[row]}"
-        return RecordedError(f"{self.path}{at}: {message}")
-
-    def read(self, role: str, parse: Callable[[str], T]) -> Values[T]:
-        """Return what the texts of a column mean.
-
-        Raises
-        ------
-        RecordedError
-            At the first row for whose text `parse` raises a ValueError.
-        """
-        column = self.columns[role]
-        known: dict[T, int] = {}
-        codes = []
-        for code, text in enumerate(column.texts):
-            try:
-                codes.append(known.setdefault(parse(text), len(known)))
-            except ValueError as error:
-                row = int(np.argmax(column.codes == code))
-                raise self.error(row, f"{role} {error}") from None
-        if len(known) == len(codes):
-            return Values(role, list(known), column.codes)
-        return Values(role, list(known), np.array(codes, dtype=np.int32)[column.codes])
+    return [
+        Wanted(
+            role,
+            _USUAL.get(role, role) if name is None else name,
+            role in always or name not in (None, _USUAL.get(role)),
+        )
+        for role, name in columns
+        if name != "" or role in always
+    ]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -135,124 +105,138 @@ class Values(Generic[T]):
     distinct: list[T]
     codes: NDArray[np.int32]
 
-    def any_of(self, rows: NDArray[np.int64]) -> bool:
-        """Tell whether the value of any of these rows is true."""
-        return any(self.distinct[code] for code in np.unique(self.codes[rows]))
 
-
-class Unreadable(ValueError):
-    """Says what is wrong with the value at a place, from 0."""
-
-    def __init__(self, place: int, message: str) -> None:
-        super().__init__(message)
-        self.place = place
-
-
-class ColumnBuilder:
-    """Gathers a column from pieces."""
-
-    def __init__(self) -> None:
-        self._codes = _Codes()
-        self._pieces: list[NDArray[np.int32]] = []
-
-    def add(self, values: Sequence[Any]) -> None:
-        """Append texts, or other values as JSON has them.
-
-        Raises
-        ------
-        Unreadable
-            If one of them is no text, number, truth value, list of such, or nothing.
-        """
-        kinds = set(map(type, values))
-        texts: Iterable[str] = (
-            values if kinds == {str} else map(str, values) if kinds == {int} else _texts(values)
-        )
-        codes = map(self._codes.__getitem__, texts)
-        self._pieces.append(np.fromiter(codes, np.int32, len(values)))
-
-    def add_coded(self, codes: NDArray[np.integer[Any]], values: Iterable[object]) -> None:
-        """Append ``values[code]`` for each code.
-
-        Raises
-        ------
-        Unreadable
-            As `add` does; the place is that of a code.
-        """
-        known = [self._codes[text] for text in _texts(values)]
-        self._pieces.append(np.array(known, dtype=np.int32)[codes])
-
-    def finish(self) -> TextColumn:
-        """Return the whole column."""
-        return TextColumn(np.concatenate(self._pieces), list(self._codes))
-
-
-class _Codes(dict[str, int]):
-    """Numbers texts in the order in which they are first asked for."""
-
-    def __missing__(self, text: str) -> int:
-        code = self[text] = len(self)
-        return code
-
-
-def _texts(values: Iterable[object]) -> Iterator[str]:
-    for place, value in enumerate(values):
-        try:
-            yield as_text(value)
-        except ValueError as error:
-            raise Unreadable(place, str(error)) from None
-
-
-def wanted_columns(columns: Any, always: Collection[str]) -> list[Wanted]:
-    """Return the columns that a dataclass of their names asks for.
-
-    Parameters
-    ----------
-    columns : dataclass instance
-        Per role a name; None stands for the role's own name, an empty text for no column.
-    always : collection of str
-        Roles without which nothing can be read. Other columns are required where they were given
-        another name than the usual one.
-    """
-    return [
-        Wanted(
-            field.name,
-            field.name if name is None else name,
-            field.name in always or name not in (None, field.default),
-        )
-        for field in fields(columns)
-        for name in [getattr(columns, field.name)]
-        if name != "" or field.name in always
-    ]
-
-
-def present(
-    path: Path, line: int | None, header: Sequence[str], wanted: Sequence[Wanted]
-) -> dict[str, str]:
-    """Return, by role, the names of the wanted columns that a file has.
+class Rows:
+    """The columns of a file that are wanted and there, by role.
 
     Parameters
     ----------
     line : int or None
-        On which the header stands, for messages.
+        On which the header stands; None where the file has no lines.
+    header : sequence of str
+        The names of all its columns.
+
+    Attributes
+    ----------
+    names : dict of str
+        What the file calls the columns, by role.
+    count : int
+        How many rows there are.
 
     Raises
     ------
     RecordedError
-        If one that is required is missing, a name repeats, or two roles share a column.
+        If a column that is required is missing, a name repeats, or two roles share a column.
     """
-    where = f"{path}" if line is None else f"{path}:{line}"
+
+    def __init__(
+        self, path: Path, line: int | None, header: Sequence[str], wanted: Sequence[Wanted]
+    ) -> None:
+        self.path = path
+        self.header = tuple(header)
+        self.names = _present(path if line is None else f"{path}:{line}", self.header, wanted)
+        self.count = 0
+        self._lines = None if line is None else array("q")
+        self._codes: dict[str, defaultdict[str, int]] = {}
+        for role in self.names:
+            codes = self._codes[role] = defaultdict()
+            codes.default_factory = codes.__len__
+        self._pieces: dict[str, list[NDArray[np.int32]]] = {role: [] for role in self.names}
+
+    def place(self, row: int) -> int:
+        """Return the line of a row, or its number, both from 1."""
+        return row + 1 if self._lines is None else self._lines[row]
+
+    def called(self, row: int) -> str:
+        """Return what a message calls a row."""
+        return f"{'row' if self._lines is None else 'line'} {self.place(row)}"
+
+    def error(self, row: int, message: str) -> RecordedError:
+        """Return an error that says where it is."""
+        at = ": row " if self._lines is None else ":"
+        return RecordedError(f"{self.path}{at}{self.place(row)}: {message}")
+
+    def extend(self, records: Iterator[tuple[int, Any]], keys: Sequence[Any]) -> None:
+        """Append rows, given the line on which each starts, and its cells by key.
+
+        Parameters
+        ----------
+        keys : sequence
+            The keys of the columns in a row, in the order of `names`.
+
+        Raises
+        ------
+        RecordedError
+            If a cell holds no text, number, truth value, list of such, or nothing.
+        """
+        cells = itemgetter(*keys, keys[0])  # of one key alone it would return no tuple
+        for piece in iter(lambda: list(islice(records, _PIECE)), []):
+            lines, rows = zip(*piece, strict=True)
+            if self._lines is not None:
+                self._lines.extend(lines)
+            columns = zip(*map(cells, rows), strict=True)
+            for role, values in zip(self.names, columns, strict=False):
+                self.add(role, values)
+            self.count += len(piece)
+
+    def add(
+        self, role: str, values: Sequence[Any], of_row: NDArray[np.integer[Any]] | None = None
+    ) -> None:
+        """Append to a column texts, or other values as JSON has them, behind `count` rows.
+
+        Parameters
+        ----------
+        of_row : ndarray of int, optional
+            Per row the place of its value; if not given, each row has one.
+        """
+        kinds = set(map(type, values))
+        texts: Iterable[str] = (
+            values
+            if kinds == {str}
+            else map(str, values)
+            if kinds == {int}
+            else self._texts(role, values, of_row)
+        )
+        codes = np.fromiter(map(self._codes[role].__getitem__, texts), np.int32, len(values))
+        self._pieces[role].append(codes if of_row is None else codes[of_row])
+
+    def _texts(
+        self, role: str, values: Sequence[Any], of_row: NDArray[np.integer[Any]] | None
+    ) -> Iterator[str]:
+        for place, value in enumerate(values):
+            try:
+                yield _as_text(value)
+            except ValueError as error:
+                row = place if of_row is None else int(np.argmax(of_row == place))
+                raise self.error(self.count + row, f"{role} {error}") from None
+
+    def read(self, role: str, parse: Callable[[str], T]) -> Values[T]:
+        """Return what the texts of a column mean.
+
+        Raises
+        ------
+        RecordedError
+            At the first row for whose text `parse` raises a ValueError.
+        """
+        column = np.concatenate(self._pieces[role])
+        known: dict[T, int] = {}
+        codes = []
+        for code, text in enumerate(self._codes[role]):
+            try:
+                codes.append(known.setdefault(parse(_encodable(text)), len(known)))
+            except ValueError as error:
+                row = int(np.argmax(column == code))
+                raise self.error(row, f"{role} {error}") from None
+        if len(known) < len(codes):
+            column = np.array(codes, dtype=np.int32)[column]
+        return Values(role, list(known), column)
+
+
+def _present(where: object, header: tuple[str, ...], wanted: Sequence[Wanted]) -> dict[str, str]:
     names: dict[str, str] = {}
     for column in wanted:
         role, name = column.role, column.name
-        if name not in header:
-            if column.required:
-                raise RecordedError(
-                    f"{where}: there is no column {quoted(name)} for `columns: {role}:`; found "
-                    f"{listed(header) or 'none'}{did_you_mean(name, header)}"
-                )
-            _refuse_lookalike(where, column, set(header) - {other.name for other in wanted})
-            continue
-        if list(header).count(name) > 1:
+        if header.count(name) > 1:
             raise RecordedError(f"{where}: more than one column is called {quoted(name)}; keep one")
         if name in names.values():
             other = next(key for key, known in names.items() if known == name)
@@ -260,15 +244,86 @@ def present(
                 f"{where}: the column {quoted(name)} cannot hold both the {other} and the {role}; "
                 "name another under `columns:`"
             )
-        names[role] = name
+        if name in header:
+            names[role] = name
+        elif column.required:
+            raise RecordedError(
+                f"{where}: there is no column {quoted(name)} for `columns: {role}:`; found "
+                f"{listed(header) or 'none'}{did_you_mean(name, header)}"
+            )
+        # Where "model" would be read, "Model" may be meant: to ignore it would merge sweeps.
+        for other in sorted(set(header) - {each.name for each in wanted}):
+            if name not in header and other.strip().casefold() == name.casefold():
+                raise RecordedError(
+                    f"{where}: the column {quoted(other)} is not called {quoted(name)}; write "
+                    f"`columns: {role}:` with its name, or with an empty name if it is not meant"
+                )
     return names
 
 
-def _refuse_lookalike(where: str, column: Wanted, unread: Iterable[str]) -> None:
-    """Ask what is meant by "Model" where "model" would be read: ignoring it merges sweeps."""
-    for name in sorted(unread):
-        if name.strip().casefold() == column.name.casefold():
-            raise RecordedError(
-                f"{where}: the column {quoted(name)} is not called {quoted(column.name)}; write "
-                f"`columns: {column.role}:` with its name, or with an empty name if it is not meant"
-            )
+def _as_text(value: object) -> str:
+    """Write a value as a CSV file would hold it: nothing as an empty text, a list as JSON."""
+    if isinstance(value, list):
+        return json.dumps([_scalar(each) for each in value], ensure_ascii=False)
+    return _scalar(value)
+
+
+def _scalar(value: object) -> str:
+    if type(value) not in _WRITTEN:
+        raise ValueError(f"holds {described(value)}, expected a text or a number")
+    return _WRITTEN[type(value)](value)
+
+
+def _encodable(text: str) -> str:
+    """Refuse half of a surrogate pair, which JSON can spell but no report can show."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"is {quoted(text)}, which is not valid Unicode; write it again") from None
+    return text
+
+
+def as_list(text: str) -> list[str] | None:
+    """Return the list that a text spells in JSON, or None if it does not begin like one.
+
+    Raises
+    ------
+    ValueError
+        If it is no list of texts, numbers or truth values after all.
+    """
+    if not text.lstrip().startswith("["):
+        return None
+    try:
+        return [_scalar(each) for each in json.loads(text, parse_float=str)]
+    except (ValueError, RecursionError):
+        raise ValueError(
+            f'is {quoted(text)}, which begins like a list but is none in JSON, such as ["A", "B"]'
+        ) from None
+
+
+def as_id(text: str) -> str:
+    """Return a text that names something.
+
+    Raises
+    ------
+    ValueError
+        If it is blank.
+    """
+    if not text.strip():
+        raise ValueError("is empty; give every row a value")
+    return text
+
+
+def as_number(text: str, least: int) -> int:
+    """Return a whole number.
+
+    Raises
+    ------
+    ValueError
+        If it is none, or below `least`.
+    """
+    digits = text.strip().removesuffix(".0")  # as a column of floats writes it
+    number = int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 19 else -1
+    if number < least:
+        raise ValueError(f"is {quoted(text)}, expected a whole number from {least} on")
+    return number

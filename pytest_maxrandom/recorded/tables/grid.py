@@ -2,28 +2,105 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from pytest_maxrandom.errors import RecordedError, quoted
-from pytest_maxrandom.recorded.tables.whose import by_first_row
+from pytest_maxrandom.errors import RecordedError, listed, quoted
+from pytest_maxrandom.recorded.tables.columns import Values, as_id, as_number
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.recorded.tables.columns import Rows, Values
-    from pytest_maxrandom.recorded.tables.whose import Owner
+    from pytest_maxrandom.recorded.tables.columns import Rows
 
-T = TypeVar("T", bound="Hashable")
 S = TypeVar("S", bound=np.generic)
 
 _FEW_CELLS = 10_000_000
 """Up to here a grid is made, whatever part of it is filled."""
 _SPARSEST = 20
 """Cells for each row, beyond which the columns cannot be those of prompts and examples."""
+
+_OWNER: dict[str, tuple[Callable[[str], Any], str]] = {
+    "model": (as_id, "give `results: {model: ...}`"),
+    "task": (as_id, "let the suite have one task"),
+    "shots": (lambda text: as_number(text, 0), "give `results: {shots: ...}`"),
+}
+"""How what tells whose a row is is read, and how a suite says it of a whole file."""
+
+
+class Owner(NamedTuple):
+    """What was asked of which model."""
+
+    model: str
+    task: str
+    shots: int
+
+    def __str__(self) -> str:
+        return f"{self.task}[{self.model}-{self.shots}shot]"
+
+
+def owners(rows: Rows, **meant: str | int | None) -> tuple[list[Owner], NDArray[np.int64]]:
+    """Return the owners in the order of their first rows, and per row the place of its own.
+
+    Parameters
+    ----------
+    model, task, shots : optional
+        What is meant where the file has no such column.
+
+    Raises
+    ------
+    RecordedError
+        If the file has no such column and it is not given, or a value of it is not valid.
+    """
+    codes: NDArray[np.int64] = np.zeros(rows.count, dtype=np.int64)
+    firsts, parts = codes[:1], []
+    for role, (parse, way) in _OWNER.items():
+        given = meant[role]
+        if role in rows.names:
+            values = rows.read(role, parse)
+        elif given is None:
+            raise RecordedError(
+                f"{rows.path}: no column tells the {role}; name it as `columns: {role}:` (found "
+                f"{listed(rows.header)}), or {way}"
+            )
+        else:
+            values = Values(role, [given], np.zeros(rows.count, dtype=np.int32))
+        parts.append(values)
+        size = len(values.distinct)
+        firsts, codes = by_first_row(codes * size + values.codes, len(firsts) * size)
+    return [Owner(*(part.distinct[part.codes[row]] for part in parts)) for row in firsts], codes
+
+
+def by_first_row(
+    codes: NDArray[np.integer[Any]], size: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Give the codes that occur new numbers, in the order of their first rows.
+
+    Parameters
+    ----------
+    codes : ndarray of int
+        Per row, from 0 to size - 1.
+
+    Returns
+    -------
+    firsts : ndarray of int
+        The first row of each.
+    renumbered : ndarray of int
+        The new number of each row.
+    """
+    if size > 8 * len(codes):  # sorting the rows is then faster than going through all codes
+        distinct, codes = np.unique(codes, return_inverse=True)
+        size = len(distinct)
+    first = np.full(size, len(codes))
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    seen = np.flatnonzero(first < len(codes))
+    order = seen[np.argsort(first[seen])]
+    place = np.empty(size, dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return first[order], place[codes]
 
 
 class Grid:
@@ -34,11 +111,11 @@ class Grid:
     rows : Rows
         The whole file.
     owner : Owner
-        Whose sweep it is, for messages.
+        Whose sweep it is.
     members : ndarray of int
         The sweep's rows, ascending.
-    prompt, example : Values of str
-        Ids of all rows.
+    values : mapping of str to Values
+        What the columns mean, of all rows; ``prompt`` and ``example`` among them.
 
     Attributes
     ----------
@@ -58,14 +135,12 @@ class Grid:
         rows: Rows,
         owner: Owner,
         members: NDArray[np.int64],
-        prompt: Values[str],
-        example: Values[str],
+        values: Mapping[str, Values[Any]],
     ) -> None:
-        self._rows = rows
-        self._owner = owner
-        self._members = members
-        self.prompts, self._prompt_firsts, self._prompt = self._of_rows(prompt)
-        self.examples, self._example_firsts, self.example = self._of_rows(example)
+        self.owner = owner
+        self._rows, self._members, self._values = rows, members, values
+        self.prompts, self._prompt_firsts, self._prompt = self._distinct("prompt")
+        self.examples, self._example_firsts, self.example = self._distinct("example")
         cells = len(self.prompts) * len(self.examples)
         if cells > max(_FEW_CELLS, _SPARSEST * len(members)):
             raise RecordedError(
@@ -74,29 +149,27 @@ class Grid:
                 "the ids of prompts and of examples"
             )
         self._place = self._prompt * len(self.examples) + self.example
-        self._refuse_repeated()
-
-    def _refuse_repeated(self) -> None:
-        rows = np.arange(len(self._place))
-        last = np.zeros(len(self.prompts) * len(self.examples), dtype=np.int64)
-        last[self._place] = rows
-        earlier = np.flatnonzero(last[self._place] != rows)
-        if len(earlier):
-            first = earlier[0]
+        last = np.zeros(cells, dtype=np.int64)
+        last[self._place] = np.arange(len(members))
+        for first in np.flatnonzero(last[self._place] != np.arange(len(members)))[:1]:
             again = first + 1 + np.argmax(self._place[first + 1 :] == self._place[first])
             raise self.error(
                 again,
                 f"prompt {quoted(self.prompts[self._prompt[first]])} has an answer to example "
-                f"{quoted(self.examples[self.example[first]])} in {self.called(first)} already; "
+                f"{quoted(self.examples[self.example[first]])} in {self._called(first)} already; "
                 "keep one row for each prompt and example",
             )
 
     def error(self, member: int | np.integer[Any], message: str) -> RecordedError:
         """Return an error at one of the sweep's rows."""
-        return self._rows.error(int(self._members[member]), f"{self._owner}: {message}")
+        return self._rows.error(int(self._members[member]), f"{self.owner}: {message}")
 
-    def called(self, member: int | np.integer[Any]) -> str:
-        """Return what a message calls one of the sweep's rows."""
+    def example_error(self, example: int, message: str) -> RecordedError:
+        """Return an error at the first row of an example."""
+        about = f"example {quoted(self.examples[example])} {message}"
+        return self.error(self._example_firsts[example], about)
+
+    def _called(self, member: int | np.integer[Any]) -> str:
         return self._rows.called(int(self._members[member]))
 
     def sizes(self, *, ragged: bool) -> tuple[int, int]:
@@ -119,46 +192,44 @@ class Grid:
             )
         return least, most
 
-    def of_rows(self, values: Values[T]) -> tuple[list[T], NDArray[np.int64]]:
-        """Return the distinct values of the sweep's rows, and per row the place of its own."""
-        distinct, _, places = self._of_rows(values)
-        return list(distinct), places
+    def of_rows(self, name: str) -> tuple[tuple[Any, ...], NDArray[np.int64] | None]:
+        """Return the distinct values of the sweep's rows, and per row the place of its own.
 
-    def _of_rows(
-        self, values: Values[T]
-    ) -> tuple[tuple[T, ...], NDArray[np.int64], NDArray[np.int64]]:
+        None in place of those where the file has no such column.
+        """
+        distinct, _, places = self._distinct(name) if name in self._values else ((), None, None)
+        return distinct, places
+
+    def _distinct(self, name: str) -> tuple[tuple[Any, ...], NDArray[np.int64], NDArray[np.int64]]:
         """Return distinct values, the first row of each, and per row the place of its own."""
+        values = self._values[name]
         codes = values.codes[self._members]
         firsts, places = by_first_row(codes, len(values.distinct))
         return tuple(values.distinct[code] for code in codes[firsts]), firsts, places
 
-    def of_examples(self, values: Values[T]) -> list[T]:
-        """Return a value for each example.
+    def of_examples(self, name: str) -> list[Any] | None:
+        """Return a value for each example; None where the file has no such column.
 
         Raises
         ------
         RecordedError
             If two rows of an example do not agree.
         """
+        if name not in self._values:
+            return None
+        values = self._values[name]
         codes = values.codes[self._members]
         expected = codes[self._example_firsts]
-        other = codes != expected[self.example]
-        if other.any():
-            at = int(np.argmax(other))
+        for at in np.flatnonzero(codes != expected[self.example])[:1]:
             example = self.example[at]
             first = self._example_firsts[example]
             raise self.error(
                 at,
                 f"{values.role} of example {quoted(self.examples[example])} is "
                 f"{shown(values.distinct[codes[at]])}, but {shown(values.distinct[codes[first]])} "
-                f"in {self.called(first)}; give all rows of an example the same",
+                f"in {self._called(first)}; give all rows of an example the same",
             )
         return [values.distinct[code] for code in expected]
-
-    def example_error(self, example: int, message: str) -> RecordedError:
-        """Return an error at the first row of an example."""
-        about = f"example {quoted(self.examples[example])} {message}"
-        return self.error(self._example_firsts[example], about)
 
     def filled(self, values: NDArray[S], empty: Any) -> NDArray[S]:
         """Put a value for each row in its place, shape (t, n)."""

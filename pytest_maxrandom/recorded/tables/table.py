@@ -1,64 +1,35 @@
-"""Tidy tables: one row for each answer of a prompt to an example (CSV, JSONL or Parquet)."""
+"""Tidy tables of answers, one row for each (CSV, JSONL or Parquet)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pytest_maxrandom.errors import RecordedError, did_you_mean, listed, quoted
-from pytest_maxrandom.recorded.tables.columns import wanted_columns
-from pytest_maxrandom.recorded.tables.sweeps import Table
-from pytest_maxrandom.recorded.tables.tabular import read_columns
-from pytest_maxrandom.recorded.tables.whose import owners
+from pytest_maxrandom.recorded.tables.columns import as_id, as_list, as_number
+from pytest_maxrandom.recorded.tables.files import read_columns
+from pytest_maxrandom.recorded.tables.grid import Grid, owners, shown
+from pytest_maxrandom.stats.gold import hits
+from pytest_maxrandom.stats.permutation import NOT_EVALUATED
+from pytest_maxrandom.suite.recorded import TableColumns
+from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.sweeps.answers import Answers
+    from numpy.typing import NDArray
 
+    Texts = Sequence[frozenset[str]]
 
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """Which column holds what.
-
-    None: the column that is called like the attribute, where the file has one. An empty name: no
-    column, even where one is called like the attribute.
-
-    Attributes
-    ----------
-    prompt, example : str
-        Ids.
-    correct : str
-        0 or 1, false or true. May be missing (if not renamed) where `prediction` and `gold` are
-        there.
-    prediction, gold : str or None
-        Labels: what was answered, and what is right (a list where several are; in CSV as JSON).
-    choices : str or None
-        How many choices the example has, or a list of them: right answers are shuffled among
-        examples that list the same.
-    model, task, shots : str or None
-        Which sweep a row belongs to.
-    cluster : str or None
-        What examples share that belong together, such as their passage.
-    """
-
-    prompt: str = "prompt_id"
-    example: str = "example_id"
-    correct: str = "correct"
-    prediction: str | None = None
-    gold: str | None = None
-    choices: str | None = None
-    model: str | None = None
-    task: str | None = None
-    shots: str | None = None
-    cluster: str | None = None
+_CORRECT = {"0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
 
 
 def read_table(
     path: Path,
-    columns: Columns = Columns(),
+    columns: TableColumns = TableColumns(),  # noqa: B008 (frozen)
     *,
     model: str | None = None,
     task: str | None = None,
@@ -71,8 +42,11 @@ def read_table(
     ----------
     path : Path
         A ``.csv``, ``.jsonl`` or ``.parquet`` file.
-    columns : Columns
-        What its columns are called.
+    columns : TableColumns
+        What its columns are called. ``correct`` may be missing (if not renamed) where
+        ``prediction`` and ``gold`` are there. Several gold labels are a list (in CSV as JSON); so
+        are choices, unless only their number is known: right answers are shuffled among examples
+        that list the same.
     model, task, shots : optional
         What is meant where the file has no such column; not looked at where it has one.
     ragged : bool
@@ -91,20 +65,207 @@ def read_table(
     gold labels (1 where none are given) over that of choices. Where all examples have two choices
     and two answers were given, those that are right follow from `prediction` and `correct`.
     """
-    rows = read_columns(path, wanted_columns(columns, always=("prompt", "example")))
-    if "correct" not in rows.columns and not {"prediction", "gold"} <= rows.columns.keys():
+    rows = read_columns(path, columns, always=("prompt", "example"))
+    if "correct" not in rows.names and not {"prediction", "gold"} <= rows.names.keys():
+        name = columns.correct or "correct"
         raise RecordedError(
-            f"{path}: there is no column {quoted(columns.correct)} for `columns: correct:`, and "
-            "not both of prediction and gold, from which it would follow; found "
-            f"{listed(rows.header)}{did_you_mean(columns.correct, rows.header)}"
+            f"{path}: there is no column {quoted(name)} for `columns: correct:`, and not both of "
+            "prediction and gold, from which it would follow; found "
+            f"{listed(rows.header)}{did_you_mean(name, rows.header)}"
         )
-    table = Table(rows)
-    found, of_row = owners(rows, model, task, shots)
+    values = {
+        name: rows.read(role, parse)
+        for name, (role, parse) in _PARSED.items()
+        if role in rows.names
+    }
+    found, of_row = owners(rows, model=model, task=task, shots=shots)
     # A stable sort of small integers takes linear time.
     small = of_row.astype(np.uint16) if len(found) < 1 << 16 else of_row
     ends = np.cumsum(np.bincount(of_row))[:-1]
     members = np.split(np.argsort(small, kind="stable"), ends)
     return [
-        table.sweep(owner, chosen, ragged=ragged)
-        for owner, chosen in zip(found, members, strict=True)
+        _sweep(path, Grid(rows, owner, own, values), ragged=ragged)
+        for owner, own in zip(found, members, strict=True)
     ]
+
+
+def _sweep(path: Path, grid: Grid, *, ragged: bool) -> Answers:
+    least, most = grid.sizes(ragged=ragged)
+    texts, said = grid.of_rows("prediction")
+    truth, places = grid.of_rows("correct")
+    correct = None if places is None else np.array(truth)[places]
+    choices = grid.of_examples("choices")
+    gold: Texts | None = grid.of_examples("gold")
+    if gold is None and said is not None and correct is not None and len(texts) == 2:
+        gold = _follows(grid, texts, np.where(correct, said, 1 - said), choices)
+    labels = sorted({*texts}.union(*(gold or ())), key=_natural)
+    number = {label: place for place, label in enumerate(labels)}
+    right = None if gold is None else [frozenset(map(number.__getitem__, each)) for each in gold]
+    answers = None if said is None else np.array([number[text] for text in texts])[said]
+    if answers is not None and right is not None:
+        correct = _agreed(grid, correct, answers, right, labels)
+    assert correct is not None
+    return Answers(
+        path=path,
+        claim=str(grid.owner),
+        **grid.owner._asdict(),
+        prompts=grid.prompts,
+        examples=grid.examples,
+        identities=grid.prompts,
+        demonstration_ids=((),) * len(grid.prompts),
+        correct=grid.filled(correct, empty=False),
+        evaluated=grid.filled(np.ones_like(correct), empty=False),
+        chances=None if choices is None else _chances(grid, choices, right),
+        choices_counted=None in grid.of_rows("listed")[0],
+        answers=None if answers is None else grid.filled(answers, empty=NOT_EVALUATED),
+        gold=None if right is None else tuple(right),
+        labels=tuple(labels),
+        notes=_notes(least, most),
+        clusters=_clusters(grid),
+        offered=None if gold is None else _offered(grid, gold),
+    )
+
+
+def _follows(
+    grid: Grid, texts: Sequence[str], right: NDArray[np.int64], choices: list[int] | None
+) -> Texts | None:
+    """Return the right answers that follow from rows that say which of two answers is right."""
+    gold = np.zeros(len(grid.examples), dtype=np.int64)
+    gold[grid.example] = right
+    if set(choices or ()) != {2} or (gold[grid.example] != right).any():
+        return None
+    return [frozenset({texts[each]}) for each in gold.tolist()]
+
+
+def _agreed(
+    grid: Grid,
+    correct: NDArray[np.bool_] | None,
+    answers: NDArray[np.int64],
+    right: Sequence[frozenset[int]],
+    labels: Sequence[str],
+) -> NDArray[np.bool_]:
+    """Return whether each answer is right, which the rows may say as well."""
+    computed = hits(answers, right, grid.example)
+    if correct is None:
+        known = frozenset().union(*right)
+        # Letters where gold are numbers: nothing else would tell, and nothing be right.
+        if not computed.any() and known.isdisjoint(answers.tolist()):
+            said = [labels[each] for each in dict.fromkeys(answers.tolist())]
+            raise grid.error(
+                0,
+                f"no prediction is the gold label of any example: found {listed(said, 4)}, "
+                f"expected such as {listed(sorted(labels[each] for each in known), 4)}; call both "
+                "alike, or add a column correct",
+            )
+        return computed
+    for row in np.flatnonzero(correct != computed)[:1]:
+        gold = frozenset(labels[each] for each in right[grid.example[row]])
+        raise grid.error(
+            row,
+            f"correct says {'right' if correct[row] else 'wrong'}, but prediction is "
+            f"{quoted(labels[answers[row]])} and gold {shown(gold)}; give what the run gave, or "
+            "leave the wrong column out by an empty name under `columns:`",
+        )
+    return computed
+
+
+def _offered(grid: Grid, gold: Texts) -> tuple[tuple[str, ...], ...] | None:
+    """Return the lists of choices, sorted; None where they do not hold what is right."""
+    sets = grid.of_examples("listed")
+    if sets is None or not all(own and right <= own for right, own in zip(gold, sets, strict=True)):
+        return None
+    listed = {own: tuple(sorted(own)) for own in sets}
+    return tuple(listed[own] for own in sets)
+
+
+def _clusters(grid: Grid) -> tuple[str, ...] | None:
+    clusters = grid.of_examples("cluster")
+    if clusters is None or not any(clusters):
+        return None
+    if "" in clusters:
+        raise grid.example_error(
+            clusters.index(""),
+            "has no cluster, but others have one; give one that stands alone a name of its own",
+        )
+    return tuple(clusters)
+
+
+def _chances(
+    grid: Grid, choices: list[int], right: Sequence[frozenset[int]] | None
+) -> tuple[Fraction, ...]:
+    counts = [1] * len(choices) if right is None else [*map(len, right)]
+    for example, (count, number) in enumerate(zip(counts, choices, strict=True)):
+        if count >= number:
+            raise grid.example_error(
+                example,
+                f"has {number} choices, of which {count} are right; at least one must be wrong, so "
+                "give the number of all choices",
+            )
+    return tuple(map(Fraction, counts, choices))
+
+
+def _as_correct(text: str) -> bool:
+    if text.strip().casefold() not in _CORRECT:
+        raise ValueError(
+            f"is {quoted(text)}, expected 0 or 1 (or false or true): an answer is right or wrong"
+        )
+    return _CORRECT[text.strip().casefold()]
+
+
+def _as_prediction(text: str) -> str:
+    if not text.strip():
+        raise ValueError("is empty; write a word such as 'none' where no answer could be read")
+    try:
+        several = as_list(text) is not None
+    except ValueError:
+        several = False
+    if several:
+        raise ValueError(f"is {quoted(text)}, a list, expected one label")
+    return text
+
+
+def _as_labels(text: str) -> frozenset[str]:
+    """Read one label, or a list of labels in JSON."""
+    labels = as_list(text)
+    if labels == []:
+        raise ValueError("is an empty list; give at least one right answer")
+    return frozenset(map(as_id, [text] if labels is None else labels))
+
+
+def _as_choices(text: str) -> int:
+    """Read a number of choices, or count a list of them in JSON."""
+    choices = as_list(text)
+    return as_number(text if choices is None else str(len(choices)), 2)
+
+
+def _as_listed(text: str) -> frozenset[str] | None:
+    choices = as_list(text)
+    return None if choices is None else frozenset(choices)
+
+
+_PARSED: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "prompt": ("prompt", as_id),
+    "example": ("example", as_id),
+    "correct": ("correct", _as_correct),
+    "prediction": ("prediction", _as_prediction),
+    "gold": ("gold", _as_labels),
+    "choices": ("choices", _as_choices),
+    "listed": ("choices", _as_listed),
+    "cluster": ("cluster", str),
+}
+"""What is read from the column of which role, and how."""
+
+
+def _natural(label: str) -> tuple[bool, int, str]:
+    """Sort numbers by value, before other texts."""
+    number = label.isascii() and label.isdecimal() and len(label) < 19
+    return (not number, int(label) if number else 0, label)
+
+
+def _notes(least: int, most: int) -> tuple[str, ...]:
+    if least == most:
+        return ()
+    return (
+        f"Prompts were scored on {least} to {most} examples each, as the suite allows with "
+        "ragged: true.",
+    )

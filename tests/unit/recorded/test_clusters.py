@@ -14,8 +14,9 @@ from pytest_maxrandom.errors import RecordedError, SuiteError
 from pytest_maxrandom.recorded.logs.inspect import read_inspect
 from pytest_maxrandom.recorded.logs.lm_eval import read_lm_eval
 from pytest_maxrandom.recorded.read import read
-from pytest_maxrandom.recorded.tables.table import Columns, read_table
+from pytest_maxrandom.recorded.tables.table import read_table
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
+from pytest_maxrandom.suite.recorded import TableColumns
 from tests.unit.recorded.arrays.test_npz import arrays
 from tests.unit.recorded.logs.inspect_logs import Log, write_json
 from tests.unit.recorded.logs.lm_eval_logs import Run, write_run
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 def test_a_column_of_a_table_tells_them(tmp_path: Path, ending: str, name: str) -> None:
     rows = [row(p, e, 1, **{name: c}) for p in "pq" for e, c in (("a", 3), ("b", 3), ("c", 5))]
     path = WRITERS[ending](tmp_path / f"t.{ending}", rows)
-    columns = Columns() if name == "cluster" else Columns(cluster=name)
+    columns = TableColumns() if name == "cluster" else TableColumns(cluster=name)
     [sweep] = read_table(path, columns, **MEANT)
     assert sweep.clusters == ("3", "3", "5")
     assert sweep.distinct().clusters == ("3", "3", "5")
@@ -46,9 +47,9 @@ def test_a_table_without_the_column_has_none(tmp_path: Path) -> None:
     assert plain.clusters is None
     assert read_table(empty, **MEANT)[0].clusters is None
     path = WRITERS["csv"](tmp_path / "c.csv", [row("p", "a", cluster="x")])
-    assert read_table(path, Columns(cluster=""), **MEANT)[0].clusters is None
+    assert read_table(path, TableColumns(cluster=""), **MEANT)[0].clusters is None
     with pytest.raises(RecordedError, match=r"a.csv:1: there is no column 'passage' for `columns"):
-        read_table(tmp_path / "a.csv", Columns(cluster="passage"), **MEANT)
+        read_table(tmp_path / "a.csv", TableColumns(cluster="passage"), **MEANT)
 
 
 def test_an_example_in_two_clusters_is_told_with_its_line(tmp_path: Path) -> None:

@@ -12,8 +12,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.recorded.tables.accuracies import chance_of, count_of, counts_of
-from pytest_maxrandom.recorded.tables.summary import RecordedMaximum, SummaryColumns, read_summary
+from pytest_maxrandom.recorded.tables.summary import (
+    RecordedMaximum,
+    chance_of,
+    count_of,
+    counts_of,
+    read_summary,
+)
+from pytest_maxrandom.suite.recorded import SummaryColumns
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.recorded.tables.table import Columns, read_table
-from pytest_maxrandom.recorded.tables.whose import by_first_row
+from pytest_maxrandom.recorded.tables.grid import by_first_row
+from pytest_maxrandom.recorded.tables.table import read_table
+from pytest_maxrandom.suite.recorded import TableColumns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -108,7 +109,10 @@ def test_a_column_of_the_file_counts_more_than_what_is_meant_without_one(write: 
 
 
 def test_columns_may_be_called_otherwise(write: Write) -> None:
-    names = Columns("prompt", "doc", "acc", "answer", "target", "m", "lm", "dataset", "k")
+    names = TableColumns(
+        prompt="prompt", example="doc", correct="acc", prediction="answer", gold="target",
+        choices="m", model="lm", task="dataset", shots="k",
+    )  # fmt: skip
     rows = [
         {"prompt": "p", "doc": "d", "acc": 1, "answer": "B", "target": "B", "m": 3}
         | {"lm": "x", "dataset": "y", "k": 5}
@@ -124,7 +128,7 @@ def test_columns_may_be_called_otherwise(write: Write) -> None:
 
 def test_a_column_with_an_empty_name_is_not_read(write: Write) -> None:
     rows = [row("p", "a", 1, prediction="A", gold="B", choices="many")]
-    [sweep] = read_table(write(rows), Columns(prediction="", choices=""), **MEANT)
+    [sweep] = read_table(write(rows), TableColumns(prediction="", choices=""), **MEANT)
     assert sweep.answers is None
     assert sweep.chances is None
     assert sweep.correct.all()
@@ -395,37 +399,37 @@ def test_what_contradicts_itself_is_told_in_one_sentence_with_its_place(
     ("columns", "names", "message"),
     [
         (
-            Columns(),
+            TableColumns(),
             ("prompt", "example_id", "correct"),
             "there is no column 'prompt_id' for `columns: prompt:`; found 'prompt', 'example_id', "
             "'correct'; did you mean 'prompt'?",
         ),
         (
-            Columns(),
+            TableColumns(),
             ("prompt_id", "example_id", "gold"),
             "there is no column 'correct' for `columns: correct:`, and not both of prediction and "
             "gold, from which it would follow; found 'prompt_id', 'example_id', 'gold'",
         ),
         (
-            Columns(gold="label"),
+            TableColumns(gold="label"),
             ("prompt_id", "example_id", "correct", "labels"),
             "there is no column 'label' for `columns: gold:`; found 'prompt_id', 'example_id', "
             "'correct', 'labels'; did you mean 'labels'?",
         ),
         (
-            Columns(correct="right"),
+            TableColumns(correct="right"),
             ("prompt_id", "example_id", "gold", "prediction"),
             "there is no column 'right' for `columns: correct:`; found 'prompt_id', 'example_id', "
             "'gold', 'prediction'",
         ),
         (
-            Columns(prompt="example_id"),
+            TableColumns(prompt="example_id"),
             ("example_id", "correct"),
             "the column 'example_id' cannot hold both the prompt and the example; name another "
             "under `columns:`",
         ),
         (
-            Columns(),
+            TableColumns(),
             ("prompt_id", "example_id", "correct", "Model"),
             "the column 'Model' is not called 'model'; write `columns: model:` with its name, or "
             "with an empty name if it is not meant",
@@ -433,7 +437,7 @@ def test_what_contradicts_itself_is_told_in_one_sentence_with_its_place(
     ],
 )
 def test_columns_that_are_not_there_are_told(
-    write: Write, columns: Columns, names: tuple[str, ...], message: str
+    write: Write, columns: TableColumns, names: tuple[str, ...], message: str
 ) -> None:
     path = write([dict.fromkeys(names, "1")])
     with pytest.raises(RecordedError) as caught:

@@ -1,0 +1,244 @@
+"""Columns of a table in a CSV, JSONL or Parquet file."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from contextlib import contextmanager
+from itertools import chain
+from typing import IO, TYPE_CHECKING, Any
+
+from pytest_maxrandom.errors import RecordedError, described, did_you_mean, quoted
+from pytest_maxrandom.recorded.tables.columns import Rows, wanted_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from pytest_maxrandom.recorded.tables.columns import Wanted
+    from pytest_maxrandom.suite.base import Spec
+
+_NO_UTF8 = re.compile("[\udc80-\udcff]")
+"""Bytes that are not UTF-8, as Python's surrogateescape decodes them."""
+
+
+def read_columns(path: Path, columns: Spec, always: Collection[str]) -> Rows:
+    """Read the wanted columns; the ending of the file's name tells its kind.
+
+    Parameters
+    ----------
+    columns, always
+        As `wanted_columns` takes them.
+
+    Raises
+    ------
+    RecordedError
+        If the file is of no known kind, cannot be read, has no row, or has not the columns that
+        are required.
+    """
+    wanted = wanted_columns(columns, always)
+    match path.suffix.lower():
+        case ".csv":
+            return _read_csv(path, wanted)
+        case ".jsonl" | ".ndjson":
+            return _read_jsonl(path, wanted)
+        case ".parquet":
+            return _read_parquet(path, wanted)
+        case ending:
+            raise RecordedError(
+                f"{path}: found the ending {ending!r}, expected .csv, .jsonl or .parquet for a "
+                "table"
+            )
+
+
+@contextmanager
+def _opened(path: Path, newline: str) -> Iterator[IO[str]]:
+    """Open a file in UTF-8, with or without a byte order mark."""
+    try:
+        with path.open(encoding="utf-8-sig", newline=newline) as file:
+            yield file
+    except OSError as error:
+        raise RecordedError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        # Looked for again, because the decoder knows bytes of its own buffer only.
+        text = path.read_bytes().decode("utf-8-sig", "surrogateescape")
+        if not (wrong := _NO_UTF8.search(text)):
+            raise RecordedError(
+                f"{path}: the file changed while it was read; read it again"
+            ) from error
+        line = 1 + len(re.findall(r"\r\n?|\n", text[: wrong.start()]))
+        raise RecordedError(
+            f"{path}:{line}: the byte 0x{ord(wrong[0]) - 0xDC00:02x} is not UTF-8; save the file "
+            "as UTF-8"
+        ) from error
+
+
+def _read_csv(path: Path, wanted: Sequence[Wanted]) -> Rows:
+    """Read a header with names, then one row after another; blank lines are skipped."""
+    with _opened(path, newline="") as file:
+        records = _records(path, file)
+        line, header = next(records, (1, []))
+        if not header:
+            raise RecordedError(f"{path}: the file is empty; give a table with a header and rows")
+        if len(header) == 1:
+            raise RecordedError(
+                f"{path}:{line}: found one column, {quoted(header[0])}, expected several with "
+                "commas between them; write the file with commas"
+            )
+        rows = Rows(path, line, header, wanted)
+        rows.extend(records, [header.index(name) for name in rows.names.values()])
+    if not rows.count:
+        raise RecordedError(f"{path}:{line}: no row follows the header; give the rows")
+    return rows
+
+
+def _records(path: Path, file: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield each row that is not blank, with the line on which it starts."""
+    reader = csv.reader(file, strict=True)
+    start, width = 1, 0
+    try:
+        for cells in reader:
+            width = width or len(cells)
+            if len(cells) == width > 0:
+                yield start, cells
+            elif cells:
+                way = "complete the row, or remove it if a run was stopped while it wrote it"
+                if len(cells) > width:
+                    way = "put a cell that holds a comma in double quotes"
+                raise RecordedError(
+                    f"{path}:{start}: found {len(cells)} cells, expected {width} as in the header; "
+                    f"{way}"
+                )
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise RecordedError(
+            f"{path}:{start}: not valid CSV in the row that starts here: {error}; write the file "
+            "with a CSV library"
+        ) from error
+
+
+def _read_jsonl(path: Path, wanted: Sequence[Wanted]) -> Rows:
+    """Read one JSON object from each line that is not blank; the first one tells the columns."""
+    with _opened(path, newline="\n") as file:
+        objects = _objects(path, file)
+        line, first = next(objects, (0, None))
+        if first is None:
+            raise RecordedError(f"{path}: the file is empty; give one JSON object in each line")
+        rows = Rows(path, line, [*first], wanted)
+        names = [*rows.names.values()]
+        absent = {column.name for column in wanted} - first.keys()
+        alike = _alike(path, objects, first, names, absent)
+        rows.extend(chain([(line, first)], alike), names)
+    return rows
+
+
+def _alike(
+    path: Path,
+    objects: Iterator[tuple[int, dict[str, Any]]],
+    first: dict[str, Any],
+    names: Collection[str],
+    absent: Collection[str],
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Refuse objects that lack a column that is read, or have one that the first has not."""
+    for line, row in objects:
+        others = () if row.keys() == first.keys() else (*names, *row)
+        for name in others:
+            if name in names and name not in row:
+                raise RecordedError(
+                    f"{path}:{line}: the key {quoted(name)} is missing, which earlier lines have"
+                    f"{did_you_mean(name, row)}"
+                )
+            if name in absent:
+                raise RecordedError(
+                    f"{path}:{line}: the key {quoted(name)} is here but not in earlier lines; give "
+                    "every line the same keys, with null where there is no value"
+                )
+        yield line, row
+
+
+def _objects(path: Path, lines: Iterable[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    decode = json.JSONDecoder(
+        object_pairs_hook=_unique, parse_float=str, parse_constant=_refuse_constant
+    ).decode
+    for number, text in enumerate(lines, start=1):
+        start = text.lstrip()[:1]
+        if not start:
+            continue
+        try:
+            row = [] if start == "[" else decode(text)
+        except json.JSONDecodeError as error:
+            raise RecordedError(
+                f"{path}:{number}: not valid JSON: {error.msg} (column {error.colno}); give one "
+                "JSON object in each line, and remove a line that a stopped run left unfinished"
+            ) from None
+        except RecursionError:
+            raise RecordedError(
+                f"{path}:{number}: not readable as JSON: it is nested too deeply; give one flat "
+                "object in each line"
+            ) from None
+        except ValueError as error:
+            raise RecordedError(f"{path}:{number}: not readable as JSON: {error}") from None
+        if not isinstance(row, dict):
+            raise RecordedError(
+                f"{path}:{number}: found {described(row)}, expected one JSON object in each line"
+            )
+        yield number, row
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {quoted(twice)} stands there twice; keep one")
+    return row
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON; write null where there is no value")
+
+
+def _read_parquet(path: Path, wanted: Sequence[Wanted]) -> Rows:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise RecordedError(
+            f"{path}: Parquet files are read with pyarrow, which is not installed; run "
+            'pip install "pytest-maxrandom[parquet]"'
+        ) from error
+    try:
+        with pq.ParquetFile(path) as file:
+            rows = Rows(path, None, file.schema_arrow.names, wanted)
+            for batch in file.iter_batches(columns=[*rows.names.values()]):
+                for role, name in rows.names.items():
+                    _add(rows, role, batch.column(name))
+                rows.count += batch.num_rows
+    except OSError as error:
+        reason = error.strerror or str(error).splitlines()[0]
+        raise RecordedError(f"{path}: cannot be read: {reason}") from error
+    except pa.ArrowException as error:
+        raise RecordedError(
+            f"{path}: not a Parquet file, or a damaged one: {str(error).splitlines()[0]}"
+        ) from error
+    if not rows.count:
+        raise RecordedError(f"{path}: the file has no row; give the rows")
+    return rows
+
+
+def _add(rows: Rows, role: str, values: Any) -> None:
+    """Append an Arrow array; its distinct values are converted once."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()  # its dictionary may hold values of no row
+    of_row = None
+    if not pa.types.is_nested(values.type):
+        values = values.dictionary_encode(null_encoding="encode")
+        of_row, values = values.indices.to_numpy(), values.dictionary
+    cells = values.to_pylist()
+    if pa.types.is_float64(values.type):
+        # With all digits: .6 was computed here, and not rounded from .57.
+        cells = [x if x is None or x.is_integer() else f"{x:.17g}" for x in cells]
+    rows.add(role, cells, of_row)
