@@ -16,7 +16,7 @@ the product is taken in 50-digit decimal arithmetic, so no digits cancel however
 
 from __future__ import annotations
 
-import heapq
+import functools
 import math
 from dataclasses import dataclass
 from decimal import Context, Decimal, localcontext
@@ -39,8 +39,6 @@ _LOG_CUT = -math.log(CUT)
 _BLOCK = 4096  # BLAS starts threads for longer dot products, which is slower by orders here
 _SHORT = 128  # masses that are not worth cutting
 _UNDERFLOW = 1e-300
-_LEAF = 64  # trials in one row of the vectorised product tree
-_FEW_GROUPS = 32
 _ONE = np.ones(1)
 
 
@@ -101,39 +99,6 @@ def convolve(first: Window, second: Window) -> Window:
     return _trimmed(first.low + second.low, total)
 
 
-def _product(windows: Sequence[Window]) -> Window:
-    """Masses of the sum of independent counts, shortest windows first."""
-    heap = [(len(window.masses), place, window) for place, window in enumerate(windows)]
-    heapq.heapify(heap)
-    place = len(heap)
-    while len(heap) > 1:
-        _, _, first = heapq.heappop(heap)
-        _, _, second = heapq.heappop(heap)
-        merged = convolve(first, second)
-        heapq.heappush(heap, (len(merged.masses), place, merged))
-        place += 1
-    return heap[0][2]
-
-
-def _trial_windows(odds: NDArray[np.float64]) -> list[Window]:
-    """Windows of `_LEAF` single trials each, multiplied pairwise in all rows at once."""
-    failure, success = 1 / (1 + odds), odds / (1 + odds)
-    padding = -len(odds) % _LEAF
-    rows = np.column_stack(
-        (
-            np.concatenate((failure, np.ones(padding))),
-            np.concatenate((success, np.zeros(padding))),
-        )
-    )
-    while rows.shape[1] <= _LEAF:
-        left, right = rows[0::2], rows[1::2]
-        width = rows.shape[1]
-        rows = np.zeros((len(left), 2 * width - 1))
-        for shift in range(width):
-            rows[:, shift : shift + width] += left[:, shift : shift + 1] * right
-    return [_trimmed(0, row) for row in rows]
-
-
 def odds_of(groups: Groups) -> list[tuple[float, int]]:
     """Correctly rounded odds p/(1-p) and sizes of the groups with 0 < p < 1."""
     return [
@@ -153,19 +118,9 @@ def count_window(sure: int, odds: Sequence[tuple[float, int]]) -> Window:
     odds
         Pairs (odds of success, number of trials with them), 0 < odds < infinity.
     """
-    windows: list[Window] = []
-    single: list[float] = []
-    for ratio, size in odds:
-        if size <= _LEAF and len(odds) > _FEW_GROUPS:
-            single.extend([ratio] * size)
-        else:
-            windows.append(binomial_window(size, ratio))
-    if single:
-        windows.extend(_trial_windows(np.array(single)))
-    if not windows:
-        return Window(sure, _ONE)
-    total = _product(windows) if len(windows) > 1 else windows[0]
-    return Window(sure + total.low, total.masses)
+    windows = [binomial_window(size, ratio) for ratio, size in odds]
+    windows.sort(key=lambda window: len(window.masses))
+    return functools.reduce(convolve, windows, Window(sure, _ONE))
 
 
 _MOST_ODDS = 1e300  # a failure at these odds weighs nothing beside the sum

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from pytest_maxrandom.errors import Problem, SuiteError, did_you_mean, dotted
 from pytest_maxrandom.suite.base import NO_SURROGATES
 from pytest_maxrandom.suite.checks import contradictions, is_recorded, mixed
-from pytest_maxrandom.suite.positions import Document, YamlMistake, no_word, parse
+from pytest_maxrandom.suite.positions import Document, no_word, read
 from pytest_maxrandom.suite.recorded import RecordedSuiteSpec
 from pytest_maxrandom.suite.schema import Part
 from pytest_maxrandom.suite.spec import SuiteSpec
@@ -83,7 +83,7 @@ def load_any_suite(path: Path) -> Suite | RecordedSuite:
     SuiteError
         With all the mistakes of the file.
     """
-    document = _document(path)
+    document = read(path)
     recorded = is_recorded(document.data)
     if mixture := mixed(document.data):
         at, message = mixture
@@ -105,22 +105,6 @@ def load_any_suite(path: Path) -> Suite | RecordedSuite:
     if told or suite is None:
         raise SuiteError([Problem(path, line, message) for line, message in sorted(told)])
     return suite
-
-
-def _document(path: Path) -> Document:
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise SuiteError(
-            [Problem(path, line, "this is not UTF-8 text; save the suite in UTF-8")]
-        ) from error
-    except OSError as error:
-        raise SuiteError([Problem(path, None, f"cannot be read: {error.strerror}")]) from error
-    try:
-        return parse(text)
-    except YamlMistake as mistake:
-        raise SuiteError([Problem(path, mistake.line, str(mistake))]) from mistake
 
 
 def _mistakes(
@@ -205,37 +189,36 @@ def _value(data: Any, path: Location) -> Any:
     return functools.reduce(lambda here, part: here[part], path, data)
 
 
+_NUMBERS = {
+    "int_type", "float_type", "finite_number",
+    "greater_than", "greater_than_equal", "less_than", "less_than_equal",
+}  # fmt: skip
+_EXPECTED = {
+    "string_type": "text",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "model_type": "keys with values",
+    "dict_type": "keys with values",
+    "string_too_short": "some text",
+    "string_too_long": "at most {max_length} characters",
+    "string_unicode": NO_SURROGATES,
+    "too_short": "at least {min_length} entries",
+    "value_error": "{error}",
+}
+"""What the place of pydantic's error is for, by the error's type; with the error's context."""
+
+
 def _expected(part: Part, error: ErrorDetails) -> str:
-    context = error.get("ctx", {})
-    match error["type"]:
-        case "string_type":
-            return "text"
-        case "int_type" | "float_type" | "finite_number":
-            return part.number
-        case "greater_than" | "greater_than_equal" | "less_than" | "less_than_equal":
-            return part.number
-        case "bool_type":
-            return "true or false"
-        case "list_type":
-            return "a list"
-        case "model_type" | "dict_type":
-            return "keys with values"
-        case "literal_error" if part.union and part.below == (part.union.key,):
-            return " or ".join(map(repr, (*part.union.names(), *part.union.reserved)))
-        case "literal_error":
-            return str(context["expected"]).replace(", ", " or ")
-        case "string_too_short":
-            return "some text"
-        case "string_too_long":
-            return f"at most {context['max_length']} characters"
-        case "string_unicode":
-            return NO_SURROGATES
-        case "too_short":
-            return f"at least {context['min_length']} entries".replace("1 entries", "one entry")
-        case "value_error":
-            return str(context["error"])
-        case _:
-            return error["msg"][:1].lower() + error["msg"][1:]
+    kind, context, message = error["type"], error.get("ctx", {}), error["msg"]
+    if kind in _NUMBERS:
+        return part.number
+    if kind == "literal_error" and part.union and part.below == (part.union.key,):
+        return " or ".join(map(repr, (*part.union.names(), *part.union.reserved)))
+    if kind == "literal_error":
+        return str(context["expected"]).replace(", ", " or ")
+    if kind not in _EXPECTED:
+        return message[:1].lower() + message[1:]
+    return _EXPECTED[kind].format(**context).replace(" 1 entries", " one entry")
 
 
 def _hint(found: Any, kind: str, expected: Sequence[str]) -> str:

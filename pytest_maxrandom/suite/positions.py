@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from pytest_maxrandom.errors import Problem, SuiteError
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
+    from pathlib import Path
 
     from pytest_maxrandom.suite.base import Location
 
@@ -18,20 +21,6 @@ _TEXT = "tag:yaml.org,2002:str"
 _INTEGER = "tag:yaml.org,2002:int"
 _PLAIN_NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
 _LONGEST_KEY = 100
-
-
-class YamlMistake(Exception):
-    """The text is no YAML document that a suite can be.
-
-    Attributes
-    ----------
-    line : int
-        From 1.
-    """
-
-    def __init__(self, line: int, message: str) -> None:
-        self.line = line
-        super().__init__(message)
 
 
 class Document:
@@ -46,19 +35,20 @@ class Document:
         of the first kind and none of the second.
     """
 
-    def __init__(self, data: Any, loader: _Loader, first_line: int) -> None:
+    def __init__(self, data: Any, node: Any, mistakes: list[tuple[int, str]]) -> None:
         self.data = data
-        self.mistakes = loader.mistakes
-        self._lines = loader.lines
-        self._first_line = first_line
+        self.mistakes = mistakes
+        self._node = node
 
     def line(self, location: Sequence[str | int]) -> int:
         """Line of the deepest part of `location` that the document has, from 1."""
-        line, here = self._first_line, self.data
+        marked = node = self._node
         for part in self.path(location):
-            line = self._lines.get(id(here), {}).get(part, line)
-            here = here[part]
-        return line
+            if isinstance(node, yaml.MappingNode):
+                marked, node = next(pair for pair in node.value if pair[0].value == str(part))
+            else:
+                marked = node = node.value[part]
+        return 1 if marked is None else int(marked.start_mark.line) + 1
 
     def path(self, location: Sequence[str | int]) -> Location:
         """Return the parts of `location` that the document has, one below the other."""
@@ -76,11 +66,10 @@ class Document:
 
 
 class _Loader(yaml.SafeLoader):
-    """SafeLoader that keeps the line of each key and entry, by the identity of its container."""
+    """SafeLoader that notes keys which a suite cannot have."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
-        self.lines: dict[int, dict[Any, int]] = {}
         self.mistakes: list[tuple[int, str]] = []
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
@@ -118,24 +107,7 @@ class _Loader(yaml.SafeLoader):
                 None, None, f"{node.tag} cannot be read ({error})", node.start_mark
             ) from error
 
-    def mapping(self, node: yaml.MappingNode) -> Iterator[dict[Any, Any]]:
-        data: dict[Any, Any] = {}
-        yield data
-        data.update(self.construct_mapping(node))
-        self.lines[id(data)] = {
-            int(key.value) if _is_number(key) else key.value: key.start_mark.line + 1
-            for key, _ in node.value
-        }
 
-    def sequence(self, node: yaml.SequenceNode) -> Iterator[list[Any]]:
-        data: list[Any] = []
-        yield data
-        data.extend(self.construct_sequence(node))
-        self.lines[id(data)] = {i: item.start_mark.line + 1 for i, item in enumerate(node.value)}
-
-
-_Loader.add_constructor("tag:yaml.org,2002:map", _Loader.mapping)
-_Loader.add_constructor("tag:yaml.org,2002:seq", _Loader.sequence)
 # A number in JSON and YAML 1.2, but text in the YAML 1.1 of PyYAML: 1e-3.
 _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float",
@@ -172,32 +144,35 @@ def _shown(key: yaml.Node) -> str:
     return reprlib.repr(key.value)
 
 
-def parse(text: str) -> Document:
-    """Parse one YAML document.
+def read(path: Path) -> Document:
+    """Read a file of one YAML document.
 
     Raises
     ------
-    YamlMistake
-        With the line, where the text is not YAML, or not a plain tree of values.
+    SuiteError
+        With the line, where the file is not YAML, or not a plain tree of values.
     """
+    line: int | None
     try:
+        text = path.read_bytes().decode("utf-8-sig")
         loader = _Loader(text)
-    except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise YamlMistake(
-            line, f"YAML does not allow the character U+{ord(text[error.position]):04X}"
-        ) from error
-    try:
         node = loader.get_single_node()
         data = None if node is None else loader.construct_document(node)
+        return Document(data, node, loader.mistakes)
+    except OSError as error:
+        line, message = None, f"cannot be read: {error.strerror}"
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        message = "this is not UTF-8 text; save the suite in UTF-8"
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        message = f"YAML does not allow the character U+{ord(text[error.position]):04X}"
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark or loader.get_mark()
         reason = " ".join(part for part in (error.context, error.problem) if part)
-        raise YamlMistake(mark.line + 1, f"this is not valid YAML: {reason}") from error
-    except RecursionError as error:
-        message = "the values are nested too deeply for a suite"
-        raise YamlMistake(loader.line + 1, message) from error
-    except (ValueError, OverflowError) as error:  # of PyYAML's scanner: "\UFFFFFFFF"
-        message = "this is not valid YAML: a number is out of range"
-        raise YamlMistake(loader.line + 1, message) from error
-    return Document(data, loader, 1 if node is None else node.start_mark.line + 1)
+        line, message = mark.line + 1, f"this is not valid YAML: {reason}"
+    except RecursionError:
+        line, message = loader.line + 1, "the values are nested too deeply for a suite"
+    except (ValueError, OverflowError):  # of PyYAML's scanner: "\UFFFFFFFF"
+        line, message = loader.line + 1, "this is not valid YAML: a number is out of range"
+    raise SuiteError([Problem(path, line, message)])

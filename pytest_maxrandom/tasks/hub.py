@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import textwrap
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import Problem, quoted
@@ -38,7 +37,7 @@ class Hub:
 
         findings = Findings(locate, lambda row: f"row {row}")
         dataset = findings.require(_load, spec, base)
-        reader = _reader(spec, dataset.features)
+        reader = RowReader(_with_classes(spec, dataset.features))
         reader.check_header(dataset.column_names, findings)
         dataset = dataset.select_columns(list(reader.wanted))  # others may be slow to decode
         return finished_task(spec.name, reader.examples(enumerate(dataset, 1), findings), findings)
@@ -72,15 +71,15 @@ def _load(spec: HubSpec, base: Path) -> Any:
     return dataset.flatten()
 
 
-def _reader(spec: HubSpec, features: dict[str, Any]) -> RowReader:
-    """Return the reader; an answer's classes are indices, and their names choices if need be."""
-    reader = RowReader.of(spec)
+def _with_classes(spec: HubSpec, features: dict[str, Any]) -> HubSpec:
+    """Read an answer's classes as indices, and their names as choices if need be."""
     names = getattr(features.get(spec.columns.answer), "names", None)
     if not names:
-        return reader
+        return spec
     given = "choices" in spec.columns.model_fields_set or spec.columns.choices in features
-    return replace(
-        reader,
-        choices=reader.choices if reader.choices or given else names,
-        answer_is=reader.answer_is or "index",
+    return spec.model_copy(
+        update={
+            "choices": spec.choices if spec.choices or given else names,
+            "answer_is": spec.answer_is or "index",
+        }
     )

@@ -34,7 +34,7 @@ class Csv:
         records = _records(text, findings)
         line, header = next(records, (1, []))
         findings.raise_any()
-        reader = RowReader.of(spec, lists_as_json=True)
+        reader = RowReader(spec, lists_as_json=True)
         findings.require(_refuse_repeated, header, line)
         findings.require(_refuse_other_separators, header, line)
         reader.check_header(header, findings, line)
@@ -52,7 +52,7 @@ class Jsonl:
         file, text = read_file(spec.path, base, where)
         findings = file_findings(file)
         findings.require(_refuse_one_document, text)
-        reader = RowReader.of(spec)
+        reader = RowReader(spec)
         rows = list(_objects(text, findings))
         if rows:  # a row may lack a choice column, but one that no row has is a slip of the pen
             header = dict.fromkeys(column for _, row in rows for column in row)

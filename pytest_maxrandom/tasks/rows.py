@@ -15,7 +15,7 @@ from pytest_maxrandom.tasks.task import Example
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from pytest_maxrandom.suite.tasks import ColumnsSpec, RowsSpec
+    from pytest_maxrandom.suite.tasks import RowsSpec
     from pytest_maxrandom.tasks.mistakes import Findings
 
 AnswerIs: TypeAlias = Literal["text", "index", "letter"]
@@ -30,32 +30,21 @@ class RowReader:
 
     Attributes
     ----------
-    columns : ColumnsSpec
-        Which column holds what.
-    choices : sequence of str or None
-        The choices of every example, where no column holds them.
-    answer_is : "text", "index", "letter" or None
-        How answers name a choice.
+    spec : RowsSpec
+        Which column holds what, and how answers name a choice.
     lists_as_json : bool
         Whether all values are texts, and a list is written as JSON in such a text (CSV).
     """
 
-    columns: ColumnsSpec
-    choices: Sequence[str] | None
-    answer_is: AnswerIs | None
+    spec: RowsSpec
     lists_as_json: bool = False
-
-    @classmethod
-    def of(cls, spec: RowsSpec, *, lists_as_json: bool = False) -> RowReader:
-        """Return the reader that a task asks for."""
-        return cls(spec.columns, spec.choices, spec.answer_is, lists_as_json)
 
     @property
     def wanted(self) -> dict[str, str]:
         """The columns to read, each with the key of `columns` that names it."""
-        columns = self.columns
+        columns = self.spec.columns
         named = [columns.choices] if isinstance(columns.choices, str) else columns.choices
-        wanted = {column: "choices" for column in named if self.choices is None}
+        wanted = {column: "choices" for column in named if self.spec.choices is None}
         wanted |= {columns.input: "input", columns.answer: "answer"}
         wanted |= {} if columns.id is None else {columns.id: "id"}
         return wanted if columns.cluster is None else wanted | {columns.cluster: "cluster"}
@@ -98,23 +87,23 @@ class RowReader:
             yield place, Example(id_, text, choices, indices, cluster=cluster)
 
     def _input(self, row: Mapping[str, object]) -> str:
-        return as_text(_value(row, self.columns.input), "the input")
+        return as_text(_value(row, self.spec.columns.input), "the input")
 
     def _id(self, row: Mapping[str, object], number: int) -> str:
-        if self.columns.id is None and row.get("id") in (None, ""):
+        if self.spec.columns.id is None and row.get("id") in (None, ""):
             return f"#{number}"
-        return as_id(_value(row, self.columns.id or "id"))
+        return as_id(_value(row, self.spec.columns.id or "id"))
 
     def _cluster(self, row: Mapping[str, object]) -> str | None:
-        column = self.columns.cluster
+        column = self.spec.columns.cluster
         return None if column is None else as_cluster(row.get(column), column)
 
     def _slots(self, row: Mapping[str, object]) -> list[str | None]:
-        if self.choices is not None:
-            return list(self.choices)
-        if isinstance(self.columns.choices, str):
-            return [*self._choice_list(row, self.columns.choices)]
-        values = [row.get(column) for column in self.columns.choices]
+        if self.spec.choices is not None:
+            return list(self.spec.choices)
+        if isinstance(self.spec.columns.choices, str):
+            return [*self._choice_list(row, self.spec.columns.choices)]
+        values = [row.get(column) for column in self.spec.columns.choices]
         return [None if value in (None, "") else as_text(value, "a choice") for value in values]
 
     def _choice_list(self, row: Mapping[str, object], column: str) -> list[str]:
@@ -130,13 +119,13 @@ class RowReader:
         return [as_text(value, "a choice") for value in values]
 
     def _right(self, row: Mapping[str, object], slots: Sequence[str | None]) -> set[int]:
-        answer = _value(row, self.columns.answer)
+        answer = _value(row, self.spec.columns.answer)
         # A choice may itself look like a list, and then that is what the answer means.
         if self.lists_as_json and isinstance(answer, str) and answer not in slots:
             spelled = _json_list(answer)
             answer = answer if spelled is None else spelled
         answers = answer if isinstance(answer, list) else [answer]
-        return {right_slot(each, slots, self.answer_is) for each in answers}
+        return {right_slot(each, slots, self.spec.answer_is) for each in answers}
 
 
 def _value(row: Mapping[str, object], column: str) -> object:
