@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.settings import Settings
     from pytest_maxrandom.models.base import Model
     from pytest_maxrandom.models.registry import ModelPool
-    from pytest_maxrandom.prompts.prompt import Prompt
+    from pytest_maxrandom.prompts.formats import Prompt
     from pytest_maxrandom.record import ClaimRecord, HeldOut, Tries
     from pytest_maxrandom.sweeps.executor import Job
     from pytest_maxrandom.sweeps.predictions import Predictions, PromptPredictions

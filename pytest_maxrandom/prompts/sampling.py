@@ -9,8 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pytest_maxrandom.prompts.formats import MOST_LETTERS, Format
-from pytest_maxrandom.prompts.prompt import Prompt
+from pytest_maxrandom.prompts.formats import MOST_LETTERS, Format, Prompt
 from pytest_maxrandom.stats.seeding import Stream, digest
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from pytest_maxrandom.suite.arms import (
     model_names,
 )
 from pytest_maxrandom.suite.base import Spec, as_list, repeats
-from pytest_maxrandom.suite.label_bias import LabelBiasSpec, contradictions_of_label_bias
+from pytest_maxrandom.suite.claims import LabelBiasSpec, contradictions_of_label_bias
 from pytest_maxrandom.suite.models import MODELS, ModelSpec, arm_of
 from pytest_maxrandom.suite.recorded import RecordedModelSpec
 from pytest_maxrandom.suite.spec import PromptsSpec

@@ -10,9 +10,8 @@ from pydantic import Field, PlainValidator, WithJsonSchema
 
 from pytest_maxrandom.suite.arms import ComparingSettings
 from pytest_maxrandom.suite.base import Distinct, Name, OneOrMore, Shots, Spec, Text
-from pytest_maxrandom.suite.claims import ClaimSettings
+from pytest_maxrandom.suite.claims import ClaimSettings, LabelBiasSettings
 from pytest_maxrandom.suite.extensions import SpecUnion
-from pytest_maxrandom.suite.label_bias import LabelBiasSettings
 
 Value = TypeVar("Value")
 

@@ -28,10 +28,10 @@ from pytest_maxrandom.suite.claims import (
     BoundsSpec,
     ClaimSettings,
     CountedSettings,
+    LabelBiasSettings,
     Metric,
     claimed,
 )
-from pytest_maxrandom.suite.label_bias import LabelBiasSettings
 from pytest_maxrandom.suite.models import AnyModel, ArmSpec  # noqa: TC001 - read by pydantic
 from pytest_maxrandom.suite.tasks import AnyTask, TaskSpec, TestSpec, ValidationSpec
 

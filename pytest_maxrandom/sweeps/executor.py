@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_maxrandom.models.base import Answer, Model, Question
-    from pytest_maxrandom.prompts.formats import Format
-    from pytest_maxrandom.prompts.prompt import Prompt
+    from pytest_maxrandom.prompts.formats import Format, Prompt
     from pytest_maxrandom.record import Arithmetic
     from pytest_maxrandom.suite.spec import Scoring
     from pytest_maxrandom.tasks.task import Example

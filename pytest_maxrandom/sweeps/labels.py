@@ -13,8 +13,7 @@ from pytest_maxrandom.tasks.task import share_choices
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from pytest_maxrandom.prompts.formats import Format
-    from pytest_maxrandom.prompts.prompt import Prompt
+    from pytest_maxrandom.prompts.formats import Format, Prompt
     from pytest_maxrandom.prompts.sampling import PromptSet
     from pytest_maxrandom.sweeps.predictions import Predictions
     from pytest_maxrandom.tasks.task import Example

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pytest_maxrandom.tasks.source import Source
-from pytest_maxrandom.tasks.task import Example, Layout, Task
+from pytest_maxrandom.tasks.task import Example, Layout, Source, Task
 
 __all__ = ["Example", "Layout", "Source", "Task"]

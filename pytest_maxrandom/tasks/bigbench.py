@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pytest_maxrandom.tasks.source import Where
-    from pytest_maxrandom.tasks.task import Task
+    from pytest_maxrandom.tasks.task import Task, Where
 
 _LAYOUT_KEYS = {
     "task_prefix": "task_prefix",
@@ -46,7 +45,7 @@ class BigBench:
     spec = BigBenchSpec
 
     def read(self, spec: BigBenchSpec, base: Path, where: Where) -> Task:
-        """Read the task; see :class:`pytest_maxrandom.tasks.source.Source`."""
+        """Read the task; see :class:`pytest_maxrandom.tasks.task.Source`."""
         file, text = read_file(spec.path, base, where)
         document = file_findings(file).require(_document, text)
         examples = document["examples"]

@@ -12,7 +12,7 @@ from pytest_maxrandom.errors import Problem, SuiteError, did_you_mean, listed, q
 from pytest_maxrandom.tasks.mistakes import Mistake, file_findings
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.tasks.source import Where
+    from pytest_maxrandom.tasks.task import Where
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _BETWEEN = re.compile(r"[\s:,]*")

@@ -10,9 +10,8 @@ from pytest_maxrandom.errors import MaxRandomError, Problem, SuiteError
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.extensions import SOURCES, load
 from pytest_maxrandom.tasks.bigbench import BigBench
-from pytest_maxrandom.tasks.hub import Hub
 from pytest_maxrandom.tasks.mistakes import Findings, checked_task
-from pytest_maxrandom.tasks.row_files import Csv, Jsonl
+from pytest_maxrandom.tasks.tables import Csv, Hub, Jsonl
 from pytest_maxrandom.tasks.task import Layout, Task
 
 if TYPE_CHECKING:
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from pytest_maxrandom.suite.tasks import TaskSpec, TestSpec
-    from pytest_maxrandom.tasks.source import Source, Where
-    from pytest_maxrandom.tasks.task import Example
+    from pytest_maxrandom.tasks.task import Example, Source, Where
 
     _Key: TypeAlias = tuple[str, ...]
 
@@ -45,7 +43,7 @@ def load_task(spec: TaskSpec, base: Path, where: Where | None = None) -> Task:
         The folder that paths are relative to: that of the suite file.
     where : callable, optional
         Where the keys of the task stand in the suite, see
-        :data:`pytest_maxrandom.tasks.source.Where`.
+        :data:`pytest_maxrandom.tasks.task.Where`.
 
     Raises
     ------

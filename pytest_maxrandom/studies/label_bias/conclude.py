@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.stats.labels.priors import BaseRates
     from pytest_maxrandom.stats.metrics import ScoreBaseline
     from pytest_maxrandom.studies.label_bias.answers import LabelAnswers
-    from pytest_maxrandom.suite.label_bias import LabelBiasSpec
+    from pytest_maxrandom.suite.claims import LabelBiasSpec
 
 
 _SMALLEST = 0.1

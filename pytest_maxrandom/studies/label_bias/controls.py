@@ -10,8 +10,7 @@ import dataclasses
 import itertools
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.prompts.formats import Format
-from pytest_maxrandom.prompts.prompt import Prompt
+from pytest_maxrandom.prompts.formats import Format, Prompt
 from pytest_maxrandom.sweeps.labels import label_words
 from pytest_maxrandom.tasks.task import Example
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.prompts.formats import Format
     from pytest_maxrandom.prompts.sampling import PromptSet
     from pytest_maxrandom.record import Interaction
-    from pytest_maxrandom.suite.label_bias import LabelBiasSpec
+    from pytest_maxrandom.suite.claims import LabelBiasSpec
     from pytest_maxrandom.suite.spec import Scoring
     from pytest_maxrandom.sweeps.executor import Job
     from pytest_maxrandom.sweeps.labels import Labels

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_maxrandom.prompts.sampling import PromptSet
-    from pytest_maxrandom.suite.label_bias import LabelBiasSpec
+    from pytest_maxrandom.suite.claims import LabelBiasSpec
     from pytest_maxrandom.suite.loader import Suite
     from pytest_maxrandom.sweeps.labels import Labels
 

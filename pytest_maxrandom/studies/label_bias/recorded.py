@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_maxrandom.claims.recorded import RecordedClaim
-    from pytest_maxrandom.suite.label_bias import LabelBiasSpec
+    from pytest_maxrandom.suite.claims import LabelBiasSpec
     from pytest_maxrandom.suite.loader import RecordedSuite
     from pytest_maxrandom.sweeps.answers import Answers
 

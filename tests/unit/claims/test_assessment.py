@@ -18,8 +18,7 @@ from pytest_maxrandom.claims.planned import Cell, PlannedClaim
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.hooks.run import adjust
 from pytest_maxrandom.models.base import Answer
-from pytest_maxrandom.prompts.formats import Format, shown_order
-from pytest_maxrandom.prompts.prompt import Prompt
+from pytest_maxrandom.prompts.formats import Format, Prompt, shown_order
 from pytest_maxrandom.prompts.sampling import PromptSet
 from pytest_maxrandom.record import ClaimRecord, Engine
 from pytest_maxrandom.reports.wording import word

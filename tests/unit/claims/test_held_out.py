@@ -12,8 +12,7 @@ from scipy.stats import binom, binomtest, hypergeom
 
 from pytest_maxrandom.claims.held_out import confirm, held_out, out_of_reach
 from pytest_maxrandom.models.base import Answer
-from pytest_maxrandom.prompts.formats import Format, shown_order
-from pytest_maxrandom.prompts.prompt import Prompt
+from pytest_maxrandom.prompts.formats import Format, Prompt, shown_order
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.sweeps.predictions import predict
 from pytest_maxrandom.tasks.task import Example, Layout

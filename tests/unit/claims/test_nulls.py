@@ -8,8 +8,7 @@ from itertools import product
 import pytest
 
 from pytest_maxrandom.claims.nulls import guessers
-from pytest_maxrandom.prompts.formats import Format
-from pytest_maxrandom.prompts.prompt import Prompt
+from pytest_maxrandom.prompts.formats import Format, Prompt
 from pytest_maxrandom.prompts.sampling import PromptSet
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.tasks.task import Example, Layout

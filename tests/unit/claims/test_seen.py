@@ -23,7 +23,7 @@ from pytest_maxrandom.claims.verdict import Claim, judge
 from pytest_maxrandom.flags import Seen, find, majority
 from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.models.registry import ModelPool
-from pytest_maxrandom.prompts.prompt import Prompt
+from pytest_maxrandom.prompts.formats import Prompt
 from pytest_maxrandom.record import Engine
 from pytest_maxrandom.suite.loader import Suite, load_any_suite
 from pytest_maxrandom.suite.models import TransformersSpec

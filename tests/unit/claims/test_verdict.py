@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from pytest_maxrandom.claims.nulls import Guessers, guessers
 from pytest_maxrandom.claims.verdict import Claim, judge
-from pytest_maxrandom.prompts.formats import Format
-from pytest_maxrandom.prompts.prompt import Prompt
+from pytest_maxrandom.prompts.formats import Format, Prompt
 from pytest_maxrandom.prompts.sampling import PromptSet
 from pytest_maxrandom.suite.spec import AssertSpec
 from pytest_maxrandom.tasks.task import Example, Layout

@@ -10,8 +10,7 @@ import pytest
 
 from pytest_maxrandom.flags.compare import beside_shortcuts
 from pytest_maxrandom.models.base import Answer
-from pytest_maxrandom.prompts.formats import Format, shown_order
-from pytest_maxrandom.prompts.prompt import Prompt
+from pytest_maxrandom.prompts.formats import Format, Prompt, shown_order
 from pytest_maxrandom.suite.spec import AssertSpec
 from pytest_maxrandom.sweeps.predictions import predict
 from pytest_maxrandom.tasks.task import Example, Layout

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.models.registry import ModelPool, identify, locate
-from pytest_maxrandom.prompts.formats import Counterfactual, Format
-from pytest_maxrandom.prompts.prompt import Prompt
+from pytest_maxrandom.prompts.formats import Counterfactual, Format, Prompt
 from pytest_maxrandom.suite.models import MockSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.sweep import run_sweep

@@ -8,8 +8,7 @@ from collections import Counter
 import pytest
 from scipy.stats import chisquare
 
-from pytest_maxrandom.prompts.formats import Counterfactual, Format, Labels, shown_order
-from pytest_maxrandom.prompts.prompt import Prompt
+from pytest_maxrandom.prompts.formats import Counterfactual, Format, Labels, Prompt, shown_order
 from pytest_maxrandom.tasks.task import Example, Layout
 from tests.unit.prompts.examples import draw, example, task_of
 

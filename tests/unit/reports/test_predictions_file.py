@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.models.base import Answer
-from pytest_maxrandom.prompts.formats import Format, shown_order
-from pytest_maxrandom.prompts.prompt import Prompt
+from pytest_maxrandom.prompts.formats import Format, Prompt, shown_order
 from pytest_maxrandom.recorded.read import read
 from pytest_maxrandom.reports.predictions import lines
 from pytest_maxrandom.sweeps.predictions import Predictions, predict

@@ -14,8 +14,7 @@ from scipy.stats import chisquare
 
 from pytest_maxrandom.errors import ScoreError
 from pytest_maxrandom.models.base import Answer
-from pytest_maxrandom.prompts.formats import Format
-from pytest_maxrandom.prompts.prompt import Prompt
+from pytest_maxrandom.prompts.formats import Format, Prompt
 from pytest_maxrandom.suite.spec import Scoring
 from pytest_maxrandom.sweeps.predictions import (
     Predictions,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pytest_maxrandom.models.hf.requests import Likelihoods, Request
-    from pytest_maxrandom.prompts.prompt import Prompt
+    from pytest_maxrandom.prompts.formats import Prompt
     from pytest_maxrandom.suite.spec import Scoring
 
 CHOICES = [("apple", "stone"), ("Yes", "No", "True"), (" river", " dog, lazy fox", " é", "12")]

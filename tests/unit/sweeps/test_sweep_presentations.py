@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.models.base import Model
-    from pytest_maxrandom.prompts.prompt import Prompt
+    from pytest_maxrandom.prompts.formats import Prompt
     from pytest_maxrandom.suite.spec import Scoring
 
     Asked = Sequence[tuple[Prompt, Sequence[Example]]]

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.models.base import Answer
-from pytest_maxrandom.prompts.formats import Format, shown_order
-from pytest_maxrandom.prompts.prompt import Prompt
+from pytest_maxrandom.prompts.formats import Format, Prompt, shown_order
 from pytest_maxrandom.sweeps.predictions import Predictions, predict
 from pytest_maxrandom.tasks.task import Example, Layout
 

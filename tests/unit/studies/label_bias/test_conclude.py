@@ -21,7 +21,7 @@ from pytest_maxrandom.studies.label_bias.conclude import (
     conclude,
     reduce,
 )
-from pytest_maxrandom.suite.label_bias import LabelBiasSpec
+from pytest_maxrandom.suite.claims import LabelBiasSpec
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,8 +8,7 @@ from collections import Counter
 
 import pytest
 
-from pytest_maxrandom.prompts.formats import Counterfactual, Format
-from pytest_maxrandom.prompts.prompt import Prompt
+from pytest_maxrandom.prompts.formats import Counterfactual, Format, Prompt
 from pytest_maxrandom.studies.label_bias.controls import (
     CONTENT_FREE,
     content_free_examples,

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_maxrandom.prompts.formats import Format, Labels, shown_order
-from pytest_maxrandom.prompts.prompt import Prompt
+from pytest_maxrandom.prompts.formats import Format, Labels, Prompt, shown_order
 from pytest_maxrandom.studies.label_bias.placements import (
     further,
     moved,
