@@ -11,15 +11,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.recorded.logs.inspect_files import open_log
-from pytest_maxrandom.recorded.logs.inspect_samples import InspectSample, read_samples
-from pytest_maxrandom.recorded.logs.json_files import field, optional
+from pytest_maxrandom.recorded.logs.inspect_samples import InspectSample, open_log, read_samples
+from pytest_maxrandom.recorded.logs.json_files import Fields
 from pytest_maxrandom.recorded.logs.runs import LoggedAnswer, LoggedRun, digest, gather
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.recorded.logs.inspect_files import InspectLog
+    from pytest_maxrandom.recorded.logs.inspect_samples import InspectLog
     from pytest_maxrandom.recorded.logs.json_files import Object
     from pytest_maxrandom.sweeps.answers import Answers
 
@@ -69,22 +68,24 @@ def read_inspect(
         of a sweep do not fit together.
     """
     runs = []
+    unfinished: dict[Path, tuple[str | None, str]] = {}
     finished = set()
-    unfinished = []
-    for file in _files(path):
+    files = (file for file in sorted(path.rglob("*")) if file.suffix in {".eval", ".json"})
+    for file in files if path.is_dir() else [path]:
         log = open_log(file)
-        if path.is_dir() and file.suffix == ".json" and "eval" not in log.header:
+        header = log.header
+        if path.is_dir() and file.suffix == ".json" and "eval" not in header.data:
             continue  # such as eval-set.json, which Inspect puts beside its logs
-        status = field(log.header, "status", str, str(file))
-        evaluated = field(log.header, "eval", dict, str(file))
-        task_id = optional(evaluated, "task_id", str, str(file))
+        status = header.need(str, "status")
+        header.need(dict, "eval")
+        task_id = header.find(str, "eval", "task_id")
         if status == "success":
             finished.add(task_id)
-            created = optional(evaluated, "created", str, str(file)) or ""
-            runs.append((created, _run(path, log, scorer, shots, cluster)))
+            created = header.find(str, "eval", "created") or ""
+            runs.append((created, _run(log, scorer, shots, cluster)))
         else:
-            unfinished.append((task_id, status, file))
-    for task_id, status, file in unfinished:
+            unfinished[file] = task_id, status
+    for file, (task_id, status) in unfinished.items():
         if task_id is None or task_id not in finished:  # a retry writes a log with the same id
             raise RecordedError(
                 f"{file}: the run's status is {status!r}, expected 'success'; finish it with "
@@ -95,23 +96,14 @@ def read_inspect(
     return gather(path, [run for _, run in sorted(runs, key=lambda each: each[0])])
 
 
-def _files(path: Path) -> list[Path]:
-    if not path.is_dir():
-        return [path]
-    return [file for file in sorted(path.rglob("*")) if file.suffix in {".eval", ".json"}]
-
-
-def _run(
-    root: Path, log: InspectLog, scorer: str | None, shots: int | None, cluster: str | None
-) -> LoggedRun:
-    where = str(log.path)
-    evaluated = field(log.header, "eval", dict, where)
-    if log.header.get("invalidated"):
-        raise RecordedError(f"{where}: the run was marked as invalid; take it away or run it again")
-    arguments = optional(evaluated, "task_args", dict, where) or {}
+def _run(log: InspectLog, scorer: str | None, shots: int | None, cluster: str | None) -> LoggedRun:
+    header = log.header
+    if header.data.get("invalidated"):
+        raise header.error("the run was marked as invalid; take it away or run it again")
+    arguments = header.object("eval", "task_args")
     samples, scorer = read_samples(log, scorer, cluster)
-    notes = _complete(log, evaluated, samples)
-    _same_accuracy(log, scorer, samples)
+    notes = _complete(header, samples)
+    _same_accuracy(header, scorer, samples)
     kept = [sample for sample in samples if sample.epoch == 1]
     if shots is None:
         numbers = (arguments.get(name) for name in _SHOTS)
@@ -119,25 +111,22 @@ def _run(
     if shots is None:
         shots = 0
         notes.append("The log does not tell the number of demonstrations; 0 is written for it.")
-    answers, more = _answers(kept)
+    answers, more = _answers([sample.answer for sample in kept])
     return LoggedRun(
         path=log.path,
-        name=str(log.path.relative_to(root if root.is_dir() else root.parent).with_suffix("")),
+        log=log.path,
         identity=digest(
             arguments,
-            evaluated.get("model_args"),
-            _settings(evaluated.get("model_generate_config")),
-            _settings((optional(log.header, "plan", dict, where) or {}).get("config")),
-            sorted((sample.id, sample.prompt) for sample in kept),
+            header.object("eval").get("model_args"),
+            _settings(header.object("eval").get("model_generate_config")),
+            _settings(header.object("plan").get("config")),
+            sorted((sample.answer.id, sample.prompt) for sample in kept),
         ),
-        model=field(evaluated, "model", str, where),
-        task=field(evaluated, "task", str, where),
+        model=header.need(str, "eval", "model"),
+        task=header.need(str, "eval", "task"),
         shots=shots,
         measure=scorer,
-        answers=tuple(
-            replace(answer, cluster=sample.cluster)
-            for answer, sample in zip(answers, kept, strict=True)
-        ),
+        answers=answers,
         notes=(*notes, *more),
     )
 
@@ -147,26 +136,22 @@ def _settings(config: object) -> Object:
     return {name: value for name, value in settings.items() if name not in _HOW_IT_RUNS}
 
 
-def _complete(log: InspectLog, evaluated: Object, samples: list[InspectSample]) -> list[str]:
+def _complete(header: Fields, samples: list[InspectSample]) -> list[str]:
     """Refuse a run of which samples are missing; return what a reader must know."""
-    where = str(log.path)
-    dataset = optional(evaluated, "dataset", dict, where) or {}
-    settings = optional(evaluated, "config", dict, where) or {}
-    epochs = optional(settings, "epochs", int, where) or 1
-    found = {(sample.id, sample.epoch) for sample in samples}
-    ids = optional(dataset, "sample_ids", list, where)
+    epochs = header.find(int, "eval", "config", "epochs") or 1
+    found = {(sample.answer.id, sample.epoch) for sample in samples}
+    ids = header.find(list, "eval", "dataset", "sample_ids")
     if ids is None:
-        ids = list(dict.fromkeys(sample.id for sample in samples))
-    expected = len(ids) * epochs
+        ids = list(dict.fromkeys(sample.answer.id for sample in samples))
     known = {str(each) for each in ids}
     whole = {(name, epoch) for name, epoch in found if name in known and 1 <= epoch <= epochs}
-    if len(whole) != expected or found != whole:
-        raise RecordedError(
-            f"{where}: holds {len(whole)} of the {expected} samples that the run was to evaluate, "
+    if len(whole) != len(ids) * epochs or found != whole:
+        raise header.error(
+            f"holds {len(whole)} of the {len(ids) * epochs} samples that the run was to evaluate, "
             f"and {len(found - whole)} others; finish it with inspect eval-retry"
         )
     notes = []
-    available = optional(dataset, "samples", int, where)
+    available = header.find(int, "eval", "dataset", "samples")
     if available is not None and len(ids) < available:
         notes.append(f"{len(ids)} of the {available} samples were evaluated (a limit).")
     if epochs > 1:
@@ -177,53 +162,43 @@ def _complete(log: InspectLog, evaluated: Object, samples: list[InspectSample]) 
     return notes
 
 
-def _same_accuracy(log: InspectLog, scorer: str, samples: list[InspectSample]) -> None:
+def _same_accuracy(header: Fields, scorer: str, samples: list[InspectSample]) -> None:
     """Compare the samples with the run's own results, unless those join several epochs."""
-    if any(sample.epoch > 1 for sample in samples):
+    right = sum(sample.answer.correct for sample in samples)
+    for score in header.find(list, "results", "scores") or []:
+        if not isinstance(score, dict) or score.get("name") != scorer:
+            continue
+        fields = Fields(f"{header.where}: results", score)
+        accuracy = fields.find(float, "metrics", "accuracy", "value")
+        differs = accuracy is not None and abs(accuracy - right / len(samples)) > _TOLERANCE
+        if differs and all(sample.epoch == 1 for sample in samples):
+            raise header.error(
+                f"{right} of {len(samples)} samples are right by {scorer!r}, but its accuracy is "
+                f"{accuracy}; give the log as Inspect wrote it"
+            )
         return
-    where = f"{log.path}: results"
-    results = optional(log.header, "results", dict, str(log.path)) or {}
-    scores = [
-        score
-        for score in optional(results, "scores", list, where) or []
-        if isinstance(score, dict) and score.get("name") == scorer
-    ]
-    metrics = optional(scores[0], "metrics", dict, where) or {} if scores else {}
-    accuracy = optional(optional(metrics, "accuracy", dict, where) or {}, "value", float, where)
-    right = sum(sample.right for sample in samples)
-    if accuracy is not None and abs(accuracy - right / len(samples)) > _TOLERANCE:
-        raise RecordedError(
-            f"{log.path}: {right} of {len(samples)} samples are right by {scorer!r}, but its "
-            f"accuracy is {accuracy}; give the log as Inspect wrote it"
-        )
 
 
-def _answers(samples: list[InspectSample]) -> tuple[tuple[LoggedAnswer, ...], list[str]]:
+def _answers(answers: list[LoggedAnswer]) -> tuple[tuple[LoggedAnswer, ...], list[str]]:
     """Return the answers, and what a reader must know of their chances.
 
     Which choices were answered is told only if that agrees with the scores.
     """
-    if not all(sample.choices for sample in samples):
-        return tuple(LoggedAnswer(each.id, each.content, each.right) for each in samples), []
-    if any(sample.places is not None and len(sample.places) > 1 for sample in samples):
-        answers = tuple(LoggedAnswer(each.id, each.content, each.right) for each in samples)
-        return answers, ["Several choices are right in some samples, and all must be named."]
-    agree = all(
-        sample.places and (sample.chosen in sample.places) == sample.right for sample in samples
-    )
-    answers = tuple(
-        LoggedAnswer(
-            id=sample.id,
-            content=sample.content,
-            correct=sample.right,
-            chance=Fraction(1, len(sample.choices)),
-            choices=sample.choices,
-            right=sample.places,
-            chosen=sample.chosen if agree else None,
+    listed = all(answer.choices for answer in answers)
+    if not listed or any(answer.right and len(answer.right) > 1 for answer in answers):
+        several = "Several choices are right in some samples, and all must be named."
+        untold = (replace(each, choices=None, right=None, chosen=None) for each in answers)
+        return tuple(untold), [several] if listed else []
+    agree = all(each.right and (each.chosen in each.right) == each.correct for each in answers)
+    told = (
+        replace(
+            answer,
+            chance=Fraction(1, len(answer.choices or ())),
+            chosen=answer.chosen if agree else None,
         )
-        for sample in samples
+        for answer in answers
     )
-    return answers, [
+    return tuple(told), [
         "Answers were written by the model, and one that could not be read is wrong: the chance "
         "of a guess is an upper bound."
     ]

@@ -1,18 +1,31 @@
-"""Samples in a log of Inspect, and how they were scored."""
+"""Logs of Inspect, opened: a header, and samples that are read one by one, with their scores.
+
+A ``.json`` log is one object. An ``.eval`` log is a ZIP archive of JSON files, compressed by
+Zstandard since 2025, which Python knows from 3.14 on.
+"""
 
 from __future__ import annotations
 
+import re
 import reprlib
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+import sys
+import zipfile
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.recorded.logs.json_files import field, optional
-from pytest_maxrandom.recorded.logs.runs import cluster_of, digest
+from pytest_maxrandom.recorded.logs.json_files import Fields, parse, read_json
+from pytest_maxrandom.recorded.logs.runs import LoggedAnswer, cluster_of, digest
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.recorded.logs.inspect_files import InspectLog
-    from pytest_maxrandom.recorded.logs.json_files import Object
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+_ZSTANDARD = 93
+"""The number of the method in an archive."""
+
+_SAMPLE = re.compile(r"samples/.+_epoch_\d+\.json", re.DOTALL)
 
 _RIGHT = {"C", "1", "1.0", "True", "true", "yes"}
 _WRONG = {"I", "N", "0", "0.0", "False", "false", "no"}
@@ -23,34 +36,109 @@ _LETTERS = 26
 
 
 @dataclass(frozen=True, slots=True)
+class InspectLog:
+    """One log file.
+
+    Attributes
+    ----------
+    path : Path
+        Where it is.
+    header : Fields
+        All but the samples.
+    samples : iterable of Fields
+        Each sample, once.
+    """
+
+    path: Path
+    header: Fields
+    samples: Iterable[Fields]
+
+
+@dataclass(frozen=True, slots=True)
 class InspectSample:
     """One sample in one epoch.
 
     Attributes
     ----------
-    content, prompt : str
-        Digests of choices and target; of all messages that the model got before it answered.
-    right : bool
-        Whether the score counts it as right.
-    choices : tuple of str
-        Empty where it has none.
-    places : frozenset of int or None
-        What the target means among them, if it is made of letters.
-    chosen : int or None
-        What the answer means, if it is one letter.
-    cluster : str or None
-        What the sample shares with others; None where that was not asked for.
+    prompt : str
+        Digest of all messages that the model got before it answered.
+    answer : LoggedAnswer
+        ``right`` is what the target means among the choices, if it is made of letters; ``chosen``
+        what the answer means, if it is one letter. Without choices these are an empty tuple.
     """
 
-    id: str
     epoch: int
-    content: str
     prompt: str
-    right: bool
-    choices: tuple[str, ...]
-    places: frozenset[int] | None
-    chosen: int | None
-    cluster: str | None = None
+    answer: LoggedAnswer
+
+
+def open_log(path: Path) -> InspectLog:
+    """Open a log file; its name's ending tells the kind.
+
+    Raises
+    ------
+    RecordedError
+        If it cannot be read.
+    """
+    if path.suffix == ".eval":
+        return _open_archive(path)
+    header = read_json(path)
+    return InspectLog(path, header, _listed(header))
+
+
+def _listed(header: Fields) -> Iterator[Fields]:
+    for place, sample in enumerate(header.find(list, "samples") or ()):
+        where = f"{header.where}: samples[{place}]"
+        if not isinstance(sample, dict):
+            raise RecordedError(f"{where}: expected an object; give the log as Inspect wrote it")
+        yield Fields(where, sample)
+
+
+def _open_archive(path: Path) -> InspectLog:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+    except OSError as error:
+        raise RecordedError(f"{path}: cannot be read: {error.strerror}") from error
+    except zipfile.BadZipFile as error:
+        raise RecordedError(
+            f"{path}: not an archive ({error}), as a log is while its run goes on; finish the run "
+            "or copy the log again"
+        ) from error
+    names = [member.filename for member in members]
+    finished = "header.json" in names
+    beginning = "header.json" if finished else "_journal/start.json"
+    if beginning not in names:
+        raise RecordedError(f"{path}: not an Inspect log, it has no header.json; copy it again")
+    zstandard = any(member.compress_type == _ZSTANDARD for member in members)
+    [header] = _members(path, [beginning], zstandard=zstandard)
+    if not finished:
+        header.data["status"] = "started"
+    wanted = [name for name in names if _SAMPLE.fullmatch(name)]
+    return InspectLog(path, header, _members(path, wanted, zstandard=zstandard))
+
+
+def _members(path: Path, names: list[str], *, zstandard: bool) -> Iterator[Fields]:
+    library: Any = zipfile
+    damage: tuple[type[Exception], ...] = (zlib.error, EOFError, ValueError, NotImplementedError)
+    if zstandard and sys.version_info < (3, 14):
+        try:
+            from backports import zstd
+            from backports.zstd import zipfile as library
+        except ImportError as error:
+            raise RecordedError(
+                f"{path}: compressed by Zstandard, which this Python cannot read alone; install "
+                'it with pip install "pytest-maxrandom[inspect]"'
+            ) from error
+        damage = (*damage, zstd.ZstdError)
+    with library.ZipFile(path) as archive:
+        for name in names:
+            where = f"{path}: {name}"
+            try:
+                content = archive.read(name)
+            except (*damage, library.BadZipFile) as error:
+                raise RecordedError(f"{where}: damaged: {error}; copy the log again") from error
+            yield parse(content, where)
 
 
 def read_samples(
@@ -64,79 +152,69 @@ def read_samples(
         If there is none, one stands there twice or failed, or its score is neither right nor
         wrong.
     """
-    samples = []
-    seen = set()
+    samples: dict[tuple[str, int], InspectSample] = {}
     used = scorer
-    for where, data in log.samples():
-        scores = _scores(data, where)
-        only = scorer or _only(scores, where)
-        used = used or only
-        sample = _sample(data, scores, used, where)
-        found = cluster_of(data.get("metadata"), cluster, f"{where}: metadata")
-        sample = replace(sample, cluster=found)
-        if (sample.id, sample.epoch) in seen:
-            raise RecordedError(f"{where}: sample {sample.id!r} stands there twice; keep one")
-        seen.add((sample.id, sample.epoch))
-        samples.append(sample)
+    for fields in log.samples:
+        scores = _scores(fields)
+        if scorer is None and len(scores) > 1:
+            raise fields.error(
+                f"the scorers {', '.join(scores)} judged this sample; say which one counts"
+            )
+        used = used or next(iter(scores))
+        sample = _sample(fields, used, cluster)
+        name = sample.answer.id
+        if samples.setdefault((name, sample.epoch), sample) is not sample:
+            raise fields.error(f"sample {name!r} stands there twice; keep one")
     if used is None or not samples:
         raise RecordedError(f"{log.path}: holds no samples; run it without --no-log-samples")
-    return samples, used
+    return [*samples.values()], used
 
 
-def _scores(data: Object, where: str) -> Object:
-    failed = optional(data, "error", dict, where)
-    scores = optional(data, "scores", dict, where)
+def _scores(fields: Fields) -> dict[str, Any]:
+    failed, scores = fields.find(dict, "error"), fields.find(dict, "scores")
     if failed or not scores:
         reason = f"failed ({failed.get('message')})" if failed else "has no score"
-        raise RecordedError(
-            f"{where}: sample {data.get('id')!r} {reason}; finish the run with inspect eval-retry, "
+        raise fields.error(
+            f"sample {fields.data.get('id')!r} {reason}; finish the run with inspect eval-retry, "
             "or score it with inspect score"
         )
     return scores
 
 
-def _only(scores: Object, where: str) -> str:
-    if len(scores) > 1:
-        raise RecordedError(
-            f"{where}: the scorers {', '.join(scores)} judged this sample; say which one counts"
-        )
-    return next(iter(scores))
-
-
-def _sample(data: Object, scores: Object, scorer: str, where: str) -> InspectSample:
+def _sample(fields: Fields, scorer: str, cluster: str | None) -> InspectSample:
+    scores = fields.object("scores")
     if scorer not in scores:
-        raise RecordedError(
-            f"{where}: no scorer {scorer!r} judged this sample, found {', '.join(scores)}; name "
-            "one of them"
+        raise fields.error(
+            f"no scorer {scorer!r} judged this sample, found {', '.join(scores)}; name one of them"
         )
-    score = field(scores, scorer, dict, where)
-    name = data.get("id")
-    if not isinstance(name, (str, int)):
-        raise RecordedError(f"{where}: 'id' is {name!r}, expected text or a number")
-    target = data.get("target")
+    score, name = fields.need(dict, "scores", scorer), fields.data.get("id")
+    if not isinstance(name, str | int):
+        raise fields.error(f"'id' is {name!r}, expected text or a number")
+    value = score.get("value")
+    if isinstance(value, dict | list) or str(value) not in _RIGHT | _WRONG:
+        raise fields.error(
+            f"{scorer!r} gave {reprlib.repr(value)}, expected C or I, or 1 or 0, because only "
+            "whole right answers can be counted; name a scorer that counts them"
+        )
+    target = fields.data.get("target")
     targets = [str(each) for each in (target if isinstance(target, list) else [target])]
-    choices = tuple(str(each) for each in optional(data, "choices", list, where) or ())
+    choices = tuple(str(each) for each in fields.find(list, "choices") or ())
     places = _places(targets, len(choices))
     answer = _places([str(score.get("answer"))], len(choices))
+    said = sorted(choices[place] for place in places) if places else targets
     return InspectSample(
-        id=str(name),
-        epoch=optional(data, "epoch", int, where) or 1,
-        content=digest(sorted(choices), sorted(choices[p] for p in places) if places else targets),
-        prompt=_prompt(data, where),
-        right=_right(score.get("value"), scorer, where),
-        choices=choices,
-        places=places,
-        chosen=min(answer) if answer is not None and len(answer) == 1 else None,
+        epoch=fields.find(int, "epoch") or 1,
+        prompt=_prompt(fields),
+        answer=LoggedAnswer(
+            id=str(name),
+            content=digest(sorted(choices), said),
+            correct=str(value) in _RIGHT,
+            choices=choices,
+            right=places,
+            chosen=min(answer) if answer is not None and len(answer) == 1 else None,
+            cluster=cluster_of(fields.data.get("metadata"), cluster, f"{fields.where}: metadata"),
+        ),
     )
-
-
-def _right(value: object, scorer: str, where: str) -> bool:
-    if isinstance(value, (dict, list)) or str(value) not in _RIGHT | _WRONG:
-        raise RecordedError(
-            f"{where}: {scorer!r} gave {reprlib.repr(value)}, expected C or I, or 1 or 0, because "
-            "only whole right answers can be counted; name a scorer that counts them"
-        )
-    return str(value) in _RIGHT
 
 
 def _places(names: list[str], choices: int) -> frozenset[int] | None:
@@ -153,16 +231,16 @@ def _places(names: list[str], choices: int) -> frozenset[int] | None:
     return frozenset(places) if places and max(places) < choices else None
 
 
-def _prompt(data: Object, where: str) -> str:
+def _prompt(fields: Fields) -> str:
     """Return a digest of what the model got before it first answered.
 
     Demonstrations may be messages in the model's role, but it did not generate them.
     """
     texts = []
-    for message in optional(data, "messages", list, where) or []:
+    for message in fields.find(list, "messages") or []:
         if not isinstance(message, dict):
-            raise RecordedError(f"{where}: a message is {message!r}, expected an object")
+            raise fields.error(f"a message is {message!r}, expected an object")
         if message.get("source") == "generate":
             break
         texts.append((message.get("role"), message.get("content")))
-    return digest(texts or data.get("input"))
+    return digest(texts or fields.data.get("input"))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import reprlib
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pytest_maxrandom.errors import RecordedError
 
@@ -25,7 +26,54 @@ _NAMES: dict[type, str] = {
 }
 
 
-def read_json(path: Path) -> Object:
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """An object of JSON, and where it stands: a file, or ``file:line``.
+
+    A field is named by the keys that lead to it. The methods raise a RecordedError where it, or an
+    object on the way, is of another kind; a boolean is no number, a whole number is one.
+    """
+
+    where: str
+    data: Object
+
+    def error(self, message: str) -> RecordedError:
+        """Return an error that says where it is."""
+        return RecordedError(f"{self.where}: {message}")
+
+    def find(self, kind: type[T], *keys: str) -> T | None:
+        """Return a field, or None where it is missing or null."""
+        value: Any = self.data
+        for place, key in enumerate(keys, start=1):
+            value = value.get(key)
+            if value is None:
+                return None
+            expected = kind if place == len(keys) else dict
+            kinds = (int, float) if expected is float else (expected,)
+            if not isinstance(value, kinds) or (isinstance(value, bool) and expected is not bool):
+                raise self.error(
+                    f"{_path(keys[:place])} is {reprlib.repr(value)}, expected {_NAMES[expected]}; "
+                    "give the log as the tool wrote it"
+                )
+        return value  # type: ignore[no-any-return]
+
+    def need(self, kind: type[T], *keys: str) -> T:
+        """Return a field that must be there."""
+        value = self.find(kind, *keys)
+        if value is None:
+            raise self.error(f"{_path(keys)} is missing; give the log as the tool wrote it")
+        return value
+
+    def object(self, *keys: str) -> Object:
+        """Return an object, an empty one where it is missing or null."""
+        return self.find(dict, *keys) or {}
+
+
+def _path(keys: tuple[str, ...]) -> str:
+    return ": ".join([*keys[:-1], f"'{keys[-1]}'"])
+
+
+def read_json(path: Path) -> Fields:
     """Read a file that holds one object.
 
     Raises
@@ -39,8 +87,8 @@ def read_json(path: Path) -> Object:
         raise RecordedError(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def read_lines(path: Path) -> Iterator[tuple[str, Object]]:
-    """Read a file with an object in each line, together with ``file:line``.
+def read_lines(path: Path) -> Iterator[Fields]:
+    """Read a file with an object in each line.
 
     Raises
     ------
@@ -51,13 +99,12 @@ def read_lines(path: Path) -> Iterator[tuple[str, Object]]:
         with path.open("rb") as lines:
             for number, line in enumerate(lines, start=1):
                 if line.strip():
-                    where = f"{path}:{number}"
-                    yield where, parse(line, where)
+                    yield parse(line, f"{path}:{number}")
     except OSError as error:
         raise RecordedError(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def parse(text: bytes, where: str) -> Object:
+def parse(text: bytes, where: str) -> Fields:
     """Read one object.
 
     Raises
@@ -77,43 +124,8 @@ def parse(text: bytes, where: str) -> Object:
     except (ValueError, RecursionError) as error:
         raise RecordedError(f"{where}: cannot be read as JSON: {error}") from error
     if not isinstance(value, dict):
-        raise _unexpected(where, "the content", value, "an object")
-    return value
-
-
-def field(data: Object, name: str, kind: type[T], where: str) -> T:
-    """Return a field that must be there.
-
-    Raises
-    ------
-    RecordedError
-        If it is missing, null or of another kind.
-    """
-    value = optional(data, name, kind, where)
-    if value is None:
-        raise RecordedError(f"{where}: '{name}' is missing; give the log as the tool wrote it")
-    return value
-
-
-def optional(data: Object, name: str, kind: type[T], where: str) -> T | None:
-    """Return a field, or None where it is missing or null.
-
-    Raises
-    ------
-    RecordedError
-        If it is of another kind; a boolean is no number, a whole number is one.
-    """
-    value = data.get(name)
-    if value is None:
-        return None
-    kinds = (int, float) if kind is float else (kind,)
-    if not isinstance(value, kinds) or (isinstance(value, bool) and kind is not bool):
-        raise _unexpected(where, f"'{name}'", value, _NAMES[kind])
-    return cast(T, value)
-
-
-def _unexpected(where: str, what: str, value: object, expected: str) -> RecordedError:
-    return RecordedError(
-        f"{where}: {what} is {reprlib.repr(value)}, expected {expected}; give the log as the tool "
-        "wrote it"
-    )
+        raise RecordedError(
+            f"{where}: the content is {reprlib.repr(value)}, expected an object; give the log as "
+            "the tool wrote it"
+        )
+    return Fields(where, value)

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.recorded.logs.lm_eval_results import Results
+from pytest_maxrandom.recorded.logs.json_files import read_json
 from pytest_maxrandom.recorded.logs.lm_eval_samples import COMPARED, read_samples
 from pytest_maxrandom.recorded.logs.runs import LoggedAnswer, LoggedRun, digest, gather
 from pytest_maxrandom.recorded.refusals import refuse_equal_scores
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from pytest_maxrandom.recorded.logs.json_files import Object
     from pytest_maxrandom.recorded.logs.lm_eval_samples import Sample
     from pytest_maxrandom.sweeps.answers import Answers
 
@@ -29,8 +30,79 @@ _TIME = r"_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)"
 _SAMPLES = re.compile(rf"samples_(.+){_TIME}\.jsonl")
 _RESULTS = re.compile(rf".+{_TIME}\.json")
 
+_NAMES = ("peft", "delta", "pretrained", "model", "path", "engine")
+"""Which argument names the model: the first that is there."""
+
+_WHERE_IT_RUNS = {
+    "base_url", "batch_size", "cache_dir", "data_parallel_size", "device", "eos_string",
+    "gpu_memory_utilization", "max_batch_size", "max_retries", "num_concurrent", "parallelize",
+    "tensor_parallel_size", "timeout", "trust_remote_code",
+}  # fmt: skip
+"""Arguments that do not make it another model."""
+
 _TOLERANCE = 1e-6
 """How far a mean may be from the one that lm-eval computed."""
+
+
+class Results:
+    """A results file: the model of a run, its settings and totals.
+
+    Raises
+    ------
+    RecordedError
+        If it cannot be read; so do all methods if what they look for is not as it should be.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.fields = read_json(path)
+        self._config = self.fields.object("config")
+        arguments = self._config.get("model_args")
+        if isinstance(arguments, str):
+            pairs = (each.partition("=") for each in arguments.split(",") if each.strip())
+            arguments = {name.strip(): value.strip() for name, _, value in pairs}
+        self._arguments: Object = arguments if isinstance(arguments, dict) else {}
+
+    @property
+    def tasks(self) -> list[str]:
+        """Tasks that were run, without groups; none if this is no results file."""
+        return [*(self.fields.object("n-samples") or self.fields.object("configs"))]
+
+    @property
+    def model(self) -> str:
+        """Name of the model: its path, or the folder's name where the log has no other."""
+        named = (self._arguments[name] for name in _NAMES if name in self._arguments)
+        name = next(named, None) or self._config.get("model") or self.fields.data.get("model_name")
+        return str(name or self.path.parent.name)
+
+    @property
+    def settings(self) -> Object:
+        """What else makes a run another try: revision, quantization, how text is generated."""
+        arguments = {k: v for k, v in self._arguments.items() if k not in _WHERE_IT_RUNS}
+        return arguments | {name: self._config.get(name) for name in ("model_sha", "gen_kwargs")}
+
+    def shots(self, task: str) -> int:
+        """Return how many demonstrations the task was run with."""
+        for keys in (("n-shot", task), ("configs", task, "num_fewshot")):
+            if (shots := self.fields.find(int, *keys)) is not None:
+                return shots
+        raise self.fields.error(
+            f"neither 'n-shot' nor 'configs' tells the number of demonstrations of {task!r}; give "
+            "the results file of this very run"
+        )
+
+    def delimiter(self, task: str) -> str:
+        """Return what stood between context and choice."""
+        setup = self.fields.object("configs", task)
+        if self.fields.data.get("chat_template") and not setup.get("gen_prefix"):
+            return ""
+        found = self.fields.find(str, "configs", task, "target_delimiter")
+        return " " if found is None else found
+
+    def mean(self, task: str, metric: str, filter_name: str) -> float:
+        """Return the mean of a metric over all documents."""
+        means, key = self.fields.need(dict, "results", task), f"{metric},{filter_name}"
+        return self.fields.need(float, "results", task, key if key in means else metric)
 
 
 def read_lm_eval(
@@ -64,7 +136,7 @@ def read_lm_eval(
     for _, task, samples, results in sorted(_files(path)):
         if results not in logs:
             logs[results] = Results(results)
-        run = _run(path, task, samples, logs[results], metric, cluster)
+        run = _run(task, samples, logs[results], metric, cluster)
         if run is not None:
             runs.append(run)
             refuse_equal_scores(*gather(samples, [run]))
@@ -112,7 +184,7 @@ def _files(path: Path) -> Iterator[tuple[str, str, Path, Path]]:
 
 
 def _run(
-    root: Path, task: str, path: Path, log: Results, metric: str | None, cluster: str | None
+    task: str, path: Path, log: Results, metric: str | None, cluster: str | None
 ) -> LoggedRun | None:
     samples = read_samples(path, log.delimiter(task), cluster)
     filters = list(dict.fromkeys(sample.filter for sample in samples))
@@ -129,26 +201,25 @@ def _run(
         return None
     right = [sample.right(metric) for sample in kept]
     notes += _totals(task, path, log, metric, filters[0], right)
-    shots = log.shots(task)
-    if shots and not log.same_demonstrations(task):
+    shots, setup = log.shots(task), log.fields.object("configs", task)
+    drawn = log.fields.object("configs", task, "fewshot_config")
+    if shots and drawn.get("sampler") != "first_n":
         notes.append(
             "lm-eval draws other demonstrations for every document, so a run is one classifier, "
             "not one prompt."
         )
-    answers, more = _answers(kept, metric, right, judged=log.judges_itself(task))
-    prompts = log.task_hash(task) or digest([(each.id, each.prompt) for each in kept])
+    judged = setup.get("process_results") is not None
+    answers, more = _answers(kept, metric, right, judged=judged)
+    prompts = log.fields.find(str, "task_hashes", task)  # of documents, prompts and targets
     return LoggedRun(
         path=path,
-        name=str(log.path.relative_to(root if root.is_dir() else root.parent))[: -len(".json")],
-        identity=digest(prompts, log.settings),
+        log=log.path,
+        identity=digest(prompts or digest([(each.id, each.prompt) for each in kept]), log.settings),
         model=log.model,
         task=task,
         shots=shots,
         measure=f"{metric},{filters[0]}",
-        answers=tuple(
-            replace(answer, cluster=sample.cluster)
-            for answer, sample in zip(answers, kept, strict=True)
-        ),
+        answers=answers,
         notes=(*notes, *more),
     )
 
@@ -158,14 +229,14 @@ def _totals(
 ) -> Iterator[str]:
     """Compare the samples with the run's own results; yield what a reader must know."""
     mean = log.mean(task, metric, filter_name)
-    documents = log.documents(task)
-    if documents is None:
+    if log.fields.find(dict, "n-samples", task) is None:
         yield (
             "The log does not tell how many documents were evaluated; a run cut short shows in "
             "its accuracy alone."
         )
     else:
-        evaluated, available = documents
+        evaluated = log.fields.need(int, "n-samples", task, "effective")
+        available = log.fields.need(int, "n-samples", task, "original")
         if evaluated != len(right):
             raise RecordedError(
                 f"{path}: holds {len(right)} documents, but {evaluated} were evaluated by "
@@ -187,35 +258,30 @@ def _answers(
 
     Where choices were compared, the comparison is made again and must agree.
     """
+    answers = [
+        LoggedAnswer(sample.id, sample.content, correct, cluster=sample.cluster)
+        for sample, correct in zip(samples, right, strict=True)
+    ]
     options = [sample.options for sample in samples if sample.options is not None]
     if metric not in COMPARED or len(options) < len(samples) or judged:
-        answers = tuple(
-            LoggedAnswer(sample.id, sample.content, correct)
-            for sample, correct in zip(samples, right, strict=True)
-        )
-        return answers, [f"'{metric}' was taken from the log as it is."]
+        return tuple(answers), [f"'{metric}' was taken from the log as it is."]
     chosen = [each.chosen(metric) for each in options]
-    texts = [each.texts for each in options]
-    notes = []
     places: list[frozenset[int]] | None = None
-    if None not in chosen and None not in texts:
+    if None not in chosen and all(each.texts is not None for each in options):
         places = _right_places(samples, metric, chosen, right)
-    if places is None:
-        notes.append("The log does not tell which choices are right, only which answers are.")
-    answers = tuple(
-        LoggedAnswer(
-            id=sample.id,
-            content=sample.content,
-            correct=correct,
+    told = (
+        replace(
+            answer,
             chance=Fraction(len(places[row]) if places else 1, len(each.log_likelihoods)),
             choices=each.texts or ("",) * len(each.log_likelihoods),
             right=places[row] if places else None,
             chosen=chosen[row],
             log_likelihoods=tuple(each.log_likelihoods.tolist()),
         )
-        for row, (sample, each, correct) in enumerate(zip(samples, options, right, strict=True))
+        for row, (answer, each) in enumerate(zip(answers, options, strict=True))
     )
-    return answers, notes
+    untold = "The log does not tell which choices are right, only which answers are."
+    return tuple(told), [] if places else [untold]
 
 
 def _right_places(
@@ -226,31 +292,23 @@ def _right_places(
     A target such as "1" may be a place or a text: the reading is the right one that agrees with
     what lm-eval counted.
     """
-    problem = None
+    problems = []
     for as_text in (False, True):
         places = [sample.right_places(as_text=as_text) for sample in samples]
         if not any(places):
             continue
-        wrong = next(
-            (
-                row
-                for row, (found, choice, correct) in enumerate(
-                    zip(places, chosen, right, strict=True)
-                )
-                if found is None or (choice in found) != correct
-            ),
-            None,
-        )
-        if wrong is None:
+        cells = zip(samples, places, chosen, right, strict=True)
+        wrong = [cell[:3] for cell in cells if cell[1] is None or (cell[2] in cell[1]) != cell[3]]
+        if not wrong:
             return [found for found in places if found is not None]
-        problem = problem or _disagreement(samples[wrong], places[wrong], metric, chosen[wrong])
-    if problem is not None:
-        raise problem
+        problems.append(_disagreement(*wrong[0], metric))
+    if problems:
+        raise problems[0]
     return None
 
 
 def _disagreement(
-    sample: Sample, places: frozenset[int] | None, metric: str, chosen: int | None
+    sample: Sample, places: frozenset[int] | None, chosen: int | None, metric: str
 ) -> RecordedError:
     if places is None:
         return RecordedError(

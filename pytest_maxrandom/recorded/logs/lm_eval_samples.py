@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.recorded.logs.json_files import field, optional, read_lines
+from pytest_maxrandom.recorded.logs.json_files import read_lines
 from pytest_maxrandom.recorded.logs.runs import cluster_of, digest
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.recorded.logs.json_files import Object
+    from pytest_maxrandom.recorded.logs.json_files import Fields, Object
 
 COMPARED = frozenset({"acc", "acc_norm", "acc_bytes", "acc_mutual_info"})
 """Metrics that compare the choices with one another."""
@@ -50,22 +50,17 @@ class Options:
 
     def chosen(self, metric: str) -> int | None:
         """Return the first choice with the best score, as lm-eval does; None if not known."""
-        scores = self._scores(metric)
-        return None if scores is None else int(np.argmax(scores))
-
-    def _scores(self, metric: str) -> NDArray[np.float64] | None:
+        sizes: list[int] | None = None
+        if metric != "acc" and metric != "acc_mutual_info" and self.texts is not None:
+            encoded = [text.encode("utf-8", "surrogatepass") for text in self.texts]
+            sizes = [*map(len, self.texts if metric == "acc_norm" else encoded)]
+        scores = {"acc": self.log_likelihoods}
         with np.errstate(divide="ignore", invalid="ignore"):
-            match metric:
-                case "acc":
-                    return self.log_likelihoods
-                case "acc_mutual_info" if self.unconditional is not None:
-                    return self.log_likelihoods - self.unconditional
-                case "acc_norm" if self.texts is not None:
-                    return self.log_likelihoods / [float(len(text)) for text in self.texts]
-                case "acc_bytes" if self.texts is not None:
-                    encoded = [text.encode("utf-8", "surrogatepass") for text in self.texts]
-                    return self.log_likelihoods / [float(len(text)) for text in encoded]
-        return None
+            if self.unconditional is not None:
+                scores["acc_mutual_info"] = self.log_likelihoods - self.unconditional
+            if sizes is not None:
+                scores[metric] = self.log_likelihoods / np.array(sizes, dtype=np.float64)
+        return int(np.argmax(scores[metric])) if metric in scores else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,71 +152,67 @@ def read_samples(path: Path, delimiter: str, cluster: str | None = None) -> list
     RecordedError
         If a line is no sample, or a document stands in two lines of one filter.
     """
-    samples = []
-    seen: dict[tuple[str, str], str] = {}
-    for where, line in read_lines(path):
-        sample = _sample(line, where, delimiter, cluster)
-        earlier = seen.setdefault((sample.id, sample.filter), where)
-        if earlier != where:
-            raise RecordedError(
-                f"{where}: document {sample.id} stands in line {earlier.rpartition(':')[2]} "
-                "already; keep the lines of one run"
+    samples: dict[tuple[str, str], Sample] = {}
+    for fields in read_lines(path):
+        sample = _sample(fields, delimiter, cluster)
+        earlier = samples.setdefault((sample.id, sample.filter), sample)
+        if earlier is not sample:
+            raise fields.error(
+                f"document {sample.id} stands in line {earlier.where.rpartition(':')[2]} already; "
+                "keep the lines of one run"
             )
-        samples.append(sample)
     if not samples:
         raise RecordedError(f"{path}: holds no document; run the task again, or remove the file")
-    return samples
+    return [*samples.values()]
 
 
-def _sample(line: Object, where: str, delimiter: str, cluster: str | None) -> Sample:
-    doc_id = field(line, "doc_id", int, where)
-    requests = _requests(line, where)
-    names = optional(line, "metrics", list, where)
+def _sample(fields: Fields, delimiter: str, cluster: str | None) -> Sample:
+    line, names = fields.data, fields.find(list, "metrics")
+    doc_id, requests = fields.need(int, "doc_id"), _requests(fields)
     return Sample(
-        where=where,
+        where=fields.where,
         id=str(doc_id),
-        filter=optional(line, "filter", str, where) or "none",
-        content=optional(line, "doc_hash", str, where) or digest(line.get("doc")),
-        prompt=optional(line, "prompt_hash", str, where) or digest(requests[0][0]),
+        filter=fields.find(str, "filter") or "none",
+        content=fields.find(str, "doc_hash") or digest(line.get("doc")),
+        prompt=fields.find(str, "prompt_hash") or digest(requests[0][0]),
         target=str(line.get("target")),
-        options=_options(line, where, requests, delimiter),
+        options=_options(fields, requests, delimiter),
         metrics={
             name: value
             for name, value in line.items()
             if (name in names if names is not None else isinstance(value, int | float))
         },
-        cluster=cluster_of(line.get("doc"), cluster, where),
+        cluster=cluster_of(line.get("doc"), cluster, fields.where),
     )
 
 
-def _requests(line: Object, where: str) -> list[list[Any]]:
+def _requests(fields: Fields) -> list[list[Any]]:
     """Return the arguments of each request; older versions write lists instead of objects."""
-    arguments = line.get("arguments")
+    arguments = fields.data.get("arguments")
     rows = list(arguments.values()) if isinstance(arguments, dict) else arguments
     if isinstance(rows, list) and rows:
         found = [list(row.values()) if isinstance(row, dict) else row for row in rows]
         if all(isinstance(row, list) and row for row in found):
             return found
-    raise RecordedError(
-        f"{where}: 'arguments' is {reprlib.repr(arguments)}, expected the texts that the model "
-        "got; give the log as lm-eval wrote it"
+    raise fields.error(
+        f"'arguments' is {reprlib.repr(arguments)}, expected the texts that the model got; give "
+        "the log as lm-eval wrote it"
     )
 
 
-def _options(line: Object, where: str, requests: list[list[Any]], delimiter: str) -> Options | None:
+def _options(fields: Fields, requests: list[list[Any]], delimiter: str) -> Options | None:
     """Return the choices, or None where the model was not asked to compare any."""
     pairs = [(row[0], row[1]) for row in requests if len(row) > 1 and isinstance(row[1], str)]
     if len(pairs) < len(requests) or len(pairs) < 2:
         return None
-    responses = field(line, "filtered_resps", list, where)
-    values = np.array([_number(each, where) for each in responses])
+    values = np.array([_number(each, fields) for each in fields.need(list, "filtered_resps")])
     if len(values) != len(pairs):
-        raise RecordedError(
-            f"{where}: {len(values)} log-likelihoods for {len(pairs)} requests; give the log as "
-            "lm-eval wrote it"
+        raise fields.error(
+            f"{len(values)} log-likelihoods for {len(pairs)} requests; give the log as lm-eval "
+            "wrote it"
         )
     unconditional = None
-    if "acc_mutual_info" in (line.get("metrics") or line):
+    if "acc_mutual_info" in (fields.data.get("metrics") or fields.data):
         half = len(pairs) // 2
         pairs, values, unconditional = pairs[:half], values[:half], values[half:]
     texts = tuple(answer for _, answer in pairs)
@@ -232,15 +223,15 @@ def _options(line: Object, where: str, requests: list[list[Any]], delimiter: str
     return Options(texts, values, unconditional)
 
 
-def _number(response: object, where: str) -> float:
+def _number(response: object, fields: Fields) -> float:
     """Return a log-likelihood; it stands in a pair, and as text where the version is not old."""
     try:
         number = float(response[0])  # type: ignore[index]
     except (TypeError, ValueError, IndexError, KeyError):
         number = math.nan
     if math.isnan(number):
-        raise RecordedError(
-            f"{where}: 'filtered_resps' has {reprlib.repr(response)}, expected a log-likelihood "
-            "and whether it is the likeliest text; look for what went wrong in the run"
+        raise fields.error(
+            f"'filtered_resps' has {reprlib.repr(response)}, expected a log-likelihood and whether "
+            "it is the likeliest text; look for what went wrong in the run"
         )
     return number

@@ -6,7 +6,7 @@ import reprlib
 from dataclasses import dataclass
 from hashlib import sha256
 from json import dumps
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
     from pathlib import Path
-
-    from numpy.typing import NDArray
 
     _Table: TypeAlias = list[list["LoggedAnswer"]]  # (t, n)
     _Codes: TypeAlias = list[list[tuple[int, ...]]]  # (t, n), the label of each choice
@@ -67,10 +65,8 @@ class LoggedRun:
 
     Attributes
     ----------
-    path : Path
-        The file with its answers.
-    name : str
-        What the run is called in the sweep.
+    path, log : Path
+        The file with its answers, and the one after which the run is called in the sweep.
     identity : str
         Digest of all that makes it another try than another run.
     measure : str
@@ -80,7 +76,7 @@ class LoggedRun:
     """
 
     path: Path
-    name: str
+    log: Path
     identity: str
     model: str
     task: str
@@ -150,29 +146,26 @@ def _sweep(path: Path, runs: list[LoggedRun]) -> Answers:
     for run in runs:
         _same_examples(first, run)
         table.append(sorted(run.answers, key=lambda answer: columns[answer.id]))
-    codes, labels = _labels(table)
     correct = np.array([[answer.correct for answer in row] for row in table])
-    chances = [answer.chance for answer in first.answers]
+    chances = tuple(answer.chance for answer in first.answers if answer.chance is not None)
     clusters = tuple(answer.cluster for answer in first.answers if answer.cluster is not None)
+    root = path if path.is_dir() else path.parent
     return Answers(
         path=path,
         claim=f"{first.task}[{first.model}-{first.shots}shot]",
         model=first.model,
         task=first.task,
         shots=first.shots,
-        prompts=tuple(run.name for run in runs),
+        prompts=tuple(str(run.log.relative_to(root).with_suffix("")) for run in runs),
         examples=tuple(columns),
         identities=tuple(run.identity for run in runs),
         demonstration_ids=((),) * len(runs),
         correct=correct,
         evaluated=np.ones_like(correct),
-        chances=None if None in chances else tuple(each for each in chances if each is not None),
-        answers=_answers(table, codes),
-        gold=_gold(table, codes),
-        labels=labels,
-        log_likelihoods=_log_likelihoods(table, codes),
+        chances=chances if len(chances) == len(columns) else None,
         notes=(*dict.fromkeys(note for run in runs for note in run.notes), *_repeats(runs, table)),
         clusters=clusters or None,
+        **_by_label(table),
     )
 
 
@@ -190,22 +183,45 @@ def _same_examples(first: LoggedRun, run: LoggedRun) -> None:
         )
     known = {answer.id: answer for answer in first.answers}
     for answer in run.answers:
-        same = known.get(answer.id)
+        same, name = known.get(answer.id), f"example {answer.id!r}"
         if same is None:
             raise RecordedError(
-                f"{where}: example {answer.id!r} is not in {first.path}; run the same examples "
-                "every time"
+                f"{where}: {name} is not in {first.path}; run the same examples every time"
             )
-        if (answer.content, answer.chance) != (same.content, same.chance):
+        if (answer.content, answer.chance, answer.cluster) != (
+            same.content,
+            same.chance,
+            same.cluster,
+        ):
+            problem = f"is another one than in {first.path}"
+            if answer.cluster != same.cluster:
+                problem = (
+                    f"has the cluster {answer.cluster!r}, but {same.cluster!r} in {first.path}"
+                )
             raise RecordedError(
-                f"{where}: example {answer.id!r} is another one than in {first.path}; keep the "
-                "runs on one version of the task"
+                f"{where}: {name} {problem}; keep the runs on one version of the task"
             )
-        if answer.cluster != same.cluster:
-            raise RecordedError(
-                f"{where}: example {answer.id!r} has the cluster {answer.cluster!r}, but "
-                f"{same.cluster!r} in {first.path}; keep the runs on one version of the task"
-            )
+
+
+def _by_label(table: _Table) -> dict[str, Any]:
+    """Return what `Answers` holds of labels, as far as it is known of all answers."""
+    codes, names = _labels(table)
+    if codes is None:
+        return {}
+    gold = _right(table[0], codes[0])
+    known: dict[str, Any] = {"labels": names, "gold": None if None in gold else tuple(gold)}
+    cells = [[*zip(row, own, strict=True)] for row, own in zip(table, codes, strict=True)]
+    told = [answer for row in table for answer in row]
+    if all(answer.chosen is not None for answer in told):
+        said = [[code[answer.chosen or 0] for answer, code in row] for row in cells]
+        known["answers"] = np.array(said)
+    if all(answer.log_likelihoods is not None for answer in told):
+        most = 1 + max(max(code) for row in codes for code in row)
+        scores = known["log_likelihoods"] = np.full((len(table), len(table[0]), most), np.nan)
+        for place, row in enumerate(cells):
+            for column, (answer, code) in enumerate(row):
+                scores[place, column, list(code)] = answer.log_likelihoods
+    return known
 
 
 def _labels(table: _Table) -> tuple[_Codes | None, tuple[str, ...]]:
@@ -239,37 +255,6 @@ def _right(row: list[LoggedAnswer], codes: list[tuple[int, ...]]) -> list[frozen
         None if answer.right is None else frozenset(code[place] for place in answer.right)
         for answer, code in zip(row, codes, strict=True)
     ]
-
-
-def _gold(table: _Table, codes: _Codes | None) -> tuple[frozenset[int], ...] | None:
-    right = [None] if codes is None else _right(table[0], codes[0])
-    return None if None in right else tuple(each for each in right if each is not None)
-
-
-def _answers(table: _Table, codes: _Codes | None) -> NDArray[np.int64] | None:
-    if codes is None or any(answer.chosen is None for row in table for answer in row):
-        return None
-    return np.array(
-        [
-            [
-                code[answer.chosen]
-                for answer, code in zip(row, labels, strict=True)
-                if answer.chosen is not None
-            ]
-            for row, labels in zip(table, codes, strict=True)
-        ]
-    )
-
-
-def _log_likelihoods(table: _Table, codes: _Codes | None) -> NDArray[np.float64] | None:
-    if codes is None or any(answer.log_likelihoods is None for row in table for answer in row):
-        return None
-    most = 1 + max(max(code) for row in codes for code in row)
-    values = np.full((len(table), len(table[0]), most), np.nan)
-    for row, (answers, labels) in enumerate(zip(table, codes, strict=True)):
-        for column, (answer, code) in enumerate(zip(answers, labels, strict=True)):
-            values[row, column, list(code)] = answer.log_likelihoods
-    return values
 
 
 def _repeats(runs: list[LoggedRun], table: _Table) -> list[str]:
