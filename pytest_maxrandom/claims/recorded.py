@@ -184,6 +184,12 @@ class RecordedClaim:
             ),
         )
 
+    @property
+    def simulated(self) -> bool:
+        """Whether a rule made the answers up."""
+        results = self.evidence.results if self.evidence else None
+        return results is not None and results.simulated
+
     def record(self, node_id: str, suite: str) -> ClaimRecord:
         """Return what can be said of the claim before it is judged."""
         model, evidence = self.model, self.evidence
@@ -204,6 +210,7 @@ class RecordedClaim:
             xfail=self.xfail,
             notes=list(self.claim.notes),
             recorded=Recorded(model.results.path, model.results.format, stated),
+            simulated=self.simulated,
         )
         if evidence:
             record.n, record.t = evidence.n, evidence.null.t

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -131,7 +131,8 @@ def read_sweeps(files: list[Path], choices: str | None) -> list[Answers]:
                     f"{path}: {sweep.claim}: the same claim stands in "
                     f"{sweeps[sweep.claim].path}; name each file once, and one run at a time"
                 )
-            sweeps[sweep.claim] = with_choices(sweep, known)
+            told = f"{sweep.model} (simulated)" if sweep.simulated else sweep.model
+            sweeps[sweep.claim] = replace(with_choices(sweep, known), model=told)
     return list(sweeps.values())
 
 

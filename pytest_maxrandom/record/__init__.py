@@ -15,7 +15,6 @@ from pytest_maxrandom.record.base import (
 from pytest_maxrandom.record.claim import (
     BestPrompt,
     ClaimRecord,
-    Engine,
     HeldOut,
     HeuristicName,
     NewQuestions,
@@ -24,6 +23,7 @@ from pytest_maxrandom.record.claim import (
     Recorded,
     ShortcutControl,
     Shortcuts,
+    SweepCost,
     Tries,
     ValidationSet,
 )
@@ -61,7 +61,6 @@ __all__ = [
     "ClaimRecord",
     "ComparisonRecord",
     "ContaminationRecord",
-    "Engine",
     "HeldOut",
     "HeuristicName",
     "Interaction",
@@ -87,6 +86,7 @@ __all__ = [
     "ShortcutControl",
     "Shortcuts",
     "Standing",
+    "SweepCost",
     "Tries",
     "ValidationSet",
     "arithmetics",

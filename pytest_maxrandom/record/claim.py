@@ -196,7 +196,7 @@ class BestPrompt:
 
 
 @dataclass(slots=True)
-class Engine:
+class SweepCost:
     """What the sweep cost."""
 
     device: str
@@ -312,7 +312,7 @@ class ClaimRecord:
     validation_ids: list[str] = field(default_factory=list)
     task_digest: str | None = None
     best_prompt: BestPrompt | None = None
-    engine: Engine | None = None
+    engine: SweepCost | None = None
     notes: list[str] = field(default_factory=list)
     """What a reader must know, one sentence each."""
     remarks: dict[int, Remark] = field(default_factory=dict)

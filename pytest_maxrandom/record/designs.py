@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pytest_maxrandom.record.base import Arithmetic, Outcome, Remark, Standing
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.record.claim import Engine
+    from pytest_maxrandom.record.claim import SweepCost
 
 Indication = Literal["tuned on the text", "no sign of it", "inconclusive"]
 
@@ -33,7 +33,7 @@ class DesignRecord:
     simulated: bool = False
     """Whether any of the answers were made up by a rule."""
 
-    def add_arithmetic(self, engine: Engine | None) -> None:
+    def add_arithmetic(self, engine: SweepCost | None) -> None:
         """Note what computed a sweep, if that is known and new."""
         if engine and engine.arithmetic and engine.arithmetic not in self.arithmetics:
             self.arithmetics.append(engine.arithmetic)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pytest_maxrandom.record.claim import Engine
+from pytest_maxrandom.record.claim import SweepCost
 from pytest_maxrandom.record.designs import DesignRecord
 from pytest_maxrandom.stats.labels import LabelFinding
 
@@ -124,7 +124,7 @@ class LabelBiasRecord(DesignRecord):
     finding: LabelFinding | None = None
     sentence: str | None = None
     """The finding, with the numbers behind it."""
-    engine: Engine | None = None
+    engine: SweepCost | None = None
     """What the check cost beyond the claim's own sweep; None where that was nothing."""
     sweeps: float | None = None
     """That cost in tokens, in units of the claim's own sweep, whenever both were run; None where it

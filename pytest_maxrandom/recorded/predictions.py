@@ -110,6 +110,8 @@ class PromptLine:
     """Digest of its text."""
     demonstration_ids: list[str]
     examples: list[AnswerLine]
+    simulated: bool = False
+    """Whether a rule made the answers up (`backend: mock`); left out where none did."""
 
 
 _LINE = TypeAdapter(PromptLine)
@@ -135,7 +137,7 @@ class _Claim:
 
     def add(self, line: PromptLine) -> None:
         """Take a line in, or say what in it contradicts the claim's first."""
-        for name in ("task", "model", "quantization", "shots", "scoring"):
+        for name in ("task", "model", "quantization", "shots", "scoring", "simulated"):
             found, expected = getattr(line, name), getattr(self.first, name)
             if found != expected:
                 raise _Mistake(
@@ -186,7 +188,7 @@ class _Claim:
         )
         line, digests = self.first, tuple(digest for digest, _ in self.prompts)
         unshown = examples[0].labels is None
-        quantized = "" if line.quantization == "none" else f" ({line.quantization})"
+        quantized = "" if line.quantization in ("", "none") else f" ({line.quantization})"
         return Answers(
             path=path,
             claim=line.claim,
@@ -206,6 +208,7 @@ class _Claim:
             unshown=unshown,
             notes=(_UNTOLD,) if unshown else (),
             log_likelihoods=scores,
+            simulated=line.simulated,
             clusters=tuple(each.cluster for each in examples if each.cluster is not None) or None,
         )
 

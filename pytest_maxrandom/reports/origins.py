@@ -18,7 +18,7 @@ from pytest_maxrandom.sweeps.scorers import SCORERS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_maxrandom.record import ClaimRecord, Engine, HeldOut, LabelBiasRecord, RunRecord
+    from pytest_maxrandom.record import ClaimRecord, HeldOut, LabelBiasRecord, RunRecord, SweepCost
 
 _Number = TypeVar("_Number", int, float)
 
@@ -351,7 +351,7 @@ def processors(run: RunRecord) -> str:
     return "".join(names)
 
 
-def _where(engine: Engine) -> str:
+def _where(engine: SweepCost) -> str:
     return ", ".join(filter(None, (engine.device, engine.dtype, engine.engine)))
 
 

@@ -90,6 +90,7 @@ def lines(record: ClaimRecord, predictions: Predictions) -> Iterator[str]:
             prompt=prompt.prompt.digest,
             demonstration_ids=[example.id for example in prompt.prompt.demonstrations],
             examples=list(_answers(prompt, labels)),
+            simulated=record.simulated,
         )
         yield json.dumps(line, default=_keys, allow_nan=False, separators=(",", ":")) + "\n"
 
@@ -130,8 +131,9 @@ def _answers(
 
 
 def _keys(line: PromptLine | AnswerLine) -> dict[str, object]:
-    """Return what a line holds: of tasks without clusters none."""
-    return {key: value for key, value in vars(line).items() if (key, value) != ("cluster", None)}
+    """Return what a line holds: no cluster of tasks that have none, and no mark of real models."""
+    left_out = ("cluster", None), ("simulated", False)
+    return {key: value for key, value in vars(line).items() if (key, value) not in left_out}
 
 
 def _finite(value: float) -> float | None:

@@ -94,6 +94,8 @@ class Answers:
         None where none is stated of any.
     notes : tuple of str
         What a reader must know, one sentence each.
+    simulated : bool
+        Whether a rule made them up, so that they say nothing of any model.
 
     Raises
     ------
@@ -128,6 +130,7 @@ class Answers:
     offered: tuple[tuple[str, ...], ...] | None = None
     clusters: tuple[str | None, ...] | None = None
     notes: tuple[str, ...] = ()
+    simulated: bool = False
 
     def __post_init__(self) -> None:
         shape = (len(self.prompts), len(self.examples))

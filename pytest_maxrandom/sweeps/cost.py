@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.record import Arithmetic, Engine
+from pytest_maxrandom.record import Arithmetic, SweepCost
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -49,9 +49,9 @@ def spent(
     requests: int = 0,
     batch_tokens: int | None = None,
     peak_memory: int | None = None,
-) -> Engine:
+) -> SweepCost:
     """Return what a prompt cost in this run: where it was read, nothing but what it once took."""
-    return Engine(
+    return SweepCost(
         device=cost.device,
         dtype=cost.dtype,
         requests=requests,
@@ -69,10 +69,10 @@ def spent(
     )
 
 
-def together(engines: Sequence[Engine]) -> Engine:
+def together(engines: Sequence[SweepCost]) -> SweepCost:
     """Return what several prompts or sweeps cost as one."""
     reasons = [one.engine_reason for one in engines if one.engine_reason]
-    return Engine(
+    return SweepCost(
         device=_all(one.device for one in engines),
         dtype=_all(one.dtype for one in engines),
         requests=sum(one.requests for one in engines),

@@ -20,7 +20,7 @@ from pytest_maxrandom.sweeps.store import Key, Stored
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from pytest_maxrandom.record import Arithmetic, Engine
+    from pytest_maxrandom.record import Arithmetic, SweepCost
     from pytest_maxrandom.sweeps.cost import Cost
     from pytest_maxrandom.sweeps.executor import Executor, Job, Scored
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
@@ -44,7 +44,7 @@ class Sweep:
     """
 
     predictions: Predictions
-    engine: Engine
+    engine: SweepCost
     revision: str | None = None
     tokens: int = 0
     full_texts: int = 0
@@ -203,7 +203,7 @@ class _Results:
         self._waiting: dict[int, Scored | Stored] = {}
         self._done: list[PromptPredictions] = []
         self._costs: list[Cost] = []
-        self._engines: list[Engine] = []
+        self._engines: list[SweepCost] = []
 
     def add(self, job: Job, result: Scored | Stored) -> None:
         """Take the result of a job, and finish all whose turn has come."""

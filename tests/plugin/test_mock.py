@@ -103,6 +103,41 @@ def test_a_gate_does_not_pass_on_them(pytester: pytest.Pytester, example: Path) 
     )
 
 
+READ = """\
+models:
+- {name: knows-half, backend: recorded, results: {path: ../p.jsonl, format: predictions}}
+- {name: guesses, backend: recorded, results: {path: ../p.jsonl, format: predictions}}
+tasks: [{name: primes}]
+compare: [knows-half - guesses]
+assert: {p_max: 0.5, red_flags: {majority: ignore}}
+"""
+
+
+def test_what_they_answered_stays_simulated_when_it_is_read_back(
+    pytester: pytest.Pytester, example: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytester.runpytest_subprocess("--maxrandom-predictions=p.jsonl")
+    lines = (pytester.path / "p.jsonl").read_text().splitlines()
+    assert {json.loads(line)["simulated"] for line in lines} == {True}
+    (example / "first.yaml").write_text(READ)
+    gate = (sys.executable, "-m", "pytest_maxrandom.cli", "gate", "eval_suites")
+    done = pytester.run(*gate)
+    assert (done.ret, done.outlines[-1]) == (
+        1,
+        f"maxrandom gate: failed: 2 of 2 claims hold; 1 comparison reported; all results "
+        f"are {SAID}; a gate needs models that are run",
+    )
+    report = json.loads((pytester.path / "maxrandom-report" / "report.json").read_text())
+    kinds = ("claims", "comparisons")
+    assert all(record["simulated"] for kind in kinds for record in report[kind])
+    assert {kind: len(report[kind]) for kind in kinds} == {
+        "claims": 2, "comparisons": 1,
+    }  # fmt: skip
+    assert ALL in (pytester.path / "maxrandom-report" / "report.md").read_text()
+    assert main(["holdout", "p.jsonl", "--splits=2"]) == 0
+    assert capsys.readouterr().out.count("knows-half (simulated)") == 2
+
+
 WHOLE = """\
 models: [{name: m, backend: mock, knows: 0.6}]
 arms:

@@ -102,7 +102,7 @@ def plan_recorded_comparisons(
             return RecordedSides(None, one)
         if isinstance(other, str):
             return RecordedSides(None, other)
-        return RecordedSides(paired_sweeps(one, other), None)
+        return RecordedSides(paired_sweeps(one, other), None, one.simulated or other.simulated)
 
     def changed(first: str, second: str) -> tuple[str, ...]:
         return differences_of_models(models[names[first]], models[names[second]])

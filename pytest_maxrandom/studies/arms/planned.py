@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -68,11 +68,13 @@ class RecordedSides:
         None where results are missing.
     missing : str or None
         What to do then.
+    simulated : bool
+        Whether the answers of one of them were made up by a rule.
     """
 
     answers: PairedAnswers | None
     missing: str | None
-    simulated: ClassVar[bool] = False
+    simulated: bool = False
 
     @property
     def replicates(self) -> int:

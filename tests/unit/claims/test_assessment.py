@@ -20,7 +20,7 @@ from pytest_maxrandom.hooks.run import adjust
 from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.prompts.formats import Format, Prompt, shown_order
 from pytest_maxrandom.prompts.sampling import PromptSet
-from pytest_maxrandom.record import ClaimRecord, Engine
+from pytest_maxrandom.record import ClaimRecord, SweepCost
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.metrics import STATISTICS
 from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_test
@@ -106,7 +106,7 @@ def assessed(
         arm=Arm("m", None, suite.models[0], suite.prompts),
     )
     record = planned.record("s::t[m]", "s")
-    sweep = Sweep(Predictions(tuple(done)), Engine("cpu", "float32", 0, 0, 0.0))
+    sweep = Sweep(Predictions(tuple(done)), SweepCost("cpu", "float32", 0, 0, 0.0))
     assess(planned, sweep, record)
     word(record)
     return record

@@ -24,7 +24,7 @@ from pytest_maxrandom.flags import Seen, find, majority
 from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.prompts.formats import Prompt
-from pytest_maxrandom.record import Engine
+from pytest_maxrandom.record import SweepCost
 from pytest_maxrandom.suite.loader import Suite, load_any_suite
 from pytest_maxrandom.suite.models import TransformersSpec
 from pytest_maxrandom.suite.spec import SuiteSpec
@@ -113,7 +113,7 @@ def swept(
         claim=claim or Claim.of(None), xfail=None, marks=(), counted="claim", suite=spec,
         arm=Arm("m", None, spec.models[0], spec.prompts),
     )  # fmt: skip
-    sweep = Sweep(Predictions(tuple(done)), Engine("cpu", "float32", 0, 0, 0.0))
+    sweep = Sweep(Predictions(tuple(done)), SweepCost("cpu", "float32", 0, 0, 0.0))
     return of_sweep(planned, sweep, permutation_p, by_place=by_place)
 
 

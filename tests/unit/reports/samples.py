@@ -14,7 +14,6 @@ from pytest_maxrandom.record import (
     ClaimRecord,
     ComparisonRecord,
     ContaminationRecord,
-    Engine,
     InteractionBias,
     LabelBiasRecord,
     LabelRow,
@@ -30,6 +29,7 @@ from pytest_maxrandom.record import (
     RunRecord,
     Severity,
     Standing,
+    SweepCost,
     ValidationSet,
 )
 
@@ -120,7 +120,7 @@ def claim(
             demonstration_ids=["#7", "#81"],
             tied_with=0,
         ),
-        engine=Engine(
+        engine=SweepCost(
             device="cpu",
             dtype="bfloat16",
             requests=2 * n * t,

@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 
 from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.notation import percent
-from pytest_maxrandom.record import Engine, InteractionBias, LabelBiasRecord, LabelRow
+from pytest_maxrandom.record import InteractionBias, LabelBiasRecord, LabelRow, SweepCost
 from pytest_maxrandom.reports.changes import changes
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.csv import csv
@@ -245,7 +245,7 @@ def test_a_p_value_is_seen_on_its_side_of_the_level() -> None:
 
 
 def test_what_a_check_cost_is_told_in_sweeps() -> None:
-    engine = Engine("cpu", "bfloat16", requests=1200, tokens_forwarded=51200, seconds=3.4)
+    engine = SweepCost("cpu", "bfloat16", requests=1200, tokens_forwarded=51200, seconds=3.4)
     assert bias_cost(label_bias()) == "nothing beyond the claim's own sweep"
     told = bias_cost(label_bias(engine=engine, sweeps=2.1))
     assert told.startswith("2.1 sweeps, in tokens; 1,200 choices scored with 51,200 tokens")

@@ -16,7 +16,7 @@ from pytest_maxrandom.claims.assessment import assess
 from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.models.base import Answer
-from pytest_maxrandom.record import Engine, Replicate, ReplicatesRecord
+from pytest_maxrandom.record import Replicate, ReplicatesRecord, SweepCost
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.studies.plan import plan_file
@@ -272,7 +272,7 @@ def judged(claim: PlannedClaim) -> Replicate:
     prompt_set = claim.cell.prompt_set
     done = [guess(prompt, prompt_set.scored(prompt)) for prompt in prompt_set.prompts]
     record = claim.record("i", "s")
-    engine = Engine("cpu", "float32", 0, 0, 0.0)
+    engine = SweepCost("cpu", "float32", 0, 0, 0.0)
     assess(claim, Sweep(Predictions(tuple(done)), engine), record, thrifty=True)
     return replicate(record)
 
