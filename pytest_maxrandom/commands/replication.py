@@ -205,8 +205,8 @@ def _full(
                 for name in ("rhat", "ess_bulk", "ess_tail")
             },
         },
-        "conclusive": found.conclusive,
-        "reason": found.reason,
+        "conclusive": diagnostics.reason is None,
+        "reason": diagnostics.reason,
     }
 
 

@@ -44,6 +44,15 @@ def first_count(start: int, stop: int, holds: Callable[[int], bool]) -> int:
     return start
 
 
+def narrowed(
+    low: float, high: float, below: Callable[[float], bool], enough: float = 0.0
+) -> tuple[float, float]:
+    """Halve the interval around where ``below`` ends, until it is ``enough`` or two doubles."""
+    while high - low > enough and low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if below(middle) else (low, middle)
+    return low, high
+
+
 class BestOf:
     """Distribution of the best accuracy of independent guessers.
 

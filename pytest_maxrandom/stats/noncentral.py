@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.stats.paired import Pairs
 
-    Counts = NDArray[np.int64]
     Numbers = NDArray[np.float64]
 
 _SPREADS = 8
@@ -45,22 +44,21 @@ class Moments(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """Posterior of the effect beta of arm a over arm b.
+    """Posterior of the effect beta of arm a over arm b, and what it predicts.
 
     Attributes
     ----------
-    mode, mean, sd
+    mean, sd
         Of beta, in log odds.
     low, high
         Equal-tailed interval of beta.
     difference, difference_low, difference_high
-        The same effect as the average over these pairs of (accuracy of a - accuracy of b).
+        The same as the average over these pairs of (accuracy of a - accuracy of b).
     predictive_sd
-        Standard deviation of that average in a repetition with the same totals: posterior
-        spread and binomial noise together.
+        Standard deviation of that average in a repetition: posterior spread and binomial noise
+        together.
     """
 
-    mode: float
     mean: float
     sd: float
     low: float
@@ -69,6 +67,19 @@ class Effect:
     difference_low: float
     difference_high: float
     predictive_sd: float
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionalEffect(Effect):
+    """The same given the total of each pair, which repetitions share.
+
+    Attributes
+    ----------
+    mode
+        Of beta, in log odds.
+    """
+
+    mode: float
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -129,7 +140,7 @@ class ConditionalLikelihood:
                 return beta, curvature**-0.5
             beta = beta + step if low < beta + step < high else (low + high) / 2
 
-    def posterior(self, confidence: float = 0.89, prior_sd: float = 1.0) -> Effect:
+    def posterior(self, confidence: float = 0.89, prior_sd: float = 1.0) -> ConditionalEffect:
         """Integrate the posterior.
 
         Parameters
@@ -161,7 +172,7 @@ class ConditionalLikelihood:
         low, high = np.interp([tail, 1 - tail], cumulated / cumulated[-1], grid)
         within = float(weights @ noise(grid))
         between = float(weights @ (difference(grid) - average) ** 2)
-        return Effect(
+        return ConditionalEffect(
             mode=mode,
             mean=mean,
             sd=math.sqrt(weights @ (grid - mean) ** 2),
@@ -223,28 +234,22 @@ def conditional_likelihood(pairs: Pairs) -> ConditionalLikelihood:
         )
     most = int(max(pairs.n_a.max(), pairs.n_b.max()))
     log_factorials = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, most + 1)))))
-    log_weights = np.empty((len(pairs), width))
+    k, log_weights = np.arange(width), np.empty((len(pairs), width))
     step = max(1, _CELLS // width)
     for start in range(0, len(pairs), step):
         part = slice(start, start + step)
         n_a, n_b, both = pairs.n_a[part, None], pairs.n_b[part, None], total[part, None]
-        log_weights[part] = _log_weights(n_a, n_b, both, np.arange(width), log_factorials)
+        possible = (k <= n_a) & (k <= both) & (both - k <= n_b)
+        a, b = np.where(possible, k, 0), np.where(possible, both - k, 0)
+        less = sum(log_factorials[counts] for counts in (a, n_a - a, b, n_b - b))
+        whole = log_factorials[n_a] + log_factorials[n_b]
+        log_weights[part] = np.where(possible, whole - less, -np.inf)
     return ConditionalLikelihood(
         right=pairs.correct_a,
         per_answer=1 / pairs.n_a + 1 / pairs.n_b,
         least=-total / pairs.n_b,
         log_weights=log_weights,
     )
-
-
-def _log_weights(
-    n_a: Counts, n_b: Counts, total: Counts, k: Counts, log_factorials: Numbers
-) -> Numbers:
-    possible = (k <= n_a) & (k <= total) & (total - k <= n_b)
-    a, b = np.where(possible, k, 0), np.where(possible, total - k, 0)
-    both = log_factorials[n_a] + log_factorials[n_b]
-    less = sum(log_factorials[counts] for counts in (a, n_a - a, b, n_b - b))
-    return np.where(possible, both - less, -np.inf)
 
 
 def _moments(log_weights: Numbers, beta: float) -> Moments:

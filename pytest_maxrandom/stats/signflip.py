@@ -19,16 +19,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_maxrandom.stats.best_of import narrowed
 from pytest_maxrandom.stats.chances import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
+
+    _Subsets = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 MOST_EXACT = 30
 """Up to so many units all subsets are counted; each half of the units has at most 2**15."""
@@ -38,14 +41,8 @@ _TIE = 1e-12
 _CELLS = 2**22  # signs drawn at a time: 4 MiB
 
 
-class _Subsets(NamedTuple):
-    """Weighted sums and weights of the members of some subsets, shape (subsets,) each."""
-
-    sums: NDArray[np.float64]
-    sizes: NDArray[np.float64]
-
-
-_NONE = _Subsets(np.zeros(1), np.zeros(1))
+_NONE = (np.zeros(1), np.zeros(1))
+"""Weighted sums, and weights, of the members of no subset."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -69,8 +66,8 @@ class SignFlip:
     _size: float
     """Weighted sum of their absolute values."""
     _mirrored: bool
-    _first: _Subsets
-    _second: _Subsets
+    _halves: tuple[_Subsets, _Subsets]
+    """Weighted sums, and weights, of the members of subsets of each half of the units."""
 
     @property
     def smallest_p(self) -> float:
@@ -117,9 +114,7 @@ class SignFlip:
         """Share of subsets whose sum of (value - margin), times the sign, is at least 0."""
         tie = _TIE * (self._size + self.units * abs(margin))
         # Of the two halves of the units; their sums of (value - margin).
-        first, second = (
-            sign * (half.sums - half.sizes * margin) for half in (self._first, self._second)
-        )
+        first, second = (sign * (sums - sizes * margin) for sums, sizes in self._halves)
         second = np.sort(second)
         reached = second.size - np.searchsorted(second, -tie - first, side="left")
         count = int(reached.sum())
@@ -188,7 +183,7 @@ def sign_flip(
         first, second = _NONE, _random_subsets(sums, shares, drawn, seed)
     size = float(np.abs(sums).sum())
     draws_used = None if exact else drawn
-    return SignFlip(mean, values.size, draws_used, values, size, mirrored, first, second)
+    return SignFlip(mean, values.size, draws_used, values, size, mirrored, (first, second))
 
 
 def unit_weights(weights: ArrayLike | None, units: int) -> NDArray[np.float64]:
@@ -219,7 +214,7 @@ def _all_subsets(values: NDArray[np.float64], weights: NDArray[np.float64]) -> _
     for value, weight in zip(values, weights, strict=True):
         sums = np.concatenate((sums, sums + value))
         sizes = np.concatenate((sizes, sizes + weight))
-    return _Subsets(sums, sizes)
+    return sums, sizes
 
 
 def _random_subsets(
@@ -232,7 +227,7 @@ def _random_subsets(
         part = slice(start, min(start + step, draws))
         members = generator.integers(0, 2, (part.stop - start, values.size), dtype=np.int8)
         sums[part], sizes[part] = members @ values, members @ weights
-    return _Subsets(sums, sizes)
+    return sums, sizes
 
 
 def _first_above(
@@ -248,11 +243,5 @@ def _first_above(
         return -math.inf
     if p_value(least) > level:
         return least
-    low, high = least, most
     enough = _TIE * max(abs(least), abs(most))
-    while high - low > enough and low < (middle := (low + high) / 2) < high:
-        if p_value(middle) > level:
-            high = middle
-        else:
-            low = middle
-    return high
+    return narrowed(least, most, lambda margin: p_value(margin) <= level, enough)[1]

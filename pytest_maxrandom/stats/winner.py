@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_maxrandom.stats.best_of import narrowed
 from pytest_maxrandom.stats.chances import proportion, whole_number
 from pytest_maxrandom.stats.clusters import effective_n, numbered
 from pytest_maxrandom.stats.counts import GuesserCount
@@ -36,7 +37,6 @@ RESAMPLES = 500
 """They leave a Monte Carlo error of about .004 at n = 100."""
 
 _CELLS = 2**22  # entries of one batch of scores: 32 MiB
-_HALVINGS = 60
 
 
 def out_of_bag(
@@ -150,16 +150,11 @@ def lower_bound(
         correct, n, level = correct * worth // n, worth, level / math.e
     if not correct or level <= 0:
         return 0.0
-    low, high = 0.0, correct / n
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        if not low < middle < high:
-            break
-        if GuesserCount(((Fraction(middle), n),)).p_at_least(correct) <= level:
-            low = middle
-        else:
-            high = middle
-    return low
+
+    def excluded(accuracy: float) -> bool:
+        return GuesserCount(((Fraction(accuracy), n),)).p_at_least(correct) <= level
+
+    return narrowed(0.0, correct / n, excluded)[0]
 
 
 def _grid(

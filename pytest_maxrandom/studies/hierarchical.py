@@ -22,6 +22,7 @@ import numpy as np
 
 from pytest_maxrandom.errors import MaxRandomError
 from pytest_maxrandom.stats.chances import whole_number
+from pytest_maxrandom.stats.noncentral import Effect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -127,52 +128,25 @@ def worst_of(diagnostics: Any, worst: Any) -> Worst:
 
 
 @dataclass(frozen=True, slots=True)
-class HierarchicalEffect:
-    """Posterior of the effect of arm a over arm b, and what it predicts.
+class HierarchicalEffect(Effect):
+    """Posterior of the effect; its repetition is the posterior predictive distribution.
 
     Attributes
     ----------
-    mean, sd
-        Of the effect, in log odds.
-    low, high
-        Equal-tailed interval of it.
-    difference, predictive_sd
-        Posterior predictive mean and standard deviation of the average over these pairs of
-        (accuracy of a - accuracy of b).
-    difference_low, difference_high
-        Equal-tailed interval of that prediction.
     task_sd, pair_sd
         Posterior means of the scales of the tasks' and the pairs' own levels, in log odds.
     chains, draws, tune
         Of the sampler: each chain's draws, and those before that are thrown away.
     diagnostics
-        Whether the figures above can be trusted.
+        Whether the figures can be trusted.
     """
 
-    mean: float
-    sd: float
-    low: float
-    high: float
-    difference: float
-    difference_low: float
-    difference_high: float
-    predictive_sd: float
     task_sd: float
     pair_sd: float
     chains: int
     draws: int
     tune: int
     diagnostics: Diagnostics
-
-    @property
-    def reason(self) -> str | None:
-        """One sentence on why nothing can be concluded; None where all is well."""
-        return self.diagnostics.reason
-
-    @property
-    def conclusive(self) -> bool:
-        """Whether the diagnostics allow to conclude anything."""
-        return self.reason is None
 
 
 def hierarchical_model(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
@@ -13,7 +13,7 @@ from pytest_maxrandom.suite.base import Spec, Text
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from pytest_maxrandom.suite.base import Contradiction, FormatSpec
+    from pytest_maxrandom.suite.base import Contradiction, FormatSpec, NamedModel
     from pytest_maxrandom.suite.models import ArmSpec
 
 Level = Annotated[float, Field(gt=0, lt=0.5)]
@@ -99,19 +99,7 @@ class ComparingSettings(Spec):
     """Whether an arm was tuned on the benchmark's own text."""
 
 
-class Named(Protocol):
-    """A model as a suite names it."""
-
-    @property
-    def short_name(self) -> str:
-        """The model's name."""
-
-    @property
-    def test_id(self) -> str:
-        """What test ids say of the model."""
-
-
-def model_names(models: Sequence[Named]) -> dict[str, int]:
+def model_names(models: Sequence[NamedModel]) -> dict[str, int]:
     """Return what models may be called in comparisons, each with its place.
 
     That is what test ids say of them, and the short name where it is the only one.

@@ -145,6 +145,30 @@ def _has_keys(annotation: Any) -> bool:
     return origin is not list and any(map(_has_keys, parts))
 
 
+class NamedModel(Spec):
+    """A model as a suite names it."""
+
+    name: Name
+    """What the reports call it."""
+    label: Name | None = None
+    """Short name in test ids; the last part of `name` if not given."""
+
+    @property
+    def short_name(self) -> str:
+        """The model's name in test ids."""
+        return self.label or self.name.rstrip("/").rsplit("/", 1)[-1]
+
+    @property
+    def variant(self) -> str:
+        """What test ids and reports say beside the name, such as "nf4"; empty if nothing."""
+        return ""
+
+    @property
+    def test_id(self) -> str:
+        """What test ids say of the model, between the task and the shots."""
+        return "-".join(filter(None, (self.short_name, self.variant)))
+
+
 class FormatSpec(Spec):
     """A format variant: whatever is not given stays as the task has it."""
 

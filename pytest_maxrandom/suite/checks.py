@@ -22,8 +22,7 @@ from pytest_maxrandom.suite.spec import PromptsSpec
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_maxrandom.suite.arms import Named
-    from pytest_maxrandom.suite.base import Contradiction, Location
+    from pytest_maxrandom.suite.base import Contradiction, Location, NamedModel
 
 S = TypeVar("S", bound=Spec)
 
@@ -143,7 +142,7 @@ def _of_replicates(
 
 
 def _of_arms(
-    suite: dict[str, Any], models: list[Named | None], *, recorded: bool
+    suite: dict[str, Any], models: list[NamedModel | None], *, recorded: bool
 ) -> Iterator[Contradiction]:
     known = [model for model in models if model is not None]
     names = model_names(known) if len(known) == len(models) else {}
@@ -164,7 +163,7 @@ def _of_arms(
         yield from contradictions_of_comparisons(names, compare, contamination)
 
 
-def _model(value: Any, *, recorded: bool) -> Named | None:
+def _model(value: Any, *, recorded: bool) -> NamedModel | None:
     """Return a model as far as it is sound, if its backend is known."""
     if recorded:
         return _sound(RecordedModelSpec, value)

@@ -18,6 +18,7 @@ from pytest_maxrandom.suite.base import (
     Dtype,
     FormatSpec,
     Name,
+    NamedModel,
     Prose,
     Quantization,
     Seed,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.base import Contradiction
 
 
-class ModelSpec(Spec):
+class ModelSpec(NamedModel):
     """A model that is run: what all backends are told of it.
 
     A backend's own spec is a class beside this one that adds its keys. Where a suite is read, the
@@ -43,28 +44,11 @@ class ModelSpec(Spec):
     """What the reports call it, and for most backends where it is."""
     backend: str = "transformers"
     """What runs the model."""
-    label: Name | None = None
-    """Short name in test ids; the last part of `name` if not given."""
 
     in_arms: ClassVar[tuple[str, ...] | None] = None
     """The keys that an arm may change; None stands for all that the backend adds."""
     simulated: ClassVar[bool] = False
     """Whether answers are made up: reports say so, no ledger counts them, and the gate fails."""
-
-    @property
-    def short_name(self) -> str:
-        """The model's name in test ids."""
-        return self.label or self.name.rstrip("/").rsplit("/", 1)[-1]
-
-    @property
-    def variant(self) -> str:
-        """What test ids and reports say beside the name, such as "nf4"; empty if nothing."""
-        return ""
-
-    @property
-    def test_id(self) -> str:
-        """What test ids say of the model, between the task and the shots."""
-        return "-".join(filter(None, (self.short_name, self.variant)))
 
     @property
     def notes(self) -> list[str]:

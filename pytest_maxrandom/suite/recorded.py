@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 from pydantic import Field, PlainValidator, WithJsonSchema
 
 from pytest_maxrandom.suite.arms import ComparingSettings
-from pytest_maxrandom.suite.base import Distinct, Name, OneOrMore, Shots, Spec, Text
+from pytest_maxrandom.suite.base import Distinct, Name, NamedModel, OneOrMore, Shots, Spec, Text
 from pytest_maxrandom.suite.claims import ClaimSettings, LabelBiasSettings
 from pytest_maxrandom.suite.extensions import SpecUnion
 
@@ -241,17 +241,13 @@ RESULTS = SpecUnion[ResultsSpec](
 )
 
 
-class RecordedModelSpec(Spec):
+class RecordedModelSpec(NamedModel):
     """A model whose results exist already."""
 
-    name: Name
-    """What the reports call it."""
     backend: Literal["recorded"]
     """Nothing is run: results are read."""
     results: Annotated[ResultsSpec, RESULTS.validator]
     """Where the results are."""
-    label: Name | None = None
-    """Short name in test ids; the last part of `name` if not given."""
     quantization: Name | None = None
     """How the model was quantized when the results were made; not known if not given."""
     if_missing: Text | None = None
@@ -259,19 +255,14 @@ class RecordedModelSpec(Spec):
     it, a missing file is a mistake."""
 
     @property
-    def short_name(self) -> str:
-        """The model's name in test ids."""
-        return self.label or self.name.rstrip("/").rsplit("/", 1)[-1]
+    def variant(self) -> str:
+        """How the model was quantized."""
+        return self.quantization or ""
 
     @classmethod
     def keys_in_arms(cls) -> tuple[str, ...]:
         """Return the keys by which two models of one name may differ."""
         return ("quantization",)
-
-    @property
-    def test_id(self) -> str:
-        """What test ids say of the model, between the task and the shots."""
-        return "-".join(filter(None, (self.short_name, self.quantization)))
 
 
 class PublishedSpec(Spec):

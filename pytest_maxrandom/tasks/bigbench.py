@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import Problem, described, did_you_mean, listed, quoted
 from pytest_maxrandom.suite.tasks import BigBenchSpec
-from pytest_maxrandom.tasks.files import JsonObject, element_lines, parse_json, read_file
-from pytest_maxrandom.tasks.mistakes import (
+from pytest_maxrandom.tasks.reading import (
     HALF_A_PAIR,
     Findings,
+    JsonObject,
     Mistake,
     as_cluster,
     as_id,
@@ -19,6 +21,8 @@ from pytest_maxrandom.tasks.mistakes import (
     file_findings,
     finished_task,
     is_unicode,
+    parse_json,
+    read_file,
 )
 from pytest_maxrandom.tasks.task import Example, Layout
 
@@ -36,6 +40,7 @@ _LAYOUT_KEYS = {
     "few_shot_example_separator": "separator",
     "append_choices_to_input": "append_choices",
 }
+_BETWEEN = re.compile(r"[\s:,]*")
 _ID_KEYS = ("_id", "id", "idx")
 
 
@@ -49,7 +54,7 @@ class BigBench:
         file, text = read_file(spec.path, base, where)
         document = file_findings(file).require(_document, text)
         examples = document["examples"]
-        findings = _example_findings(file, element_lines(text, "examples"))
+        findings = _example_findings(file, _element_lines(text, "examples"))
         layout = _layout(document, findings)
         drafts = _drafts(examples, findings, spec.columns.cluster)
         return finished_task(spec.name, drafts, findings, layout, _graded_note(examples))
@@ -180,3 +185,36 @@ def _graded_note(examples: list[object]) -> Iterator[str]:
             f"Graded scores in {graded} of {len(examples)} examples: "
             "the choices with the highest score count as right."
         )
+
+
+def _element_lines(text: str, key: str) -> list[int]:
+    """Return the physical lines (from 1) on which the elements of an array start.
+
+    Parameters
+    ----------
+    text : str
+        Valid JSON, an object.
+    key : str
+        The object's key, occurring once, whose value is the array.
+    """
+    decode = json.JSONDecoder().raw_decode
+
+    def skip(position: int) -> int:
+        between = _BETWEEN.match(text, position)
+        return between.end() if between else position
+
+    position = skip(text.index("{") + 1)
+    name = None
+    while name != key:
+        name, position = decode(text, position)
+        position = skip(position)
+        if name != key:
+            position = skip(decode(text, position)[1])
+    lines: list[int] = []
+    line, counted = 1, 0
+    position = skip(position + 1)
+    while text[position] != "]":
+        line, counted = line + text.count("\n", counted, position), position
+        lines.append(line)
+        position = skip(decode(text, position)[1])
+    return lines

@@ -10,7 +10,7 @@ from pytest_maxrandom.errors import MaxRandomError, Problem, SuiteError
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.extensions import SOURCES, load
 from pytest_maxrandom.tasks.bigbench import BigBench
-from pytest_maxrandom.tasks.mistakes import Findings, checked_task
+from pytest_maxrandom.tasks.reading import Findings, checked_task
 from pytest_maxrandom.tasks.tables import Csv, Hub, Jsonl
 from pytest_maxrandom.tasks.task import Layout, Task
 

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_maxrandom.errors import described, did_you_mean, listed, quoted
-from pytest_maxrandom.tasks.files import parse_json
-from pytest_maxrandom.tasks.mistakes import Mistake, as_cluster, as_id, as_text
+from pytest_maxrandom.tasks.reading import Mistake, as_cluster, as_id, as_text, parse_json
 from pytest_maxrandom.tasks.task import Example
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from pytest_maxrandom.suite.tasks import RowsSpec
-    from pytest_maxrandom.tasks.mistakes import Findings
+    from pytest_maxrandom.tasks.reading import Findings
 
 AnswerIs: TypeAlias = Literal["text", "index", "letter"]
 Slots: TypeAlias = "Sequence[str | None]"  # the choices; None where a row has no such choice

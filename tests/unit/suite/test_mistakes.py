@@ -15,7 +15,7 @@ COUNT = "a whole number above 0 and at most 1000000"
 BOOLEANS = "; YAML reads yes, no, on and off as true and false"
 QUOTES = BOOLEANS + ": put it in quotes"
 MODEL_KEYS = (
-    "name, backend, label, revision, adapter, quantization, dtype, device, device_map, "
+    "name, label, backend, revision, adapter, quantization, dtype, device, device_map, "
     "trust_remote_code"
 )
 TASK_KEYS = (
@@ -246,7 +246,7 @@ def test_a_key_that_belongs_into_a_block_is_told_where(
         (
             "{name: m, quantisation: nf4}",
             "unknown key `models[0].quantisation`; did you mean `quantization`? (keys here: name, "
-            "backend, label, revision, adapter, quantization, dtype, device, device_map, "
+            "label, backend, revision, adapter, quantization, dtype, device, device_map, "
             "trust_remote_code)",
         ),
     ],
