@@ -1,20 +1,22 @@
 """The sentences of red flags: what was found, and what to look at.
 
-Each kind has a function, or one for each way in which it is found (`case`), of its parameters.
+Each kind has a template, or one for each way in which it is found (`case`), of its parameters.
 """
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
+from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom import notation
 from pytest_maxrandom.notation import (
+    Unmet,
     accuracy,
     chances,
     count,
     equals,
+    level,
     p_value,
     percent,
     span,
@@ -25,8 +27,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.record import HeuristicName, RedFlag
     from pytest_maxrandom.record.claim import Measure
-
-    Stated = str | Mapping[str, int]
 
 HEURISTICS: dict[HeuristicName, str] = {
     "most_frequent": "the most frequent label",
@@ -40,415 +40,203 @@ MEASURES: dict[Measure, str] = {
     "accuracy": "an accuracy",
     "balanced_accuracy": "a balanced accuracy",
 }
-_LOOK = "look how many choices there are"
-_ONE_MODEL = "look whether the two are one model"
-_CLUSTERS = "`columns: {cluster: ...}`"
+_LOOK = "look how many choices there are."
+_ONE_MODEL = "look whether the two are one model."
+_CLUSTERS = "`columns: {{cluster: ...}}`."
+_SHARED = (
+    "The inputs of {n:,} examples hold {texts:,} different texts: those of {alike[0]!r} and "
+    "{alike[1]!r}, for instance, share {characters} characters in a row or more"
+    "{beyond_clusters:, more than the stated clusters tell/}"
+)
+_SCORED = "{who} {told:was/were} scored on %s examples than {others}"
+_CUT_SHORT = "({prompt!r}{is_best:, the best,/} on {size:,}, not {usual:,})"
+_ANSWERS = "{told:,} of {answers:,} answers ({part:percent}){of_best}"
+_SAME = "{same:,} of {answers:,} answers ({part:percent}) to the same prompts"
+_BY_CHANCE = f"those of {{other}} (by chance {{by_chance:percent}} would be): {_ONE_MODEL}"
+_RULE = "Always choosing {heuristic:heuristic} has {measure:measure} of {score:accuracy}"
+_BLANK = "With blank inputs the best prompt has {measure:measure} of {score:accuracy}"
+_ALLOWED = (
+    "above that by no more than chance allows (sign-flip p {sign_flip}, above {level:level})."
+)
+
+_SENTENCES = {
+    "choices.chance": "By the results, whose examples have {choices:span} choices, chance is "
+    f"{{chance:mean}}, but chance is said to be {{stated:chance}}: {_LOOK}",
+    "choices.more": "In {told:,} of {examples:,} examples the answers and the right answer are of "
+    f"up to {{labels}} different choices, but {{said}}: {_LOOK}",
+    "choices.fewer": "Only {labels} different answers are ever given or right in {examples:,} "
+    f"examples, but {{said}}: {_LOOK}",
+    "choices.fewer_given": "Only {labels} different answers are ever given, and one of them is "
+    "right in each of {examples:,} examples to which all that are ever right were given, but "
+    f"{{said}}: {_LOOK}",
+    "complementary_prompts": "Prompts {prompts[0]!r} and {prompts[1]!r} are right on exactly "
+    "complementary examples ({accuracies[0]:accuracy} and {accuracies[1]:accuracy}), as the two "
+    f"constant answers to questions with two choices are, but chance is {{chance}}: {_LOOK}",
+    "colliding_ids": "The results hold {ids:,} example ids, but n is said to be {stated:,}: look "
+    "whether examples share ids, so that one took the place of another, or fewer were scored.",
+    "repeated_examples": "There are {n:,} examples, but only {different:,} different "
+    "{different:one/ones} by text and choices: a model answers copies alike, a guesser does not, "
+    "so p-values are too small; look which field is the input, or remove the copies.",
+    "clustered_answers.choices": "{examples:,} of {n:,} examples offer the same choices as a few "
+    "others, and examples with the same choices have the same right answer, as have {alike[0]!r} "
+    "and {alike[1]!r}: to who prefers some choices to others the {n:,} are worth {worth:.0f}, so "
+    f"p-values are too small; name them as clusters with {_CLUSTERS}",
+    "clustered_answers.text": f"{_SHARED}, and right answers follow the text: to who answers each "
+    "text alike they are worth {worth:.0f} examples, so p-values are too small; say which belong "
+    f"together with {_CLUSTERS}",
+    "shared_text": f"{_SHARED}. Right answers do not follow the text, but who knows one text and "
+    "not another is as uncertain as on {worth:.0f} examples; say which belong together with "
+    f"{_CLUSTERS}",
+    "other_examples.other": f"{_SCORED % 'other'}: "
+    "{prompt!r}{is_best:, the best,/} shares {shared:,} of its {size:,}.",
+    "other_examples.fewer": f"{_SCORED % 'fewer'} {_CUT_SHORT}, which their demonstrations do not "
+    "explain: look whether runs were cut short.",
+    "other_examples.more": f"{_SCORED % 'more'} {_CUT_SHORT}, which the demonstrations of those "
+    "do not explain: look whether runs were cut short.",
+    "cut_text.input": "The inputs of {examples:,} examples are the longest with exactly "
+    "{lengths:span} {unit} each, and most of them end in the middle of a sentence: look whether "
+    "their text was cut.",
+    "cut_text.context": "The texts of {texts:,} of {pairs:,} (prompt, example) pairs are exactly "
+    "as long as the model's context: look whether they were cut to fit it.",
+    "constant_scores": "{who} {told:gives/give} different examples the same scores (as few as "
+    "{different:,} different ones for {examples:,} examples): look whether the text was cut before "
+    "the question.",
+    "tied_scores.no_numbers": f"{_ANSWERS} have scores that are no numbers (NaN): look for "
+    "overflow in the run.",
+    "tied_scores.equal": f"In {_ANSWERS} the highest score is exactly that of another choice: look "
+    "whether the scored text tells the choices apart, and how scores are rounded.",
+    "never_right": "{who} {told:is/are} right on no example; {guesser} with probability "
+    "{log_p:log_p} at most: look whether texts were cut, answers were not understood, or right and "
+    "wrong were exchanged.",
+    "unsteady_prompts": "{repeating:,} of {prompts:,} prompts {repeating:repeats/repeat} the ids "
+    "of an earlier one, but not its results: ids collide, or results cannot be reproduced; t may "
+    "be larger.",
+    "identical_models.scores": f"{_SAME} have exactly the scores of {{other}}: {_ONE_MODEL}",
+    "identical_models.labels": f"{_SAME} are the same as {_BY_CHANCE}",
+    "identical_models.right": f"{_SAME} are right or wrong alike as {_BY_CHANCE}",
+    "near_identical_prompts": "{who} {told:is/are} right on the same examples as the best one, or "
+    "on exactly the others ({differing:percent} of the answers differ), and its accuracy is "
+    "{reached:accuracy}: one label for every example looks like that, and without labels nothing "
+    "tells it from knowledge; give answers and right answers.",
+    "label_mass": "{who} {told:gives/give} all labels together a probability below {below:percent} "
+    "(the least is {least:percent}, mean over the examples): the model would say something else; "
+    "look at the text before the answer.",
+    "constant_answers": "{who} {told:gives/give} nearly every example the same answer, though "
+    "others are right as well ({which_prompt} says {which_label} to {share:percent}): look whether "
+    "the model reads the questions.",
+    "majority.accuracy": "{always} is right on {correct} of {n} examples; the best prompt is not "
+    "above that.",
+    "majority.score": "{always} has a {score} of {value:accuracy}; the best prompt's is not above "
+    "that.",
+    "max_t": "p_max {p_max:p} is below {level:level}, but the permutation p is {shuffled}: with "
+    "the right answers shuffled the same answers are as good; look which labels the model prefers.",
+    "heuristic": f"{_RULE}; the best prompt's is not above that.",
+    "near_heuristic": f"{_RULE}; the best prompt's is {_ALLOWED}",
+    "choices_only": f"{_BLANK}, and with the questions none above that: look what else tells right "
+    "choices from wrong ones.",
+    "near_choices_only": f"{_BLANK}; with the questions it is {_ALLOWED}",
+    "repeated_prompts": "Only {distinct:,} of {asked:,} prompts {distinct:is/are} distinct; "
+    "{counted}: look how prompts are drawn, and from how many examples.",
+    "unpassable": "The claim can never pass: even if all answers are right, {reasons:unmet} with "
+    "t = {t}; use more examples or fewer prompts.",
+}
+"""By kind, and by the way in which it is found where there are several.
+
+A slash in a field stands between what is said of one, or of what is so, and of anything else.
+"""
 
 
 def sentence(flag: RedFlag) -> str:
     """Word a red flag anew; one without parameters, or with unknown ones, has the text it has."""
     case = flag.parameters.get("case")
-    worded = _SENTENCES.get(flag.kind if case is None else f"{flag.kind}.{case}")
-    if worded is None or not flag.parameters:
+    template = _SENTENCES.get(flag.kind if case is None else f"{flag.kind}.{case}")
+    if template is None or not flag.parameters:
         return flag.text
-    given = {name: value for name, value in flag.parameters.items() if name != "case"}
     try:
-        return worded(**given)
+        return _WRITER.vformat(template, (), flag.parameters)
     except (TypeError, ValueError, LookupError, ArithmeticError):
         if not flag.text:
             raise
         return flag.text
 
 
-def _of_prompts(part: int, whole: int, one: str, several: str) -> str:
-    """Say how many prompts do something, with the verb that follows; starts a sentence.
-
-    Examples
-    --------
-    >>> _of_prompts(1, 40, "is", "are"), _of_prompts(2, 40, "is", "are")
-    ('1 of 40 prompts is', '2 of 40 prompts are')
-    >>> _of_prompts(1, 1, "is", "are")
-    'The only prompt is'
-    """
-    if whole == 1:
-        return f"The only prompt {one}"
-    return f"{count(part)} of {count(whole)} prompts {one if part == 1 else several}"
-
-
-def _of_answers(told: int, answers: int, whose: str = "") -> str:
-    return f"{count(told)} of {count(answers)} answers ({percent(told / answers)}){whose}"
-
-
-def _chance(stated: Stated) -> str:
+def _chance(stated: str | Mapping[str, int]) -> str:
     if isinstance(stated, str):
         return stated
     return chances({Fraction(chance): many for chance, many in stated.items()})
 
 
-def _said(choices: list[int] | None, stated: Stated | None) -> str:
-    if choices is not None:
-        return f"the results say {span(choices)} choices"
-    return f"chance is said to be {_chance(stated or '')}"
-
-
-def _choices_chance(choices: list[int], chance: str | float, stated: Stated) -> str:
-    shown = chance if isinstance(chance, str) else f"{accuracy(chance)} on average"
-    return (
-        f"By the results, whose examples have {span(choices)} choices, chance is {shown}, but "
-        f"chance is said to be {_chance(stated)}: {_LOOK}."
-    )
-
-
-def _choices_more(
-    told: int,
-    examples: int,
-    labels: int,
-    choices: list[int] | None = None,
-    stated: Stated | None = None,
-) -> str:
-    return (
-        f"In {count(told)} of {count(examples)} examples the answers and the right answer are of "
-        f"up to {labels} different choices, but {_said(choices, stated)}: {_LOOK}."
-    )
-
-
-def _choices_fewer(
-    labels: int,
-    examples: int,
-    choices: list[int] | None = None,
-    stated: Stated | None = None,
-) -> str:
-    return (
-        f"Only {labels} different answers are ever given or right in {count(examples)} examples, "
-        f"but {_said(choices, stated)}: {_LOOK}."
-    )
-
-
-def _choices_fewer_given(
-    labels: int,
-    examples: int,
-    choices: list[int] | None = None,
-    stated: Stated | None = None,
-) -> str:
-    return (
-        f"Only {labels} different answers are ever given, and one of them is right in each of "
-        f"{count(examples)} examples to which all that are ever right were given, but "
-        f"{_said(choices, stated)}: {_LOOK}."
-    )
-
-
-def _complementary_prompts(prompts: list[str], accuracies: list[float], chance: str) -> str:
-    one, other = prompts
-    return (
-        f"Prompts {one!r} and {other!r} are right on exactly complementary examples "
-        f"({' and '.join(map(accuracy, accuracies))}), as the two constant answers to questions "
-        f"with two choices are, but chance is {chance}: {_LOOK}."
-    )
-
-
-def _colliding_ids(ids: int, stated: int) -> str:
-    return (
-        f"The results hold {count(ids)} example ids, but n is said to be {count(stated)}: look "
-        "whether examples share ids, so that one took the place of another, or fewer were scored."
-    )
-
-
-def _repeated_examples(n: int, different: int) -> str:
-    return (
-        f"There are {count(n)} examples, but only {count(different)} different "
-        f"one{'s' * (different > 1)} by text and choices: a model answers copies alike, a guesser "
-        "does not, so p-values are too small; look which field is the input, or remove the copies."
-    )
-
-
-def _clustered_choices(examples: int, n: int, alike: list[str], worth: float) -> str:
-    one, other = alike
-    return (
-        f"{count(examples)} of {count(n)} examples offer the same choices as a few others, and "
-        "examples with the same choices have the same right answer, as have "
-        f"{one!r} and {other!r}: to who prefers some choices to others the {count(n)} are worth "
-        f"{worth:.0f}, so p-values are too small; name them as clusters with {_CLUSTERS}."
-    )
-
-
-def _shared(n: int, texts: int, alike: list[str], characters: int, *, beyond_clusters: bool) -> str:
-    one, other = alike
-    beyond = ", more than the stated clusters tell" if beyond_clusters else ""
-    return (
-        f"The inputs of {count(n)} examples hold {count(texts)} different texts: those of "
-        f"{one!r} and {other!r}, for instance, share {characters} characters in a row or "
-        f"more{beyond}"
-    )
-
-
-def _clustered_text(worth: float, **shared: Any) -> str:
-    return (
-        f"{_shared(**shared)}, and right answers follow the text: to who answers each text alike "
-        f"they are worth {worth:.0f} examples, so p-values are too small; say which belong "
-        f"together with {_CLUSTERS}."
-    )
-
-
-def _shared_text(worth: float, **shared: Any) -> str:
-    return (
-        f"{_shared(**shared)}. Right answers do not follow the text, but who knows one text and "
-        f"not another is as uncertain as on {worth:.0f} examples; say which belong together with "
-        f"{_CLUSTERS}."
-    )
-
-
-def _scored_on(
-    what: str, told: int, prompts: int, agreeing: int, prompt: str, *, is_best: bool
-) -> tuple[str, str]:
-    others = "most"
-    if 2 * agreeing <= prompts:
-        group = f"{count(agreeing)} prompt{'s' if agreeing > 1 else ''}"
-        others = f"the largest group that agrees ({group})"
-    who = _of_prompts(told, prompts, "was", "were")
-    named = repr(prompt) + (", the best," if is_best else "")
-    return f"{who} scored on {what} examples than {others}", named
-
-
-def _other_examples(size: int, shared: int, usual: int, **scored: Any) -> str:
-    told, named = _scored_on("other", **scored)
-    return f"{told}: {named} shares {count(shared)} of its {count(size)}."
-
-
-def _fewer_examples(size: int, shared: int, usual: int, **scored: Any) -> str:
-    told, named = _scored_on("fewer", **scored)
-    return (
-        f"{told} ({named} on {count(size)}, not {count(usual)}), which their demonstrations do not "
-        "explain: look whether runs were cut short."
-    )
-
-
-def _more_examples(size: int, shared: int, usual: int, **scored: Any) -> str:
-    told, named = _scored_on("more", **scored)
-    return (
-        f"{told} ({named} on {count(size)}, not {count(usual)}), which the demonstrations of those "
-        "do not explain: look whether runs were cut short."
-    )
-
-
-def _cut_inputs(examples: int, lengths: list[int], unit: str) -> str:
-    return (
-        f"The inputs of {count(examples)} examples are the longest with exactly {span(lengths)} "
-        f"{unit} each, and most of them end in the middle of a sentence: look whether their text "
-        "was cut."
-    )
-
-
-def _cut_contexts(texts: int, pairs: int) -> str:
-    return (
-        f"The texts of {count(texts)} of {count(pairs)} (prompt, example) pairs are exactly as "
-        "long as the model's context: look whether they were cut to fit it."
-    )
-
-
-def _constant_scores(told: int, prompts: int, different: int, examples: int) -> str:
-    return (
-        f"{_of_prompts(told, prompts, 'gives', 'give')} different examples the same scores (as few "
-        f"as {count(different)} different ones for {count(examples)} examples): look whether the "
-        "text was cut before the question."
-    )
-
-
-def _no_numbers(told: int, answers: int, best: str | None) -> str:
-    part = _of_answers(told, answers, _of_best(best))
-    return f"{part} have scores that are no numbers (NaN): look for overflow in the run."
-
-
-def _tied_scores(told: int, answers: int, best: str | None) -> str:
-    return (
-        f"In {_of_answers(told, answers, _of_best(best))} the highest score is exactly that of "
-        "another choice: look whether the scored text tells the choices apart, and how scores are "
-        "rounded."
-    )
-
-
-def _of_best(prompt: str | None) -> str:
-    return "" if prompt is None else f" of prompt {prompt!r}, the best,"
-
-
-def _never_right(told: int, prompts: int, guessers: int, log_p: float) -> str:
-    several = f"of {count(prompts)} guessers {count(guessers)} or more are"
-    who = "a guesser is" if prompts == 1 else several
-    return (
-        f"{_of_prompts(told, prompts, 'is', 'are')} right on no example; {who} with probability "
-        f"{p_value(math.exp(log_p), log_p)} at most: look whether texts were cut, answers were not "
-        "understood, or right and wrong were exchanged."
-    )
-
-
-def _unsteady_prompts(repeating: int, prompts: int) -> str:
-    return (
-        f"{_of_prompts(repeating, prompts, 'repeats', 'repeat')} the ids of an earlier one, but "
-        "not its results: ids collide, or results cannot be reproduced; t may be larger."
-    )
-
-
-def _identical_scores(same: int, answers: int, other: str) -> str:
-    return (
-        f"{_of_answers(same, answers)} to the same prompts have exactly the scores of {other}: "
-        f"{_ONE_MODEL}."
-    )
-
-
-def _identical_labels(
-    same: int, answers: int, other: str, by_chance: float, what: str = "the same"
-) -> str:
-    return (
-        f"{_of_answers(same, answers)} to the same prompts are {what} as those of {other} (by "
-        f"chance {percent(by_chance)} would be): {_ONE_MODEL}."
-    )
-
-
-def _identical_right(same: int, answers: int, other: str, by_chance: float) -> str:
-    return _identical_labels(same, answers, other, by_chance, "right or wrong alike")
-
-
-def _near_identical_prompts(told: int, prompts: int, differing: float, reached: float) -> str:
-    return (
-        f"{_of_prompts(told, prompts, 'is', 'are')} right on the same examples as the best one, or "
-        f"on exactly the others ({percent(differing)} of the answers differ), and its accuracy is "
-        f"{accuracy(reached)}: one label for every example looks like that, and without labels "
-        "nothing tells it from knowledge; give answers and right answers."
-    )
-
-
-def _label_mass(told: int, prompts: int, below: float, least: float) -> str:
-    return (
-        f"{_of_prompts(told, prompts, 'gives', 'give')} all labels together a probability below "
-        f"{percent(below)} (the least is {percent(least)}, mean over the examples): the model "
-        "would say something else; look at the text before the answer."
-    )
-
-
-def _constant_answers(
-    told: int, prompts: int, prompt: str | None, label: str | None, place: int, share: float
-) -> str:
-    who = "the best prompt" if prompt is None else repr(prompt)
-    what = f"choice {place}" if label is None else repr(label)
-    return (
-        f"{_of_prompts(told, prompts, 'gives', 'give')} nearly every example the same answer, "
-        f"though others are right as well ({who} says {what} to {percent(share)}): look whether "
-        "the model reads the questions."
-    )
-
-
-def _always(label: str | None) -> str:
-    return "Always choosing the same place" if label is None else f"Always saying {label!r}"
-
-
-def _majority(label: str | None, correct: int, n: int) -> str:
-    return (
-        f"{_always(label)} is right on {correct} of {n} examples; the best prompt is not above "
-        "that."
-    )
-
-
-def _majority_score(label: str | None, score: str, value: float) -> str:
-    return (
-        f"{_always(label)} has a {score} of {accuracy(value)}; the best prompt's is not above that."
-    )
-
-
-def _max_t(p_max: float, permutation_p: float, level: float) -> str:
-    return (
-        f"p_max {p_value(p_max)} is below {notation.level(level)}, but the permutation p is "
-        f"{p_value(permutation_p, level=level)}: with the right answers shuffled the same answers "
-        "are as good; look which labels the model prefers."
-    )
-
-
-def _rule(heuristic: HeuristicName, measure: Measure, score: float) -> str:
-    return f"Always choosing {HEURISTICS[heuristic]} has {MEASURES[measure]} of {accuracy(score)}"
-
-
-def _heuristic(**rule: Any) -> str:
-    return f"{_rule(**rule)}; the best prompt's is not above that."
-
-
-def _near_heuristic(p: float, level: float, **rule: Any) -> str:
-    return (
-        f"{_rule(**rule)}; the best prompt's is above that by no more than chance allows "
-        f"({_sign_flip(p, level)})."
-    )
-
-
-def _blank(measure: Measure, score: float) -> str:
-    return f"With blank inputs the best prompt has {MEASURES[measure]} of {accuracy(score)}"
-
-
-def _choices_only(measure: Measure, score: float) -> str:
-    return (
-        f"{_blank(measure, score)}, and with the questions none above that: look what else tells "
-        "right choices from wrong ones."
-    )
-
-
-def _near_choices_only(measure: Measure, score: float, p: float, level: float) -> str:
-    return (
-        f"{_blank(measure, score)}; with the questions it is above that by no more than chance "
-        f"allows ({_sign_flip(p, level)})."
-    )
-
-
-def _sign_flip(p: float, level: float) -> str:
-    return f"sign-flip p {equals(p_value(p, level=level))}, above {notation.level(level)}"
-
-
-def _repeated_prompts(distinct: int, asked: int, t: int) -> str:
-    counts = f"the claim counts t = {count(t)}" if t > distinct else f"t = {count(t)} counts those"
-    return (
-        f"Only {_of_prompts(distinct, asked, 'is', 'are')} distinct; {counts}: look how prompts "
-        "are drawn, and from how many examples."
-    )
-
-
-def _unpassable(reasons: Sequence[Mapping[str, Any]], t: int) -> str:
-    parts = " and ".join(str(notation.Unmet(**each)) for each in reasons)
-    return (
-        f"The claim can never pass: even if all answers are right, {parts} with t = {t}; use more "
-        "examples or fewer prompts."
-    )
-
-
-_SENTENCES: dict[str, Callable[..., str]] = {
-    "choices.chance": _choices_chance,
-    "choices.more": _choices_more,
-    "choices.fewer": _choices_fewer,
-    "choices.fewer_given": _choices_fewer_given,
-    "complementary_prompts": _complementary_prompts,
-    "colliding_ids": _colliding_ids,
-    "repeated_examples": _repeated_examples,
-    "clustered_answers.choices": _clustered_choices,
-    "clustered_answers.text": _clustered_text,
-    "shared_text": _shared_text,
-    "other_examples.other": _other_examples,
-    "other_examples.fewer": _fewer_examples,
-    "other_examples.more": _more_examples,
-    "cut_text.input": _cut_inputs,
-    "cut_text.context": _cut_contexts,
-    "constant_scores": _constant_scores,
-    "tied_scores.no_numbers": _no_numbers,
-    "tied_scores.equal": _tied_scores,
-    "never_right": _never_right,
-    "unsteady_prompts": _unsteady_prompts,
-    "identical_models.scores": _identical_scores,
-    "identical_models.labels": _identical_labels,
-    "identical_models.right": _identical_right,
-    "near_identical_prompts": _near_identical_prompts,
-    "label_mass": _label_mass,
-    "constant_answers": _constant_answers,
-    "majority.accuracy": _majority,
-    "majority.score": _majority_score,
-    "max_t": _max_t,
-    "heuristic": _heuristic,
-    "near_heuristic": _near_heuristic,
-    "choices_only": _choices_only,
-    "near_choices_only": _near_choices_only,
-    "repeated_prompts": _repeated_prompts,
-    "unpassable": _unpassable,
+def _unmet(reasons: Sequence[Mapping[str, Any]]) -> str:
+    return " and ".join(str(Unmet(**each)) for each in reasons)
+
+
+_KINDS: dict[str, Callable[[Any], str]] = {
+    "accuracy": accuracy,
+    "chance": _chance,
+    "heuristic": lambda name: HEURISTICS[name],
+    "level": level,
+    "log_p": lambda log_p: p_value(math.exp(log_p), log_p),
+    "mean": lambda chance: chance if isinstance(chance, str) else f"{accuracy(chance)} on average",
+    "measure": lambda name: MEASURES[name],
+    "p": p_value,
+    "percent": percent,
+    "span": span,
+    "unmet": _unmet,
 }
-"""By kind, and by the way in which it is found where there are several."""
+"""How a parameter is written, where Python's own formats do not do."""
+_PARTS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+    "always": lambda of: (
+        "Always choosing the same place"
+        if of["label"] is None
+        else f"Always saying {of['label']!r}"
+    ),
+    "counted": lambda of: (
+        f"the claim counts t = {count(of['t'])}"
+        if of["t"] > of["distinct"]
+        else f"t = {count(of['t'])} counts those"
+    ),
+    "guesser": lambda of: (
+        "a guesser is"
+        if of["prompts"] == 1
+        else f"of {count(of['prompts'])} guessers {count(of['guessers'])} or more are"
+    ),
+    "of_best": lambda of: "" if of["best"] is None else f" of prompt {of['best']!r}, the best,",
+    "others": lambda of: (
+        "most"
+        if 2 * of["agreeing"] > of["prompts"]
+        else f"the largest group that agrees ({count(of['agreeing'])} "
+        f"prompt{'s' if of['agreeing'] > 1 else ''})"
+    ),
+    "part": lambda of: of["told" if "told" in of else "same"] / of["answers"],
+    "said": lambda of: (
+        f"chance is said to be {_chance(of.get('stated') or '')}"
+        if of.get("choices") is None
+        else f"the results say {span(of['choices'])} choices"
+    ),
+    "shuffled": lambda of: p_value(of["permutation_p"], level=of["level"]),
+    "sign_flip": lambda of: equals(p_value(of["p"], level=of["level"])),
+    "which_label": lambda of: f"choice {of['place']}" if of["label"] is None else repr(of["label"]),
+    "which_prompt": lambda of: "the best prompt" if of["prompt"] is None else repr(of["prompt"]),
+    "who": lambda of: (
+        "The only prompt"
+        if of["prompts"] == 1
+        else f"{count(of['told'])} of {count(of['prompts'])} prompts"
+    ),
+}
+"""What follows from several parameters, or from one that may be missing."""
+
+
+class _Writer(Formatter):
+    def get_value(self, key: int | str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        part = _PARTS.get(str(key))
+        return super().get_value(key, args, kwargs) if part is None else part(kwargs)
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        one, slash, other = format_spec.partition("/")
+        if slash:
+            return one if value == 1 else other
+        known = _KINDS.get(format_spec)
+        return str(super().format_field(value, format_spec)) if known is None else known(value)
+
+
+_WRITER = _Writer()
