@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from pytest_maxrandom.figures.labels import EndLabels, counts, label_ends, plain, settle, short
+from pytest_maxrandom.figures.labels import EndLabels, counts, label_ends, settle, short
 from pytest_maxrandom.figures.panels import (
     FLOOR,
     accuracy_axis,
     alpha_lines,
     file_name,
+    mark_claims,
     numbered,
     p_axis,
     pages,
@@ -28,7 +29,6 @@ from pytest_maxrandom.figures.results import by_model
 from pytest_maxrandom.figures.style import (
     BLACK,
     GREY,
-    MARKS,
     MAXIMUM,
     PALE,
     SMALL,
@@ -145,20 +145,7 @@ def _values(axes: Axes, model: Sequence[Result]) -> EndLabels:
         zorder=3,
     )
     axes.hlines(maximum, *ends, colors=MAXIMUM, linewidth=1.8, label="maximum", zorder=2)
-    for place, result in enumerate(model):
-        mark, face, edge = MARKS[result.verdict]
-        axes.plot(
-            place,
-            result.best,
-            linestyle="none",
-            marker=mark,
-            markersize=4.2,
-            markerfacecolor=face,
-            markeredgecolor=edge,
-            markeredgewidth=0.8,
-            zorder=4,
-            label=plain(result.claim),
-        )
+    mark_claims(axes, [(place, result.best, result) for place, result in enumerate(model)])
     values = [*standard, *maximum, *(each.best for each in model)]
     margin = max(0.04, 0.08 * (max(values) - min(values)))
     axes.set_ylim(max(min(values) - margin, -0.03), min(max(values) + margin, 1.03))

@@ -9,11 +9,10 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from pytest_maxrandom.figures.labels import counts, settle, short
-from pytest_maxrandom.figures.panels import accuracy_axis, numbered, pages
+from pytest_maxrandom.figures.panels import accuracy_axis, frame, numbered, pages
 from pytest_maxrandom.figures.style import (
     BLACK,
     MAXIMUM,
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from pytest_maxrandom.figures.results import Result
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _MOST = 12
 """Panels of a file."""
-_COLUMNS = 3
+_WIDTHS = (WIDTH / 2, WIDTH * 2 / 3, WIDTH)
 _PANEL = 1.75
 """Inches that a panel is high, with its title."""
 _BINS = 40
@@ -62,19 +62,12 @@ def histograms(results: Sequence[Result]) -> Figure:
     Bars are shares of the prompts; a dotted outline is the distribution of one guesser and a
     hatched one that of the best of t, both in the same bins of whole counts.
     """
-    columns = min(_COLUMNS, len(results))
-    rows = math.ceil(len(results) / columns)
-    figure = Figure(
-        figsize=(max(WIDTH * columns / _COLUMNS, 3.6), 0.55 + _PANEL * rows), layout="constrained"
-    )
-    grid = figure.subplots(rows, columns, squeeze=False).ravel()
+    figure, grid, columns = frame(len(results), _WIDTHS, 0.55, _PANEL)
     tasks = short([result.setting for result in results])
-    for axes, result, task in zip(grid, results, tasks, strict=False):
+    for axes, result, task in zip(grid, results, tasks, strict=True):
         _panel(axes, result)
         named = short([name for name in (result.model, result.suite) if name], 36)
         axes.set_title("\n".join([task, *named, _counts(result)]), size=SMALL)
-    for axes in grid[len(results) :]:
-        axes.set_visible(False)
     figure.supxlabel("accuracy", size=SMALL)
     figure.supylabel("share of the prompts, probability", size=SMALL)
     handles, _ = grid[0].get_legend_handles_labels()

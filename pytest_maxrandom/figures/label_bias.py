@@ -5,19 +5,17 @@ After the figures of arXiv 2406.11634.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
 from pytest_maxrandom.figures.labels import counts, settle, short
-from pytest_maxrandom.figures.panels import accuracy_axis, numbered, pages
+from pytest_maxrandom.figures.panels import accuracy_axis, frame, numbered, pages
 from pytest_maxrandom.figures.style import BLACK, GREY, ORANGE, PALE, SMALL, WIDTH
 from pytest_maxrandom.notation import signed
 from pytest_maxrandom.reports.label_bias import label_checked, r_interval
@@ -27,13 +25,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from matplotlib.text import Annotation
 
     from pytest_maxrandom.record import InteractionBias, LabelRow, RunRecord
 
 _MOST = 12
 """Panels of a file."""
-_COLUMNS = 3
+_WIDTHS = (WIDTH / 2, WIDTH * 2 / 3, WIDTH)
 _PANEL = 2.15
 """Inches that a panel is high, with its title."""
 _NAME = 12
@@ -117,16 +116,11 @@ def base_rates(panels: Sequence[Panel]) -> Figure:
     Where base rates are not known, labels stand beside each other, with their shares of the
     answers.
     """
-    columns = min(_COLUMNS, len(panels))
-    rows = math.ceil(len(panels) / columns)
-    figure = Figure(
-        figsize=(max(WIDTH * columns / _COLUMNS, 3.6), 0.55 + _PANEL * rows), layout="constrained"
-    )
-    grid = figure.subplots(rows, columns, squeeze=False).ravel()
+    figure, grid, columns = frame(len(panels), _WIDTHS, 0.55, _PANEL)
     longest = 34 if columns > 1 else 46
     settings = short([panel.setting for panel in panels], longest)
     named: list[Named] = []
-    for axes, panel, setting in zip(grid, panels, settings, strict=False):
+    for axes, panel, setting in zip(grid, panels, settings, strict=True):
         named += [_over_rates(axes, panel)] if panel.has_rates else []
         if not panel.has_rates:
             _side_by_side(axes, panel)
@@ -137,8 +131,6 @@ def base_rates(panels: Sequence[Panel]) -> Figure:
         axes.grid(True, color=PALE, linewidth=0.6)
         titles = [setting, *short([panel.model], longest), panel.asked, counts([panel])]
         axes.set_title("\n".join(filter(None, titles)), size=SMALL)
-    for axes in grid[len(panels) :]:
-        axes.set_visible(False)
     figure.supylabel("accuracy by right answer (recall)", size=SMALL)
     shown = [_RECALL] if all(panel.has_rates for panel in panels) else [_RECALL, _SHARE]
     figure.legend(handles=_handles(shown), loc="outside upper left", ncols=len(shown) + 1)

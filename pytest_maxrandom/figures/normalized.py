@@ -5,16 +5,14 @@ After figure 9 of arXiv 2404.13020.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
-
-from pytest_maxrandom.figures.labels import EndLabels, counts, label_ends, plain, settle, short
+from pytest_maxrandom.figures.labels import EndLabels, counts, label_ends, settle, short
 from pytest_maxrandom.figures.panels import (
-    FLOOR,
     accuracy_axis,
     alpha_lines,
+    frame,
+    mark_claims,
     numbered,
     p_axis,
     pages,
@@ -22,18 +20,19 @@ from pytest_maxrandom.figures.panels import (
     standing_handles,
 )
 from pytest_maxrandom.figures.results import by_model
-from pytest_maxrandom.figures.style import GREY, MARKS, PALE, SMALL, WIDTH
+from pytest_maxrandom.figures.style import GREY, PALE, SMALL, WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from pytest_maxrandom.figures.results import Result
 
 _MOST = 9
 """Panels of a file."""
-_COLUMNS = 3
+_WIDTHS = (4.4, WIDTH, WIDTH)
 _MINUS = "\N{MINUS SIGN}"
 _PANEL = 2.3
 """Inches that a panel is high."""
@@ -57,16 +56,9 @@ def score(result: Result) -> float:
 
 def normalized(models: Sequence[Sequence[Result]]) -> Figure:
     """Draw p_max over the normalized score, a mark for each claim."""
-    columns = min(_COLUMNS, len(models))
-    rows = math.ceil(len(models) / columns)
-    figure = Figure(
-        figsize=(WIDTH if columns > 1 else 4.4, 0.75 + _PANEL * rows), layout="constrained"
-    )
-    grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
+    figure, grid, columns = frame(len(models), _WIDTHS, 0.75, _PANEL, shared=True)
     longest = 34 if columns > 1 else 60
-    labels = [_panel(axes, model, longest) for axes, model in zip(grid, models, strict=False)]
-    for axes in grid[len(models) :]:
-        axes.set_visible(False)
+    labels = [_panel(axes, model, longest) for axes, model in zip(grid, models, strict=True)]
     everything = [result for model in models for result in model]
     metrics = " / ".join(dict.fromkeys(result.metric for result in everything))
     figure.supxlabel(f"(best {metrics} {_MINUS} chance) / (1 {_MINUS} chance)", size=SMALL)
@@ -83,20 +75,7 @@ def _panel(axes: Axes, model: Sequence[Result], longest: int) -> EndLabels:
     p_axis(axes)
     labels = alpha_lines(axes, model)
     axes.axvline(0, color=GREY, linewidth=0.7, zorder=1)
-    for result in model:
-        mark, face, edge = MARKS[result.verdict]
-        axes.plot(
-            score(result),
-            shown_p(result.p_max),
-            linestyle="none",
-            marker="v" if result.p_max < FLOOR else mark,
-            markersize=4,
-            markerfacecolor=face,
-            markeredgecolor=edge,
-            markeredgewidth=0.8,
-            zorder=3,
-            label=plain(result.claim),
-        )
+    mark_claims(axes, [(score(each), shown_p(each.p_max), each) for each in model], of_p=True)
     axes.grid(True, color=PALE, linewidth=0.6)
     accuracy_axis(axes.xaxis)
     names = short([name for name in (model[0].model, model[0].suite) if name], longest)

@@ -10,23 +10,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from pytest_maxrandom.figures.labels import EndLabels, decimal, label_ends, plain, settle, short
+from pytest_maxrandom.figures.labels import EndLabels, decimal, label_ends, settle, short
 from pytest_maxrandom.figures.panels import (
     accuracy_axis,
+    frame,
     log_axis,
+    mark_claims,
     numbered,
     pages,
     standing_handles,
 )
-from pytest_maxrandom.figures.style import BLACK, GREY, LINES, MARKS, PALE, SMALL, WIDTH
+from pytest_maxrandom.figures.style import BLACK, GREY, LINES, PALE, SMALL, WIDTH
 from pytest_maxrandom.notation import accuracy, count, span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from pytest_maxrandom.figures.results import Result
     from pytest_maxrandom.stats.maximum import MaxRandomBaseline
@@ -90,15 +92,8 @@ def figures(panels: Sequence[Panel]) -> Iterator[tuple[str, Figure]]:
 
 def contours(panels: Sequence[Panel]) -> Figure:
     """Draw panels: for each t, the least accuracy whose p_max is at most some level."""
-    columns = min(2, len(panels))
-    rows = math.ceil(len(panels) / columns)
-    figure = Figure(
-        figsize=(WIDTH if columns > 1 else 4.4, 0.6 + _PANEL * rows), layout="constrained"
-    )
-    grid = figure.subplots(rows, columns, squeeze=False).ravel()
-    labels = [_panel(axes, panel) for axes, panel in zip(grid, panels, strict=False)]
-    for axes in grid[len(panels) :]:
-        axes.set_visible(False)
+    figure, grid, columns = frame(len(panels), (4.4, WIDTH), 0.6, _PANEL)
+    labels = [_panel(axes, panel) for axes, panel in zip(grid, panels, strict=True)]
     figure.supxlabel("prompts t", size=SMALL)
     figure.supylabel("accuracy of the best prompt", size=SMALL)
     marks = standing_handles([result for panel in panels for result in panel.results])
@@ -126,21 +121,7 @@ def _panel(axes: Axes, panel: Panel) -> EndLabels:
     labels.append((expected[-1], "expected", GREY))
     if panel.t is not None:
         axes.axvline(panel.t, color=BLACK, linewidth=0.8, linestyle=(0, (1, 2)))
-    for result in results:
-        mark, face, edge = MARKS[result.verdict]
-        axes.plot(
-            result.t,
-            result.best,
-            linestyle="none",
-            marker=mark,
-            markersize=4,
-            markerfacecolor=face,
-            markeredgecolor=edge,
-            markeredgewidth=0.8,
-            zorder=4,
-            clip_on=False,
-            label=plain(result.claim),
-        )
+    mark_claims(axes, [(result.t, result.best, result) for result in results])
     log_axis(axes.xaxis, 1, steps[-1])
     axes.grid(True, color=PALE, linewidth=0.6)
     accuracy_axis(axes.yaxis)

@@ -7,10 +7,11 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from pytest_maxrandom.figures.labels import decimal
+from pytest_maxrandom.figures.labels import decimal, plain
 from pytest_maxrandom.figures.style import BLACK, MARKS, STANDINGS
 from pytest_maxrandom.notation import level
 
@@ -30,6 +31,57 @@ MOST_DECADES = 18
 """No number of prompts is larger than 10 to this power."""
 _LONGEST = 60
 """Characters of a file's name."""
+
+
+def frame(
+    number: int, widths: Sequence[float], above: float, high: float, *, shared: bool = False
+) -> tuple[Figure, list[Axes], int]:
+    """Make a figure of panels, row by row.
+
+    Parameters
+    ----------
+    number : int
+        Panels.
+    widths : sequence of float
+        Inches that the figure is wide with one column, with two, and so on.
+    above, high : float
+        Inches above all panels, and of each with its title.
+    shared : bool
+        Whether panels share their axes.
+
+    Returns
+    -------
+    tuple of (Figure, list of Axes, int)
+        The figure, its panels, and the number of columns.
+    """
+    columns = min(len(widths), number)
+    rows = math.ceil(number / columns)
+    figure = Figure(figsize=(widths[columns - 1], above + high * rows), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False, sharex=shared, sharey=shared).ravel()
+    for axes in grid[number:]:
+        axes.set_visible(False)
+    return figure, list(grid[:number]), columns
+
+
+def mark_claims(
+    axes: Axes, places: Iterable[tuple[float, float, Result]], *, of_p: bool = False
+) -> None:
+    """Draw a mark for each claim, by its verdict; for a p-value below `FLOOR` a triangle."""
+    for x, y, result in places:
+        mark, face, edge = MARKS[result.verdict]
+        axes.plot(
+            x,
+            y,
+            linestyle="none",
+            marker="v" if of_p and result.p_max < FLOOR else mark,
+            markersize=4,
+            markerfacecolor=face,
+            markeredgecolor=edge,
+            markeredgewidth=0.8,
+            zorder=4,
+            clip_on=False,
+            label=plain(result.claim),
+        )
 
 
 def p_axis(axes: Axes) -> None:

@@ -118,16 +118,12 @@ def by_model(results: Iterable[Result]) -> dict[str, list[Result]]:
 
 
 def _result(claim: ClaimRecord, suite: str) -> Result | None:
-    best = best_value(claim)
-    numbers = (claim.n, claim.t, best, claim.standard_baseline, claim.max_random_baseline)
-    if None in numbers or claim.p_max is None or claim.verdict is None:
+    n, t, best = claim.n, claim.t, best_value(claim)
+    standard, maximum = claim.standard_baseline, claim.max_random_baseline
+    if n is None or t is None or best is None or standard is None or maximum is None:
         return None
-    n, t, value, standard, maximum = numbers
-    assert n is not None
-    assert t is not None
-    assert value is not None
-    assert standard is not None
-    assert maximum is not None
+    if claim.p_max is None or claim.verdict is None:
+        return None
     guessers, unknown = _guessers(claim, n, t, standard, maximum)
     return Result(
         suite=suite,
@@ -137,7 +133,7 @@ def _result(claim: ClaimRecord, suite: str) -> Result | None:
         n=n,
         t=t,
         metric=metric_name(claim),
-        best=value,
+        best=best,
         standard=standard,
         maximum=maximum,
         p_standard=claim.p_standard,
