@@ -13,18 +13,24 @@ from typing import TYPE_CHECKING, TypeVar
 from pytest_maxrandom.notation import accuracy, count, equals, p_value
 from pytest_maxrandom.record import arithmetics
 from pytest_maxrandom.reports.summary import by_suite, model_name
+from pytest_maxrandom.reports.text import clauses, listed
 from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_maxrandom.record import ClaimRecord, HeldOut, LabelBiasRecord, RunRecord, SweepCost
+    from pytest_maxrandom.record import ClaimRecord, HeldOut, LabelBiasRecord, RunRecord
 
 _Number = TypeVar("_Number", int, float)
 
 _KNOWN = ("n", "t", "chance")
 _FEW = 5
 """Below this many prompts their counts are listed, not summarized."""
+_POOLS = {
+    "pool": "of the task's own pool",
+    "outside": "outside the validation set",
+    "leave_out": "of the validation set",
+}
 
 
 def counted_n(claim: ClaimRecord) -> str:
@@ -34,24 +40,21 @@ def counted_n(claim: ClaimRecord) -> str:
         return _known(claim, "n")
     if v is None:
         return ""
-    parts = [f"{count(v.examples)} of the task's {count(v.available)} examples"]
-    if v.examples < v.available:
-        parts[0] += f", drawn with seed {v.seed}"
-    if claim.n is not None and claim.n < v.examples:
-        parts.append(f"each prompt is scored without its own {v.examples - claim.n}")
-    if v.test:
-        parts.append(f"{count(v.test)} more are set aside as the test set")
-    if v.duplicates:
-        verb = "repeats another" if v.duplicates == 1 else "repeat others"
-        parts.append(f"{count(v.duplicates)} of the task's examples {verb} exactly")
-    return "; ".join(parts)
+    drawn = f", drawn with seed {v.seed}" if v.examples < v.available else ""
+    own = 0 if claim.n is None else max(0, v.examples - claim.n)
+    repeat = "repeats another" if v.duplicates == 1 else "repeat others"
+    return clauses(
+        f"{count(v.examples)} of the task's {count(v.available)} examples{drawn}",
+        own and f"each prompt is scored without its own {own}",
+        v.test and f"{count(v.test)} more are set aside as the test set",
+        v.duplicates and f"{count(v.duplicates)} of the task's examples {repeat} exactly",
+    )
 
 
 def clusters(claim: ClaimRecord) -> str:
     """Say what n is worth, where examples belong together."""
-    if claim.clusters is None:
-        return ""
-    return f"n = {count(claim.n)} examples {in_clusters(claim)}"
+    known = claim.clusters is not None
+    return f"n = {count(claim.n)} examples {in_clusters(claim)}" if known else ""
 
 
 def in_clusters(of: ClaimRecord | HeldOut) -> str:
@@ -64,17 +67,13 @@ def in_clusters(of: ClaimRecord | HeldOut) -> str:
 
 def chance(claim: ClaimRecord) -> str:
     """Say how probable a right guess is, by groups of examples where it differs."""
-    groups = chances(claim)
-    phrases = []
+    groups = sorted(chances(claim).items(), key=lambda group: Fraction(group[0]), reverse=True)
+    said = ", ".join(f"{one} on {count(examples)}" for one, examples in groups)
     if len(groups) == 1:
-        phrases.append(f"{next(iter(groups))} on every example")
+        said = f"{groups[0][0]} on every example"
     elif groups:
-        ordered = sorted(groups.items(), key=lambda group: Fraction(group[0]), reverse=True)
-        parts = ", ".join(f"{one} on {count(examples)}" for one, examples in ordered)
-        phrases.append(f"{parts} (mean {accuracy(claim.standard_baseline)})")
-    if claim.recorded is not None:
-        phrases.append(_known(claim, "chance"))
-    return "; ".join(phrases)
+        said += f" (mean {accuracy(claim.standard_baseline)})"
+    return clauses(said, claim.recorded and _known(claim, "chance"))
 
 
 def chances(claim: ClaimRecord) -> dict[str, int]:
@@ -91,11 +90,10 @@ def tried(claim: ClaimRecord) -> int | None:
 
 def counted_t(claim: ClaimRecord) -> str:
     """Say how t came about."""
-    p = claim.prompts
+    p, found = claim.prompts, len(claim.correct_counts)
     if claim.recorded is not None:
-        found = len(claim.correct_counts)
-        fewer = f"; the results hold {count(found)}" if found and found != claim.t else ""
-        return f"{_known(claim, 't')}{fewer}"
+        fewer = found != claim.t and found and f"the results hold {count(found)}"
+        return clauses(_known(claim, "t"), fewer)
     if p is None:
         return ""
     made = f"{count(p.asked)} asked for, {count(p.possible)} possible; {sampled(claim)}"
@@ -120,9 +118,8 @@ def looks(claim: ClaimRecord) -> str:
     tries = claim.tries
     if tries is None:
         return ""
-    number = f"look {count(tries.look)} at this claim"
-    if tries.look == 1:
-        number = "the first look at this claim"
+    which = "the first look" if tries.look == 1 else f"look {count(tries.look)}"
+    number = f"{which} at this claim"
     if tries.counted == "doubling":
         return f"{number}; levels are spent per doubling of t, so that any number of looks is valid"
     verdict = "holds" if tries.holds else "does not hold"
@@ -144,8 +141,6 @@ def held_out(claim: ClaimRecord) -> str:
             why = "a red flag fails the claim" if claim.holds else "the claim does not hold"
         untested = "; so test_p was not tested" if "test_p" in claim.asserted else ""
         return f"{count(aside)} examples are still closed, because {why}{untested}"
-    seen = f"; {count(test.seen)} of them were validation examples before" if test.seen else ""
-    times = "opening" if test.openings == 1 else "openings"
     constant = shuffled = adjusted = worth = ""
     if test.clusters is not None:
         worth = f" by the effective n ({in_clusters(test)})"
@@ -158,13 +153,16 @@ def held_out(claim: ClaimRecord) -> str:
         )
     if test.p is not None and test.tests is not None and test.tests > 1:
         shown = p_value(test.p, level=claim.asserted.get("test_p"))
-        adjusted = f"; adjusted for {count(test.tests)}, p {equals(shown)}"
-    return (
+        adjusted = f"adjusted for {count(test.tests)}, p {equals(shown)}"
+    return clauses(
         f"{count(test.correct)} of {count(test.n)} correct ({accuracy(test.accuracy)}, 95 % "
         f"interval {accuracy(test.low)} to {accuracy(test.high)}{worth}), beside a standard "
         f"baseline of {accuracy(test.standard_baseline)}{constant}: p "
-        f"{equals(p_value(test.p_standard))}{shuffled}; {count(test.openings)} {times} of this "
-        f"test set so far{adjusted}{seen}"
+        f"{equals(p_value(test.p_standard))}{shuffled}",
+        f"{count(test.openings)} {'opening' if test.openings == 1 else 'openings'} of this test "
+        "set so far",
+        adjusted,
+        test.seen and f"{count(test.seen)} of them were validation examples before",
     )
 
 
@@ -173,23 +171,19 @@ def sampled(claim: ClaimRecord) -> str:
     p = claim.prompts
     if p is None:
         return ""
-    if p.regime == "none":
-        parts = ["no demonstrations"]
-    else:
+    shown = "no demonstrations"
+    if p.regime != "none":
         noun = "demonstration" if claim.shots == 1 else "demonstrations"
-        source = {
-            "pool": "of the task's own pool",
-            "outside": "outside the validation set",
-            "leave_out": "of the validation set",
-        }[p.regime]
-        parts = [f"{claim.shots} {noun} each, from the {count(p.pool)} examples {source}"]
-    if p.instructions > 1:
-        parts.append(f"{p.instructions} instructions")
-    if p.formats > 1:
-        parts.append(f"{p.formats} formats")
-    if len(parts) > 1:
-        parts.append("every draw in all of them" if p.combine == "cross" else "sampled jointly")
-    return ", ".join([*parts, f"seed {p.seed}"])
+        shown = f"{claim.shots} {noun} each, from the {count(p.pool)} examples {_POOLS[p.regime]}"
+    several = p.instructions > 1 or p.formats > 1
+    return clauses(
+        shown,
+        p.instructions > 1 and f"{p.instructions} instructions",
+        p.formats > 1 and f"{p.formats} formats",
+        several and ("every draw in all of them" if p.combine == "cross" else "sampled jointly"),
+        f"seed {p.seed}",
+        sep=", ",
+    )
 
 
 def sampling(claims: Iterable[ClaimRecord]) -> list[tuple[str, list[ClaimRecord]]]:
@@ -236,11 +230,15 @@ def recorded(claim: ClaimRecord) -> str:
     counted = [name for name in _KNOWN if name not in claim.recorded.stated]
     # A paper's reader has other folders than those who ran it.
     file = PurePosixPath(claim.recorded.path).name or claim.recorded.path
-    parts = [f"the results were read from {file} ({claim.recorded.format})"]
-    for known, how in ((counted, "counted in them"), (stated, "stated, not counted")):
-        if known:
-            parts.append(f"{listed(known)} {'was' if len(known) == 1 else 'were'} {how}")
-    return "; ".join(parts)
+    were = ((counted, "counted in them"), (stated, "stated, not counted"))
+    return clauses(
+        f"the results were read from {file} ({claim.recorded.format})",
+        *(
+            f"{listed(known)} {'was' if len(known) == 1 else 'were'} {how}"
+            for known, how in were
+            if known
+        ),
+    )
 
 
 def _known(claim: ClaimRecord, name: str) -> str:
@@ -294,29 +292,23 @@ def cost(record: ClaimRecord | LabelBiasRecord) -> str:
     e = record.engine
     if e is None or record.simulated:
         return ""
-    parts = []
-    if e.requests:
-        parts.append(
-            f"{count(e.requests)} choices scored with {count(e.tokens_forwarded)} tokens "
-            f"in {e.seconds:,.1f} s ({_where(e)})"
-        )
-        if e.trie_nodes:
-            ratio = e.tokens_forwarded / e.trie_nodes
-            parts.append(f"{ratio:.2f} times the {count(e.trie_nodes)} nodes of the prefix trie")
-        if e.seconds:
-            parts.append(f"{count(round(e.tokens_forwarded / e.seconds))} tokens per second")
-    if e.reused:
-        prompts = "prompt" if e.reused == 1 else "prompts"
-        where = "" if parts else f", {_where(e)}"
-        parts.append(
-            f"{count(e.reused)} {prompts} read from the results store "
-            f"({e.reused_seconds:,.1f} s when computed{where})"
-        )
-    if e.peak_memory:
-        parts.append(f"at most {e.peak_memory / 2**30:,.1f} GiB of memory")
-    if e.engine_reason:
-        parts.append(e.engine_reason)
-    return "; ".join(parts)
+    where = ", ".join(filter(None, (e.device, e.dtype, e.engine)))
+    scored, tokens = e.requests > 0, e.tokens_forwarded
+    elsewhere = "" if scored else f", {where}"
+    return clauses(
+        scored
+        and f"{count(e.requests)} choices scored with {count(tokens)} tokens in {e.seconds:,.1f} s "
+        f"({where})",
+        scored
+        and e.trie_nodes
+        and f"{tokens / e.trie_nodes:.2f} times the {count(e.trie_nodes)} nodes of the prefix trie",
+        scored and e.seconds and f"{count(round(tokens / e.seconds))} tokens per second",
+        e.reused
+        and f"{count(e.reused)} {'prompt' if e.reused == 1 else 'prompts'} read from the results "
+        f"store ({e.reused_seconds:,.1f} s when computed{elsewhere})",
+        e.peak_memory and f"at most {e.peak_memory / 2**30:,.1f} GiB of memory",
+        e.engine_reason,
+    )
 
 
 def precision(claim: ClaimRecord) -> str:
@@ -351,20 +343,10 @@ def processors(run: RunRecord) -> str:
     return "".join(names)
 
 
-def _where(engine: SweepCost) -> str:
-    return ", ".join(filter(None, (engine.device, engine.dtype, engine.engine)))
-
-
 def answered(claim: ClaimRecord) -> str:
     """Say which choice counts as the model's answer."""
     scorer = SCORERS.get(claim.scoring)
     return scorer.criterion if scorer else claim.scoring
-
-
-def listed(parts: Sequence[str]) -> str:
-    """Join parts of a sentence: ``a, b and c``."""
-    *most, last = parts
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def five_numbers(ordered: Sequence[_Number]) -> list[_Number]:

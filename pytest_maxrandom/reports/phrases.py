@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.notation import METRICS, P_VALUES, accuracy, count, equals, level, p_value
 from pytest_maxrandom.record import ClaimRecord
 from pytest_maxrandom.reports.flag_sentences import HEURISTICS, MEASURES
-from pytest_maxrandom.reports.origins import listed
 from pytest_maxrandom.reports.red_flags import described
+from pytest_maxrandom.reports.text import clauses, listed
 from pytest_maxrandom.reports.wording import examples, levels_of, unmet
 
 if TYPE_CHECKING:
@@ -174,21 +174,17 @@ def _shortfall(claim: ClaimRecord) -> list[str]:
 
 def guessing(claim: ClaimRecord) -> str:
     """Say how probable it is that guessers do as well as the best prompt."""
-    parts = []
-    if claim.p_max is not None:
-        error = _monte_carlo(claim.p_max_error)
-        guessers = f"best of {count(claim.t)} independent guessers{error}"
-        parts.append(f"{p_is(claim, 'p_max')} ({guessers})")
-    if claim.union_p is not None:
-        shown, right = p_is(claim, "union_p"), "if each is right with chance 1/m"
-        parts.append(f"{shown} (however the prompts depend on each other, {right})")
-    if claim.permutation_p is not None:
-        parts.append(f"{p_is(claim, 'permutation_p')} (right answers shuffled)")
+    error = _monte_carlo(claim.p_max_error)
+    besides = {
+        "p_max": f"best of {count(claim.t)} independent guessers{error}",
+        "union_p": "however the prompts depend on each other, if each is right with chance 1/m",
+        "permutation_p": "right answers shuffled",
+    }
+    alone = ""
     if claim.p_standard is not None:
-        parts.append(
-            f"p of one guesser {equals(p_value(claim.p_standard))} (leaves t out of account)"
-        )
-    return "; ".join(parts)
+        alone = f"p of one guesser {equals(p_value(claim.p_standard))} (leaves t out of account)"
+    known = [key for key in besides if getattr(claim, key) is not None]
+    return clauses(*(f"{p_is(claim, key)} ({besides[key]})" for key in known), alone)
 
 
 def new_questions(claim: ClaimRecord) -> str:
@@ -196,13 +192,14 @@ def new_questions(claim: ClaimRecord) -> str:
     found = claim.new_questions
     if found is None:
         return ""
-    estimated = ""
-    if found.estimate is not None:
-        estimated = f"; estimated {accuracy(found.estimate)}, without the bias of the selection"
-        if claim.best_accuracy is not None:
-            estimated += f" ({accuracy(claim.best_accuracy)} on these)"
-    clusters = f"; of {count(found.clusters)} clusters of examples" if found.clusters else ""
-    return f"an accuracy of at least {accuracy(found.low)} at 95 %{estimated}{clusters}"
+    best = claim.best_accuracy
+    these = "" if best is None else f" ({accuracy(best)} on these)"
+    return clauses(
+        f"an accuracy of at least {accuracy(found.low)} at 95 %",
+        found.estimate is not None
+        and f"estimated {accuracy(found.estimate)}, without the bias of the selection{these}",
+        found.clusters and f"of {count(found.clusters)} clusters of examples",
+    )
 
 
 def new_at_least(claim: ClaimRecord) -> str:
@@ -241,17 +238,14 @@ def shortcuts(claim: ClaimRecord) -> str:
     found = claim.shortcuts
     if found is None:
         return ""
-    parts = [
+    return clauses(
         f"{HEURISTICS[found.heuristic]}, the best of {len(found.heuristics)} heuristics, has "
         f"{MEASURES[found.measure]} of {accuracy(found.heuristic_score)} (sign-flip p of the best "
-        f"prompt's {accuracy(found.best)} {equals(p_value(found.heuristic_p))})"
-    ]
-    if found.choices_only is not None:
-        parts.append(
-            f"with blank inputs the best prompt has {accuracy(found.choices_only)} (p "
-            f"{equals(p_value(found.choices_only_p))})"
-        )
-    return "; ".join(parts)
+        f"prompt's {accuracy(found.best)} {equals(p_value(found.heuristic_p))})",
+        found.choices_only is not None
+        and f"with blank inputs the best prompt has {accuracy(found.choices_only)} (p "
+        f"{equals(p_value(found.choices_only_p))})",
+    )
 
 
 def scored(claim: ClaimRecord) -> str:

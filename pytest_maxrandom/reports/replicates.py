@@ -9,7 +9,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_maxrandom.notation import NONE, accuracy, count, level, p_value
-from pytest_maxrandom.reports.origins import five_numbers, listed
+from pytest_maxrandom.reports.origins import five_numbers
+from pytest_maxrandom.reports.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

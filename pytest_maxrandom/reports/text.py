@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # Controls, formats (bidirectional marks, zero-width characters, tags), surrogates, separators.
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -55,6 +59,23 @@ def middle_left_out(text: str, limit: int) -> str:
     half = limit // 2
     left_out = f"[… {len(text) - 2 * half:,} characters left out …]"
     return f"{text[:half]}\n{left_out}\n{text[-half:]}"
+
+
+def clauses(*parts: object, sep: str = "; ") -> str:
+    """Join the parts of a sentence that say something; ``number and f"..."`` may say nothing.
+
+    Examples
+    --------
+    >>> clauses("one", "", None, 0, "two")
+    'one; two'
+    """
+    return sep.join(str(part) for part in parts if part)
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Join parts of a sentence: ``a, b and c``."""
+    *most, last = parts
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _visible_character(character: str) -> str:
