@@ -6,28 +6,18 @@ It is as long as a forge allows and no longer: whole rows are left out, the leas
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from markupsafe import Markup
 
 from pytest_maxrandom.errors import ReportError
-from pytest_maxrandom.record import (
-    ClaimRecord,
-    ComparisonRecord,
-    ContaminationRecord,
-    LabelBiasRecord,
-    ReplicatesRecord,
-    RunRecord,
-)
+from pytest_maxrandom.record import ClaimRecord, RunRecord
 from pytest_maxrandom.reports.changes import Change, changes, counted, is_partial
-from pytest_maxrandom.reports.label_bias import with_labels
 from pytest_maxrandom.reports.markdown import MARKDOWN
-from pytest_maxrandom.reports.phrases import (
-    findings,
-)
+from pytest_maxrandom.reports.phrases import findings
 from pytest_maxrandom.reports.red_flags import described, not_in_finding, raised
 from pytest_maxrandom.reports.rendering import check_blocks, check_folder, environment, located
 from pytest_maxrandom.reports.sections import claims_table, designs_table
@@ -40,7 +30,7 @@ from pytest_maxrandom.reports.summary import (
     unread,
     variants,
 )
-from pytest_maxrandom.reports.text import shorten, visible
+from pytest_maxrandom.reports.text import rewritten, shorten, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -102,7 +92,7 @@ def comment(
     reported, run = run is not None, run or RunRecord([], "", {})
     told = _brief({**({} if compared is None else names(compared)), **names(run)})
     where, arms = _brief(files(run)), _brief(variants(run))
-    shown = bounded(run)
+    shown = rewritten(run, short, _NOT_SHOWN)
     if compared is None:
         found = [Change(record, None, "same") for record in records(shown)]
     else:
@@ -226,12 +216,10 @@ _URL_CHARACTERS = "%/:=&?~#+!$,;@()*"
 """Those of a URL that mean nothing in Markdown between angle brackets."""
 
 
-_Design = TypeVar(
-    "_Design", ReplicatesRecord, LabelBiasRecord, ComparisonRecord, ContaminationRecord
-)
-
 _TEXT = 300
 """Characters of any one text from data."""
+_NOT_SHOWN = frozenset(("id", "claim", "suite", "revision", "task_digest"))
+"""Texts that a comment compares, and does not show."""
 _FINE = ("passed", "xfailed", "skipped")
 _KINDS = ("fell", "weakened", "rose", "t grew", "gone", "new", "unknown", "other", "same")
 _SIGNS = {
@@ -295,48 +283,3 @@ def points_of(found: list[Change], names: Mapping[str, str]) -> list[Point]:
 def short(text: str) -> str:
     """Show a text from data within its bound."""
     return shorten(visible(text), _TEXT)
-
-
-def bounded(run: RunRecord) -> RunRecord:
-    """Shorten all texts that a comment can show; ids, which it does not, stay what they are."""
-    return replace(
-        run,
-        broken=list(map(short, run.broken)),
-        claims=list(map(_bounded_claim, run.claims)),
-        replicates=list(map(_bounded_design, run.replicates)),
-        label_bias=[with_labels(_bounded_design(each), short) for each in run.label_bias],
-        comparisons=list(map(_bounded_design, run.comparisons)),
-        contamination=list(map(_bounded_design, run.contamination)),
-    )
-
-
-def _bounded_claim(claim: ClaimRecord) -> ClaimRecord:
-    return replace(
-        claim,
-        task=short(claim.task),
-        model=short(claim.model),
-        quantization=short(claim.quantization),
-        metric=short(claim.metric),
-        message=_short_if(claim.message),
-        xfail=_short_if(claim.xfail),
-        red_flags=[replace(flag, text=short(flag.text)) for flag in claim.red_flags],
-        asserted={short(key): _short_if(value) for key, value in claim.asserted.items()},
-    )
-
-
-def _bounded_design(record: _Design) -> _Design:
-    changed: dict[str, Any] = {
-        "message": _short_if(record.message),
-        "xfail": _short_if(record.xfail),
-        "task": short(record.task),
-    }
-    if isinstance(record, LabelBiasRecord):
-        changed["model"] = short(record.model)
-        changed["sentence"] = _short_if(record.sentence)
-    if asserted := getattr(record, "asserted", None):
-        changed["asserted"] = {short(key): _short_if(value) for key, value in asserted.items()}
-    return replace(record, **changed)
-
-
-def _short_if(value: Any) -> Any:
-    return short(value) if isinstance(value, str) else value

@@ -7,7 +7,6 @@ texts from data: where they stand within a phrase they are shortened.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import (
@@ -25,8 +24,6 @@ from pytest_maxrandom.reports.text import shorten, visible
 from pytest_maxrandom.stats.labels import FEWEST_LABELS, LITTLE_MASS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pytest_maxrandom.record import (
         ClaimRecord,
         InteractionBias,
@@ -222,27 +219,6 @@ def bias_numbers(record: LabelBiasRecord) -> dict[str, str]:
             f"{_of(bias)}RStd": accuracy(bias.rstd),
         }
     return {**found, "finding": record.finding or NONE}
-
-
-def with_labels(record: LabelBiasRecord, written: Callable[[str], str]) -> LabelBiasRecord:
-    """Return the check with all names that are no words of its own written in another way.
-
-    These are its labels, and the digests of its prompts.
-    """
-
-    def changed(bias: InteractionBias) -> InteractionBias:
-        return replace(
-            bias,
-            best_prompt=written(bias.best_prompt),
-            score_prompt=written(bias.score_prompt),
-            labels=[replace(row, label=written(row.label)) for row in bias.labels],
-            calibrated=[
-                replace(one, prior={written(label): share for label, share in one.prior.items()})
-                for one in bias.calibrated
-            ],
-        )
-
-    return replace(record, interactions=list(map(changed, record.interactions)))
 
 
 def with_base_rates(labels: list[LabelRow]) -> bool:

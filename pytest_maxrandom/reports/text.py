@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING
+from dataclasses import fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Container, Sequence
 
 # Controls, formats (bidirectional marks, zero-width characters, tags), surrogates, separators.
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -59,6 +60,20 @@ def middle_left_out(text: str, limit: int) -> str:
     half = limit // 2
     left_out = f"[… {len(text) - 2 * half:,} characters left out …]"
     return f"{text[:half]}\n{left_out}\n{text[-half:]}"
+
+
+def rewritten(value: Any, write: Callable[[str], str], kept: Container[str] = ()) -> Any:
+    """Return a record with all texts within it written anew, but for attributes that are `kept`."""
+    if isinstance(value, str):
+        return write(value)
+    if isinstance(value, list):
+        return [rewritten(each, write, kept) for each in value]
+    if isinstance(value, dict):
+        return {rewritten(key, write): rewritten(each, write, kept) for key, each in value.items()}
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    names = [field.name for field in fields(value) if field.name not in kept]
+    return replace(value, **{name: rewritten(getattr(value, name), write, kept) for name in names})
 
 
 def clauses(*parts: object, sep: str = "; ") -> str:

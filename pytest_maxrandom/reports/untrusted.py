@@ -19,9 +19,8 @@ from pytest_maxrandom.record import (
     RedFlag,
     ReplicatesRecord,
 )
-from pytest_maxrandom.reports.label_bias import with_labels
 from pytest_maxrandom.reports.results import load
-from pytest_maxrandom.reports.text import shorten, visible
+from pytest_maxrandom.reports.text import rewritten, shorten, visible
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -159,7 +158,7 @@ def load_untrusted(path: Path) -> RunRecord:
         run,
         claims=[_without_prose(claim) for claim in run.claims],
         replicates=list(map(_without_sentences, run.replicates)),
-        label_bias=[with_labels(_without_sentences(each), _label) for each in run.label_bias],
+        label_bias=list(map(_without_sentences, run.label_bias)),
         comparisons=list(map(_without_sentences, run.comparisons)),
         contamination=list(map(_without_sentences, run.contamination)),
         broken=[_ELSEWHERE for _ in run.broken],
@@ -220,6 +219,7 @@ def _without_sentences(record: _Design) -> _Design:
         changed["changed"] = ""
     if isinstance(record, LabelBiasRecord):
         changed["sentence"] = None if record.sentence is None else _ELSEWHERE
+        changed["interactions"] = rewritten(record.interactions, _label)
     if not isinstance(record, ContaminationRecord):
         changed["asserted"] = {
             key: value
