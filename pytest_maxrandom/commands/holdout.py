@@ -11,7 +11,7 @@ from pytest_maxrandom.commands.output import json_text, table
 from pytest_maxrandom.errors import MaxRandomError, RecordedError
 from pytest_maxrandom.notation import accuracy, count
 from pytest_maxrandom.recorded.choices import read_choices, with_choices
-from pytest_maxrandom.recorded.read import read
+from pytest_maxrandom.recorded.sources import read
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.studies.holdout import pooled, predictive_values, split_trials
 

@@ -6,7 +6,7 @@
 ``tables``       CSV, JSONL and Parquet: one row for each answer, or for each published maximum
 ``logs``         logs of lm-evaluation-harness and of Inspect
 ``predictions``  files that ``--maxrandom-predictions`` wrote
-``read``         a file of a kind that tells which prompt was right, by its ending
+``choices``      numbers of choices where results do not tell them
 ``arms``         right answers of several arms, counted by task and replicate (no sweeps)
 ===============  ===================================================================
 """

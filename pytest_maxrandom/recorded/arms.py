@@ -6,19 +6,18 @@ and a column for each arm, which holds its accuracy.
 
 from __future__ import annotations
 
-import csv
-import gzip
 import math
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.recorded.tables.columns import as_number
+from pytest_maxrandom.recorded.tables.files import csv_records, opened
 from pytest_maxrandom.suite.arms import split_comparison
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
 _NOISE = 1e-9
@@ -108,42 +107,13 @@ def read_arms(
         If it cannot be read, a comparison names no two arms, a row repeats or is incomplete, or
         an accuracy is no multiple of 1/n.
     """
-    with _opened(path) as file:
-        records = _records(path, file)
+    with opened(path, newline="") as file:
+        records = csv_records(path, file)
         _, header = next(records, (1, []))
         table = _Table(path, header, columns or ArmColumns(), tuple(by), tuple(pool), compare)
         for line, cells in records:
             table.add(line, cells)
     return table.finished()
-
-
-def _records(path: Path, file: IO[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row that is not blank, with its line."""
-    reader = csv.reader(file, strict=True)
-    try:
-        for cells in reader:
-            if cells:
-                yield reader.line_num, cells
-    except csv.Error as error:
-        raise RecordedError(
-            f"{path}:{reader.line_num}: not valid CSV: {error}; write the file with a CSV library"
-        ) from error
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[str]]:
-    try:
-        if path.suffix.lower() == ".gz":
-            with gzip.open(path, "rt", encoding="utf-8-sig", newline="") as packed:
-                yield packed
-        else:
-            with path.open(encoding="utf-8-sig", newline="") as file:
-                yield file
-    except (OSError, EOFError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise RecordedError(f"{path}: cannot be read: {reason}") from error
-    except UnicodeDecodeError as error:
-        raise RecordedError(f"{path}: {error}; save the file as UTF-8") from error
 
 
 @dataclass
@@ -193,10 +163,6 @@ class _Table:
 
     def add(self, line: int, cells: list[str]) -> None:
         """Take a row in."""
-        if len(cells) != len(self.header):
-            raise self.error(
-                line, f"found {len(cells)} cells, expected {len(self.header)} as in the header"
-            )
         row = dict(zip(self.header, cells, strict=True))
         names = self.columns
         for name in (names.task, self.replicate, *([self.arm] if self.long else [])):
@@ -243,12 +209,10 @@ class _Table:
         return RecordedArms(self.path, self.by, self.comparisons, self.groups)
 
     def _count(self, line: int, name: str, row: dict[str, str], least: int) -> int:
-        text = row[name].strip().removesuffix(".0")  # as a column of floats is written
-        if not (text.isascii() and text.isdecimal()) or int(text) < least:
-            raise self.error(
-                line, f"{name!r} is {row[name]!r}, expected a whole number from {least} on"
-            )
-        return int(text)
+        try:
+            return as_number(row[name], least)
+        except ValueError as error:
+            raise self.error(line, f"{name!r} {error}") from None
 
     def _result(self, line: int, arm: str, text: str, n: int) -> Result:
         try:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.recorded.tables.columns import Wanted, as_number
+from pytest_maxrandom.recorded.tables.files import read_columns
 
 if TYPE_CHECKING:
     from pytest_maxrandom.sweeps.answers import Answers
@@ -20,32 +22,50 @@ _COLUMNS = (("model",), ("task", "dataset"), ("shots",), ("choices", "num_choice
 
 
 def read_choices(source: str) -> int | ChoiceTable:
-    """Read a number of choices, or a table of them from a CSV file.
+    """Read a number of choices, or a table of them.
 
     Parameters
     ----------
     source : str
-        A whole number, or the path of a file with the columns model, task (or dataset), shots
-        and choices (or num_choices).
+        A whole number, or the path of a table (such as a CSV file) with the columns model, task
+        (or dataset), shots and choices (or num_choices).
 
     Raises
     ------
     RecordedError
         If it is neither, or the table contradicts itself.
     """
+    path, table = Path(source), ChoiceTable()
     if source.isdecimal():
-        return _number("choices", source, 2, f"--choices {source}")
-    path = Path(source)
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as lines:
-            return _table(path, csv.DictReader(lines, strict=True))
-    except OSError as error:
+        try:
+            return as_number(source, 2)
+        except ValueError as error:
+            raise RecordedError(f"--choices {error}") from error
+    if not path.is_file():
         raise RecordedError(
-            f"--choices {source}: neither a number nor a file that can be read "
-            f"({error.strerror}); give a number such as 4, or a CSV file"
-        ) from error
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise RecordedError(f"{path}: not a CSV file in UTF-8: {error}") from error
+            f"--choices {source}: neither a number nor a file that can be read; give a number such "
+            "as 4, or a CSV file"
+        )
+    rows = read_columns(path, [Wanted(name, name, False) for names in _COLUMNS for name in names])
+    found = [next((name for name in names if name in rows.names), "") for names in _COLUMNS]
+    if "" in found:
+        raise RecordedError(
+            f"{path}: no column {' or '.join(_COLUMNS[found.index('')])}, found "
+            f"{', '.join(rows.header)}; name the columns model, task, shots, choices"
+        )
+    columns = [
+        rows.read(name, str if least is None else partial(as_number, least=least))
+        for name, least in zip(found, (None, None, 0, 2), strict=True)
+    ]
+    for row in range(rows.count):
+        *key, number = (column.distinct[column.codes[row]] for column in columns)
+        if table.setdefault((key[0], key[1], key[2]), number) != number:
+            raise rows.error(
+                row,
+                f"{number} choices for {tuple(key)}, but {table[key[0], key[1], key[2]]} in an "
+                "earlier row; keep the right one",
+            )
+    return table
 
 
 def with_choices(sweep: Answers, choices: int | ChoiceTable | None) -> Answers:
@@ -67,33 +87,3 @@ def with_choices(sweep: Answers, choices: int | ChoiceTable | None) -> Answers:
             f"{found}; give --choices 4, or a CSV file with model, task, shots and choices"
         )
     return replace(sweep, chances=(Fraction(1, number),) * len(sweep.examples))
-
-
-def _table(path: Path, rows: csv.DictReader[str]) -> ChoiceTable:
-    header = rows.fieldnames or []
-    names = [next((name for name in known if name in header), None) for known in _COLUMNS]
-    model, task, shots, choices = (name or "" for name in names)
-    if None in names:
-        missing = " or ".join(_COLUMNS[names.index(None)])
-        raise RecordedError(
-            f"{path}:1: no column {missing}, found {', '.join(header) or 'nothing'}; name the "
-            "columns model, task, shots, choices"
-        )
-    table: ChoiceTable = {}
-    for row in rows:
-        where = f"{path}:{rows.line_num}"
-        number = _number(choices, row[choices], 2, where)
-        key = (row[model], row[task], _number(shots, row[shots], 0, where))
-        if table.setdefault(key, number) != number:
-            raise RecordedError(
-                f"{where}: {number} choices for {key}, but {table[key]} in an earlier row; keep "
-                "the right one"
-            )
-    return table
-
-
-def _number(name: str, text: str | None, least: int, where: str) -> int:
-    number = int(text) if text and text.isdecimal() else None
-    if number is None or number < least:
-        raise RecordedError(f"{where}: {name}: found {text!r}, expected a number from {least} on")
-    return number

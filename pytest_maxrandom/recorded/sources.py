@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.recorded.logs.inspect import read_inspect
+from pytest_maxrandom.recorded.logs.lm_eval import read_lm_eval
+from pytest_maxrandom.recorded.npz import read_npz
+from pytest_maxrandom.recorded.predictions import read_predictions
 from pytest_maxrandom.recorded.refusals import refuse_cut_short
+from pytest_maxrandom.recorded.tables.summary import read_summary
+from pytest_maxrandom.recorded.tables.table import read_table
 from pytest_maxrandom.suite.recorded import (
     InspectResults,
     LmEvalResults,
@@ -104,55 +110,50 @@ def read_results(spec: ResultsSpec, path: Path, meant: Meant) -> list[Results]:
     return [*read(path, spec, meant)]
 
 
-def _npz(path: Path, spec: NpzResults, meant: Meant) -> list[Results]:
-    from pytest_maxrandom.recorded.npz import read_npz
-
-    return _whole(read_npz(path), spec)
-
-
-def _predictions(path: Path, spec: PredictionsResults, meant: Meant) -> list[Results]:
-    from pytest_maxrandom.recorded.predictions import read_predictions
-
-    return _whole(read_predictions(path), spec)
-
-
-def _table(path: Path, spec: TableResults, meant: Meant) -> Sequence[Results]:
-    from pytest_maxrandom.recorded.tables.table import read_table
-
-    return read_table(path, spec.columns, **vars(meant), ragged=spec.ragged)
-
-
-def _summary(path: Path, spec: SummaryResults, meant: Meant) -> Sequence[Results]:
-    from pytest_maxrandom.recorded.tables.summary import read_summary
-
-    return read_summary(path, spec.columns, **vars(meant))
-
-
-def _lm_eval(path: Path, spec: LmEvalResults, meant: Meant) -> Sequence[Results]:
-    from pytest_maxrandom.recorded.logs.lm_eval import read_lm_eval
-
-    return read_lm_eval(path, metric=spec.metric, cluster=spec.columns.cluster)
-
-
-def _inspect(path: Path, spec: InspectResults, meant: Meant) -> Sequence[Results]:
-    from pytest_maxrandom.recorded.logs.inspect import read_inspect
-
-    cluster = spec.columns.cluster
-    return read_inspect(path, scorer=spec.scorer, shots=spec.shots, cluster=cluster)
-
-
-READERS: dict[type, Reader] = {
-    NpzResults: _npz,
-    PredictionsResults: _predictions,
-    TableResults: _table,
-    SummaryResults: _summary,
-    LmEvalResults: _lm_eval,
-    InspectResults: _inspect,
-}
-"""The reader of each format; it is imported where a suite needs it."""
-
-
 def _whole(sweeps: list[Answers], spec: WholeSweeps) -> list[Results]:
     for sweep in sweeps if not spec.ragged else ():
         refuse_cut_short(sweep)
     return [*sweeps]
+
+
+READERS: dict[type, Reader] = {
+    NpzResults: lambda path, spec, _: _whole(read_npz(path), spec),
+    PredictionsResults: lambda path, spec, _: _whole(read_predictions(path), spec),
+    TableResults: lambda path, spec, meant: read_table(
+        path, spec.columns, **vars(meant), ragged=spec.ragged
+    ),
+    SummaryResults: lambda path, spec, meant: read_summary(path, spec.columns, **vars(meant)),
+    LmEvalResults: lambda path, spec, _: read_lm_eval(
+        path, metric=spec.metric, cluster=spec.columns.cluster
+    ),
+    InspectResults: lambda path, spec, _: read_inspect(
+        path, scorer=spec.scorer, shots=spec.shots, cluster=spec.columns.cluster
+    ),
+}
+"""The reader of each format."""
+
+
+def read(path: Path) -> list[Answers]:
+    """Read all sweeps of a file that needs no suite; its name's ending tells the kind.
+
+    Parameters
+    ----------
+    path : Path
+        An ``.npz`` archive (see `pytest_maxrandom.recorded.npz`), or a ``.jsonl`` file that
+        ``pytest --maxrandom-predictions`` wrote.
+
+    Raises
+    ------
+    RecordedError
+        If it cannot be read, contradicts itself, or is of no known kind.
+    """
+    match path.suffix.lower():
+        case ".npz":
+            return read_npz(path)
+        case ".jsonl":
+            return read_predictions(path)
+        case ending:
+            raise RecordedError(
+                f"{path}: found the ending {ending!r}, expected .npz (arrays of right answers) or "
+                ".jsonl (written by pytest --maxrandom-predictions)"
+            )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import re
 from contextlib import contextmanager
@@ -10,26 +11,20 @@ from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import RecordedError, described, did_you_mean, quoted
-from pytest_maxrandom.recorded.tables.columns import Rows, wanted_columns
+from pytest_maxrandom.recorded.tables.columns import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.recorded.tables.columns import Wanted
-    from pytest_maxrandom.suite.base import Spec
 
 _NO_UTF8 = re.compile("[\udc80-\udcff]")
 """Bytes that are not UTF-8, as Python's surrogateescape decodes them."""
 
 
-def read_columns(path: Path, columns: Spec, always: Collection[str]) -> Rows:
+def read_columns(path: Path, wanted: Sequence[Wanted]) -> Rows:
     """Read the wanted columns; the ending of the file's name tells its kind.
-
-    Parameters
-    ----------
-    columns, always
-        As `wanted_columns` takes them.
 
     Raises
     ------
@@ -37,7 +32,6 @@ def read_columns(path: Path, columns: Spec, always: Collection[str]) -> Rows:
         If the file is of no known kind, cannot be read, has no row, or has not the columns that
         are required.
     """
-    wanted = wanted_columns(columns, always)
     match path.suffix.lower():
         case ".csv":
             return _read_csv(path, wanted)
@@ -53,16 +47,25 @@ def read_columns(path: Path, columns: Spec, always: Collection[str]) -> Rows:
 
 
 @contextmanager
-def _opened(path: Path, newline: str) -> Iterator[IO[str]]:
-    """Open a file in UTF-8, with or without a byte order mark."""
+def opened(path: Path, newline: str) -> Iterator[IO[str]]:
+    """Open a file in UTF-8, with or without a byte order mark, also with gzip (``.gz``).
+
+    Raises
+    ------
+    RecordedError
+        If it cannot be read, or while it is read a byte is found that is not UTF-8 (with its line).
+    """
+    unpacked: Any = gzip.open if path.suffix.lower() == ".gz" else open
     try:
-        with path.open(encoding="utf-8-sig", newline=newline) as file:
+        with unpacked(path, "rt", encoding="utf-8-sig", newline=newline) as file:
             yield file
-    except OSError as error:
-        raise RecordedError(f"{path}: cannot be read: {error.strerror}") from error
+    except (OSError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise RecordedError(f"{path}: cannot be read: {reason}") from error
     except UnicodeDecodeError as error:
         # Looked for again, because the decoder knows bytes of its own buffer only.
-        text = path.read_bytes().decode("utf-8-sig", "surrogateescape")
+        with unpacked(path, "rb") as file:
+            text = file.read().decode("utf-8-sig", "surrogateescape")
         if not (wrong := _NO_UTF8.search(text)):
             raise RecordedError(
                 f"{path}: the file changed while it was read; read it again"
@@ -76,8 +79,8 @@ def _opened(path: Path, newline: str) -> Iterator[IO[str]]:
 
 def _read_csv(path: Path, wanted: Sequence[Wanted]) -> Rows:
     """Read a header with names, then one row after another; blank lines are skipped."""
-    with _opened(path, newline="") as file:
-        records = _records(path, file)
+    with opened(path, newline="") as file:
+        records = csv_records(path, file)
         line, header = next(records, (1, []))
         if not header:
             raise RecordedError(f"{path}: the file is empty; give a table with a header and rows")
@@ -93,8 +96,14 @@ def _read_csv(path: Path, wanted: Sequence[Wanted]) -> Rows:
     return rows
 
 
-def _records(path: Path, file: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row that is not blank, with the line on which it starts."""
+def csv_records(path: Path, file: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield each row that is not blank, with the line on which it starts.
+
+    Raises
+    ------
+    RecordedError
+        If the text is not valid CSV, or a row is not as long as the first.
+    """
     reader = csv.reader(file, strict=True)
     start, width = 1, 0
     try:
@@ -120,7 +129,7 @@ def _records(path: Path, file: Iterable[str]) -> Iterator[tuple[int, list[str]]]
 
 def _read_jsonl(path: Path, wanted: Sequence[Wanted]) -> Rows:
     """Read one JSON object from each line that is not blank; the first one tells the columns."""
-    with _opened(path, newline="\n") as file:
+    with opened(path, newline="\n") as file:
         objects = _objects(path, file)
         line, first = next(objects, (0, None))
         if first is None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from pytest_maxrandom.errors import RecordedError, listed, quoted
-from pytest_maxrandom.recorded.tables.columns import as_number
+from pytest_maxrandom.recorded.tables.columns import as_number, wanted_columns
 from pytest_maxrandom.recorded.tables.files import read_columns
 from pytest_maxrandom.recorded.tables.grid import owners
 from pytest_maxrandom.suite.recorded import SummaryColumns
@@ -76,7 +76,7 @@ def read_summary(
     RecordedError
         If the file cannot be read or contradicts itself.
     """
-    rows = read_columns(path, columns, always=("n",))
+    rows = read_columns(path, wanted_columns(columns, always=("n",)))
     if not {"best_correct", "accuracy"} & rows.names.keys():
         raise RecordedError(
             f"{path}: there is no column 'best_correct' and none 'accuracy', found "

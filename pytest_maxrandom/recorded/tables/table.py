@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_maxrandom.errors import RecordedError, did_you_mean, listed, quoted
-from pytest_maxrandom.recorded.tables.columns import as_id, as_list, as_number
+from pytest_maxrandom.recorded.tables.columns import as_id, as_list, as_number, wanted_columns
 from pytest_maxrandom.recorded.tables.files import read_columns
 from pytest_maxrandom.recorded.tables.grid import Grid, owners, shown
 from pytest_maxrandom.stats.gold import hits
@@ -65,7 +65,7 @@ def read_table(
     gold labels (1 where none are given) over that of choices. Where all examples have two choices
     and two answers were given, those that are right follow from `prediction` and `correct`.
     """
-    rows = read_columns(path, columns, always=("prompt", "example"))
+    rows = read_columns(path, wanted_columns(columns, always=("prompt", "example")))
     if "correct" not in rows.names and not {"prediction", "gold"} <= rows.names.keys():
         name = columns.correct or "correct"
         raise RecordedError(

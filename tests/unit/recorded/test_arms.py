@@ -131,7 +131,12 @@ def test_what_is_no_accuracy_is_a_mistake(tmp_path: Path, accuracy: str) -> None
         (",31,50", ",3.5,50", ":3: 'correct' is '3.5', expected a whole number from 0 on"),
         ("snarks,0,tuned", ",0,tuned", ":3: 'task' is empty; give every row a value"),
         ("0,tuned,31", "0,,31", ":3: 'arm' is empty; give every row a value"),
-        (",31,50", ",31", ":3: found 4 cells, expected 5 as in the header"),
+        (
+            ",31,50",
+            ",31",
+            ":3: found 4 cells, expected 5 as in the header; complete the row, or remove it if a "
+            "run was stopped while it wrote it",
+        ),
         (
             "snarks,0,tuned,31,50\n",
             "",
@@ -187,8 +192,11 @@ def test_arms_that_are_not_compared_need_not_be_complete(tmp_path: Path) -> None
     [
         (b"", ":1: there is no column 'task', found nothing"),
         (WIDE.splitlines()[0].encode(), ": no row follows the header; give the results"),
-        (b"task,replicate\n\xff\n", ": 'utf-8' codec can't decode byte 0xff"),
-        (b'task,replicate,n,base,tuned\n"a"b,0,50,0,0\n', ":2: not valid CSV: "),
+        (b"task,replicate\n\xff\n", ":2: the byte 0xff is not UTF-8; save the file as UTF-8"),
+        (
+            b'task,replicate,n,base,tuned\n"a"b,0,50,0,0\n',
+            ":2: not valid CSV in the row that starts here: ",
+        ),
     ],
 )
 def test_what_is_no_table_is_refused(tmp_path: Path, content: bytes, said: str) -> None:

@@ -13,7 +13,7 @@ from pytest_maxrandom.claims.plan_recorded import plan_recorded
 from pytest_maxrandom.errors import RecordedError, SuiteError
 from pytest_maxrandom.recorded.logs.inspect import read_inspect
 from pytest_maxrandom.recorded.logs.lm_eval import read_lm_eval
-from pytest_maxrandom.recorded.read import read
+from pytest_maxrandom.recorded.sources import read
 from pytest_maxrandom.recorded.tables.table import read_table
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 from pytest_maxrandom.suite.recorded import TableColumns

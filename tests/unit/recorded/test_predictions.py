@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.recorded.read import read
+from pytest_maxrandom.recorded.sources import read
 
 if TYPE_CHECKING:
     from pathlib import Path

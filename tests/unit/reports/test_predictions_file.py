@@ -12,7 +12,7 @@ import pytest
 
 from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.prompts.formats import Format, Prompt, shown_order
-from pytest_maxrandom.recorded.read import read
+from pytest_maxrandom.recorded.sources import read
 from pytest_maxrandom.reports.predictions import lines
 from pytest_maxrandom.sweeps.predictions import Predictions, predict
 from pytest_maxrandom.tasks.task import Example, Layout

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.choices import read_choices, with_choices
-from pytest_maxrandom.recorded.read import read
+from pytest_maxrandom.recorded.sources import read
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -172,11 +172,17 @@ def test_choices_that_nobody_tells_are_asked_for(archive: Path, choices: Any) ->
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("model,shots,choices\n", ":1: no column task or dataset, found model, shots, choices"),
-        ("", ":1: no column model, found nothing"),
-        ("model,task,shots,choices\na,b,1,many\n", ":2: choices: found 'many', expected a number"),
-        ("model,task,shots,choices\na,b,1,1\n", ":2: choices: found '1', expected a number from 2"),
-        ("model,task,shots,choices\na,b,1\n", ":2: choices: found None, expected a number"),
+        ("model,shots,choices\na,1,2\n", ": no column task or dataset, found model, shots, choice"),
+        ("", ": the file is empty; give a table with a header and rows"),
+        (
+            "model,task,shots,choices\na,b,1,many\n",
+            ":2: choices is 'many', expected a whole number",
+        ),
+        (
+            "model,task,shots,choices\na,b,1,1\n",
+            ":2: choices is '1', expected a whole number from 2",
+        ),
+        ("model,task,shots,choices\na,b,1\n", ":2: found 3 cells, expected 4 as in the header"),
         (
             "model,task,shots,choices\na,b,1,2\na,b,1,3\n",
             ":3: 3 choices for .* but 2 in an earlier",
