@@ -101,16 +101,13 @@ def validation_set(task: Task, spec: ValidationSpec) -> tuple[Example, ...]:
     NoPrompts
         If no cluster fits.
     """
-    sizes = Counter(example.cluster for example in task.examples if example.cluster is not None)
-    if not sizes:
-        ranked = sorted(task.examples, key=lambda example: digest(spec.seed, example.id))
-        kept = {example.id for example in ranked[: spec.max_examples]}
-        return tuple(example for example in task.examples if example.id in kept)
+    names = [each.id if each.cluster is None else each.cluster for each in task.examples]
+    sizes = Counter(names)
     taken, room = set(), spec.max_examples
-    for cluster in sorted(sizes, key=lambda name: digest(spec.seed, name)):
-        if sizes[cluster] <= room:
-            taken.add(cluster)
-            room -= sizes[cluster]
+    for name in sorted(sizes, key=lambda name: digest(spec.seed, name)):
+        if sizes[name] <= room:
+            taken.add(name)
+            room -= sizes[name]
     if not taken:
         raise NoPrompts(
             f"the smallest cluster of {task.name} has {min(sizes.values())} examples, and "
@@ -118,7 +115,7 @@ def validation_set(task: Task, spec: ValidationSpec) -> tuple[Example, ...]:
             "stay whole",
             key="validation",
         )
-    return tuple(example for example in task.examples if example.cluster in taken)
+    return tuple(itertools.compress(task.examples, (name in taken for name in names)))
 
 
 def draw_prompts(
@@ -269,14 +266,12 @@ def _texts(
     """Yield every possible prompt, in random order."""
     stream = Stream(spec.seed, "prompts", shots)
     if spec.combine == "cross":
-        for draw in stream.distinct(draws):
-            chosen = _arrangement(pool, shots, draw)
-            for form in formats:
-                yield Prompt(chosen, form)
+        pairs = ((draw, form) for draw in stream.distinct(draws) for form in formats)
     else:
-        for code in stream.distinct(draws * len(formats)):
-            draw, form_index = divmod(code, len(formats))
-            yield Prompt(_arrangement(pool, shots, draw), formats[form_index])
+        codes = stream.distinct(draws * len(formats))
+        pairs = ((code // len(formats), formats[code % len(formats)]) for code in codes)
+    for draw, form in pairs:
+        yield Prompt(_arrangement(pool, shots, draw), form)
 
 
 def _arrangement(pool: Sequence[Example], shots: int, code: int) -> tuple[Example, ...]:

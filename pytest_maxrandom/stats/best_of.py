@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from pytest_maxrandom.stats.chances import proportion, whole_number
+from pytest_maxrandom.stats.chances import mean_chance, proportion, whole_number
 from pytest_maxrandom.stats.counts import log1m_exp
 
 if TYPE_CHECKING:
@@ -106,8 +106,10 @@ class BestOf:
     @property
     def standard_baseline(self) -> float:
         """Expected accuracy of one guesser (mean over guessers)."""
-        total = math.fsum(guesser.mean_chance * copies for guesser, copies in self._guessers)
-        return self._guessers[0][0].mean_chance if len(self._guessers) == 1 else total / self.t
+        means = [(mean_chance(guesser.groups), copies) for guesser, copies in self._guessers]
+        if len(means) == 1:
+            return means[0][0]
+        return math.fsum(mean * copies for mean, copies in means) / self.t
 
     def _unit(self, guesser: GuesserCount) -> int:
         """Denominator of a lattice point: counts where n is shared, else accuracies.
@@ -120,9 +122,9 @@ class BestOf:
     @cached_property
     def _lattice(self) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
         """Start a_0, points a_1 < a_2 < .. and log P(max < a_j); P(max < a_0) is negligible."""
-        start = max(g.low / self._unit(g) for g, _ in self._guessers)
+        start = max(g.window.low / self._unit(g) for g, _ in self._guessers)
         ladders = [
-            np.arange(g.low + 1, g.high + 1, dtype=np.float64) / self._unit(g)
+            np.arange(g.window.low + 1, g.window.high + 1, dtype=np.float64) / self._unit(g)
             for g, _ in self._guessers
         ]
         if len(ladders) == 1:

@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.stats.chances import Groups, mean_chance
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from pytest_maxrandom.stats.chances import Groups
 
 CUT = 1e-60
 """Masses below this are left out of a long window."""
@@ -210,11 +210,6 @@ class GuesserCount:
         self._most = self.n - sum(size for chance, size in groups if chance == 0)
 
     @cached_property
-    def mean_chance(self) -> float:
-        """Expected accuracy of one guesser: the standard baseline."""
-        return mean_chance(self.groups)
-
-    @cached_property
     def window(self) -> Window:
         """Masses P(X = k) above 1e-60."""
         return count_window(self._least, odds_of(self.groups))
@@ -229,30 +224,22 @@ class GuesserCount:
         """P(X < low + i + 1) for i = 0 .. width - 1."""
         return self.window.masses.cumsum()
 
-    @property
-    def low(self) -> int:
-        """Largest k with P(X < k) negligible: the lower end of the window."""
-        return self.window.low
-
-    @property
-    def high(self) -> int:
-        """Smallest k with P(X > k) negligible: the upper end of the window."""
-        return self.window.high
-
     @cached_property
     def log_below_window(self) -> NDArray[np.float64]:
-        """Log P(X < k) for k = low + 1 .. high, shape (high - low,)."""
+        """Log P(X < k) for the counts k of the window but its lowest."""
         above, below = self._above[1:], self._below[:-1]
         half = int(below.searchsorted(0.5))
         return np.concatenate((np.log(below[:half]), np.log1p(-above[half:])))
 
     def _tail(self, k: int, *, upper: bool) -> tuple[float, float]:
         """P(X >= k), or P(X < k), and its logarithm; accurate where it is small."""
-        if k <= self.low if upper else k > self.high:
+        window = self.window
+        if k <= window.low if upper else k > window.high:
             return 1.0, 0.0
         if k > self._most if upper else k <= self._least:
             return 0.0, -math.inf
-        held, place = (self._above, k - self.low) if upper else (self._below, k - self.low - 1)
+        held = self._above if upper else self._below
+        place = k - window.low - (0 if upper else 1)
         if 0 <= place < len(held) and (tail := float(held[place])) >= _EXACT:
             return tail, math.log(tail)
         if upper:

@@ -37,10 +37,9 @@ def right_labels(gold: Gold) -> list[frozenset[int]]:
 
 def membership(rights: Sequence[frozenset[int]], labels: int) -> NDArray[np.bool_]:
     """Mark which of the labels 0, ..., m - 1 are right, shape (n, m)."""
-    member: NDArray[np.bool_] = np.array(
+    return np.array(
         [[label in right for label in range(labels)] for right in rights], dtype=np.bool_
     )
-    return member
 
 
 def hits(

@@ -56,16 +56,15 @@ class MaxRandomBaseline(BestOf):
     def __init__(self, n: int | None, chance: Chance, t: int) -> None:
         self._begin(GuesserCount(chance_groups(chance, n)), t)
 
-    def _begin(self, guesser: GuesserCount, t: int) -> None:
+    def _begin(self, guesser: GuesserCount, t: int) -> MaxRandomBaseline:
         self._guesser = guesser
         super().__init__([(guesser, whole_number("t", t, 1, MOST_GUESSERS))])
+        return self
 
     @classmethod
     def of_groups(cls, groups: Groups, t: int) -> MaxRandomBaseline:
         """Return the baseline of examples whose chances are grouped already."""
-        baseline = cls.__new__(cls)
-        baseline._begin(GuesserCount(groups), t)
-        return baseline
+        return cls.__new__(cls)._begin(GuesserCount(groups), t)
 
     @property
     def chance_groups(self) -> Groups:
@@ -74,9 +73,7 @@ class MaxRandomBaseline(BestOf):
 
     def with_t(self, t: int) -> MaxRandomBaseline:
         """Return the baseline of another number of guessers; what was computed is shared."""
-        other = MaxRandomBaseline.__new__(MaxRandomBaseline)
-        other._begin(self._guesser, t)
-        return other
+        return MaxRandomBaseline.__new__(MaxRandomBaseline)._begin(self._guesser, t)
 
     def __repr__(self) -> str:
         groups = ", ".join(f"{size} x {chance}" for chance, size in self.chance_groups[:4])

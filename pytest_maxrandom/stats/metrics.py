@@ -198,7 +198,9 @@ class ScoreBaseline:
         Exact distributions give at least 1e-50. Simulated ones give (1 + #) / (N + 1), which is
         never zero and makes a test at any level valid (Besag and Clifford, 1989).
         """
-        tail = self.masses[np.searchsorted(self.values, _finite(score) - _NEAR) :]
+        if not math.isfinite(score):
+            raise ValueError(f"score must be a finite number, found {score!r}")
+        tail = self.masses[np.searchsorted(self.values, score - _NEAR) :]
         if self.draws is None:
             return min(1.0, max(_FLOOR, math.fsum(tail)))
         return (1 + round(math.fsum(tail) * self.draws)) / (self.draws + 1)
@@ -219,12 +221,6 @@ class ScoreBaseline:
     def union_p(self, score: float) -> float:
         """min(1, t * p_standard): holds for every dependence between prompts."""
         return min(1.0, self.t * self.p_standard(score))
-
-
-def _finite(score: float) -> float:
-    if not math.isfinite(score):
-        raise ValueError(f"score must be a finite number, found {score!r}")
-    return float(score)
 
 
 def _merged(
@@ -295,7 +291,7 @@ def minimum_accuracy_baseline(
     0.5798
     """
     count = GuesserCount(chance_groups(chance, n))
-    right = range(count.low, count.high + 1)
+    right = range(count.window.low, count.window.high + 1)
     reached = np.array([count.p_at_least(k) for k in right])
     reached = reached ** whole_number("variants", variants, 1)
     masses = -np.diff(reached, append=0.0)

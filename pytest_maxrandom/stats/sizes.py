@@ -201,10 +201,6 @@ def largest_t_for_power(
     return largest_t(examples, chance, max(0, unlikely - 1), alpha)
 
 
-def _chance_key(chance: Fraction) -> str:
-    return str(chance) if chance.denominator <= 10**6 else repr(float(chance))
-
-
 def baseline_summary(
     n: int | None, chance: Chance, t: int, correct: int | None = None, alpha: float = 0.05
 ) -> dict[str, Any]:
@@ -234,7 +230,10 @@ def _summary(baseline: MaxRandomBaseline, correct: int | None, alpha: float) -> 
         "n": baseline.n,
         "t": baseline.t,
         "alpha": float(alpha),
-        "chances": {_chance_key(p): size for p, size in baseline.chance_groups},
+        "chances": {
+            str(p) if p.denominator <= 10**6 else repr(float(p)): size
+            for p, size in baseline.chance_groups
+        },
         "standard_baseline": baseline.standard_baseline,
         "max_random_baseline": baseline.expected_accuracy,
         "max_random_std": baseline.accuracy_std,

@@ -168,7 +168,7 @@ def _unknown(kind: type[Spec], path: Location, data: Any) -> str:
     part, name, key = Part.of(kind, path, data), dotted(path), str(path[-1])
     if part.union:
         union, specs = part.union, part.union.specs.items()
-        if having := [name for name, spec in specs if Part(spec, part.below).exists]:
+        if having := [name for name, spec in specs if Part(spec, part.below).options]:
             said = _value(data, path[: -len(part.below)]).get(union.key, union.default)
             return (
                 f"`{name}` goes with `{union.key}: {' | '.join(having)}`, but this is "
@@ -177,10 +177,11 @@ def _unknown(kind: type[Spec], path: Location, data: Any) -> str:
     above = Part(part.kind, part.path[:-1])
     valid = above.keys
     blocks = [f"`{block}`" for block in valid
-              if key in Part(part.kind, (*above.path, block)).keys_within]  # fmt: skip
+              for below in ((*above.path, block), (*above.path, block, 0))
+              if key in Part(part.kind, below).keys]  # fmt: skip
     hint = f"; it belongs below {' or '.join(blocks)}" if blocks else _nearest(key, valid)
     other, about = _OTHERS[kind]
-    if Part.of(other, path, data).exists:
+    if Part.of(other, path, data).options:
         hint = f"; it belongs to suites {about}"
     return f"unknown key `{name}`{hint} (keys here: {', '.join(valid)})"
 

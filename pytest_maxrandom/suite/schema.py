@@ -125,17 +125,16 @@ class Part:
         """Return the part at `path` in the data of a suite of a kind."""
         if kind is SuiteSpec and path[:1] == ("arms",) and len(path) > 1:
             return cls(arm_of(data.get("models")), path[2:])
-        here, start, chosen, annotation = data, 0, 0, None
-        union: SpecUnion[Any] | None = None
+        here, start, chosen = data, 0, 0
+        inner = union = None
         for place, part in enumerate(path):
             if isinstance(part, str):
-                annotation = _annotation(kind, part) if place == start else None
-            if annotation is None or not (isinstance(part, int) or part in here):
+                inner = _inner(kind, part) if place == start else None
+            if inner is None or not (isinstance(part, int) or part in here):
                 break
             here = here[part]
-            inner = next(_specs(annotation), None)
             entry = isinstance(inner, SpecUnion) and isinstance(part, int)
-            if inner is None or not (isinstance(here, dict) or entry):
+            if not (isinstance(here, dict) or entry):
                 continue
             start = place + 1
             if isinstance(inner, SpecUnion):
@@ -145,33 +144,15 @@ class Part:
         return cls(kind, path[start:], union, path[chosen:])
 
     @property
-    def exists(self) -> bool:
-        """Whether there may be such a part."""
-        here = self.path
-        return all(
-            isinstance(key, int) or key in Part(self.kind, here[:place]).keys
-            for place, key in enumerate(here)
-        )
-
-    @property
     def keys(self) -> list[str]:
         """The keys that may stand here."""
-        options = _options(self._node, self.kind)
-        named = [item for each in options for item in each.get("properties", {}).items()]
+        named = [item for each in self.options for item in each.get("properties", {}).items()]
         return list(dict.fromkeys(key for key, node in named if not node.get("deprecated")))
-
-    @property
-    def keys_within(self) -> list[str]:
-        """The keys here and in the entries of the list that may stand here."""
-        lists = [each["items"] for each in _options(self._node, self.kind) if "items" in each]
-        entries = [option for each in lists for option in _options(each, self.kind)]
-        return self.keys + [key for entry in entries for key in entry.get("properties", {})]
 
     @property
     def number(self) -> str:
         """Which numbers may stand here, in words."""
-        options = _options(self._node, self.kind)
-        node = next(each for each in options if each.get("type") in ("integer", "number"))
+        node = next(each for each in self.options if each.get("type") in ("integer", "number"))
         noun = "a whole number" if node["type"] == "integer" else "a number"
         if "minimum" in node and "maximum" in node:
             return f"{noun} from {_written(node['minimum'])} to {_written(node['maximum'])}"
@@ -185,20 +166,20 @@ class Part:
         return " ".join(filter(None, (noun, " and ".join(said))))
 
     @property
-    def _node(self) -> Node:
-        here = _schema_of(self.kind)
+    def options(self) -> list[Node]:
+        """What may stand here, each alternative; nothing if there is no such part."""
+        found = list(_options(_schema_of(self.kind), self.kind))
         for part in self.path:
-            options = list(_options(here, self.kind))
             if isinstance(part, int):
-                here = next(option["items"] for option in options if "items" in option)
-                continue
-            named = [
-                each["properties"][part] for each in options if part in each.get("properties", ())
-            ]
-            # Names that the suite chooses itself are no properties.
-            here = (named or [each["additionalProperties"] for each in options
-                              if each.get("additionalProperties")])[0]  # fmt: skip
-        return here
+                inner = [each["items"] for each in found if "items" in each]
+            else:
+                parts = [each.get("properties", {}) for each in found]
+                inner = [each[part] for each in parts if part in each]
+                # Names that the suite chooses itself are no properties.
+                names = [each.get("additionalProperties") for each in found]
+                inner = inner or [each for each in names if isinstance(each, dict)]
+            found = [option for node in inner for option in _options(node, self.kind)]
+        return found
 
 
 @functools.cache
@@ -215,11 +196,11 @@ def _options(node: Node, kind: type[Spec]) -> Iterator[Node]:
         yield from _options(option, kind)
 
 
-def _annotation(kind: type[Spec], key: str) -> Any:
-    """Return what a spec says of a key, where that is a spec or a list of them."""
+def _inner(kind: type[Spec], key: str) -> SpecUnion[Any] | type[Spec] | None:
+    """Return what stands below a key, where that is a spec or a list of them."""
     for name, field in kind.model_fields.items():
         if (field.alias or name) == key and get_origin(field.annotation) is not dict:
-            return Annotated[(field.annotation, *field.metadata, None)]
+            return next(_specs(Annotated[(field.annotation, *field.metadata, None)]), None)
     return None
 
 

@@ -43,8 +43,7 @@ class Csv:
         line, header = next(records, (1, []))
         findings.raise_any()
         reader = RowReader(spec, lists_as_json=True)
-        findings.require(_refuse_repeated, header, line)
-        findings.require(_refuse_other_separators, header, line)
+        findings.require(_check_header, header, line)
         reader.check_header(header, findings, line)
         rows = _rows(records, header, findings)
         return finished_task(spec.name, reader.examples(rows, findings), findings)
@@ -109,13 +108,10 @@ def _records(text: str, findings: Findings) -> Iterator[tuple[int, list[str]]]:
             yield start, record
 
 
-def _refuse_repeated(header: list[str], line: int) -> None:
+def _check_header(header: list[str], line: int) -> None:
     repeated = [column for column, count in Counter(header).items() if count > 1]
     if repeated:
         raise Mistake(f"columns must differ, found more than once: {listed(repeated)}", line)
-
-
-def _refuse_other_separators(header: list[str], line: int) -> None:
     for separator, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")):
         if len(header) == 1 and separator in header[0]:
             raise Mistake(

@@ -228,5 +228,4 @@ def _finite(log_probabilities: NDArray[np.float64], axes: int) -> NDArray[np.flo
 
 
 def _normalised(logs: NDArray[np.float64]) -> NDArray[np.float64]:
-    normalised: NDArray[np.float64] = logs - np.logaddexp.reduce(logs, axis=-1, keepdims=True)
-    return normalised
+    return logs - np.logaddexp.reduce(logs, axis=-1, keepdims=True)
