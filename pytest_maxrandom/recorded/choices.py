@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.recorded.tables.columns import Wanted, as_number
+from pytest_maxrandom.recorded.tables.columns import as_number
 from pytest_maxrandom.recorded.tables.files import read_columns
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def read_choices(source: str) -> int | ChoiceTable:
             f"--choices {source}: neither a number nor a file that can be read; give a number such "
             "as 4, or a CSV file"
         )
-    rows = read_columns(path, [Wanted(name, name, False) for names in _COLUMNS for name in names])
+    rows = read_columns(path, {name: (name, False) for names in _COLUMNS for name in names})
     found = [next((name for name in names if name in rows.names), "") for names in _COLUMNS]
     if "" in found:
         raise RecordedError(

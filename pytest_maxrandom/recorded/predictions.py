@@ -68,10 +68,12 @@ class AnswerLine:
         for name in ("log_likelihoods", "tokens"):
             if len(values := getattr(self, name)) != size:
                 raise self._mistake(f"'{name}' has {len(values)} values, expected {size}")
-        if (labels := self.labels) is None:
-            return
-        places = all(isinstance(label, int) for label in labels)
-        if len(labels) != size or not _different(labels) or (places and set(labels) != set(known)):
+        labels = self.labels
+        if labels is not None and (
+            len(labels) != size
+            or not _different(labels)
+            or (isinstance(labels[0], int) and set(labels) != set(known))
+        ):
             raise self._mistake(
                 f"'labels' is {reprlib.repr(labels)}, expected {size} different texts, or each "
                 f"place below {size}; keep the lines as --maxrandom-predictions wrote them"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Hashable,
         Iterable,
         Iterator,
+        Mapping,
         Sequence,
     )
     from pathlib import Path
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.base import Spec
 
 T = TypeVar("T", bound="Hashable")
+
+Wanted: TypeAlias = "Mapping[str, tuple[str, bool]]"
+"""Of the columns to read, by their roles, which are keys of ``columns``: what the file calls them,
+and whether one without them is refused."""
 
 _PIECE = 256
 """Rows held at a time; many more would keep the garbage collector busy."""
@@ -48,26 +53,7 @@ _WRITTEN: dict[type, Callable[[Any], str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A column to read.
-
-    Attributes
-    ----------
-    role : str
-        What it holds: the key of ``columns`` that names it.
-    name : str
-        What the file calls it.
-    required : bool
-        Whether a file without it is refused.
-    """
-
-    role: str
-    name: str
-    required: bool
-
-
-def wanted_columns(columns: Spec, always: Collection[str]) -> list[Wanted]:
+def wanted_columns(columns: Spec, always: Collection[str]) -> Wanted:
     """Return the columns that a suite asks for.
 
     Parameters
@@ -78,15 +64,14 @@ def wanted_columns(columns: Spec, always: Collection[str]) -> list[Wanted]:
         Roles without which nothing can be read. Other columns are required where they were given
         another name than the usual one.
     """
-    return [
-        Wanted(
-            role,
+    return {
+        role: (
             _USUAL.get(role, role) if name is None else name,
             role in always or name not in (None, _USUAL.get(role)),
         )
         for role, name in columns
         if name != "" or role in always
-    ]
+    }
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -129,9 +114,7 @@ class Rows:
         If a column that is required is missing, a name repeats, or two roles share a column.
     """
 
-    def __init__(
-        self, path: Path, line: int | None, header: Sequence[str], wanted: Sequence[Wanted]
-    ) -> None:
+    def __init__(self, path: Path, line: int | None, header: Sequence[str], wanted: Wanted) -> None:
         self.path = path
         self.header = tuple(header)
         self.names = _present(path if line is None else f"{path}:{line}", self.header, wanted)
@@ -232,10 +215,10 @@ class Rows:
         return Values(role, list(known), column)
 
 
-def _present(where: object, header: tuple[str, ...], wanted: Sequence[Wanted]) -> dict[str, str]:
+def _present(where: object, header: tuple[str, ...], wanted: Wanted) -> dict[str, str]:
     names: dict[str, str] = {}
-    for column in wanted:
-        role, name = column.role, column.name
+    unread = set(header) - {name for name, _ in wanted.values()}
+    for role, (name, required) in wanted.items():
         if header.count(name) > 1:
             raise RecordedError(f"{where}: more than one column is called {quoted(name)}; keep one")
         if name in names.values():
@@ -246,13 +229,13 @@ def _present(where: object, header: tuple[str, ...], wanted: Sequence[Wanted]) -
             )
         if name in header:
             names[role] = name
-        elif column.required:
+        elif required:
             raise RecordedError(
                 f"{where}: there is no column {quoted(name)} for `columns: {role}:`; found "
                 f"{listed(header) or 'none'}{did_you_mean(name, header)}"
             )
         # Where "model" would be read, "Model" may be meant: to ignore it would merge sweeps.
-        for other in sorted(set(header) - {each.name for each in wanted}):
+        for other in sorted(unread):
             if name not in header and other.strip().casefold() == name.casefold():
                 raise RecordedError(
                     f"{where}: the column {quoted(other)} is not called {quoted(name)}; write "

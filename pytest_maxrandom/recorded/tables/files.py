@@ -14,7 +14,7 @@ from pytest_maxrandom.errors import RecordedError, described, did_you_mean, quot
 from pytest_maxrandom.recorded.tables.columns import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
     from pytest_maxrandom.recorded.tables.columns import Wanted
@@ -23,7 +23,7 @@ _NO_UTF8 = re.compile("[\udc80-\udcff]")
 """Bytes that are not UTF-8, as Python's surrogateescape decodes them."""
 
 
-def read_columns(path: Path, wanted: Sequence[Wanted]) -> Rows:
+def read_columns(path: Path, wanted: Wanted) -> Rows:
     """Read the wanted columns; the ending of the file's name tells its kind.
 
     Raises
@@ -77,7 +77,7 @@ def opened(path: Path, newline: str) -> Iterator[IO[str]]:
         ) from error
 
 
-def _read_csv(path: Path, wanted: Sequence[Wanted]) -> Rows:
+def _read_csv(path: Path, wanted: Wanted) -> Rows:
     """Read a header with names, then one row after another; blank lines are skipped."""
     with opened(path, newline="") as file:
         records = csv_records(path, file)
@@ -127,7 +127,7 @@ def csv_records(path: Path, file: Iterable[str]) -> Iterator[tuple[int, list[str
         ) from error
 
 
-def _read_jsonl(path: Path, wanted: Sequence[Wanted]) -> Rows:
+def _read_jsonl(path: Path, wanted: Wanted) -> Rows:
     """Read one JSON object from each line that is not blank; the first one tells the columns."""
     with opened(path, newline="\n") as file:
         objects = _objects(path, file)
@@ -136,7 +136,7 @@ def _read_jsonl(path: Path, wanted: Sequence[Wanted]) -> Rows:
             raise RecordedError(f"{path}: the file is empty; give one JSON object in each line")
         rows = Rows(path, line, [*first], wanted)
         names = [*rows.names.values()]
-        absent = {column.name for column in wanted} - first.keys()
+        absent = {name for name, _ in wanted.values()} - first.keys()
         alike = _alike(path, objects, first, names, absent)
         rows.extend(chain([(line, first)], alike), names)
     return rows
@@ -208,7 +208,7 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON; write null where there is no value")
 
 
-def _read_parquet(path: Path, wanted: Sequence[Wanted]) -> Rows:
+def _read_parquet(path: Path, wanted: Wanted) -> Rows:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq

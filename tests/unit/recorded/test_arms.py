@@ -215,3 +215,14 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | No
     with pytest.raises(RecordedError) as caught:
         read_arms(path, ["tuned-base"])
     assert str(caught.value).startswith(f"{path}: cannot be read: ")
+
+
+def test_a_wrong_byte_is_found_in_a_packed_file_too(tmp_path: Path) -> None:
+    path = tmp_path / "results.csv.gz"
+    path.write_bytes(gzip.compress(WIDE.encode() + b"\xff\n"))
+    with pytest.raises(RecordedError) as caught:
+        read_arms(path, ["tuned-base"])
+    line = WIDE.count("\n") + 1
+    assert str(caught.value) == (
+        f"{path}:{line}: the byte 0xff is not UTF-8; save the file as UTF-8"
+    )

@@ -151,6 +151,13 @@ def test_a_result_must_be_given_somehow(table: Path) -> None:
         read_summary(table)
 
 
+def test_a_file_with_one_key_is_told_what_it_lacks(tmp_path: Path) -> None:
+    path = tmp_path / "published.jsonl"
+    path.write_text('{"n": 12}\n')
+    with pytest.raises(RecordedError, match="no column 'best_correct' and none 'accuracy', found"):
+        read_summary(path)
+
+
 @st.composite
 def counts(draw: st.DrawFn) -> tuple[int, int]:
     n = draw(st.integers(1, 20_000))
