@@ -1,4 +1,4 @@
-"""The trie of the token sequences of one prompt, and how it is cut into forward passes.
+"""The token sequences of one prompt, as a trie or as rows, and how they are cut into passes.
 
 Only inner nodes are put through a model: the last token of a sequence is predicted, never fed. The
 number of distinct inner nodes is the least that any way of scoring must forward.
@@ -15,7 +15,7 @@ import numpy as np
 from pytest_maxrandom.models.hf.requests import common_length
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -39,7 +39,8 @@ class Path:
     ids : tuple of int
         Its tokens; at least one.
     shared : int
-        How many of them, from the first, the path before it in the trie's order has too.
+        How many of them, from the first, the path before it in the trie's order has too; 0 for a
+        row, which stands alone.
     requests : tuple of int
         Indices of the requests that it serves.
     """
@@ -59,7 +60,7 @@ class Trie:
     @property
     def nodes(self) -> int:
         """Distinct inner nodes, those of the prefix included."""
-        return len(self.prefix) + sum(len(path.ids) - path.shared for path in self.paths)
+        return len(self.prefix) + size(self.paths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +92,7 @@ def build(requests: Sequence[Request]) -> Trie:
     The prefix ends before the first token from which anything is predicted, so that every scored
     position lies in a path.
     """
-    served: dict[tuple[int, ...], list[int]] = {}
-    for index, request in enumerate(requests):
-        served.setdefault(request.ids[:-1], []).append(index)
+    served = _served(requests)
     inner = sorted(served)
     # What the first and the last in order have in common, all between them have too.
     length = min(common_length(inner[0], inner[-1]), min(request.start for request in requests) - 1)
@@ -108,6 +107,11 @@ def build(requests: Sequence[Request]) -> Trie:
     )
 
 
+def size(paths: Sequence[Path]) -> int:
+    """Return the nodes of neighbouring paths, of which the first is there as a whole."""
+    return paths[0].shared + sum(len(path.ids) - path.shared for path in paths)
+
+
 def cut(paths: Sequence[Path], max_tokens: int) -> list[Sequence[Path]]:
     """Cut paths, in order, into bins of at most `max_tokens` nodes.
 
@@ -115,20 +119,16 @@ def cut(paths: Sequence[Path], max_tokens: int) -> list[Sequence[Path]]:
     one with the fewest repeated nodes (a forward pass counting as some nodes); so examples stay
     whole where they fit. A path that is longer than `max_tokens` is a bin of its own.
     """
-    lengths = np.array([len(path.ids) for path in paths], dtype=np.int64)
-    shared = np.array([path.shared for path in paths], dtype=np.int64)
+    lengths, shared = _lengths(paths)
     new = np.concatenate([[0], np.cumsum(lengths - shared)])
     # A bin of the paths from i up to k has new[k] - saved[i] nodes, and saved never falls.
     saved = new[:-1] - shared
-    best = np.zeros(len(paths) + 1, dtype=np.int64)
-    first = np.zeros(len(paths) + 1, dtype=np.int64)
-    for end in range(1, len(paths) + 1):
+
+    def repeated(end: int) -> Integers:
         low = int(np.searchsorted(saved[:end], new[end] - max_tokens))
-        low = min(low, end - 1)
-        costs = best[low:end] + shared[low:end] + _FORWARD
-        chosen = int(np.argmin(costs))
-        best[end], first[end] = costs[chosen], low + chosen
-    return [paths[begin:end] for begin, end in _walk(first)]
+        return shared[min(low, end - 1) : end] + _FORWARD
+
+    return [paths[part.start : part.stop] for part in _parts(len(paths), repeated)]
 
 
 def plant(paths: Sequence[Path], requests: Sequence[Request], prefix: int) -> Forest:
@@ -188,32 +188,96 @@ class Family:
 
 def families(paths: Sequence[Path]) -> list[Family]:
     """Arrange a trie's paths in two levels with as few nodes as two levels allow."""
-    lengths = np.array([len(path.ids) for path in paths], dtype=np.int64)
-    shared = np.array([path.shared for path in paths], dtype=np.int64)
-    best = np.zeros(len(paths) + 1, dtype=np.int64)
-    first = np.zeros(len(paths) + 1, dtype=np.int64)
-    for end in range(1, len(paths) + 1):
+    lengths, shared = _lengths(paths)
+
+    def gained(end: int) -> Integers:
         low = max(0, end - _FAMILY)
         # For a family that begins at i: what its paths share, and how often that is spared.
         common = np.minimum.accumulate(shared[low + 1 : end][::-1])[::-1]
         spared = np.append(common * np.arange(end - 1 - low, 0, -1), 0)
         # From a family without a common token nothing is gained.
-        values = best[low:end] - np.where(np.append(common, 1) > 0, spared, -lengths.sum())
-        chosen = int(len(values) - 1 - np.argmin(values[::-1]))
-        best[end], first[end] = values[chosen], low + chosen
+        return -np.where(np.append(common, 1) > 0, spared, -lengths.sum())
+
+    return [
+        Family(
+            tuple(paths[part.start : part.stop]),
+            int(shared[part.start + 1 : part.stop].min(initial=lengths[part.start])),
+        )
+        for part in _parts(len(paths), gained, prefer=-1)
+    ]
+
+
+def level(lengths: Sequence[int], max_tokens: int) -> list[range]:
+    """Cut rows, which are sorted by length from the longest, where the least is padded.
+
+    A batch has at most `max_tokens` with padding; a longer row is a batch of its own.
+    """
+    widths = np.array(lengths, dtype=np.int64)
+
+    def padded(end: int) -> Integers:
+        low = max(0, min(end - 1, end - max_tokens))
+        sizes = np.arange(end - low, 0, -1) * widths[low:end]
+        fits = (sizes <= max_tokens) | (np.arange(low, end) == end - 1)
+        return np.where(fits, sizes + _FORWARD, np.iinfo(np.int64).max // 2)
+
+    return _parts(len(widths), padded)
+
+
+def rows(requests: Sequence[Request]) -> list[Path]:
+    """Return the distinct sequences, longest first."""
+    served = sorted(_served(requests).items(), key=lambda item: -len(item[0]))
+    return [Path(ids, 0, tuple(indices)) for ids, indices in served]
+
+
+def batches(rows: Sequence[Path], max_tokens: int) -> Iterator[list[Path]]:
+    """Cut rows, which are sorted by length, into batches of at most `max_tokens` with padding.
+
+    A row that is longer than `max_tokens` is a batch of its own.
+    """
+    batch: list[Path] = []
+    for row in rows:
+        if batch and (len(batch) + 1) * len(batch[0].ids) > max_tokens:
+            yield batch
+            batch = []
+        batch.append(row)
+    if batch:
+        yield batch
+
+
+def _served(requests: Sequence[Request]) -> dict[tuple[int, ...], list[int]]:
+    """Return the distinct sequences without their last tokens, with the requests of each."""
+    served: dict[tuple[int, ...], list[int]] = {}
+    for index, request in enumerate(requests):
+        served.setdefault(request.ids[:-1], []).append(index)
+    return served
+
+
+def _lengths(paths: Sequence[Path]) -> tuple[Integers, Integers]:
+    """Return how long paths are, and how much of it each shares with the one before."""
+    lengths, shared = zip(*((len(path.ids), path.shared) for path in paths), strict=True)
+    return np.array(lengths, dtype=np.int64), np.array(shared, dtype=np.int64)
+
+
+def _parts(count: int, costs: Callable[[int], Integers], *, prefer: int = 0) -> list[range]:
+    """Cut a sequence of `count` items into parts, in order, that cost the least together.
+
+    Parameters
+    ----------
+    costs : callable
+        Returns the costs of parts that end before an item: one for each of their beginnings, of
+        which the last is the item before.
+    prefer : int
+        Which of equally good beginnings is taken: 0 the first one, -1 the last.
+    """
+    best = np.zeros(count + 1, dtype=np.int64)
+    first = np.zeros(count + 1, dtype=np.int64)
+    for end in range(1, count + 1):
+        own = costs(end)
+        totals = best[end - len(own) : end] + own
+        chosen = np.flatnonzero(totals == totals.min())[prefer]
+        best[end], first[end] = totals[chosen], end - len(own) + chosen
     found = []
-    for begin, end in _walk(first):
-        context = int(shared[begin + 1 : end].min()) if end - begin > 1 else int(lengths[begin])
-        found.append(Family(tuple(paths[begin:end]), context))
-    return found
-
-
-def _walk(first: Integers) -> list[tuple[int, int]]:
-    """Return the ranges, in order, of which ``first[end]`` is the best beginning."""
-    ranges = []
-    end = len(first) - 1
-    while end:
-        begin = int(first[end])
-        ranges.append((begin, end))
-        end = begin
-    return ranges[::-1]
+    while count:
+        found.append(range(int(first[count]), count))
+        count = found[-1].start
+    return found[::-1]

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_maxrandom.models.hf import trie
-from pytest_maxrandom.models.hf.batches import level
 from pytest_maxrandom.models.hf.requests import Request, common_length
 
 
@@ -172,7 +171,7 @@ def test_no_other_batches_of_rows_cost_less(lengths: list[int], max_tokens: int)
             return float("inf")
         return sum(sizes) + 16 * len(sizes)
 
-    found = level(lengths, max_tokens)
+    found = trie.level(lengths, max_tokens)
     assert [index for batch in found for index in batch] == list(range(len(lengths)))
     ways = [0.0] if not lengths else []
     for chosen in itertools.product((False, True), repeat=max(0, len(lengths) - 1)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from typing import TYPE_CHECKING, TypeVar
 
@@ -10,11 +11,12 @@ import torch
 from pytest_maxrandom.errors import ScoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_maxrandom.models.hf.engines.network import Network
 
     T = TypeVar("T")
+    Item = TypeVar("Item")
 
 _LEAST = 64
 _PART = 0.5
@@ -73,6 +75,35 @@ class Budget:
         self._texts = 0
         free_unused()
         return None
+
+    def passes(
+        self,
+        items: Sequence[Item],
+        cut: Callable[[Sequence[Item]], Iterable[Sequence[Item]]],
+        run: Callable[[Sequence[Item]], T],
+        tokens: Callable[[Sequence[Item]], int],
+        text: Callable[[Item], int],
+    ) -> Iterator[tuple[Sequence[Item], T]]:
+        """Yield each part of some items with what `run` returns of it.
+
+        Parameters
+        ----------
+        cut : callable
+            Cuts items, in order, into parts; what is left is cut anew where memory is out.
+        tokens : callable
+            How many of a part go through the model.
+        text : callable
+            Length of the text that an item stands for.
+        """
+        rest = items
+        while rest:
+            for part in cut(rest):
+                alone = text(part[0]) if len(part) == 1 else None
+                done = self.attempt(functools.partial(run, part), tokens(part), alone=alone)
+                if done is None:
+                    break
+                rest = rest[len(part) :]
+                yield part, done
 
 
 def free_unused() -> None:

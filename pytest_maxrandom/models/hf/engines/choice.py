@@ -15,9 +15,8 @@ import torch
 
 from pytest_maxrandom.errors import ModelError, ScoreError
 from pytest_maxrandom.models.hf.engines.budget import Budget, is_out_of_memory, start
-from pytest_maxrandom.models.hf.engines.costs import Cheaper
 from pytest_maxrandom.models.hf.engines.network import Network
-from pytest_maxrandom.models.hf.engines.packed import Packed
+from pytest_maxrandom.models.hf.engines.packed import Cheaper, Packed
 from pytest_maxrandom.models.hf.engines.plain import Plain
 from pytest_maxrandom.models.hf.engines.rows import Rows
 from pytest_maxrandom.models.hf.engines.traits import Traits, traits

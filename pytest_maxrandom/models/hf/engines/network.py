@@ -48,7 +48,7 @@ class Picks:
         self.owners += [owner] * len(targets)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Sums:
     """Log-likelihoods of requests, in nats, and how many tokens went through the model for them.
 
@@ -56,7 +56,13 @@ class Sums:
     """
 
     values: list[float]
-    forwarded: int
+    forwarded: int = 0
+
+    def add(self, picks: Picks, values: Sequence[float], forwarded: int) -> None:
+        """Add what one pass tells of the tokens that it picked."""
+        self.forwarded += forwarded
+        for owner, value in zip(picks.owners, values, strict=True):
+            self.values[owner] += value
 
 
 class Network:

@@ -2,23 +2,49 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
 
 from pytest_maxrandom.models.hf import trie
 from pytest_maxrandom.models.hf.engines import cache
-from pytest_maxrandom.models.hf.engines.masks import additive
 from pytest_maxrandom.models.hf.engines.network import Network, Picks, Sums
-from pytest_maxrandom.models.hf.engines.prefix import fill
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_maxrandom.models.hf.engines.budget import Budget
     from pytest_maxrandom.models.hf.engines.cache import Pair
-    from pytest_maxrandom.models.hf.engines.masks import Window
+    from pytest_maxrandom.models.hf.engines.rows import Rows
     from pytest_maxrandom.models.hf.requests import Request
+
+FULL, SLIDING = "full_attention", "sliding_attention"
+
+_ATTENTION = 3
+_COPY = 200
+_PASS = 100
+"""Fitted on a processor with the Llama of 30 million parameters of ``benchmarks.sweep``: how many
+times slower than a layer's matrices attention is for each multiplication, how many multiplications
+the copy of one number costs, and how many tokens one more pass."""
+_CLEARLY = 0.95
+"""Of the packed way's work: what is nearer may as well be slower."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How far back a model's layers look.
+
+    Attributes
+    ----------
+    size : int
+        Tokens that a node of a sliding layer sees, itself included.
+    mixed : bool
+        Whether other layers see everything; such models take one mask for each kind of layer.
+    """
+
+    size: int
+    mixed: bool
 
 
 class Packed:
@@ -37,32 +63,23 @@ class Packed:
     def score(self, requests: Sequence[Request], planned: trie.Trie | None = None) -> Sums:
         """Return the log-likelihood of each request's answer."""
         planned = planned or trie.build(requests)
-        prefix = fill(self._network, self.budget, planned.prefix, self._mask)
-        totals = [0.0] * len(requests)
-        forwarded = len(planned.prefix)
+        prefix = cache.fill(self._network, self.budget, planned.prefix, self._mask)
+        sums = Sums([0.0] * len(requests), before := len(planned.prefix))
         longest = max(len(path.ids) for path in planned.paths)
-        rest: Sequence[trie.Path] = planned.paths
-        while rest:
-            for paths in trie.cut(rest, self.budget.room(longest)):
-                forest = trie.plant(paths, requests, len(planned.prefix))
-                length = len(planned.prefix) + len(paths[0].ids)
-                values = self.budget.attempt(
-                    lambda forest=forest: self._forward(forest, prefix),  # type: ignore[misc]
-                    len(forest.tokens),
-                    alone=length if len(paths) == 1 else None,
-                )
-                if values is None:
-                    break
-                rest = rest[len(paths) :]
-                forwarded += len(forest.tokens)
-                for owner, value in zip(forest.owners, values, strict=True):
-                    totals[owner] += value
-        return Sums(totals, forwarded)
+        for paths, (picks, values) in self.budget.passes(
+            planned.paths,
+            lambda paths: trie.cut(paths, self.budget.room(longest)),
+            lambda paths: self._forward(trie.plant(paths, requests, before), prefix),
+            trie.size,
+            lambda path: before + len(path.ids),
+        ):
+            sums.add(picks, values, trie.size(paths))
+        return sums
 
-    def _forward(self, forest: trie.Forest, prefix: list[Pair]) -> list[float]:
+    def _forward(self, forest: trie.Forest, prefix: list[Pair]) -> tuple[Picks, list[float]]:
         positions = torch.from_numpy(forest.positions)
         picks = Picks([0] * len(forest.queries), forest.queries, forest.targets, forest.owners)
-        return self._network.read(
+        return picks, self._network.read(
             torch.from_numpy(forest.tokens)[None],
             picks,
             mask=self._mask(positions, torch.from_numpy(forest.ends)),
@@ -74,3 +91,104 @@ class Packed:
         self, positions: torch.Tensor, ends: torch.Tensor
     ) -> torch.Tensor | dict[str, torch.Tensor]:
         return additive(positions, ends, self._network.dtype, self._window, self._network.device)
+
+
+class Cheaper:
+    """The packed engine, and rows for prompts that these read with clearly less work.
+
+    A forest is a row in which every node is held against every other, which pays where examples
+    share much. Where long examples share little, rows of their own are less work.
+    """
+
+    name = "packed"
+
+    def __init__(self, network: Network, packed: Packed, rows: Rows) -> None:
+        self._packed = packed
+        self._rows = rows
+        self.budget = packed.budget
+        config = network.model.config.get_text_config()
+        hidden = int(getattr(config, "hidden_size", 0) or 1024)
+        inner = int(getattr(config, "intermediate_size", None) or 4 * hidden)
+        matrices = 4 * hidden**2 + 3 * hidden * inner
+        self._slot = _ATTENTION * 2 * hidden / matrices
+        self._copied = _COPY * 2 * hidden / matrices
+
+    def score(self, requests: Sequence[Request], planned: trie.Trie | None = None) -> Sums:
+        """Return the log-likelihood of each request's answer."""
+        planned = planned or trie.build(requests)
+        if self._of_rows(planned) < _CLEARLY * self._of_forests(planned):
+            return self._rows.score(requests, planned)
+        return self._packed.score(requests, planned)
+
+    def _of_forests(self, planned: trie.Trie) -> float:
+        """Return the work of the packed way after the prefix, in tokens."""
+        prefix = len(planned.prefix)
+        longest = max(len(path.ids) for path in planned.paths)
+        work = 0.0
+        for paths in trie.cut(planned.paths, self.budget.room(longest)):
+            nodes = trie.size(paths)
+            work += nodes * (1 + self._slot * (prefix + nodes)) + _PASS
+        return work
+
+    def _of_rows(self, planned: trie.Trie) -> float:
+        """Return the work of rows after the prefix, in tokens."""
+        before = len(planned.prefix)
+        families = sorted(trie.families(planned.paths), key=lambda family: -family.context)
+        work = 0.0
+        for contexts in self._rows.cut(families, lambda family: family.context):
+            width = contexts[0].context
+            work += self._of_batch(len(contexts), width, before + width)
+            rest = (len(path.ids) - own.context for own in contexts for path in own.paths)
+            tails = sorted(filter(None, rest), reverse=True)
+            for part in self._rows.cut(tails, int):
+                work += self._of_batch(len(part), part[0], before + width + part[0])
+        return work
+
+    def _of_batch(self, rows: int, width: int, slots: int) -> float:
+        return rows * (width * (1 + self._slot * slots) + self._copied * slots) + _PASS
+
+
+def additive(
+    positions: torch.Tensor,
+    ends: torch.Tensor,
+    dtype: torch.dtype,
+    window: Window | None,
+    device: str | torch.device = "cpu",
+) -> torch.Tensor | dict[str, torch.Tensor]:
+    """Return the mask of the nodes over the prefix and themselves.
+
+    A node q sees a node k where ``k <= q < ends[k]`` (it is k or a descendant), and the prefix, as
+    far as the window of its layer reaches. The mask is additive and in the model's dtype: a boolean
+    one is silently added to the scores by some attention implementations.
+
+    Parameters
+    ----------
+    positions, ends : tensors of int, shape (nodes,)
+        See :class:`pytest_maxrandom.models.hf.trie.Forest`. The prefix is all before the first
+        node.
+    device : str or torch.device
+        Where the mask is made: on a GPU that takes the square of the nodes off the processor.
+
+    Returns
+    -------
+    tensor of shape (1, 1, nodes, prefix + nodes), or a dict of such by kind of layer
+    """
+    prefix = int(positions[0])
+    positions, ends = positions.to(device), ends.to(device)
+    nodes = torch.arange(len(positions), device=device)
+    among = (nodes[None, :] <= nodes[:, None]) & (nodes[:, None] < ends[None, :])
+    seen = torch.cat(
+        [torch.ones((len(nodes), prefix), dtype=torch.bool, device=device), among], dim=1
+    )
+    if window is None:
+        return _additive(seen, dtype)
+    places = torch.cat([torch.arange(prefix, device=device), positions])
+    near = seen & (positions[:, None] - places[None, :] < window.size)
+    if window.mixed:
+        return {FULL: _additive(seen, dtype), SLIDING: _additive(near, dtype)}
+    return _additive(near, dtype)
+
+
+def _additive(seen: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    mask = torch.zeros(seen.shape, dtype=dtype, device=seen.device)
+    return mask.masked_fill_(~seen, torch.finfo(dtype).min)[None, None]

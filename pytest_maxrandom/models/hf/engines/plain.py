@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from pytest_maxrandom.models.hf.batches import Row, batches, rows
 from pytest_maxrandom.models.hf.engines.network import Network, Picks, Sums
+from pytest_maxrandom.models.hf.trie import batches, rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from pytest_maxrandom.models.hf.engines.budget import Budget
     from pytest_maxrandom.models.hf.requests import Request
+    from pytest_maxrandom.models.hf.trie import Path
 
 
 class Plain:
@@ -37,34 +38,25 @@ class Plain:
 
     def score(self, requests: Sequence[Request], planned: object = None) -> Sums:
         """Return the log-likelihood of each request's answer."""
-        totals = [0.0] * len(requests)
-        forwarded = 0
-        pending = []
-        for batch in batches(rows(requests), self.budget.tokens):
-            if self._alone_beyond is not None and len(batch[0].ids) >= self._alone_beyond:
-                pending += [[row] for row in batch]
-            else:
-                pending.append(batch)
-        pending.reverse()
-        while pending:
-            batch = pending.pop()
-            size = len(batch) * len(batch[0].ids)
-            values = self.budget.attempt(
-                lambda batch=batch: self._forward(batch, requests),  # type: ignore[misc]
-                size,
-                alone=len(batch[0].ids) if len(batch) == 1 else None,
-            )
-            if values is None:
-                pending += [batch[len(batch) // 2 :], batch[: len(batch) // 2]]
-                continue
-            forwarded += size
-            for owner, value in values:
-                totals[owner] += value
-        return Sums(totals, forwarded)
+        sums = Sums([0.0] * len(requests))
+        for batch, (picks, values) in self.budget.passes(
+            rows(requests),
+            self._cut,
+            lambda batch: self._forward(batch, requests),
+            _padded,
+            lambda row: len(row.ids),
+        ):
+            sums.add(picks, values, _padded(batch))
+        return sums
+
+    def _cut(self, rows: Sequence[Path]) -> Iterator[list[Path]]:
+        for batch in batches(rows, self.budget.tokens):
+            apart = self._alone_beyond is not None and len(batch[0].ids) >= self._alone_beyond
+            yield from [[row] for row in batch] if apart else [batch]
 
     def _forward(
-        self, batch: Sequence[Row], requests: Sequence[Request]
-    ) -> list[tuple[int, float]]:
+        self, batch: Sequence[Path], requests: Sequence[Request]
+    ) -> tuple[Picks, list[float]]:
         """Put one batch through the model.
 
         Padding stands on the right, where causal attention keeps it from every real token.
@@ -78,5 +70,8 @@ class Plain:
             for index in row.requests:
                 request = requests[index]
                 picks.add(number, request.start - 1, index, request.ids[request.start :])
-        values = self._network.read(ids, picks, mask=mask)
-        return list(zip(picks.owners, values, strict=True))
+        return picks, self._network.read(ids, picks, mask=mask)
+
+
+def _padded(batch: Sequence[Path]) -> int:
+    return len(batch) * len(batch[0].ids)

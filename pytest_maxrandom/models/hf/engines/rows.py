@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import torch
 
 from pytest_maxrandom.models.hf import trie
-from pytest_maxrandom.models.hf.batches import level
 from pytest_maxrandom.models.hf.engines import cache
 from pytest_maxrandom.models.hf.engines.network import Network, Picks, Sums
-from pytest_maxrandom.models.hf.engines.prefix import fill
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pytest_maxrandom.models.hf.engines.budget import Budget
     from pytest_maxrandom.models.hf.engines.cache import Pair
     from pytest_maxrandom.models.hf.requests import Request
+
+    Item = TypeVar("Item")
+    T = TypeVar("T")
 
 
 class _Tail(NamedTuple):
@@ -29,15 +29,13 @@ class _Tail(NamedTuple):
     requests: tuple[int, ...]
 
 
-@dataclass(slots=True)
-class _Sweep:
+class _Work(NamedTuple):
     """What one call of ``score`` works on."""
 
     requests: Sequence[Request]
     prefix: list[Pair]
     length: int
-    totals: list[float]
-    forwarded: int
+    sums: Sums
 
 
 class Rows:
@@ -56,53 +54,67 @@ class Rows:
         """Return the log-likelihood of each request's answer."""
         planned = planned or trie.build(requests)
         length = len(planned.prefix)
-        prefix = fill(self._network, self.budget, planned.prefix, _ones)
-        sweep = _Sweep(requests, prefix, length, [0.0] * len(requests), length)
-        rest = sorted(trie.families(planned.paths), key=lambda family: -family.context)
-        while rest:
-            for batch in level([family.context for family in rest], self.budget.tokens):
-                families = [rest[index] for index in batch]
-                size = len(families) * families[0].context
-                contexts = self.budget.attempt(
-                    lambda families=families: self._contexts(families, sweep),  # type: ignore[misc]
-                    size,
-                    alone=length + families[0].context if len(families) == 1 else None,
-                )
-                if contexts is None:
-                    rest = rest[batch.start :]
-                    break
-                sweep.forwarded += size
-                self._answers(families, contexts, sweep)
-            else:
-                rest = []
-        return Sums(sweep.totals, sweep.forwarded)
+        prefix = cache.fill(self._network, self.budget, planned.prefix, _ones)
+        work = _Work(requests, prefix, length, Sums([0.0] * len(requests), length))
+        for families, contexts in self._passes(
+            sorted(trie.families(planned.paths), key=lambda family: -family.context),
+            lambda family: family.context,
+            lambda families: self._contexts(families, work),
+            lambda family: length + family.context,
+            work.sums,
+        ):
+            self._answers(families, contexts, work)
+        return work.sums
 
-    def _contexts(self, families: Sequence[trie.Family], sweep: _Sweep) -> list[Pair]:
+    def cut(self, items: Sequence[Item], width: Callable[[Item], int]) -> list[Sequence[Item]]:
+        """Cut what makes a row each, the widest first, into batches where the least is padded."""
+        parts = trie.level([width(item) for item in items], self.budget.tokens)
+        return [items[part.start : part.stop] for part in parts]
+
+    def _passes(
+        self,
+        items: Sequence[Item],
+        width: Callable[[Item], int],
+        run: Callable[[Sequence[Item]], T],
+        text: Callable[[Item], int],
+        sums: Sums,
+    ) -> Iterator[tuple[Sequence[Item], T]]:
+        """Yield each batch with what `run` returns of it, and count its tokens."""
+
+        def padded(batch: Sequence[Item]) -> int:
+            return len(batch) * width(batch[0])
+
+        def cut(rest: Sequence[Item]) -> list[Sequence[Item]]:
+            return self.cut(rest, width)
+
+        for batch, done in self.budget.passes(items, cut, run, padded, text):
+            sums.forwarded += padded(batch)
+            yield batch, done
+
+    def _contexts(self, families: Sequence[trie.Family], work: _Work) -> list[Pair]:
         """Forward the contexts of families; score what they predict."""
         width = families[0].context
         ids = torch.zeros((len(families), width), dtype=torch.long)
-        mask = torch.zeros((len(families), sweep.length + width), dtype=torch.long)
+        mask = torch.zeros((len(families), work.length + width), dtype=torch.long)
         picks = Picks()
         for row, family in enumerate(families):
             ids[row, : family.context] = torch.tensor(family.paths[0].ids[: family.context])
-            mask[row, : sweep.length + family.context] = 1
+            mask[row, : work.length + family.context] = 1
             for path in family.paths:
                 for index in path.requests:
-                    request = sweep.requests[index]
-                    column = request.start - 1 - sweep.length
+                    request = work.requests[index]
+                    column = request.start - 1 - work.length
                     span = request.ids[request.start :][: max(0, family.context - column)]
                     picks.add(row, column, index, span)
-        positions = torch.arange(sweep.length, sweep.length + width).expand(len(families), -1)
-        shared = sweep.prefix
+        positions = torch.arange(work.length, work.length + width).expand(len(families), -1)
+        shared = work.prefix
         memory = cache.frozen(shared, keeps_added=True) if shared else cache.empty()
-        self._read(ids, picks, mask, positions, memory, sweep)
+        self._read(ids, picks, mask, positions, memory, work)
         if not shared:
             return cache.pairs(memory)
         return [layer.added for layer in memory.layers]
 
-    def _answers(
-        self, families: Sequence[trie.Family], contexts: list[Pair], sweep: _Sweep
-    ) -> None:
+    def _answers(self, families: Sequence[trie.Family], contexts: list[Pair], work: _Work) -> None:
         """Forward what the paths of families have after their contexts; score it."""
         rest = [
             _Tail(path.ids[family.context :], row, path.requests)
@@ -112,29 +124,21 @@ class Rows:
         ]
         rest.sort(key=lambda tail: -len(tail.ids))
         lengths = torch.tensor([family.context for family in families])
-        while rest:
-            for batch in level([len(tail.ids) for tail in rest], self.budget.tokens):
-                tails = [rest[index] for index in batch]
-                size = len(tails) * len(tails[0].ids)
-                text = sweep.length + int(lengths[tails[0].row]) + len(tails[0].ids)
-                done = self.budget.attempt(
-                    lambda tails=tails: self._tails(tails, lengths, contexts, sweep),  # type: ignore[misc]
-                    size,
-                    alone=text if len(tails) == 1 else None,
-                )
-                if done is None:
-                    rest = rest[batch.start :]
-                    break
-                sweep.forwarded += size
-            else:
-                rest = []
+        for _ in self._passes(
+            rest,
+            lambda tail: len(tail.ids),
+            lambda tails: self._tails(tails, lengths, contexts, work),
+            lambda tail: work.length + int(lengths[tail.row]) + len(tail.ids),
+            work.sums,
+        ):
+            pass
 
     def _tails(
         self,
         tails: Sequence[_Tail],
         lengths: torch.Tensor,
         contexts: list[Pair],
-        sweep: _Sweep,
+        work: _Work,
     ) -> bool:
         used = torch.tensor([tail.row for tail in tails])
         own = lengths[used]
@@ -144,21 +148,21 @@ class Rows:
         picks = Picks()
         for row, tail in enumerate(tails):
             ids[row, : len(tail.ids)] = torch.tensor(tail.ids)
-            context = sweep.length + int(own[row])
+            context = work.length + int(own[row])
             for index in tail.requests:
-                request = sweep.requests[index]
+                request = work.requests[index]
                 # What is predicted within the context has been scored with it.
                 first = max(request.start, context + 1)
                 picks.add(row, first - 1 - context, index, request.ids[first:])
-        slots = torch.arange(sweep.length + longest + width)
+        slots = torch.arange(work.length + longest + width)
         begins = longest - own
-        ends = sweep.length + longest + torch.tensor([len(tail.ids) for tail in tails])
+        ends = work.length + longest + torch.tensor([len(tail.ids) for tail in tails])
         mask = (slots >= begins[:, None]) & (slots < ends[:, None])
-        positions = sweep.length + own[:, None] + torch.arange(width)
+        positions = work.length + own[:, None] + torch.arange(width)
         cut = [(keys[:, :, :longest], values[:, :, :longest]) for keys, values in contexts]
-        prefix = sweep.prefix or [(keys[:1, :, :0], values[:1, :, :0]) for keys, values in cut]
+        prefix = work.prefix or [(keys[:1, :, :0], values[:1, :, :0]) for keys, values in cut]
         memory = cache.continued(prefix, cut, used, begins)
-        self._read(ids, picks, mask.long(), positions, memory, sweep)
+        self._read(ids, picks, mask.long(), positions, memory, work)
         return True
 
     def _read(
@@ -168,14 +172,13 @@ class Rows:
         mask: torch.Tensor,
         positions: torch.Tensor,
         memory: object,
-        sweep: _Sweep,
+        work: _Work,
     ) -> None:
         if not picks.owners:
             self._network.fill(ids, mask, positions, memory)
             return
         values = self._network.read(ids, picks, mask=mask, positions=positions, cache=memory)
-        for owner, value in zip(picks.owners, values, strict=True):
-            sweep.totals[owner] += value
+        work.sums.add(picks, values, 0)
 
 
 def _ones(positions: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_maxrandom.models.hf.engines.masks import FULL, SLIDING, Window
+from pytest_maxrandom.models.hf.engines.packed import FULL, SLIDING, Window
 
 _KNOWN_PACKED = frozenset(
     {"cohere", "cohere2", "falcon", "gemma", "gemma2", "gemma3_text", "gpt2", "gpt_neox"}
