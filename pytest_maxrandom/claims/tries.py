@@ -11,7 +11,7 @@ from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.ledger import FOLDER, SetLedger, Subject
 from pytest_maxrandom.ledger.history import COUNTED, ClaimedSet
-from pytest_maxrandom.models.registry import identify, locate, model_key
+from pytest_maxrandom.models.registry import identify, locate
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Remark, Tries
 from pytest_maxrandom.stats.looks import spent
@@ -98,7 +98,7 @@ def subject_of(planned: PlannedClaim) -> Subject:
     ModelError
         If the model's files cannot be read.
     """
-    return _subject(planned, identify(locate(planned.model, planned.base)).tried_digest)
+    return _subject(planned, identify(planned.model, planned.base).tried_digest)
 
 
 def _subject(planned: PlannedClaim, digest: str) -> Subject:
@@ -285,7 +285,7 @@ def expected(planned: PlannedClaim, run: Iterable[PlannedClaim]) -> Expected:
 
 def _by_place(planned: PlannedClaim) -> Subject:
     """Return what tells models apart by their places, which no ledger knows."""
-    return _subject(planned, " ".join(model_key(planned.model, planned.base)))
+    return _subject(planned, " ".join(locate(planned.model, planned.base).key))
 
 
 def _by_content(planned: PlannedClaim) -> Subject:

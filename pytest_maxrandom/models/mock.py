@@ -8,10 +8,12 @@ one never is.
 from __future__ import annotations
 
 import hashlib
-from itertools import groupby
+from bisect import bisect
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.models.base import Answer, Backend, Identity, Located, Reply
+from pytest_maxrandom.models.hf.requests import common_length
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.models import MockSpec
@@ -180,23 +182,15 @@ def _labels(questions: Sequence[Question], texts: Sequence[str]) -> list[str]:
     if len(questions) == 1:
         return list(texts)
     contexts = [question.context for question in questions]
-    head = _common(contexts)
+    head = common_length(min(contexts), max(contexts))
     rests = [context[head:] for context in contexts]
-    end = _common([rest[::-1] for rest in rests])
+    ends = [rest[::-1] for rest in rests]
+    end = common_length(min(ends), max(ends))
     return [rest[: len(rest) - end] for rest in rests]
 
 
-def _common(texts: Sequence[str]) -> int:
-    """Return how many characters all texts have in common from the first."""
-    low, high = min(texts), max(texts)
-    pairs = enumerate(zip(low, high, strict=False))
-    return next((at for at, (one, other) in pairs if one != other), min(len(low), len(high)))
-
-
 def _drawn(weights: Sequence[float], uniform: float) -> int:
-    left = uniform * sum(weights)
-    for place, weight in enumerate(weights):
-        left -= weight
-        if left < 0:
-            return place
-    return max(place for place, weight in enumerate(weights) if weight)
+    """Return a place by weight."""
+    bounds = list(accumulate(weights))
+    place = bisect(bounds, uniform * bounds[-1])
+    return min(place, max(at for at, weight in enumerate(weights) if weight))

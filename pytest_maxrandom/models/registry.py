@@ -70,20 +70,15 @@ def locate(spec: ModelSpec, base: Path) -> Located:
     return backend_of(spec).locate(spec, base)
 
 
-def identify(located: Located) -> Identity:
+def identify(spec: ModelSpec, base: Path) -> Identity:
     """Return what determines a model's numbers, as far as that is known before it is loaded.
 
     Raises
     ------
     ModelError
-        If its files cannot be read.
+        If it is nowhere, or its files cannot be read.
     """
-    return backend_of(located.spec).identity(located)
-
-
-def model_key(spec: ModelSpec, base: Path) -> tuple[str, ...]:
-    """Return what two items must have in common to share a loaded model."""
-    return locate(spec, base).key
+    return backend_of(spec).identity(locate(spec, base))
 
 
 class ModelPool:
@@ -129,7 +124,7 @@ class ModelPool:
             If the model is nowhere, or its files cannot be read.
         """
         located = locate(spec, base)
-        identity = identify(located)
+        identity = backend_of(spec).identity(located)
         return replace(identity, arithmetic=self._found.get(located.key, identity.arithmetic))
 
     def get(self, spec: ModelSpec, base: Path) -> Model:

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_maxrandom.errors import ClaimFailed, MaxRandomError, RedFlagged
 from pytest_maxrandom.hooks.run import RECORDS
-from pytest_maxrandom.models.registry import model_key
+from pytest_maxrandom.models.registry import locate
 from pytest_maxrandom.reports.wording import word
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class SuiteItem(pytest.Item):
         self.sweeps = self.runs()
         first = next(iter(self.sweeps), None)
         shared = first is not None and not self.last
-        self.model = model_key(first.model, first.base) if first and shared else None
+        self.model = locate(first.model, first.base).key if first and shared else None
 
     def runs(self) -> Sequence[PlannedClaim]:
         """Return what it runs, and the ledger counts; nothing where results are recorded."""

@@ -1,15 +1,100 @@
-"""Models on the Hugging Face hub: whether one can be had, and which commit a session means."""
+"""Models in folders and on the hub: where they are, which commit is meant, what tells them apart.
+
+What determines a model's numbers is found, as one digest, without loading the model.
+"""
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pytest_maxrandom.errors import ModelError
+from pytest_maxrandom.errors import ModelError, did_you_mean
 from pytest_maxrandom.host.locks import agreed
+from pytest_maxrandom.stats.seeding import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pytest_maxrandom.suite.models import TransformersSpec
+
+_KINDS = {
+    "name": (
+        "config.json",
+        re.compile(r"[\w-][\w.-]*(/[\w.-]+)?"),
+        "allenai/OLMo-7B-hf",
+        "a model as written by save_pretrained",
+    ),
+    "adapter": (
+        "adapter_config.json",
+        re.compile(r"[\w-][\w.-]*/[\w.-]+"),
+        "lab/llama-lora",
+        "an adapter as written by PEFT's save_pretrained",
+    ),
+}
+"""By the key of a suite: a file of its folder, ids on the hub, one of them, and what is meant."""
+
+_READ_BY_LOADERS = (
+    "*.safetensors",
+    "*.safetensors.index.json",
+    "config.json",
+    "adapter_config.json",
+    "tokenizer*",
+    "vocab*",
+    "merges*",
+    "*.model",
+    "*.tiktoken",
+    "special_tokens_map*",
+    "added_tokens*",
+    "chat_template*",
+)
+"""Files of a model's folder that the numbers depend on; not its README, nor how it generates."""
+
+_OF_ADAPTERS = ("adapter_config.json", "adapter_model.safetensors")
 
 _PATIENCE = 10.0  # seconds
 _pins: dict[tuple[str, str | None], str] = {}
 _session = ""
+
+
+def find(key: str, name: str, base: Path) -> str:
+    """Return the local folder of that name (relative to `base`), else the name as a hub id.
+
+    Parameters
+    ----------
+    key : {"name", "adapter"}
+        What of a model it is.
+
+    Raises
+    ------
+    ModelError
+        If it is neither, or the folder holds no model, or no adapter.
+    """
+    file, hub_id, example, expected = _KINDS[key]
+    try:
+        folder = base / Path(name).expanduser()
+        there = folder.is_dir()
+    except (OSError, RuntimeError) as error:  # too long a name; no such user
+        raise ModelError(f"{name} can be no folder: {error}") from error
+    if there and (folder / file).is_file():
+        return str(folder)
+    if there:
+        held = " (it holds an adapter, which is given by the key `adapter`)"
+        is_adapter = (folder / "adapter_config.json").is_file()
+        raise ModelError(
+            f"the folder {name} holds no {file}; expected {expected}{held if is_adapter else ''}"
+        )
+    if hub_id.fullmatch(name):
+        return name
+    parent = folder.parent
+    siblings = [p.name for p in parent.iterdir() if p.is_dir()] if parent.is_dir() else []
+    hint = did_you_mean(folder.name, siblings, lambda near: f"`{Path(name).with_name(near)}`")
+    raise ModelError(
+        f"there is no folder {name} (relative to the suite file), and it is no hub id such as "
+        f"{example}{hint}"
+    )
 
 
 def begin(session: str = "") -> None:
@@ -105,3 +190,77 @@ def check_reachable(name: str, revision: str | None = None, holds: str = "config
         raise ModelError(
             f"{absent} cannot be reached ({reason}); check the name and the network"
         ) from error
+
+
+def model_digest(spec: TransformersSpec, location: str, adapter: str | None = None) -> str:
+    """Return the SHA-256 (hex) of what determines the model's numbers.
+
+    That is the content of a local folder (weights, configuration, tokenizer, and code that may
+    run) or the commit of a model on the hub, the same of its adapter, and how the weights are
+    loaded. The name and place of the folders, the device and the label do not count.
+
+    Parameters
+    ----------
+    location : str
+        Local folder or hub id.
+    adapter : str, optional
+        Local folder or hub id of the model's adapter.
+
+    Raises
+    ------
+    ModelError
+        In one sentence, if a file cannot be read, or the hub does not know the model.
+    """
+    code = "with its code" if spec.trust_remote_code else "without its code"
+    folder = Path(location)
+    patterns = (*_READ_BY_LOADERS, *(["**/*.py"] if spec.trust_remote_code else []))
+    if folder.is_dir():
+        content = digest(*_contents(spec.name, folder, patterns))
+    else:
+        content = pinned(spec.name, spec.revision, "config.json")
+    added = [] if adapter is None else [_adapter_digest(spec, adapter)]
+    return digest(content, spec.quantization, spec.dtype, code, *added)
+
+
+def tried_digest(spec: TransformersSpec, location: str, adapter: str | None = None) -> str:
+    """Return the digest that the ledger knows a model by, whatever type it is computed in.
+
+    The same prompt in another type is no other try: it is the digest with ``dtype: auto``, so that
+    most ledgers stay as they were.
+
+    Raises
+    ------
+    ModelError
+        As `model_digest` does.
+    """
+    return model_digest(spec.model_copy(update={"dtype": "auto"}), location, adapter)
+
+
+def _adapter_digest(spec: TransformersSpec, location: str) -> str:
+    name, folder = str(spec.adapter), Path(location)
+    if folder.is_dir():
+        return digest(*_contents(name, folder, _OF_ADAPTERS))
+    return pinned(name, None, "adapter_config.json")
+
+
+def _contents(model: str, folder: Path, patterns: Iterable[str]) -> Iterator[str]:
+    """Yield the name and digest of each file that counts."""
+    try:
+        found = {path for pattern in patterns for path in folder.glob(pattern)}
+        names = {path.relative_to(folder).as_posix(): path for path in found if path.is_file()}
+        for name, path in sorted(names.items()):
+            status = path.stat()
+            yield name
+            yield _file(path, status.st_size, status.st_mtime_ns, status.st_ino)
+    except OSError as error:
+        raise ModelError(
+            f"{error.filename} of {model} cannot be read: {error.strerror}; expected files "
+            "that this user may read"
+        ) from error
+
+
+@functools.lru_cache(maxsize=4096)
+def _file(path: Path, size: int, changed: int, number: int) -> str:
+    """Return the SHA-256 (hex) of a file, once for what size, time and inode tell apart."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

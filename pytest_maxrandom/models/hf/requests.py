@@ -128,7 +128,7 @@ def _boundary(context: list[int], wholes: Sequence[list[int]]) -> int:
     return min(start, *(len(whole) - 1 for whole in wholes))
 
 
-def common_length(one: Sequence[int], other: Sequence[int]) -> int:
+def common_length(one: Sequence[object], other: Sequence[object]) -> int:
     """Return how many tokens two sequences of one type have in common from the first."""
     low, high = 0, min(len(one), len(other))
     # Slices are compared without a Python step for each token.

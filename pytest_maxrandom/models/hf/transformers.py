@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import logging
-import re
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.errors import ModelError, ModelNotFound, did_you_mean
+from pytest_maxrandom.errors import ModelError, ModelNotFound
 from pytest_maxrandom.host.resources import cores, resting_threads
 from pytest_maxrandom.models.base import Backend, Identity, Located
 from pytest_maxrandom.models.hf import hub
@@ -18,8 +17,7 @@ from pytest_maxrandom.models.hf.adapters import attach, check_adapter
 from pytest_maxrandom.models.hf.arithmetic import foretold, keep_generic
 from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.models.hf.devices import Processors, check_placement
-from pytest_maxrandom.models.hf.digest import model_digest, tried_digest
-from pytest_maxrandom.models.hf.hub import pinned
+from pytest_maxrandom.models.hf.hub import model_digest, pinned, tried_digest
 from pytest_maxrandom.models.hf.refusals import (
     brief,
     check_files,
@@ -35,8 +33,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.models.base import EngineName, Resources
 
-_HUB_ID = re.compile(r"[\w-][\w.-]*(/[\w.-]+)?")
-_ADAPTER_ID = re.compile(r"[\w-][\w.-]*/[\w.-]+")
 _REQUIRED = ("torch", "transformers", "safetensors", "accelerate")
 _NOISE = 0.05
 """Of the logits' standard deviation; a trained model that looks ahead is beyond all of it."""
@@ -53,12 +49,11 @@ class Transformers(Backend):
 
     def locate(self, spec: TransformersSpec, base: Path) -> Located:
         """Find the folders of a model and its adapter, or take their names for those on the hub."""
-        finders = {"name": _locate_model, "adapter": _locate_adapter}
-        named = {key: getattr(spec, key) for key in finders if getattr(spec, key) is not None}
         places, problems = {}, {}
-        for key, name in named.items():
+        for key, name in (("name", spec.name), ("adapter", spec.adapter)):
             try:
-                places[key] = finders[key](name, base)
+                if name is not None:
+                    places[key] = hub.find(key, name, base)
             except ModelError as error:
                 problems[key] = str(error)
         if problems:
@@ -182,66 +177,6 @@ def load(
     loaded.device = ", ".join(placed)
     loaded.revision = source.get("revision", loaded.revision)
     return loaded
-
-
-def _locate_model(name: str, base: Path) -> str:
-    """Return the local folder of that name (relative to `base`), else the name as a hub id.
-
-    Raises
-    ------
-    ModelError
-        If it is neither, or the folder holds no model.
-    """
-    folder = _folder(name, base, _HUB_ID, "allenai/OLMo-7B-hf")
-    if folder is None:
-        return name
-    if not (folder / "config.json").is_file():
-        is_adapter = (folder / "adapter_config.json").is_file()
-        raise ModelError(
-            f"the folder {name} holds no config.json; expected a model as written by "
-            "save_pretrained"
-            + (" (it holds an adapter, which is given by the key `adapter`)" if is_adapter else "")
-        )
-    return str(folder)
-
-
-def _locate_adapter(name: str, base: Path) -> str:
-    """Return the adapter's local folder (relative to `base`), else the name as a hub id.
-
-    Raises
-    ------
-    ModelError
-        If it is neither, or the folder holds no adapter.
-    """
-    folder = _folder(name, base, _ADAPTER_ID, "lab/llama-lora")
-    if folder is None:
-        return name
-    if not (folder / "adapter_config.json").is_file():
-        raise ModelError(
-            f"the folder {name} holds no adapter_config.json; expected an adapter as written by "
-            "PEFT's save_pretrained"
-        )
-    return str(folder)
-
-
-def _folder(name: str, base: Path, hub_id: re.Pattern[str], example: str) -> Path | None:
-    """Return the folder of that name; None if there is none, and the name may be on the hub."""
-    try:
-        folder = base / Path(name).expanduser()
-        there = folder.is_dir()
-    except (OSError, RuntimeError) as error:  # too long a name; no such user
-        raise ModelError(f"{name} can be no folder: {error}") from error
-    if there:
-        return folder
-    if hub_id.fullmatch(name):
-        return None
-    parent = folder.parent
-    siblings = [p.name for p in parent.iterdir() if p.is_dir()] if parent.is_dir() else []
-    hint = did_you_mean(folder.name, siblings, lambda near: f"`{Path(name).with_name(near)}`")
-    raise ModelError(
-        f"there is no folder {name} (relative to the suite file), and it is no hub id such as "
-        f"{example}{hint}"
-    )
 
 
 def _precision(spec: TransformersSpec, stored: str | None) -> dict[str, Any]:

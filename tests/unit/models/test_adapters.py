@@ -16,7 +16,7 @@ from pytest_maxrandom.errors import ModelError, SuiteError
 from pytest_maxrandom.models.base import Question
 from pytest_maxrandom.models.hf import hub
 from pytest_maxrandom.models.hf.arithmetic import foretold
-from pytest_maxrandom.models.registry import ModelPool, identify, locate, model_key
+from pytest_maxrandom.models.registry import ModelPool, identify, locate
 from pytest_maxrandom.suite.loader import load_suite
 from pytest_maxrandom.suite.models import TransformersSpec
 
@@ -382,7 +382,7 @@ def test_an_adapter_that_is_given_as_the_model_is_a_mistake(spoilt: Path) -> Non
 
 def _digest(base: Path, **said: Any) -> str:
     spec = TransformersSpec(name="./base", **said)
-    return identify(locate(spec, base)).digest
+    return identify(spec, base).digest
 
 
 def test_the_digest_tells_adapters_apart_by_their_content(spoilt: Path) -> None:
@@ -401,7 +401,7 @@ def test_models_with_other_adapters_are_not_shared(spoilt: Path) -> None:
     shutil.copytree(spoilt / "lora", spoilt / "copy")
     shutil.copytree(spoilt, spoilt / "elsewhere")
     keys = {
-        model_key(TransformersSpec(name=str(spoilt / "base"), adapter=adapter), folder)
+        locate(TransformersSpec(name=str(spoilt / "base"), adapter=adapter), folder).key
         for adapter in (None, "./lora", "./copy")
         for folder in (spoilt, spoilt / "elsewhere")
     }

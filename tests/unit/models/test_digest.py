@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.models.hf.digest import model_digest
+from pytest_maxrandom.models.hf.hub import model_digest
 from pytest_maxrandom.suite.models import TransformersSpec
 
 
@@ -123,7 +123,7 @@ def test_a_file_that_cannot_be_read_is_named(folder: Path, monkeypatch: pytest.M
 def test_no_model_library_is_imported_for_it(folder: Path) -> None:
     code = (
         "import sys\n"
-        "from pytest_maxrandom.models.hf.digest import model_digest\n"
+        "from pytest_maxrandom.models.hf.hub import model_digest\n"
         "from pytest_maxrandom.suite.models import TransformersSpec\n"
         "model_digest(TransformersSpec(name='any'), sys.argv[1])\n"
         "print('torch' in sys.modules, 'transformers' in sys.modules)"

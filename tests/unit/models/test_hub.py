@@ -18,7 +18,7 @@ import tests.tiny as tiny
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models.hf import hub as commits
 from pytest_maxrandom.models.hf.causal import CausalModel
-from pytest_maxrandom.models.hf.digest import model_digest
+from pytest_maxrandom.models.hf.hub import model_digest
 from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.suite.models import TransformersSpec
 
