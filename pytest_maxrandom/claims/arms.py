@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.suite.arms import model_names
 from pytest_maxrandom.suite.base import FormatSpec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_maxrandom.record import Note
     from pytest_maxrandom.suite.models import ArmSpec, ModelSpec
     from pytest_maxrandom.suite.recorded import RecordedModelSpec
     from pytest_maxrandom.suite.spec import PromptsSpec, SuiteSpec
@@ -66,13 +68,13 @@ class Arm:
         return "models", self.place, key
 
     @property
-    def notes(self) -> list[str]:
-        """What a reader must know, one sentence each."""
+    def notes(self) -> list[Note]:
+        """What a reader must know."""
         notes = self.model.notes
         if self.key is None:
             return notes
         what = joined(self.changed) if self.changed else "nothing, it is the suite as it stands"
-        return [f"The arm {self.key!r} changes {what}.", *notes]
+        return [Remark("arm", {"arm": self.key, "changed": what}), *notes]
 
 
 def arms_of(suite: SuiteSpec) -> list[Arm]:

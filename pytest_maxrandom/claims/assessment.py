@@ -16,7 +16,7 @@ from pytest_maxrandom.flags import find, majority, preferences
 from pytest_maxrandom.flags.compare import beside_shortcuts
 from pytest_maxrandom.flags.seen import Outcome, ScoreOutcome
 from pytest_maxrandom.notation import METRICS
-from pytest_maxrandom.record import BestPrompt
+from pytest_maxrandom.record import BestPrompt, Remark, note
 from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.stats.metrics import SCORES
 from pytest_maxrandom.sweeps.labels import shuffled
@@ -167,10 +167,7 @@ def assess_recorded(claim: RecordedClaim, record: ClaimRecord) -> None:
     assert evidence is not None
     counts, null, shuffles = evidence.counts, evidence.null, evidence.shuffles
     if isinstance(shuffles, NoPermutations):
-        record.notes.append(
-            f"There is no permutation p, because in the results {evidence.untestable}. So a "
-            "preferred label cannot be told from knowledge."
-        )
+        note(record, Remark("no_permutations", {"why": evidence.untestable}))
         shuffles = []
     verdict = judge_best(claim.claim, null, counts.best_correct, counts.best, shuffles, record)
     record.n = evidence.n
@@ -215,13 +212,9 @@ def judge_best(
         tests = [permuted_p(each, null.t, level=level, metric=metric) for each in shuffles]
         # Whatever is preferred must not look like knowledge.
         permutation_p, notes = max(tests, key=lambda test: test[0])
-        record.notes += notes
+        note(record, *notes)
         if permutation_p > level >= tests[0][0] and shuffles[0].choices is None:
-            record.notes.append(
-                "Right answers were shuffled among examples whose right answers are given in place "
-                "of each other, because it is not told which choices an example has; a table can "
-                "list them in the column choices."
-            )
+            note(record, Remark("choices_not_told"))
     verdict = judge(claim, null, correct, best, score=score, permutation_p=permutation_p)
     verdict.write_into(record)
     return verdict

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from pytest_maxrandom.claims.nulls import Guessers, guessers, score_guessers
 from pytest_maxrandom.ledger import examples_digest
 from pytest_maxrandom.ledger.digests import example_digest
-from pytest_maxrandom.record import ClaimRecord, PromptCount, ValidationSet
+from pytest_maxrandom.record import ClaimRecord, PromptCount, ValidationSet, note
 from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.sweeps.labels import label
 
@@ -106,7 +106,7 @@ class PlannedClaim:
         chances = Counter(str(example.chance) for example in found.validation)
         scored = found.scored(found.prompts[0])
         clusters, effective_n = summary(example.cluster for example in scored)
-        return ClaimRecord(
+        record = ClaimRecord(
             id=node_id,
             suite=suite,
             line=self.line,
@@ -148,9 +148,9 @@ class PlannedClaim:
             ),
             validation_ids=[example.id for example in found.validation],
             task_digest=cell.task.digest,
-            notes=[*self.claim.notes, *self.arm.notes, *cell.task.notes, *found.notes],
             simulated=self.model.simulated,
         )
+        return note(record, *self.claim.notes, *self.arm.notes, *cell.task.notes, *found.notes)
 
     @property
     def _validation_seed(self) -> int:

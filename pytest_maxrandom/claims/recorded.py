@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.claims.exchangeable import NoPermutations, strata
 from pytest_maxrandom.claims.publication import PublishedGuessers
 from pytest_maxrandom.claims.shuffles import Shuffle
-from pytest_maxrandom.record import ClaimRecord, Recorded
+from pytest_maxrandom.record import ClaimRecord, Recorded, note
 from pytest_maxrandom.stats.clusters import summary
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.nulls import Guessers
     from pytest_maxrandom.claims.publication import PromptScores
     from pytest_maxrandom.claims.verdict import Claim
-    from pytest_maxrandom.record import Published
+    from pytest_maxrandom.record import Note, Published
     from pytest_maxrandom.suite.recorded import Chance, RecordedModelSpec
     from pytest_maxrandom.sweeps.answers import Answers
 
@@ -51,7 +51,7 @@ class Evidence:
         Number of examples that the suite or a publication states.
     declared_chance : Fraction or dict or None
         Chance that is stated.
-    notes : tuple of str
+    notes : tuple of str or Remark
         What a reader must know.
     """
 
@@ -65,7 +65,7 @@ class Evidence:
     chances: tuple[Fraction, ...] | None
     declared_n: int | None
     declared_chance: Chance | None
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @cached_property
     def shuffles(self) -> list[Shuffle] | NoPermutations:
@@ -208,17 +208,17 @@ class RecordedClaim:
             backend=model.backend,
             scoring="",
             xfail=self.xfail,
-            notes=list(self.claim.notes),
             recorded=Recorded(model.results.path, model.results.format, stated),
             simulated=self.simulated,
         )
+        note(record, *self.claim.notes)
         if evidence:
             record.n, record.t = evidence.n, evidence.null.t
             record.clusters, record.effective_n = evidence.clusters
             record.standard_baseline = evidence.null.standard_baseline
             record.max_random_baseline = evidence.null.max_random_baseline
             record.published = evidence.published
-            record.notes += evidence.notes
+            note(record, *evidence.notes)
             if evidence.results is not None:
                 record.validation_ids = list(evidence.results.examples)
             assert record.recorded is not None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
-from pytest_maxrandom.notation import count
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.metrics import LIFT, STATISTICS
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED, arrangements, max_t_of_all
 
@@ -40,7 +40,7 @@ class Shuffle(NamedTuple):
 
 def permuted_p(
     shuffle: Shuffle, t: int, *, level: float = DEFAULT_LEVEL, metric: Metric = "accuracy"
-) -> tuple[float, list[str]]:
+) -> tuple[float, list[Remark]]:
     """Return the max-T p-value of t prompts, and what a reader must know of it.
 
     Parameters
@@ -67,17 +67,8 @@ def permuted_p(
     )
     notes, others = [], t - len(said)
     if test.fixed:
-        alone, needed = "example with the same choices", ""
-        if shuffle.groups:
-            alone = "cluster with as many examples"
-            needed = "; clusters of equal size are needed"
-        notes.append(
-            f"Of {count(said.shape[1])} right answers {count(test.fixed)} stay where they are when "
-            f"right answers are shuffled, because there is no other {alone}{needed}."
-        )
+        kind = "fixed_answers_of_clusters" if shuffle.groups else "fixed_answers"
+        notes.append(Remark(kind, {"examples": said.shape[1], "fixed": int(test.fixed)}))
     if others > 0:
-        notes.append(
-            f"t counts {count(others)} more {'prompt' if others == 1 else 'prompts'} than this run "
-            "has answers of; each adds the best prompt's own permutation p."
-        )
+        notes.append(Remark("tries_without_answers", {"prompts": others}))
     return p, notes

@@ -17,13 +17,16 @@ from pytest_maxrandom.claims.publication import (
     published,
 )
 from pytest_maxrandom.claims.recorded import Evidence
-from pytest_maxrandom.notation import chances, count, span
+from pytest_maxrandom.notation import chances, span
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.suite.recorded import at_shots
 from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pytest_maxrandom.claims.nulls import Guessers
-    from pytest_maxrandom.record import Published
+    from pytest_maxrandom.record import Note, Published
     from pytest_maxrandom.recorded.sources import Results
     from pytest_maxrandom.suite.recorded import Chance, RecordedTaskSpec
 
@@ -89,19 +92,16 @@ class _Given:
             stated = ["t"] if t > len(self.tried.prompts) else []
             stated += ["chance"] if self.tried.chances is None else []
         published = self._published(null)
-        return self._evidence(null, published, stated, self._stated_chance, self._notes_on_t(t))
+        return self._evidence(null, published, stated, self._stated_chance, [self._note_on_t(t)])
 
     def by_publication(self) -> Evidence:
         null = self._publication()
         assert null is not None
-        notes = [
-            "n, t and chance are those of the publication; p-values are of the best prompt's "
-            f"right answers among the {count(self.counts.n)} examples that it was scored on."
-        ]
+        notes = [Remark("published_numbers", {"examples": self.counts.n})]
         if isinstance(self.tried, Answers):
-            found = span(self.counts.sizes.tolist()), count(len(self.tried.prompts))
-            if found != (count(null.published_n), count(null.t)):
-                notes.append(f"By the results n is {found[0]} and t is {found[1]}.")
+            sizes, t = _sizes(self.counts), len(self.tried.prompts)
+            if (*sizes, t) != (null.published_n, null.t):
+                notes.append(Remark("counted_otherwise", {"sizes": sizes, "t": t}))
         assert self.task.published is not None
         chance = self.task.published.chance
         return self._evidence(null, None, ["n", "t", "chance"], chance, notes)
@@ -112,10 +112,12 @@ class _Given:
         published: Published | None,
         stated: list[str],
         chance: Chance | None,
-        notes: list[str],
+        notes: list[Remark],
     ) -> Evidence:
+        said: list[Note] = [*notes]
         if isinstance(self.results, Answers) and isinstance(self.tried, Answers):
-            notes = [*notes, *_notes(self.results, self.tried, self.counts)]
+            said += self.results.notes
+            said += _notes(self.tried, self.counts)
         return Evidence(
             read=self.results if isinstance(self.results, Answers) else None,
             results=self.tried if isinstance(self.tried, Answers) else None,
@@ -127,7 +129,7 @@ class _Given:
             chances=self._chances,
             declared_n=self._declared_n,
             declared_chance=chance,
-            notes=tuple(notes),
+            notes=tuple(said),
         )
 
     @property
@@ -237,28 +239,24 @@ class _Given:
             ),
         )
 
-    def _notes_on_t(self, t: int) -> list[str]:
+    def _note_on_t(self, t: int) -> Remark:
         if not isinstance(self.tried, Answers):
-            return ["n, t and the best prompt's right answers are as published: nothing was "
-                    "counted."]  # fmt: skip
+            return Remark("nothing_counted")
         held = len(self.tried.prompts)
-        if t > held:
-            return [f"t = {count(t)} is stated; the results are of {count(held)} distinct prompts."]
-        return [
-            "t was counted in these results only: recorded results enter no ledger, and prompts "
-            "that were tried elsewhere do not count."
-        ]
+        return Remark("t_stated", {"t": t, "prompts": held}) if t > held else Remark("t_of_results")
 
 
-def _notes(read: Answers, tried: Answers, counts: PromptScores) -> list[str]:
-    """Say what a reader must know of a sweep."""
-    notes = list(read.notes)
+def _notes(tried: Answers, counts: PromptScores) -> Iterator[Remark]:
+    """Yield what a reader must know of a sweep."""
     if not counts.shared_n:
-        notes.append(
-            f"Prompts were scored on {span(counts.sizes.tolist())} examples. The best is the one "
-            "with the highest accuracy, n is its number of examples, and each guesser has the "
-            "examples of its prompt."
-        )
-    others = f", the first of {count(counts.tied)} with this accuracy" if counts.tied > 1 else ""
-    notes.append(f"The best prompt is {tried.prompts[counts.best]!r} in the results{others}.")
-    return notes
+        yield Remark("sizes_differ", {"sizes": _sizes(counts)})
+    best = {"prompt": tried.prompts[counts.best]}
+    if counts.tied > 1:
+        yield Remark("first_best_prompt", {**best, "tied": counts.tied})
+    else:
+        yield Remark("best_prompt", best)
+
+
+def _sizes(counts: PromptScores) -> list[int]:
+    """Return the least and the largest number of examples; one where they are the same."""
+    return sorted({int(counts.sizes.min()), int(counts.sizes.max())})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
 
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.notation import Unmet
-from pytest_maxrandom.record import RedFlag
+from pytest_maxrandom.record import RedFlag, Remark
 from pytest_maxrandom.record.red_flags import DEFAULTS
 from pytest_maxrandom.stats.looks import spent
 from pytest_maxrandom.stats.multiplicity import above
@@ -19,12 +19,11 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.nulls import Null
     from pytest_maxrandom.flags.flag import Flag
-    from pytest_maxrandom.record import ClaimRecord, RedFlagKind, Severity, Standing
+    from pytest_maxrandom.record import ClaimRecord, Note, RedFlagKind, Severity, Standing
     from pytest_maxrandom.suite.claims import RedFlags
     from pytest_maxrandom.suite.spec import BoundsSpec
 
 DEFAULT_LEVEL = 0.05
-_RENAMED = "The suite calls `union_p` by its old name, `guaranteed_p`: rename it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +39,8 @@ class Claim:
     spend : bool
         Whether its levels are spent over the doublings of t, so that it may be looked at any
         number of times.
-    notes : tuple of str
-        What a reader must know of it, one sentence each.
+    notes : tuple of str or Remark
+        What a reader must know of it.
     """
 
     p_max: float | None = None
@@ -52,7 +51,7 @@ class Claim:
     red_flags: RedFlags | None = None
     family: int | None = None
     spend: bool = False
-    notes: tuple[str, ...] = field(default=(), compare=False)
+    notes: tuple[Note, ...] = field(default=(), compare=False)
 
     @classmethod
     def of(
@@ -78,7 +77,7 @@ class Claim:
             red_flags=spec.red_flags,
             family=1 if spec.family == "suite" else None,
             spend=getattr(spec, "looks", None) == "spend",
-            notes=(_RENAMED,) if "guaranteed_p" in spec.model_fields_set else (),
+            notes=(Remark("renamed_union_p"),) if "guaranteed_p" in spec.model_fields_set else (),
         )
 
     def bounds(self) -> dict[str, float | str]:

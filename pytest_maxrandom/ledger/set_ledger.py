@@ -21,6 +21,7 @@ from pytest_maxrandom.ledger.digests import (
 from pytest_maxrandom.ledger.files import LedgerFile, linked, read_sets
 from pytest_maxrandom.ledger.lines import line_of
 from pytest_maxrandom.notation import count
+from pytest_maxrandom.record import Remark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -138,14 +139,15 @@ class SetLedger:
         known = set(self._examples).union(*sets)
         return sum(example_digest(example) in known for example in examples)
 
-    def notes(self, subject: Subject) -> list[str]:
-        """Return from where tries of the subject's claim were carried over, a sentence each."""
+    def notes(self, subject: Subject) -> list[Remark]:
+        """Return from where tries of the subject's claim were carried over."""
         now = self._own.tries.get(subject.claim, set())
         before = [(dict(self._tries(file.contents)), common) for file, common in self._before]
         return [
-            f"{count(len(tries))} of the prompts that t counts met another validation set, an "
-            f"earlier form of this one or a part of it, which shares {count(common)} of "
-            f"{count(len(self._examples))} examples with this one."
+            Remark(
+                "tries_of_another_set",
+                {"prompts": len(tries), "common": common, "examples": len(self._examples)},
+            )
             for counted, common in before
             if (tries := counted.get(subject.claim, set()) - now)
         ]

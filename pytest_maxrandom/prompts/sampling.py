@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.prompts.formats import MOST_LETTERS, Format, Prompt
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.seeding import Stream, digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_maxrandom.prompts.formats import Counterfactual, Labels
+    from pytest_maxrandom.record import Note
     from pytest_maxrandom.suite.base import FormatSpec
     from pytest_maxrandom.suite.spec import PromptsSpec, ValidationSpec
     from pytest_maxrandom.tasks.task import Example, Layout, Task
@@ -54,8 +56,8 @@ class PromptSet:
         Number of examples that demonstrations are drawn from.
     possible : int
         Number of distinct prompts that the pool and the variants offer.
-    notes : tuple of str
-        What a reader of the report must know, one sentence each.
+    notes : tuple of str or Remark
+        What a reader of the report must know.
     """
 
     prompts: tuple[Prompt, ...]
@@ -63,7 +65,7 @@ class PromptSet:
     regime: Regime
     pool: int
     possible: int
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @property
     def n(self) -> int:
@@ -147,31 +149,20 @@ def draw_prompts(
         if len(prompts) == limit:
             break
 
-    notes = []
+    notes: list[Note] = []
     if unused:
-        notes.append(
-            "Examples never used as demonstrations, because they repeat a validation example or "
-            f"another example of the pool: {unused}."
-        )
-    if telling:
-        notes.append(
-            "Examples never used as demonstrations, because they belong to the cluster of a "
-            f"validation example: {telling}."
-            if regime != "leave_out"
-            else "Demonstrations may belong to the cluster of an example that they are shown "
-            f"before, because they come from the validation set: {telling} of its "
-            f"{len(validation)} examples share their cluster with another one."
-        )
+        notes.append(Remark("repeats_not_shown", {"examples": unused}))
+    if telling and regime == "leave_out":
+        sharing = {"sharing": telling, "examples": len(validation)}
+        notes.append(Remark("clusters_shown", sharing))
+    elif telling:
+        notes.append(Remark("clusters_not_shown", {"examples": telling}))
+    used = {"asked": spec.count, "prompts": len(prompts)}
     if len(prompts) < limit:
-        notes.append(
-            f"{spec.count} prompts were asked for, but {_offer(regime, len(pool), shots, formats)} "
-            f"give only {len(prompts)}: all of them are used."
-        )
+        offer = _offer(regime, len(pool), shots, formats)
+        notes.append(Remark("too_few_prompts", {**used, "offer": offer}))
     elif limit < spec.count:
-        notes.append(
-            f"{spec.count} prompts were asked for; {limit} are used, so that each draw of "
-            f"demonstrations is written in all {len(formats)} variants."
-        )
+        notes.append(Remark("whole_draws", {**used, "variants": len(formats)}))
     return PromptSet(
         tuple(prompts.values()), tuple(validation), regime, len(pool), possible, tuple(notes)
     )

@@ -7,6 +7,7 @@ rendered by :mod:`pytest_maxrandom.reports`. A number that was not computed is N
 from pytest_maxrandom.record.base import (
     Adjustment,
     Arithmetic,
+    Note,
     Outcome,
     Remark,
     Standing,
@@ -70,6 +71,7 @@ __all__ = [
     "LabelFinding",
     "LabelRow",
     "NewQuestions",
+    "Note",
     "Outcome",
     "OverTasks",
     "PromptCount",

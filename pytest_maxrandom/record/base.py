@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 from pytest_maxrandom.stats.seeding import digest
 
@@ -12,12 +12,18 @@ Adjustment = Literal["holm", "bh", "none"]
 Standing = Literal["above maximum", "between baselines", "at chance", "below standard"]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Remark:
     """One of a record's notes by its kind and values, of which the reports make a sentence."""
 
     kind: str
     values: dict[str, Any] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash(self.kind)
+
+
+Note = str | Remark
 
 
 class Noted(Protocol):
@@ -27,12 +33,16 @@ class Noted(Protocol):
     remarks: dict[int, Remark]
 
 
-def note(record: Noted, *said: str | Remark) -> None:
+_Noted = TypeVar("_Noted", bound=Noted)
+
+
+def note(record: _Noted, *said: Note) -> _Noted:
     """Add to the notes of a record: sentences, or what reports make a sentence of."""
     for each in said:
         if isinstance(each, Remark):
             record.remarks[len(record.notes)] = each
         record.notes.append("" if isinstance(each, Remark) else each)
+    return record
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from pytest_maxrandom.errors import RecordedError, dotted
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.gold import hits
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 from pytest_maxrandom.sweeps.answers import Answers
@@ -22,12 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 VERSION = 1
-
-_UNTOLD = (
-    "The file was written before choices were: answers are told by their places in the task's "
-    "file, so who prefers a text cannot be told from who knows where files list it at several "
-    "places; run the suite that wrote it again."
-)
 
 
 class _Mistake(Exception):
@@ -208,7 +203,7 @@ class _Claim:
             gold=gold,
             labels=names,
             unshown=unshown,
-            notes=(_UNTOLD,) if unshown else (),
+            notes=(Remark("choices_not_recorded"),) if unshown else (),
             log_likelihoods=scores,
             simulated=line.simulated,
             clusters=tuple(each.cluster for each in examples if each.cluster is not None) or None,

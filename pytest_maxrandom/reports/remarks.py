@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from string import Formatter
+from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.notation import count
+from pytest_maxrandom.notation import count, span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_maxrandom.record import Remark
 
@@ -15,119 +16,246 @@ if TYPE_CHECKING:
 def sentence(remark: Remark, known: str = "") -> str:
     """Word a note anew; of a kind that is not known here, or other values, the sentence stays."""
     try:
-        return _SENTENCES[remark.kind](**remark.values)
-    except (TypeError, ValueError, LookupError):
+        return _WRITER.vformat(SENTENCES[remark.kind], (), remark.values)
+    except (TypeError, ValueError, LookupError, AttributeError):
         if not known:
             raise
         return known
 
 
-def _tries_of_another_claim(prompts: int, claim: str, examples: int) -> str:
-    return (
-        f"{count(prompts)} of the prompts that t counts are those of {claim} in this run, whose "
-        f"validation set shares {examples} examples with this one."
-    )
+def _listed(clauses: Sequence[str]) -> str:
+    *most, last = clauses
+    return f"{', '.join(most)} and {last}" if most else last
 
 
-def _budget_overrun(budget: int, t: int) -> str:
-    return (
-        f"The budget of {count(budget)} prompts is overrun: t counts the {count(t)} that were "
+_WAYS: dict[str, Callable[[Any], str]] = {
+    "": str,
+    "count": count,
+    "s": lambda number: "" if number == 1 else "s",
+    "repeat": lambda number: "repeats" if number == 1 else "repeat",
+    "do": lambda number: "does" if number == 1 else "do",
+    "span": span,
+    "capital": lambda text: text.capitalize(),
+    "clause": lambda text: text[:1].lower() + text[1:].removesuffix("."),
+    "names": ", ".join,
+    "of_each": lambda units: _listed([f"of the {unit}" for unit in units]),
+    "of_choices": lambda sizes: ", ".join(f"{sizes[m]} with {m} choices" for m in sizes),
+}
+"""How a value is written; a field of a sentence names one after a colon."""
+
+
+class _Writer(Formatter):
+    def format_field(self, value: object, format_spec: str) -> str:
+        return _WAYS[format_spec](value)
+
+
+_WRITER = _Writer()
+
+SENTENCES = {
+    # The suite and its models.
+    "renamed_union_p": "The suite calls `union_p` by its old name, `guaranteed_p`: rename it.",
+    "arm": "The arm {arm!r} changes {changed}.",
+    "adapter": "{model} runs with the adapter {adapter}.",
+    # Tasks and prompts.
+    "empty_inputs": "Empty input in {empty} of {examples} examples.",
+    "left_out_for_test": (
+        "Examples left out because they stand in the test set as well: {examples}."
+    ),
+    "left_out_for_clusters": (
+        "Examples left out because they, or others of their cluster, stand in the test set as "
+        "well: {examples}."
+    ),
+    "repeats_not_shown": (
+        "Examples never used as demonstrations, because they repeat a validation example or "
+        "another example of the pool: {examples}."
+    ),
+    "clusters_not_shown": (
+        "Examples never used as demonstrations, because they belong to the cluster of a "
+        "validation example: {examples}."
+    ),
+    "clusters_shown": (
+        "Demonstrations may belong to the cluster of an example that they are shown before, "
+        "because they come from the validation set: {sharing} of its {examples} examples share "
+        "their cluster with another one."
+    ),
+    "too_few_prompts": (
+        "{asked} prompts were asked for, but {offer} give only {prompts}: all of them are used."
+    ),
+    "whole_draws": (
+        "{asked} prompts were asked for; {prompts} are used, so that each draw of demonstrations "
+        "is written in all {variants} variants."
+    ),
+    # What t counts.
+    "tries_of_another_claim": (
+        "{prompts:count} of the prompts that t counts are those of {claim} in this run, whose "
+        "validation set shares {examples} examples with this one."
+    ),
+    "tries_of_another_set": (
+        "{prompts:count} of the prompts that t counts met another validation set, an earlier form "
+        "of this one or a part of it, which shares {common:count} of {examples:count} examples "
+        "with this one."
+    ),
+    "budget_overrun": (
+        "The budget of {budget:count} prompts is overrun: t counts the {t:count} that were "
         "evaluated."
-    )
-
-
-def _budget_raised(budget: int, t: int) -> str:
-    return (
-        f"The budget of {count(budget)} prompts was not declared in advance: an earlier look at "
-        f"this claim counted t = {count(t)}, and the budget is more since then."
-    )
-
-
-def _no_blank_control() -> str:
-    return (
+    ),
+    "budget_raised": (
+        "The budget of {budget:count} prompts was not declared in advance: an earlier look at "
+        "this claim counted t = {t:count}, and the budget is more since then."
+    ),
+    # What could be tested.
+    "no_blank_control": (
         "There is no control with blank inputs, because all examples have the same input: the "
         "choices are the question."
-    )
-
-
-def _test_not_opened() -> str:
-    return (
+    ),
+    "test_not_opened": (
         "The test set was not opened, because the opening of the test set could not be written "
         "into the ledger."
-    )
-
-
-def _counts_only() -> str:
-    return (
+    ),
+    "counts_only": (
         "There is no permutation p, because only counts were given. So a preferred label cannot be "
         "told from knowledge."
-    )
-
-
-def _predictions_are_recorded() -> str:
-    return "The predictions file has none of these answers: they are in the recorded results."
-
-
-def _predictions_are_the_claims() -> str:
-    return (
+    ),
+    "no_permutations": (
+        "There is no permutation p, because in the results {why}. So a preferred label cannot be "
+        "told from knowledge."
+    ),
+    "fixed_answers": (
+        "Of {examples:count} right answers {fixed:count} stay where they are when right answers "
+        "are shuffled, because there is no other example with the same choices."
+    ),
+    "fixed_answers_of_clusters": (
+        "Of {examples:count} right answers {fixed:count} stay where they are when right answers "
+        "are shuffled, because there is no other cluster with as many examples; clusters of equal "
+        "size are needed."
+    ),
+    "tries_without_answers": (
+        "t counts {prompts:count} more prompt{prompts:s} than this run has answers of; each adds "
+        "the best prompt's own permutation p."
+    ),
+    "choices_not_told": (
+        "Right answers were shuffled among examples whose right answers are given in place of each "
+        "other, because it is not told which choices an example has; a table can list them in the "
+        "column choices."
+    ),
+    # Results that are recorded.
+    "published_numbers": (
+        "n, t and chance are those of the publication; p-values are of the best prompt's right "
+        "answers among the {examples:count} examples that it was scored on."
+    ),
+    "counted_otherwise": "By the results n is {sizes:span} and t is {t:count}.",
+    "nothing_counted": (
+        "n, t and the best prompt's right answers are as published: nothing was counted."
+    ),
+    "t_stated": ("t = {t:count} is stated; the results are of {prompts:count} distinct prompts."),
+    "t_of_results": (
+        "t was counted in these results only: recorded results enter no ledger, and prompts that "
+        "were tried elsewhere do not count."
+    ),
+    "sizes_differ": (
+        "Prompts were scored on {sizes:span} examples. The best is the one with the highest "
+        "accuracy, n is its number of examples, and each guesser has the examples of its prompt."
+    ),
+    "best_prompt": "The best prompt is {prompt!r} in the results.",
+    "first_best_prompt": (
+        "The best prompt is {prompt!r} in the results, the first of {tied:count} with this "
+        "accuracy."
+    ),
+    "ragged": (
+        "Prompts were scored on {least} to {most} examples each, as the suite allows with ragged: "
+        "true."
+    ),
+    "choices_not_recorded": (
+        "The file was written before choices were: answers are told by their places in the task's "
+        "file, so who prefers a text cannot be told from who knows where files list it at several "
+        "places; run the suite that wrote it again."
+    ),
+    "filters": ("{task} was judged through the filters {filters:names}; {used} is used."),
+    "demonstrations_vary": (
+        "lm-eval draws other demonstrations for every document, so a run is one classifier, not "
+        "one prompt."
+    ),
+    "documents_not_told": (
+        "The log does not tell how many documents were evaluated; a run cut short shows in its "
+        "accuracy alone."
+    ),
+    "documents_limited": (
+        "{evaluated} of the {available} documents of {task} were evaluated (a limit)."
+    ),
+    "metric_as_logged": "'{metric}' was taken from the log as it is.",
+    "right_not_told": "The log does not tell which choices are right, only which answers are.",
+    "runs_repeat": (
+        "{repeats} of the {runs} runs {repeats:repeat} the prompts of an earlier one and "
+        "{repeats:do} not count again."
+    ),
+    "runs_differ": (
+        "{repeats} of the {runs} runs {repeats:repeat} the prompts of an earlier one and "
+        "{repeats:do} not count again, although up to {differ} of the {answers} answers differ."
+    ),
+    "shots_not_told": ("The log does not tell the number of demonstrations; 0 is written for it."),
+    "samples_limited": "{evaluated} of the {available} samples were evaluated (a limit).",
+    "all_must_be_named": "Several choices are right in some samples, and all must be named.",
+    "written_answers": (
+        "Answers were written by the model, and one that could not be read is wrong: the chance of "
+        "a guess is an upper bound."
+    ),
+    "epochs": (
+        "Each sample was tried in {epochs} epochs, which are neither further examples nor further "
+        "prompts; the first is used."
+    ),
+    # Predictions files.
+    "predictions_are_recorded": (
+        "The predictions file has none of these answers: they are in the recorded results."
+    ),
+    "predictions_are_the_claims": (
         "The predictions file has the claim's own answers, and none of what was asked beyond them."
-    )
-
-
-def _predictions_are_the_first() -> str:
-    return "The predictions file has the answers of the claim itself, and none of the others'."
-
-
-def _signs_flipped(units: Sequence[str], largest: str) -> str:
-    *most, last = (f"of the {each}" for each in units)
-    return (
-        f"Signs were flipped {', '.join(most)} and {last} (each with its mean difference); "
-        f"p-values are the largest ones, here of the {largest}, and the interval holds all."
-    )
-
-
-def _several_differences(first: str, second: str) -> str:
-    return (
-        f"{first!r} and {second!r} differ in more than one thing, so it cannot be told which of "
+    ),
+    "predictions_are_the_first": (
+        "The predictions file has the answers of the claim itself, and none of the others'."
+    ),
+    # Replicates.
+    "replicates_draw": (
+        "The first replicate is the claim itself; each of the others draws anew, with seeds made "
+        "from {seed} and its number: {drawn}."
+    ),
+    "replicates_are_no_tries": (
+        "All prompts of all replicates are in the ledger. Those of the others are no tries of a "
+        "replicate's claim, because nothing is chosen between replicates; without the key "
+        "`replicates` of the suite they would count."
+    ),
+    "budget_of_each": ("The budget of {budget:count} prompts is that of each replicate by itself."),
+    # Arms.
+    "signs_flipped": (
+        "Signs were flipped {units:of_each} (each with its mean difference); p-values are the "
+        "largest ones, here of the {largest}, and the interval holds all."
+    ),
+    "several_differences": (
+        "{first!r} and {second!r} differ in more than one thing, so it cannot be told which of "
         "them makes the difference."
-    )
-
-
-def _no_difference(first: str, second: str) -> str:
-    return f"Nothing differs between {first!r} and {second!r}."
-
-
-def _no_base_rates(interaction: str, why: str) -> str:
-    return f"{interaction.capitalize()} has no base rates: {why}."
-
-
-def _not_calibrated(interaction: str, method: str, why: str) -> str:
-    return f"{interaction.capitalize()} has no {method} calibration: {why}."
-
-
-def _held_back(interaction: str, examples: Mapping[str, int]) -> str:
-    each = [f"{size} with {choices} choices" for choices, size in examples.items()]
-    return (
-        f"{interaction.capitalize()}: PriDe's prior is that of held-back examples, "
-        f"{', '.join(each)}; prompts are compared on those of the others that it is known for: of "
-        "as many choices as a held-back example that the prompt does not show."
-    )
-
-
-_SENTENCES: dict[str, Callable[..., str]] = {
-    "tries_of_another_claim": _tries_of_another_claim,
-    "budget_overrun": _budget_overrun,
-    "budget_raised": _budget_raised,
-    "no_blank_control": _no_blank_control,
-    "test_not_opened": _test_not_opened,
-    "counts_only": _counts_only,
-    "predictions_are_recorded": _predictions_are_recorded,
-    "predictions_are_the_claims": _predictions_are_the_claims,
-    "predictions_are_the_first": _predictions_are_the_first,
-    "signs_flipped": _signs_flipped,
-    "several_differences": _several_differences,
-    "no_difference": _no_difference,
-    "no_base_rates": _no_base_rates,
-    "not_calibrated": _not_calibrated,
-    "held_back": _held_back,
+    ),
+    "no_difference": "Nothing differs between {first!r} and {second!r}.",
+    # Labels.
+    "no_base_rate": "There is no base rate: {why:clause}.",
+    "no_base_rate_of_results": (
+        "There is no base rate: the results are recorded, and no model is asked."
+    ),
+    "several_right": (
+        "Some examples have several right answers: an answer counts for its own label only."
+    ),
+    "first_right_moved": (
+        "Some examples have several right answers: the first of them is moved, and only that one "
+        "counts."
+    ),
+    "interaction_is_no_try": (
+        "The prompts of the {interaction} interaction are no tries of the claim, because nothing "
+        "is chosen by them; the ledger does not list them."
+    ),
+    "no_base_rates": "{interaction:capital} has no base rates: {why}.",
+    "not_calibrated": "{interaction:capital} has no {method} calibration: {why}.",
+    "held_back": (
+        "{interaction:capital}: PriDe's prior is that of held-back examples, "
+        "{examples:of_choices}; prompts are compared on those of the others that it is known for: "
+        "of as many choices as a held-back example that the prompt does not show."
+    ),
 }
+"""Each kind of note, with fields for its values."""

@@ -17,9 +17,8 @@ from pytest_maxrandom.claims.plan import draw_cell
 from pytest_maxrandom.claims.planned import Design
 from pytest_maxrandom.errors import Problem, SuiteError
 from pytest_maxrandom.ledger import examples_digest
-from pytest_maxrandom.notation import count
 from pytest_maxrandom.prompts.sampling import NoPrompts, validation_set
-from pytest_maxrandom.record import Replicate, ReplicatesRecord
+from pytest_maxrandom.record import Remark, Replicate, ReplicatesRecord, note
 from pytest_maxrandom.stats.replication import contradicting_share
 from pytest_maxrandom.stats.seeding import Stream
 from pytest_maxrandom.suite.spec import AssertSpec, claimed
@@ -83,7 +82,7 @@ class PlannedReplicates:
         asserted = dataclasses.replace(claim.claim, test_p=None).asserted()  # they open no test set
         if self.in_replicates is not None:
             asserted["in_replicates"] = float(self.in_replicates)
-        return ReplicatesRecord(
+        record = ReplicatesRecord(
             id=node_id,
             suite=suite,
             line=claim.line,
@@ -96,11 +95,11 @@ class PlannedReplicates:
             count=len(self.claims),
             seed=self.seed,
             xfail=self.xfail,
-            notes=list(self._notes()),
             simulated=claim.model.simulated,
         )
+        return note(record, *self._notes())
 
-    def _notes(self) -> Iterator[str]:
+    def _notes(self) -> Iterator[Remark]:
         examples, prompts = _drawn(claim.cell for claim in self.claims)
         written = "demonstrations" if self.claim.cell.shots else "instructions and formats"
         if examples == 1:
@@ -112,17 +111,10 @@ class PlannedReplicates:
             drawn = "validation examples only: the prompts are the same in all"
         else:
             drawn = f"validation examples and {written}"
-        yield (
-            "The first replicate is the claim itself; each of the others draws anew, with seeds "
-            f"made from {self.seed} and its number: {drawn}."
-        )
-        yield (
-            "All prompts of all replicates are in the ledger. Those of the others are no tries of "
-            "a replicate's claim, because nothing is chosen between replicates; without the key "
-            "`replicates` of the suite they would count."
-        )
+        yield Remark("replicates_draw", {"seed": self.seed, "drawn": drawn})
+        yield Remark("replicates_are_no_tries")
         if budget := self.claim.suite.prompts.budget:
-            yield f"The budget of {count(budget)} prompts is that of each replicate by itself."
+            yield Remark("budget_of_each", {"budget": budget})
 
 
 def replicated(planned: PlannedClaim) -> list[PlannedClaim]:

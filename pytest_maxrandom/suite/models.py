@@ -14,6 +14,7 @@ from pydantic import (
     model_validator,
 )
 
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.suite.base import (
     Dtype,
     FormatSpec,
@@ -30,6 +31,7 @@ from pytest_maxrandom.suite.extensions import BACKENDS, SpecUnion
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pytest_maxrandom.record import Note
     from pytest_maxrandom.suite.base import Contradiction
 
 
@@ -51,8 +53,8 @@ class ModelSpec(NamedModel):
     """Whether answers are made up: reports say so, no ledger counts them, and the gate fails."""
 
     @property
-    def notes(self) -> list[str]:
-        """What the reader of a report must know of the model, one sentence each."""
+    def notes(self) -> list[Note]:
+        """What the reader of a report must know of the model."""
         return []
 
     @classmethod
@@ -100,9 +102,11 @@ class TransformersSpec(ModelSpec):
         return self.quantization
 
     @property
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Note]:
         """That there is an adapter, which the name does not say."""
-        return [f"{self.name} runs with the adapter {self.adapter}."] if self.adapter else []
+        if not self.adapter:
+            return []
+        return [Remark("adapter", {"model": self.name, "adapter": self.adapter})]
 
     def contradictions(self) -> Iterator[Contradiction]:
         """Yield one device beside all of them."""

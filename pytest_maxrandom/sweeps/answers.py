@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from pytest_maxrandom.record import Note
     from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.sweeps.predictions import Predictions
     from pytest_maxrandom.tasks.task import Example
@@ -92,8 +93,8 @@ class Answers:
     clusters : tuple of str or None
         Per example what it shares with others, such as its passage, None for one that stands alone;
         None where none is stated of any.
-    notes : tuple of str
-        What a reader must know, one sentence each.
+    notes : tuple of str or Remark
+        What a reader must know.
     simulated : bool
         Whether a rule made them up, so that they say nothing of any model.
 
@@ -129,7 +130,7 @@ class Answers:
     alphabetical: tuple[frozenset[int], ...] | None = None
     offered: tuple[tuple[str, ...], ...] | None = None
     clusters: tuple[str | None, ...] | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     simulated: bool = False
 
     def __post_init__(self) -> None:

@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import MaxRandomError, Problem, SuiteError
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.extensions import SOURCES, load
 from pytest_maxrandom.tasks.bigbench import BigBench
@@ -126,10 +127,9 @@ def set_aside(
     dropped = len(task.examples) - len(kept) if spec.test.path else 0
     notes = task.notes
     if dropped:
-        why = "they stand in the test set as well"
-        if any(example.cluster is not None for example in test):
-            why = "they, or others of their cluster, stand in the test set as well"
-        notes += (f"Examples left out because {why}: {dropped}.",)
+        clustered = any(example.cluster is not None for example in test)
+        kind = "left_out_for_clusters" if clustered else "left_out_for_test"
+        notes += (Remark(kind, {"examples": dropped}),)
     return replace(task, examples=kept, pool=pool, notes=notes), test
 
 

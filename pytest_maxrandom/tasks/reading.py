@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from pytest_maxrandom.errors import Problem, SuiteError, described, did_you_mean, listed, quoted
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.tasks.task import Layout, Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from pytest_maxrandom.record import Note
     from pytest_maxrandom.tasks.task import Example, Where
 
 P = ParamSpec("P")
@@ -141,7 +143,7 @@ def finished_task(
     drafts: Iterable[tuple[int, Example]],
     findings: Findings,
     layout: Layout = Layout(),  # noqa: B008 - immutable
-    notes: Iterable[str] = (),
+    notes: Iterable[Note] = (),
 ) -> Task:
     """Return the task of all examples, each given with its place.
 
@@ -156,8 +158,9 @@ def finished_task(
         findings.add(None, "there are no examples; a task needs at least one")
         findings.raise_any()
     empty = sum(not example.input.strip() for example in examples)
-    told = [f"Empty input in {empty} of {len(examples)} examples."] if empty else []
-    return Task(name, examples, layout, (*notes, *told))
+    if empty:
+        notes = (*notes, Remark("empty_inputs", {"empty": empty, "examples": len(examples)}))
+    return Task(name, examples, layout, tuple(notes))
 
 
 def checked_task(task: Task, findings: Findings) -> Task:

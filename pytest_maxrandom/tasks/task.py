@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pytest_maxrandom.record import Note
     from pytest_maxrandom.suite.tasks import TaskSpec
 
 
@@ -92,8 +93,8 @@ class Task:
         At least one, with distinct ids.
     layout : Layout
         How the task's own file writes an example.
-    notes : tuple of str
-        What a reader of the report must know about the data, one sentence each.
+    notes : tuple of str or Remark
+        What a reader of the report must know about the data.
     pool : tuple of Example, optional
         Where demonstrations come from, such as the task's own few-shot split; None where they are
         drawn from the examples.
@@ -102,7 +103,7 @@ class Task:
     name: str
     examples: tuple[Example, ...]
     layout: Layout = Layout()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     pool: tuple[Example, ...] | None = None
 
     @cached_property

@@ -16,6 +16,7 @@ import pytest
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.logs.inspect import read_inspect
 from pytest_maxrandom.recorded.logs.lm_eval import read_lm_eval
+from tests.notes import sentences
 from tests.tiny import save_llama
 
 INSPECT_LOGS = Path(__file__).parent / "inspect_logs"
@@ -183,7 +184,9 @@ def test_the_first_filter_of_a_written_answer_counts(harness: Path) -> None:
 def test_a_limit_is_said_and_does_not_mix_with_whole_runs(harness: Path) -> None:
     for sweep in read_lm_eval(harness / "limited"):
         assert sweep.correct.shape == (1, 5)
-        assert f"5 of the {SIZE} documents of {sweep.task} were evaluated (a limit)." in sweep.notes
+        assert f"5 of the {SIZE} documents of {sweep.task} were evaluated (a limit)." in sentences(
+            sweep.notes
+        )
     with pytest.raises(RecordedError, match=r"5 examples, but .* has 12|12 examples, but .* has 5"):
         read_lm_eval(harness)
 
@@ -233,7 +236,7 @@ def test_epochs_and_limits_of_inspect_are_said() -> None:
     pytest.importorskip("backports.zstd")
     [epochs] = read_inspect(INSPECT_LOGS / "epochs")
     assert epochs.correct.shape == (1, 4)
-    assert any("tried in 2 epochs" in note for note in epochs.notes)
+    assert any("tried in 2 epochs" in note for note in sentences(epochs.notes))
     [limited] = read_inspect(INSPECT_LOGS / "limit")
     assert limited.correct.tolist() == [[True, False]]
-    assert "2 of the 4 samples were evaluated (a limit)." in limited.notes
+    assert "2 of the 4 samples were evaluated (a limit)." in sentences(limited.notes)

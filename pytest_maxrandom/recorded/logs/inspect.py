@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.recorded.logs.inspect_samples import InspectSample, open_log, read_samples
 from pytest_maxrandom.recorded.logs.json_files import Fields
 from pytest_maxrandom.recorded.logs.runs import LoggedAnswer, LoggedRun, digest, gather
@@ -110,7 +111,7 @@ def _run(log: InspectLog, scorer: str | None, shots: int | None, cluster: str | 
         shots = next((n for n in numbers if type(n) is int and n >= 0), None)
     if shots is None:
         shots = 0
-        notes.append("The log does not tell the number of demonstrations; 0 is written for it.")
+        notes.append(Remark("shots_not_told"))
     answers, more = _answers([sample.answer for sample in kept])
     return LoggedRun(
         path=log.path,
@@ -136,7 +137,7 @@ def _settings(config: object) -> Object:
     return {name: value for name, value in settings.items() if name not in _HOW_IT_RUNS}
 
 
-def _complete(header: Fields, samples: list[InspectSample]) -> list[str]:
+def _complete(header: Fields, samples: list[InspectSample]) -> list[Remark]:
     """Refuse a run of which samples are missing; return what a reader must know."""
     epochs = header.find(int, "eval", "config", "epochs") or 1
     found = {(sample.answer.id, sample.epoch) for sample in samples}
@@ -153,12 +154,10 @@ def _complete(header: Fields, samples: list[InspectSample]) -> list[str]:
     notes = []
     available = header.find(int, "eval", "dataset", "samples")
     if available is not None and len(ids) < available:
-        notes.append(f"{len(ids)} of the {available} samples were evaluated (a limit).")
+        values = {"evaluated": len(ids), "available": available}
+        notes.append(Remark("samples_limited", values))
     if epochs > 1:
-        notes.append(
-            f"Each sample was tried in {epochs} epochs, which are neither further examples nor "
-            "further prompts; the first is used."
-        )
+        notes.append(Remark("epochs", {"epochs": epochs}))
     return notes
 
 
@@ -179,16 +178,15 @@ def _same_accuracy(header: Fields, scorer: str, samples: list[InspectSample]) ->
         return
 
 
-def _answers(answers: list[LoggedAnswer]) -> tuple[tuple[LoggedAnswer, ...], list[str]]:
+def _answers(answers: list[LoggedAnswer]) -> tuple[tuple[LoggedAnswer, ...], list[Remark]]:
     """Return the answers, and what a reader must know of their chances.
 
     Which choices were answered is told only if that agrees with the scores.
     """
     listed = all(answer.choices for answer in answers)
     if not listed or any(answer.right and len(answer.right) > 1 for answer in answers):
-        several = "Several choices are right in some samples, and all must be named."
         untold = (replace(each, choices=None, right=None, chosen=None) for each in answers)
-        return tuple(untold), [several] if listed else []
+        return tuple(untold), [Remark("all_must_be_named")] if listed else []
     agree = all(each.right and (each.chosen in each.right) == each.correct for each in answers)
     told = (
         replace(
@@ -198,7 +196,4 @@ def _answers(answers: list[LoggedAnswer]) -> tuple[tuple[LoggedAnswer, ...], lis
         )
         for answer in answers
     )
-    return tuple(told), [
-        "Answers were written by the model, and one that could not be read is wrong: the chance "
-        "of a guess is an upper bound."
-    ]
+    return tuple(told), [Remark("written_answers")]

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.recorded.logs.json_files import read_json
 from pytest_maxrandom.recorded.logs.lm_eval_samples import COMPARED, read_samples
 from pytest_maxrandom.recorded.logs.runs import LoggedAnswer, LoggedRun, digest, gather
@@ -190,9 +191,8 @@ def _run(
     filters = list(dict.fromkeys(sample.filter for sample in samples))
     notes = []
     if len(filters) > 1:
-        notes.append(
-            f"{task} was judged through the filters {', '.join(filters)}; {filters[0]} is used."
-        )
+        values = {"task": task, "filters": filters, "used": filters[0]}
+        notes.append(Remark("filters", values))
     kept = [sample for sample in samples if sample.filter == filters[0]]
     wanted = [metric] if metric else ["acc", "exact_match"]
     known = {name for sample in kept for name in sample.metrics}
@@ -204,10 +204,7 @@ def _run(
     shots, setup = log.shots(task), log.fields.object("configs", task)
     drawn = log.fields.object("configs", task, "fewshot_config")
     if shots and drawn.get("sampler") != "first_n":
-        notes.append(
-            "lm-eval draws other demonstrations for every document, so a run is one classifier, "
-            "not one prompt."
-        )
+        notes.append(Remark("demonstrations_vary"))
     judged = setup.get("process_results") is not None
     answers, more = _answers(kept, metric, right, judged=judged)
     prompts = log.fields.find(str, "task_hashes", task)  # of documents, prompts and targets
@@ -226,14 +223,11 @@ def _run(
 
 def _totals(
     task: str, path: Path, log: Results, metric: str, filter_name: str, right: list[bool]
-) -> Iterator[str]:
+) -> Iterator[Remark]:
     """Compare the samples with the run's own results; yield what a reader must know."""
     mean = log.mean(task, metric, filter_name)
     if log.fields.find(dict, "n-samples", task) is None:
-        yield (
-            "The log does not tell how many documents were evaluated; a run cut short shows in "
-            "its accuracy alone."
-        )
+        yield Remark("documents_not_told")
     else:
         evaluated = log.fields.need(int, "n-samples", task, "effective")
         available = log.fields.need(int, "n-samples", task, "original")
@@ -243,7 +237,8 @@ def _totals(
                 f"{log.path.name}; copy the whole file again"
             )
         if evaluated < available:
-            yield f"{evaluated} of the {available} documents of {task} were evaluated (a limit)."
+            values = {"evaluated": evaluated, "available": available, "task": task}
+            yield Remark("documents_limited", values)
     if abs(mean - sum(right) / len(right)) > _TOLERANCE:
         raise RecordedError(
             f"{path}: {sum(right)} of {len(right)} documents are right, but '{metric}' is {mean} "
@@ -253,7 +248,7 @@ def _totals(
 
 def _answers(
     samples: list[Sample], metric: str, right: list[bool], *, judged: bool
-) -> tuple[tuple[LoggedAnswer, ...], list[str]]:
+) -> tuple[tuple[LoggedAnswer, ...], list[Remark]]:
     """Return what is known of each document, and what a reader must know.
 
     Where choices were compared, the comparison is made again and must agree.
@@ -264,7 +259,7 @@ def _answers(
     ]
     options = [sample.options for sample in samples if sample.options is not None]
     if metric not in COMPARED or len(options) < len(samples) or judged:
-        return tuple(answers), [f"'{metric}' was taken from the log as it is."]
+        return tuple(answers), [Remark("metric_as_logged", {"metric": metric})]
     chosen = [each.chosen(metric) for each in options]
     places: list[frozenset[int]] | None = None
     if None not in chosen and all(each.texts is not None for each in options):
@@ -280,8 +275,7 @@ def _answers(
         )
         for row, (answer, each) in enumerate(zip(answers, options, strict=True))
     )
-    untold = "The log does not tell which choices are right, only which answers are."
-    return tuple(told), [] if places else [untold]
+    return tuple(told), [] if places else [Remark("right_not_told")]
 
 
 def _right_places(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:
@@ -71,8 +72,8 @@ class LoggedRun:
         Digest of all that makes it another try than another run.
     measure : str
         How its answers were judged.
-    notes : tuple of str
-        What a reader must know, one sentence each.
+    notes : tuple of Remark
+        What a reader must know.
     """
 
     path: Path
@@ -83,7 +84,7 @@ class LoggedRun:
     shots: int
     measure: str
     answers: tuple[LoggedAnswer, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Remark, ...] = ()
 
 
 def digest(*parts: object) -> str:
@@ -257,7 +258,7 @@ def _right(row: list[LoggedAnswer], codes: list[tuple[int, ...]]) -> list[frozen
     ]
 
 
-def _repeats(runs: list[LoggedRun], table: _Table) -> list[str]:
+def _repeats(runs: list[LoggedRun], table: _Table) -> list[Remark]:
     """Say that runs count once, and whether they answered alike."""
     first: dict[str, int] = {}
     repeats, most = 0, 0
@@ -269,11 +270,7 @@ def _repeats(runs: list[LoggedRun], table: _Table) -> list[str]:
             repeats, most = repeats + 1, max(most, sum(differ))
     if not repeats:
         return []
-    verb, count = ("repeats", "does") if repeats == 1 else ("repeat", "do")
-    note = (
-        f"{repeats} of the {len(runs)} runs {verb} the prompts of an earlier one and {count} not "
-        "count again"
-    )
+    values = {"repeats": repeats, "runs": len(runs)}
     if most:
-        note += f", although up to {most} of the {len(table[0])} answers differ"
-    return [note + "."]
+        return [Remark("runs_differ", {**values, "differ": most, "answers": len(table[0])})]
+    return [Remark("runs_repeat", values)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_maxrandom.errors import RecordedError, did_you_mean, listed, quoted
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.recorded.tables.columns import as_id, as_list, as_number, wanted_columns
 from pytest_maxrandom.recorded.tables.files import read_columns
 from pytest_maxrandom.recorded.tables.grid import Grid, owners, shown
@@ -262,10 +263,7 @@ def _natural(label: str) -> tuple[bool, int, str]:
     return (not number, int(label) if number else 0, label)
 
 
-def _notes(least: int, most: int) -> tuple[str, ...]:
+def _notes(least: int, most: int) -> tuple[Remark, ...]:
     if least == most:
         return ()
-    return (
-        f"Prompts were scored on {least} to {most} examples each, as the suite allows with "
-        "ragged: true.",
-    )
+    return (Remark("ragged", {"least": least, "most": most}),)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.errors import Problem, SuiteError
-from pytest_maxrandom.record import LabelBiasRecord
+from pytest_maxrandom.record import LabelBiasRecord, Remark, note
 from pytest_maxrandom.stats.labels.priors import held_back
 from pytest_maxrandom.studies.label_bias.controls import no_base_rate_reason
 from pytest_maxrandom.studies.label_bias.interactions import (
@@ -43,19 +43,19 @@ class PlannedLabelBias(OfClaim):
         The claim.
     interactions : tuple of InteractionPlan
         How its labels are asked for.
-    notes : tuple of str
-        What a reader must know, one sentence each.
+    notes : tuple of Remark
+        What a reader must know.
     """
 
     claim: PlannedClaim
     spec: LabelBiasSpec
     interactions: tuple[InteractionPlan, ...] = field(repr=False)
-    notes: tuple[str, ...]
+    notes: tuple[Remark, ...]
 
     def record(self, node_id: str, suite: str) -> LabelBiasRecord:
         """Return what can be said of the check before it is made."""
         claim = self.claim
-        return LabelBiasRecord(
+        record = LabelBiasRecord(
             id=node_id,
             suite=suite,
             line=self.line,
@@ -68,9 +68,9 @@ class PlannedLabelBias(OfClaim):
             base_rate=self.spec.base_rate,
             seed=self.spec.seed,
             asserted=asserted(self.spec),
-            notes=list(self.notes),
             simulated=claim.model.simulated,
         )
+        return note(record, *self.notes)
 
 
 def asserted(spec: LabelBiasSpec) -> dict[str, float]:
@@ -148,7 +148,7 @@ def _planned(claim: PlannedClaim, labelled: _Labelled, spec: LabelBiasSpec) -> P
     own = interaction_of(claim.suite.scoring)
     notes = []
     if labelled.no_base_rate_reason and spec.base_rate != "off":
-        notes.append(f"There is no base rate: {_clause(labelled.no_base_rate_reason)}.")
+        notes.append(Remark("no_base_rate", {"why": labelled.no_base_rate_reason}))
         spec = spec.model_copy(update={"base_rate": "off"})
     interactions = tuple(
         InteractionPlan.of(claim, interaction, spec) for interaction in spec.interactions or [own]
@@ -197,20 +197,12 @@ def _mistakes(labelled: _Labelled, spec: LabelBiasSpec, without: str) -> Iterato
 
 def _notes(
     labelled: _Labelled, spec: LabelBiasSpec, interactions: Sequence[InteractionPlan]
-) -> Iterator[str]:
+) -> Iterator[Remark]:
     if any(len(example.right) > 1 for example in labelled.prompt_set.validation):
-        yield (
-            "Some examples have several right answers: an answer counts for its own label only."
-            if spec.check == "recall"
-            else "Some examples have several right answers: the first of them is moved, and only "
-            "that one counts."
-        )
+        yield Remark("several_right" if spec.check == "recall" else "first_right_moved")
     for plan in interactions:
         if not plan.own:
-            yield (
-                f"The prompts of the {plan.interaction} interaction are no tries of the claim, "
-                "because nothing is chosen by them; the ledger does not list them."
-            )
+            yield Remark("interaction_is_no_try", {"interaction": plan.interaction})
 
 
 def _clause(sentence: str) -> str:

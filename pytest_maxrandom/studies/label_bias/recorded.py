@@ -10,7 +10,7 @@ import numpy as np
 
 from pytest_maxrandom.claims.assessment import assess_recorded
 from pytest_maxrandom.errors import Problem, SuiteError
-from pytest_maxrandom.record import LabelBiasRecord
+from pytest_maxrandom.record import LabelBiasRecord, Remark, note
 from pytest_maxrandom.stats.chances import choices_of, is_share
 from pytest_maxrandom.stats.labels.scores import recalls
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
@@ -49,7 +49,7 @@ class PlannedRecordedLabelBias(OfClaim):
     def record(self, node_id: str, suite: str) -> LabelBiasRecord:
         """Return what can be said of the check before it is made."""
         claim = self.claim
-        return LabelBiasRecord(
+        record = LabelBiasRecord(
             id=node_id,
             suite=suite,
             line=self.line,
@@ -62,8 +62,8 @@ class PlannedRecordedLabelBias(OfClaim):
             base_rate="off",
             seed=self.spec.seed,
             asserted=asserted(self.spec),
-            notes=["There is no base rate: the results are recorded, and no model is asked."],
         )
+        return note(record, Remark("no_base_rate_of_results"))
 
     def judge(self, record: LabelBiasRecord) -> None:
         """Fill the record."""

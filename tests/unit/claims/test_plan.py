@@ -13,6 +13,7 @@ from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.suite.loader import load_suite
+from tests.notes import noted, sentences
 
 if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import PlannedClaim
@@ -141,8 +142,8 @@ scoring: sum_logprob
     assert (record.validation.duplicates, record.validation.seed) == (1, 3)
     assert record.validation.chances == {"1/3": 3}
     assert record.validation_ids == ["#1", "#2", "#3"]
-    assert record.notes == list(claim.cell.prompt_set.notes)
-    assert len(record.notes) == 2
+    assert noted(record) == list(sentences(claim.cell.prompt_set.notes))
+    assert len(noted(record)) == 2
 
 
 def test_the_mistakes_of_all_tasks_and_models_are_told_at_once(suites: Suites) -> None:
@@ -291,7 +292,7 @@ def test_the_old_name_of_union_p_keeps_working_and_is_told(suites: Suites) -> No
     text = f"{MODELS}assert: {{guaranteed_p: 0.01}}\ntasks: [{FRUIT}]\nprompts: {{shots: 0}}\n"
     (claim,) = suites.claims(text)
     assert claim.claim == Claim(union_p=0.01)
-    assert claim.record("a", "s.yaml").notes[0] == (
+    assert noted(claim.record("a", "s.yaml"))[0] == (
         "The suite calls `union_p` by its old name, `guaranteed_p`: rename it."
     )
     (problem,) = suites.problems(text.replace("{guaranteed", "{union_p: 0.01, guaranteed"))

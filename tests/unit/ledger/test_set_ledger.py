@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.ledger import SetLedger, examples_digest, set_ledger
+from tests.notes import sentences
 from tests.unit.ledger.common import (
     OTHER,
     OWN,
@@ -141,7 +142,7 @@ def test_neither_name_nor_order_nor_ids_make_another_validation_set(tmp_path: Pa
     renamed = ledger(tmp_path, same, "another name")
     assert renamed.path == path
     assert renamed.tries(OWN) == tries(range(5))
-    assert renamed.notes(OWN) == []
+    assert sentences(renamed.notes(OWN)) == ()
     renamed.evaluated(OWN, "p9", 10, 1)
     assert list(tmp_path.glob("*.jsonl")) == [path]
     assert len(rows(path, "set")) == 1
@@ -165,7 +166,7 @@ def test_a_set_with_one_example_edited_is_the_same_set_and_says_so(
     path = fill(tmp_path)
     edited = ledger(tmp_path, _changed(what))
     assert edited.tries(OWN) == tries(range(5))
-    (note,) = edited.notes(OWN)
+    (note,) = sentences(edited.notes(OWN))
     assert "shares 9 of 10 examples" in note
     assert note.startswith("5 of the prompts")
     edited.evaluated(OWN, "p9", 10, 1)
@@ -175,7 +176,7 @@ def test_a_set_with_one_example_edited_is_the_same_set_and_says_so(
 
 def test_a_claim_without_earlier_tries_is_told_nothing_about_earlier_sets(tmp_path: Path) -> None:
     fill(tmp_path)
-    assert ledger(tmp_path, examples(1, 11)).notes(OTHER) == []
+    assert sentences(ledger(tmp_path, examples(1, 11)).notes(OTHER)) == ()
 
 
 @pytest.mark.parametrize(("first", "same"), [(4, True), (5, True), (6, False), (10, False)])
@@ -185,7 +186,7 @@ def test_sets_are_the_same_if_they_share_half_of_their_examples(
     fill(tmp_path)
     moved = ledger(tmp_path, examples(first, first + 10))
     assert moved.tries(OWN) == (tries(range(5)) if same else set())
-    assert bool(moved.notes(OWN)) == same
+    assert bool(sentences(moved.notes(OWN))) == same
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -217,7 +218,7 @@ def test_more_or_fewer_examples_of_the_same_are_the_same_set(
     fill(tmp_path, range(5), examples(0, before))
     resized = ledger(tmp_path, examples(0, now))
     assert resized.tries(OWN) == tries(range(5))
-    assert f"shares {min(before, now)} of {now} examples" in resized.notes(OWN)[0]
+    assert f"shares {min(before, now)} of {now} examples" in sentences(resized.notes(OWN))[0]
 
 
 def test_repeated_examples_count_as_often_as_both_sets_hold_them(tmp_path: Path) -> None:
@@ -324,7 +325,7 @@ def test_what_siblings_tried_is_in_the_ledger_and_does_not_count(tmp_path: Path)
     )
     # p3 and p4 were tried on the own set as well.
     assert one.tries(OWN) == one.tries() == tries({0, 1, 2, 3, 4, 7})
-    assert any(note.startswith("1 of the prompts") for note in one.notes(OWN))
+    assert any(note.startswith("1 of the prompts") for note in sentences(one.notes(OWN)))
     assert ledger(tmp_path).tries(OWN) == tries(range(8))
 
 

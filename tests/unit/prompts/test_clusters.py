@@ -9,6 +9,7 @@ import pytest
 from pytest_maxrandom.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.suite.spec import PromptsSpec, ValidationSpec
 from pytest_maxrandom.tasks.task import Task
+from tests.notes import sentences
 from tests.unit.prompts.examples import draw, task_of
 
 
@@ -68,7 +69,7 @@ def test_demonstrations_come_from_clusters_that_no_validation_example_is_of(seed
     shown = {each.cluster for prompt in found.prompts for each in prompt.demonstrations}
     assert shown
     assert not shown & asked
-    assert not found.notes
+    assert not sentences(found.notes)
 
 
 def test_examples_that_would_tell_are_counted() -> None:
@@ -79,7 +80,7 @@ def test_examples_that_would_tell_are_counted() -> None:
     spec = PromptsSpec(shots=[2], count=20, demonstrations="outside")
     found = draw_prompts(whole, validation, spec, 2)
     assert found.pool == 10
-    assert found.notes == (
+    assert sentences(found.notes) == (
         "Examples never used as demonstrations, because they belong to the cluster of a "
         "validation example: 40.",
     )
@@ -87,7 +88,7 @@ def test_examples_that_would_tell_are_counted() -> None:
 
 def test_demonstrations_from_the_validation_set_may_tell_and_that_is_said() -> None:
     found = draw(clustered(40, 4), 2, count=20, demonstrations="leave_out")
-    assert found.notes[0] == (
+    assert sentences(found.notes)[0] == (
         "Demonstrations may belong to the cluster of an example that they are shown before, "
         "because they come from the validation set: 40 of its 40 examples share their cluster "
         "with another one."

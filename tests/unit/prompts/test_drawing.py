@@ -16,6 +16,7 @@ from scipy.stats import chisquare
 
 from pytest_maxrandom.prompts.sampling import NoPrompts
 from pytest_maxrandom.tasks.task import Example, Layout, Task
+from tests.notes import sentences
 from tests.unit.prompts.examples import draw, example, names, task_of
 
 
@@ -27,7 +28,7 @@ def test_a_sweep_has_as_many_distinct_prompts_as_were_asked_for(shots: int) -> N
     assert len(found.prompts) == len({p.context(task.examples[0]) for p in found.prompts}) == 50
     assert all(len(prompt.demonstrations) == shots for prompt in found.prompts)
     assert all(len(set(shown)) == shots for shown in names(found))
-    assert found.notes == ()
+    assert sentences(found.notes) == ()
 
 
 def first_draw(seed: int, shots: int, pool: list[str]) -> list[str]:
@@ -81,7 +82,7 @@ def test_a_small_pool_gives_every_arrangement_once(size: int, shots: int) -> Non
     pool = [f"e{number}" for number in range(size)]
     assert sorted(names(found)) == sorted(itertools.permutations(pool, shots))
     assert len(found.prompts) == found.possible == math.perm(size, shots)
-    assert found.notes == (
+    assert sentences(found.notes) == (
         f"10000 prompts were asked for, but draws of {shots} from a pool of {size} examples give "
         f"only {math.perm(size, shots)}: all of them are used.",
     )
@@ -160,7 +161,7 @@ def test_what_stands_twice_outside_is_shown_once() -> None:
     found = draw(task, 1, n=10, count=1000)
     contents = [each.content for prompt in found.prompts for each in prompt.demonstrations]
     assert len(contents) == len(set(contents)) == found.pool
-    assert found.notes[0] == (
+    assert sentences(found.notes)[0] == (
         "Examples never used as demonstrations, because they repeat a validation example or "
         f"another example of the pool: {70 - found.pool}."
     )
@@ -176,7 +177,7 @@ def test_no_left_out_prompt_is_scored_on_a_repeat_of_its_demonstrations(
     )
     found = draw(task, 2, count=1000)
     assert found.pool == 5
-    assert found.notes[0].endswith("the pool: 2.")
+    assert sentences(found.notes)[0].endswith("the pool: 2.")
     for prompt in found.prompts:
         shown = {each.input for each in prompt.demonstrations}
         assert not shown & {each.input for each in found.scored(prompt)}
@@ -211,7 +212,7 @@ def test_crossed_variants_write_each_draw_in_every_instruction_and_format() -> N
     assert set(by_draw.values()) == {4}
     variants = {(p.format.layout.task_prefix, p.format.labels) for p in found.prompts}
     assert variants == set(itertools.product(["One.", "Two."], ["text", "letter"]))
-    assert found.notes == (
+    assert sentences(found.notes) == (
         "23 prompts were asked for; 20 are used, so that each draw of demonstrations is written "
         "in all 4 variants.",
     )
@@ -232,7 +233,7 @@ def test_sampled_variants_are_equally_likely() -> None:
 def test_variants_of_a_small_pool_are_all_used(combine: str) -> None:
     found = draw(task_of(3), 1, combine=combine, instructions=["One.", "Two."])
     assert len(found.prompts) == found.possible == 6
-    assert found.notes == (
+    assert sentences(found.notes) == (
         "200 prompts were asked for, but draws of 1 from a pool of 3 examples in 2 variants of "
         "instruction and format give only 6: all of them are used.",
     )
@@ -264,7 +265,7 @@ def test_formats_that_write_the_same_are_one() -> None:
 def test_without_shots_and_variants_there_is_one_prompt() -> None:
     found = draw(task_of(5), 0, n=3)
     assert (found.regime, found.pool, found.possible, found.n) == ("none", 0, 1, 3)
-    assert found.notes == (
+    assert sentences(found.notes) == (
         "200 prompts were asked for, but a prompt without demonstrations and without variants can "
         "give only 1: all of them are used.",
     )
@@ -334,7 +335,7 @@ def test_a_pool_needs_no_example_beside_the_validation_set() -> None:
 def test_what_the_pool_repeats_of_the_validation_set_is_never_shown() -> None:
     found = draw(pooled(4, 3, copies=2), 1, n=4)
     assert (found.pool, found.possible) == (3, 3)
-    assert found.notes[0].endswith("another example of the pool: 2.")
+    assert sentences(found.notes)[0].endswith("another example of the pool: 2.")
 
 
 def test_a_pool_that_is_too_small_is_told() -> None:
@@ -393,7 +394,7 @@ def test_prompts_of_any_task_are_distinct_and_blind_to_what_they_are_scored_on(
     except NoPrompts:
         return
     assert 1 <= len(found.prompts) <= min(count, found.possible)
-    assert len(found.prompts) == count or found.notes
+    assert len(found.prompts) == count or sentences(found.notes)
     anything = task.examples[0]
     contexts = {(p.context(anything), p.format.answers(anything)) for p in found.prompts}
     assert len(contexts) == len(found.prompts)

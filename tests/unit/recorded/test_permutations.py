@@ -14,6 +14,7 @@ import pytest
 from pytest_maxrandom.claims.exchangeable import NoPermutations, strata
 from pytest_maxrandom.stats.permutation import arrangements, max_t_test
 from pytest_maxrandom.sweeps.answers import Answers
+from tests.notes import noted
 from tests.unit.recorded.suites import judged, mistakes, planned, suite_text
 
 if TYPE_CHECKING:
@@ -287,13 +288,13 @@ def test_the_default_claim_is_p_max_alone_where_kinds_are_not_told(tmp_path: Pat
     record = judged(table(tmp_path, answering(own, 0, affirmed=0.5, knows=0.8)))
     assert record.passed
     assert list(record.asserted) == ["p_max"]
-    assert any("not told which questions have the same choices" in note for note in record.notes)
+    assert any("not told which questions have the same choices" in note for note in noted(record))
 
 
 def test_what_only_listed_choices_would_tell_is_said(tmp_path: Path) -> None:
     record = judged(table(tmp_path, answering(OVERLAPPING, 0, affirmed=0.7, affirms=0.98)))
     assert not record.passed
-    assert any("can list them in the column choices" in note for note in record.notes)
+    assert any("can list them in the column choices" in note for note in noted(record))
 
 
 def test_clusters_of_different_sizes_are_named_where_nothing_can_be_shuffled(
@@ -304,7 +305,7 @@ def test_clusters_of_different_sizes_are_named_where_nothing_can_be_shuffled(
     claim = table(tmp_path, found, clusters)
     record = judged(claim)
     assert record.permutation_p == 1
-    assert any("clusters of equal size are needed" in note for note in record.notes)
+    assert any("clusters of equal size are needed" in note for note in noted(record))
     text = suite_text("{name: a}", "assert: {permutation_p: 0.05}\n", "r.csv, format: table")
     (mistake,) = mistakes(tmp_path, text)
     assert "clusters of equal size are needed" in mistake

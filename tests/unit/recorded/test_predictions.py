@@ -11,6 +11,7 @@ import pytest
 
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.sources import read
+from tests.notes import sentences
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,12 +91,15 @@ def test_answers_and_scores_are_those_of_the_lines(path: Path) -> None:
 def test_lines_without_labels_are_read_as_places_in_the_file(path: Path) -> None:
     [sweep] = read(write(path, line()))
     assert sweep.unshown
-    assert any("who prefers a text cannot be told from who knows" in note for note in sweep.notes)
+    assert any(
+        "who prefers a text cannot be told from who knows" in note
+        for note in sentences(sweep.notes)
+    )
     told = [answer("a", 0, [0]) | {"labels": [1, 0]}, answer("b", 2, [0, 2], 4)]
     told[1]["labels"] = [3, 1, 0, 2]
     [sweep] = read(write(path, line(examples=told)))
     assert not sweep.unshown
-    assert sweep.notes == ()
+    assert sentences(sweep.notes) == ()
     assert sweep.answers is not None
     assert sweep.answers.tolist() == [[1, 0]]
     assert sweep.gold == (frozenset({1}), frozenset({3, 0}))

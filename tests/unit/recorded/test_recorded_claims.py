@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 from pytest_maxrandom.record import Recorded
+from tests.notes import noted
 from tests.unit.recorded.suites import flags, judged, mistakes, planned, rows, save, suite_text
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def test_n_and_t_are_counted_and_the_chance_is_stated(tmp_path: Path) -> None:
     assert record.recorded == Recorded("m.npz", "npz", ["chance"], {"1/2": 40})
     assert (record.backend, record.quantization, record.shots) == ("recorded", "", 1)
     assert "The best prompt is '1' in the results, the first of 2 with this accuracy." in (
-        record.notes
+        noted(record)
     )
 
 
@@ -77,7 +78,7 @@ def test_more_prompts_may_be_stated_than_the_results_hold(tmp_path: Path) -> Non
     assert record.p_max == pytest.approx(p_of(50, 31, 40, 0.5), rel=1e-12)
     assert record.recorded is not None
     assert record.recorded.stated == ["t", "chance"]
-    assert "t = 50 is stated; the results are of 2 distinct prompts." in record.notes
+    assert "t = 50 is stated; the results are of 2 distinct prompts." in noted(record)
 
 
 def test_prompts_with_other_numbers_of_examples_are_compared_by_accuracy(tmp_path: Path) -> None:
@@ -105,7 +106,9 @@ def test_prompts_with_other_numbers_of_examples_are_compared_by_accuracy(tmp_pat
         for low, high in itertools.pairwise(steps)
     )
     assert record.max_random_baseline == pytest.approx(expected, rel=1e-12)
-    assert any(note.startswith("Prompts were scored on 4 to 10 examples.") for note in record.notes)
+    assert any(
+        note.startswith("Prompts were scored on 4 to 10 examples.") for note in noted(record)
+    )
     least = min(k for k in range(5) if 1 - below <= 1 and _p_at(k) <= 0.05)
     assert record.critical_count == least
 
@@ -207,7 +210,7 @@ def test_a_claim_may_be_judged_by_the_publication(tmp_path: Path) -> None:
     assert record.recorded is not None
     assert record.recorded.stated == ["n", "t", "chance"]
     assert record.published is None
-    assert record.notes[0].startswith("n, t and chance are those of the publication")
+    assert noted(record)[0].startswith("n, t and chance are those of the publication")
 
 
 @pytest.mark.parametrize(

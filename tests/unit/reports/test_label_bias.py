@@ -36,6 +36,7 @@ from pytest_maxrandom.reports.terminal import rows
 from pytest_maxrandom.reports.text import shorten, visible
 from pytest_maxrandom.reports.untrusted import load_untrusted
 from pytest_maxrandom.stats.labels import LITTLE_MASS
+from tests.notes import noted
 from tests.unit.reports import page, test_html
 from tests.unit.reports.samples import calibrated, claim, interaction, label_bias, run
 from tests.unit.reports.test_csv import parsed
@@ -450,7 +451,7 @@ def test_a_check_of_a_fork_keeps_its_numbers_and_known_words_only(tmp_path: Path
     (found,) = load_untrusted(path).label_bias
     assert found.asserted == {"above_random": 0.05}
     assert (found.sentence, found.message) == ("the full report says what",) * 2
-    assert found.notes == []
+    assert noted(found) == []
     assert found.finding == "label preference"
     assert found.interactions[0].score == asked.score
     assert [row.recall for row in found.interactions[0].labels] == [0.98, 0.01, 0.01, 0.01]

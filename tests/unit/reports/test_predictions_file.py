@@ -16,6 +16,7 @@ from pytest_maxrandom.recorded.sources import read
 from pytest_maxrandom.reports.predictions import lines
 from pytest_maxrandom.sweeps.predictions import Predictions, predict
 from pytest_maxrandom.tasks.task import Example, Layout
+from tests.notes import noted
 from tests.unit.recorded.suites import judged, mistakes, planned, suite_text
 from tests.unit.reports.samples import claim
 
@@ -145,7 +146,7 @@ def test_who_knows_passes_where_the_file_lists_the_right_choice_first(tmp_path: 
     (one,) = planned(tmp_path, SUITE + "assert: {p_max: 0.05}\n")
     record = judged(one)
     assert (record.passed, record.permutation_p) == (True, None)
-    assert any("There is no permutation p, because" in note for note in record.notes)
+    assert any("There is no permutation p, because" in note for note in noted(record))
 
 
 def recorded(folder: Path) -> ClaimRecord:

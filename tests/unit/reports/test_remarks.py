@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import pytest_maxrandom
 from pytest_maxrandom.record import Remark, note
-from pytest_maxrandom.reports.remarks import sentence
+from pytest_maxrandom.reports.remarks import SENTENCES, sentence
 from pytest_maxrandom.reports.wording import word
 from tests.unit.reports.samples import claim
 
-SENTENCES: list[tuple[str, dict[str, Any], str]] = [
+EXAMPLES: list[tuple[str, dict[str, Any], str]] = [
     (
         "tries_of_another_claim",
         {"prompts": 1200, "claim": "weather[b-4shot]", "examples": 40},
@@ -60,12 +63,48 @@ SENTENCES: list[tuple[str, dict[str, Any], str]] = [
         "prompts are compared on those of the others that it is known for: of as many choices as a "
         "held-back example that the prompt does not show.",
     ),
+    (
+        "tries_without_answers",
+        {"prompts": 1},
+        "t counts 1 more prompt than this run has answers of; each adds the best prompt's own "
+        "permutation p.",
+    ),
+    (
+        "runs_differ",
+        {"repeats": 1, "runs": 3, "differ": 2, "answers": 40},
+        "1 of the 3 runs repeats the prompts of an earlier one and does not count again, "
+        "although up to 2 of the 40 answers differ.",
+    ),
+    (
+        "counted_otherwise",
+        {"sizes": [20, 2000], "t": 1500},
+        "By the results n is 20 to 2,000 and t is 1,500.",
+    ),
+    (
+        "no_base_rate",
+        {"why": "Choices are the question."},
+        "There is no base rate: choices are the question.",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("kind", "values", "said"), SENTENCES)
+@pytest.mark.parametrize(("kind", "values", "said"), EXAMPLES)
 def test_a_remark_is_worded(kind: str, values: dict[str, Any], said: str) -> None:
     assert sentence(Remark(kind, values)) == said
+
+
+def test_each_kind_of_note_that_is_made_has_a_sentence_and_each_sentence_is_made() -> None:
+    made, texts = set(), set()
+    for path in Path(pytest_maxrandom.__file__).parent.rglob("*.py"):
+        if path.name == "remarks.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                texts.add(node.value)
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "Remark":
+                kind = node.args[0]
+                made |= {kind.value} if isinstance(kind, ast.Constant) else set()
+    assert made <= SENTENCES.keys() <= texts
 
 
 def test_sentences_and_remarks_stand_in_the_order_in_which_they_were_noted() -> None:

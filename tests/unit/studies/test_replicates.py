@@ -24,6 +24,7 @@ from pytest_maxrandom.studies.replicates import PlannedReplicates, conclude, rep
 from pytest_maxrandom.suite.loader import load_suite
 from pytest_maxrandom.sweeps.predictions import Predictions, PromptPredictions, predict
 from pytest_maxrandom.sweeps.sweep import Sweep
+from tests.notes import noted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -152,7 +153,7 @@ def test_no_replicate_ever_shows_an_example_of_the_test_set(tmp_path: Path) -> N
 
 def test_what_does_not_vary_is_told(tmp_path: Path) -> None:
     def note(path: Path) -> str:
-        return planned(path)[0].record("i", "s").notes[0]
+        return noted(planned(path)[0].record("i", "s"))[0]
 
     assert note(suite(tmp_path)).endswith(": validation examples and demonstrations.")
     assert "the validation examples are the same in all" in note(suite(tmp_path, examples=40))

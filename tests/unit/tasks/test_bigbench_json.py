@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.tasks import Layout
+from tests.notes import sentences
 
 if TYPE_CHECKING:
     from tests.unit.tasks.conftest import Folder
@@ -42,7 +43,7 @@ def test_examples_keep_their_order_choices_and_right_answers(folder: Folder) -> 
         Fraction(2, 3),
         Fraction(1, 2),
     ]
-    assert task.notes == ()
+    assert sentences(task.notes) == ()
 
 
 def test_the_texts_around_an_example_are_those_of_bigbench_where_the_file_is_silent(
@@ -88,7 +89,7 @@ def test_the_highest_graded_score_is_right_and_the_report_is_told(folder: Folder
     graded = {"input": "", "target_scores": {"good": 0.6, "fair": 0.4, "bad": -1}}
     task = folder.load("bigbench", document(graded, ONE))
     assert task.examples[0].right == (0,)
-    assert task.notes == (
+    assert sentences(task.notes) == (
         "Graded scores in 1 of 2 examples: the choices with the highest score count as right.",
         "Empty input in 1 of 2 examples.",
     )

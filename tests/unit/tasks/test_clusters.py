@@ -12,6 +12,7 @@ import pytest
 from pytest_maxrandom.suite.tasks import TASKS
 from pytest_maxrandom.tasks.load import set_aside
 from pytest_maxrandom.tasks.task import Example, Task
+from tests.notes import sentences
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -176,7 +177,7 @@ def test_a_test_file_takes_its_clusters_out_of_the_task(tmp_path: Path) -> None:
     kept, test = set_aside(task_of("p1", "p1", "p2"), spec, tmp_path, lambda key: (tmp_path, None))
     assert [example.id for example in kept.examples] == ["e2"]
     assert len(test) == 3
-    assert kept.notes[-1] == (
+    assert sentences(kept.notes)[-1] == (
         "Examples left out because they, or others of their cluster, stand in the test set as "
         "well: 2."
     )

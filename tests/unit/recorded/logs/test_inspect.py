@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.recorded.logs.inspect import read_inspect
+from tests.notes import sentences
 from tests.unit.recorded.logs.inspect_logs import Log, write_archive, write_json
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def test_a_log_is_one_prompt_of_a_sweep(tmp_path: Path) -> None:
     assert sweep.examples == ("q0", "q1", "q2", "q3")
     assert sweep.correct.tolist() == [[True, False, False, True]]
     assert sweep.chances == (Fraction(1, 3),) * 4
-    assert sweep.notes == (UPPER_BOUND,)
+    assert sentences(sweep.notes) == (UPPER_BOUND,)
 
 
 def test_both_kinds_of_files_tell_the_same(tmp_path: Path) -> None:
@@ -48,7 +49,7 @@ def test_runs_are_told_apart_by_what_the_model_was_sent(tmp_path: Path) -> None:
     assert sweep.prompts == ("b", "a", "c")
     assert sweep.distinct().prompts == ("b", "c")
     assert "1 of the 3 runs repeats the prompts of an earlier one and does not count again." in (
-        sweep.notes
+        sentences(sweep.notes)
     )
 
 
@@ -142,7 +143,7 @@ def test_epochs_are_neither_examples_nor_prompts(tmp_path: Path) -> None:
             sample["scores"]["choice"]["value"] = "I"
     [sweep] = read_inspect(write_json(tmp_path / "log.json", Log(changes=content)))
     assert sweep.correct.tolist() == [[True, False, False, True]]
-    assert any("tried in 3 epochs" in note for note in sweep.notes)
+    assert any("tried in 3 epochs" in note for note in sentences(sweep.notes))
 
 
 @pytest.mark.parametrize(
@@ -160,14 +161,17 @@ def test_shots_are_taken_from_the_arguments_of_the_task(
 ) -> None:
     [sweep] = read_inspect(write_json(tmp_path / "a.json", Log(task_args=arguments)), shots=asked)
     assert sweep.shots == shots
-    assert any("does not tell the number of demonstrations" in n for n in sweep.notes) == said
+    assert (
+        any("does not tell the number of demonstrations" in n for n in sentences(sweep.notes))
+        == said
+    )
 
 
 def test_a_limit_is_said(tmp_path: Path) -> None:
     content = Log().content()
     content["eval"]["dataset"]["samples"] = 100
     [sweep] = read_inspect(write_json(tmp_path / "log.json", Log(changes=content)))
-    assert "4 of the 100 samples were evaluated (a limit)." in sweep.notes
+    assert "4 of the 100 samples were evaluated (a limit)." in sentences(sweep.notes)
 
 
 def test_written_answers_have_no_chance(tmp_path: Path) -> None:
@@ -181,7 +185,7 @@ def test_several_right_choices_must_all_be_named_so_no_chance_is_told(tmp_path: 
     log = Log(targets=[["A", "B"], "B", "B", "B"])
     [sweep] = read_inspect(write_json(tmp_path / "log.json", log))
     assert sweep.chances is None
-    assert any("all must be named" in note for note in sweep.notes)
+    assert any("all must be named" in note for note in sentences(sweep.notes))
 
 
 def test_one_of_several_scorers_is_named(tmp_path: Path) -> None:

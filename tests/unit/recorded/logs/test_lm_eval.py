@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.recorded.logs.lm_eval import read_lm_eval
+from tests.notes import sentences
 from tests.unit.recorded.logs.lm_eval_logs import Document, Run, write_run
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def test_a_run_is_one_prompt_of_the_sweep_of_its_model_task_and_shots(tmp_path: 
     assert sweep.evaluated.all()
     assert sweep.chances == (Fraction(1, 2),) * 3
     assert len(set(sweep.identities)) == 2
-    assert any("other demonstrations for every document" in note for note in sweep.notes)
+    assert any("other demonstrations for every document" in note for note in sentences(sweep.notes))
 
 
 def test_answers_are_labels_that_all_documents_share_whatever_their_order(tmp_path: Path) -> None:
@@ -90,7 +91,7 @@ def test_runs_with_equal_hashes_count_once(tmp_path: Path) -> None:
     assert sweep.distinct().prompts == ("org__small/results_2026-01-01T00-00-00.5",)
     assert (
         "2 of the 3 runs repeat the prompts of an earlier one and do not count again."
-        in sweep.notes
+        in sentences(sweep.notes)
     )
 
 
@@ -100,7 +101,9 @@ def test_a_repeated_run_with_other_answers_is_said(tmp_path: Path) -> None:
     write_run(tmp_path, Run(changed, time="2026-01-02T00-00-00", task_hash="same"))
     [sweep] = read_lm_eval(tmp_path)
     assert sweep.distinct().correct.tolist() == [[True, False, True]]
-    assert sweep.notes[-1].endswith("not count again, although up to 1 of the 3 answers differ.")
+    assert sentences(sweep.notes)[-1].endswith(
+        "not count again, although up to 1 of the 3 answers differ."
+    )
 
 
 @pytest.mark.parametrize(
@@ -127,7 +130,7 @@ def test_old_logs_are_told_apart_by_the_prompts_of_their_documents(tmp_path: Pat
         write_run(tmp_path, run)
     [sweep] = read_lm_eval(tmp_path)
     assert sweep.identities[0] == sweep.identities[2] != sweep.identities[1]
-    assert any("does not tell how many documents" in note for note in sweep.notes)
+    assert any("does not tell how many documents" in note for note in sentences(sweep.notes))
 
 
 def test_the_first_of_equally_likely_choices_is_the_answer(tmp_path: Path) -> None:
@@ -238,7 +241,9 @@ def test_written_answers_have_no_chance_and_the_first_filter_counts(tmp_path: Pa
     assert sweep.correct.tolist() == [[True, False]]
     assert sweep.chances is None
     assert sweep.answers is None
-    assert "weather was judged through the filters strict, loose; strict is used." in sweep.notes
+    assert "weather was judged through the filters strict, loose; strict is used." in sentences(
+        sweep.notes
+    )
 
 
 def test_a_task_that_judges_by_itself_is_taken_as_it_is(tmp_path: Path) -> None:
@@ -252,14 +257,14 @@ def test_a_task_that_judges_by_itself_is_taken_as_it_is(tmp_path: Path) -> None:
 def test_a_limit_is_said(tmp_path: Path) -> None:
     write_run(tmp_path, Run(WEATHER, original=100))
     [sweep] = read_lm_eval(tmp_path)
-    assert "3 of the 100 documents of weather were evaluated (a limit)." in sweep.notes
+    assert "3 of the 100 documents of weather were evaluated (a limit)." in sentences(sweep.notes)
 
 
 def test_runs_without_demonstrations_are_fixed_prompts(tmp_path: Path) -> None:
     write_run(tmp_path, Run(WEATHER, shots=0))
     [sweep] = read_lm_eval(tmp_path)
     assert sweep.shots == 0
-    assert sweep.notes == ()
+    assert sentences(sweep.notes) == ()
 
 
 @pytest.mark.parametrize(

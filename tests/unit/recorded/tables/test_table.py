@@ -17,6 +17,7 @@ from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.tables.grid import by_first_row
 from pytest_maxrandom.recorded.tables.table import read_table
 from pytest_maxrandom.suite.recorded import TableColumns
+from tests.notes import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -78,7 +79,7 @@ def test_every_row_fills_one_cell_of_the_grid(write: Write) -> None:
     assert sweep.distinct().prompts == ("p", "q")
     assert sweep.demonstration_ids == ((), ())
     assert (sweep.chances, sweep.answers, sweep.gold) == (None, None, None)
-    assert (sweep.labels, sweep.notes) == ((), ())
+    assert (sweep.labels, sentences(sweep.notes)) == ((), ())
 
 
 def test_numbers_are_ids_too(write: Write) -> None:
@@ -250,8 +251,8 @@ def test_prompts_may_differ_in_n_where_that_is_said(write: Write) -> None:
         read_table(write(rows), **MEANT)
     [sweep] = read_table(write(rows), **MEANT, ragged=True)
     assert sweep.evaluated.tolist() == [[True, True], [False, True]]
-    assert len(sweep.notes) == 1
-    assert "1 to 2 examples" in sweep.notes[0]
+    assert len(sentences(sweep.notes)) == 1
+    assert "1 to 2 examples" in sentences(sweep.notes)[0]
 
 
 @given(

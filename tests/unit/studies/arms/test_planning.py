@@ -15,6 +15,7 @@ from pytest_maxrandom.studies.arms.planned import (
     SweptSides,
 )
 from pytest_maxrandom.studies.plan import plan_file
+from tests.notes import noted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,7 +97,7 @@ def test_claims_are_made_of_each_arm(folder: Folder) -> None:
     assert texts["nf4"] == texts["tuned"] == texts["none"]
     assert texts["terse"] == f"Answer.\n{texts['none']}"
     assert "A. " in texts["letters"]
-    notes = told["terse"].record("id", "s").notes
+    notes = noted(told["terse"].record("id", "s"))
     assert "The arm 'terse' changes instruction: 'Answer.\\n', not the task's own." in notes
 
 

@@ -10,6 +10,7 @@ import pytest
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
 from pytest_maxrandom.studies.plan import plan_file
+from tests.notes import noted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,7 +105,7 @@ def test_listed_texts_that_differ_have_places(suite: Suite) -> None:
 def test_a_place_has_no_base_rate_and_the_record_says_so(suite: Suite) -> None:
     record = suite.check(TEXTS, "label_bias: {}").record("", "")
     assert record.base_rate == "off"
-    assert record.notes == [
+    assert noted(record) == [
         "There is no base rate: the answers are texts that differ from example to example, and a "
         "place in their list has no probability without a question."
     ]

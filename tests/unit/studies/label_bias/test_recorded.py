@@ -13,6 +13,7 @@ from pytest_maxrandom.reports.label_bias import bias_facts
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.studies.label_bias.recorded import PlannedRecordedLabelBias
 from pytest_maxrandom.studies.plan import plan_file
+from tests.notes import noted
 from tests.unit.recorded.suites import save, suite_text
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def test_recalls_and_shares_are_those_of_the_best_prompt(tmp_path: Path) -> None
     assert record.passed
     assert record.finding == "knowledge"
     assert record.base_rate == "off"
-    assert "no base rate" in record.notes[0]
+    assert "no base rate" in noted(record)[0]
     assert record.engine is None
 
 

@@ -1,0 +1,24 @@
+"""Notes as reports say them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.record import Remark
+from pytest_maxrandom.reports.remarks import sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_maxrandom.record import Note
+    from pytest_maxrandom.record.base import Noted
+
+
+def sentences(notes: Iterable[Note]) -> tuple[str, ...]:
+    """Return notes as sentences."""
+    return tuple(sentence(each) if isinstance(each, Remark) else each for each in notes)
+
+
+def noted(record: Noted) -> list[str]:
+    """Return the notes of a record as sentences."""
+    return [*sentences(record.remarks.get(place, text) for place, text in enumerate(record.notes))]
