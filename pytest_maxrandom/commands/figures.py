@@ -13,7 +13,7 @@ from pytest_maxrandom.commands.holdout import (
     trials_of,
 )
 from pytest_maxrandom.errors import MaxRandomError, ReportError, did_you_mean
-from pytest_maxrandom.figures.available import DEFAULT_FORMATS, FORMATS, MISSING, NAMES, installed
+from pytest_maxrandom.figures import DEFAULT_FORMATS, FORMATS, MISSING, NAMES, installed
 from pytest_maxrandom.reports.results import load
 from pytest_maxrandom.studies.holdout import pooled
 

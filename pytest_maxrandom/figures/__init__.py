@@ -1,4 +1,32 @@
 """Figures for papers, after those of arXiv 2404.13020; one module for each family.
 
-Import what you need from the modules: all but `available` load matplotlib, which is an extra.
+Here stands which there are and whether they can be drawn, without loading matplotlib, which is an
+extra and which all modules load.
 """
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+NAMES = (
+    "best_of_t",
+    "histogram",
+    "baseline_over_t_and_n",
+    "p_contours",
+    "increase",
+    "normalized",
+    "label_bias",
+    "holdout",
+)
+"""Families of figures; their files' names begin so."""
+FORMATS = ("svg", "png", "pdf")
+DEFAULT_FORMATS = ("svg", "png")
+
+MISSING = (
+    'figures need the package matplotlib; install it with `pip install "pytest-maxrandom[plots]"`'
+)
+
+
+def installed() -> bool:
+    """Return whether matplotlib is installed."""
+    return find_spec("matplotlib") is not None

@@ -8,6 +8,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.figures import (
+    DEFAULT_FORMATS,
+    NAMES,
     baselines,
     best_of_t,
     histogram,
@@ -16,7 +18,6 @@ from pytest_maxrandom.figures import (
     normalized,
     p_contours,
 )
-from pytest_maxrandom.figures.available import DEFAULT_FORMATS, NAMES
 from pytest_maxrandom.figures.results import results_of
 from pytest_maxrandom.figures.style import applied
 from pytest_maxrandom.notation import count

@@ -147,7 +147,7 @@ def _figures(config: pytest.Config, option: str) -> Path | None:
         return None
     if path.exists() and not path.is_dir():
         raise pytest.UsageError(f"{option}: expected a folder, found the file {path}")
-    from pytest_maxrandom.figures.available import MISSING, installed
+    from pytest_maxrandom.figures import MISSING, installed
 
     if not installed():
         raise pytest.UsageError(f"{option}: {MISSING}")

@@ -6,8 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.reports import text
-from pytest_maxrandom.reports.dialects import Dialect, in_brackets, in_our_words
-from pytest_maxrandom.reports.tables import Drawing, Mark, Name
+from pytest_maxrandom.reports.tables import Dialect, Drawing, Mark, Name, in_brackets, in_our_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,8 +13,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import NONE
-from pytest_maxrandom.reports.dialects import Dialect, in_our_words
-from pytest_maxrandom.reports.tables import NUMBERS, Mark, Name
+from pytest_maxrandom.reports.tables import NUMBERS, Dialect, Mark, Name, in_our_words
 from pytest_maxrandom.reports.text import shorten, visible
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ import html as _html
 import re
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.reports.dialects import Dialect, in_brackets, in_our_words
-from pytest_maxrandom.reports.tables import Mark, Name
+from pytest_maxrandom.reports.tables import Dialect, Mark, Name, in_brackets, in_our_words
 from pytest_maxrandom.reports.text import middle_left_out, shorten, visible
 
 if TYPE_CHECKING:

@@ -33,7 +33,8 @@ from pytest_maxrandom.reports import (
     agreement,
     comparisons,
     design_changes,
-    facts,
+    design_sections,
+    details,
     label_bias,
     origins,
     phrases,
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from pytest_maxrandom.record import RunRecord
-    from pytest_maxrandom.reports.dialects import Dialect
+    from pytest_maxrandom.reports.tables import Dialect
 
 PREFIX = "maxrandom/"
 """``maxrandom/NAME`` is this package's template NAME, whatever the user's folder holds."""
@@ -76,9 +77,10 @@ _TOLD = (
     replicates,
     label_bias,
     design_changes,
+    design_sections,
+    details,
     agreement,
     what_to_look_at,
-    facts,
     wording,
     references,
     sections,

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import count
+from pytest_maxrandom.reports.design_sections import design_tables
 from pytest_maxrandom.reports.phrases import decisive_name
 from pytest_maxrandom.reports.red_flags import (
     DOES,
@@ -15,7 +16,7 @@ from pytest_maxrandom.reports.red_flags import (
     not_in_finding,
     raised,
 )
-from pytest_maxrandom.reports.sections import claims_table, design_tables
+from pytest_maxrandom.reports.sections import claims_table
 from pytest_maxrandom.reports.summary import missing, names, records, simulated, unread, with_rows
 from pytest_maxrandom.reports.tables import Mark, Name
 from pytest_maxrandom.reports.text import visible

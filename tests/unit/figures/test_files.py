@@ -13,8 +13,7 @@ import numpy as np
 from matplotlib import image
 from matplotlib.text import Text
 
-from pytest_maxrandom.figures import style
-from pytest_maxrandom.figures.available import FORMATS
+from pytest_maxrandom.figures import FORMATS, style
 from pytest_maxrandom.figures.catalogue import of_numbers, of_run, write_all, write_run
 from pytest_maxrandom.reports.results import dump
 from tests.unit.figures import common

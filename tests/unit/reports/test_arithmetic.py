@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pytest_maxrandom.hooks.run import Run
 from pytest_maxrandom.record import Arithmetic, arithmetics
 from pytest_maxrandom.reports import origins
-from pytest_maxrandom.reports.facts import facts
+from pytest_maxrandom.reports.details import facts
 from pytest_maxrandom.reports.rendering import markdown
 from tests.unit.reports.samples import claim, comparison, recorded, run
 

@@ -1,0 +1,312 @@
+"""The tables of what a run has beside claims, stated once for all languages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.notation import NONE, accuracy, count, signed
+from pytest_maxrandom.reports import comparisons, label_bias, replicates
+from pytest_maxrandom.reports.design_changes import claimed_of, summarized
+from pytest_maxrandom.reports.sections import (
+    HTML_ONLY,
+    MAXIMUM,
+    NOTES,
+    RESULT,
+    claim_column,
+    mark,
+    name_column,
+    task_column,
+    was,
+)
+from pytest_maxrandom.reports.summary import (
+    files,
+    names,
+)
+from pytest_maxrandom.reports.tables import Column, Drawing, Name, Table, tabulate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pytest_maxrandom.record import (
+        InteractionBias,
+        LabelBiasRecord,
+        LabelRow,
+        ReplicatesRecord,
+        RunRecord,
+    )
+    from pytest_maxrandom.reports.summary import Record
+    from pytest_maxrandom.reports.tables import Cell
+
+
+def replicates_table(run: RunRecord) -> Table:
+    """Show replicated claims: how many replicates hold, and how far their numbers spread."""
+
+    def median(quantity: replicates.Quantity) -> Callable[[ReplicatesRecord], str]:
+        return lambda record: replicates.median(record, quantity)
+
+    def extremes(quantity: replicates.Quantity) -> Callable[[ReplicatesRecord], str]:
+        def write(record: ReplicatesRecord) -> str:
+            shown = replicates.extremes(record, quantity)
+            return "" if shown == replicates.median(record, quantity) else shown
+
+        return write
+
+    def bars(record: ReplicatesRecord) -> Cell:
+        shown = replicates.histogram(record)
+        return (Name(shown),) if shown else ()
+
+    def drawn(record: ReplicatesRecord) -> Drawing | str:
+        if not record.runs:
+            return NONE
+        draws = tuple(one.best_accuracy for one in record.runs)
+        return Drawing(draws=draws, highest=record.runs[0].max_random_baseline)
+
+    best, maximum, p = extremes("best_accuracy"), extremes("max_random_baseline"), extremes("p_max")
+    columns: list[Column[Any]] = [
+        RESULT,
+        claim_column(run),
+        Column("holds in", replicates.holding, "right", brief="holds in"),
+        Column("against the\nmajority", replicates.contradictions, "right", brief="against"),
+        Column("best accuracy:\nmedian", median("best_accuracy"), "score", brief="best"),
+        Column("range", best, "right", below="range"),
+        Column("bars", bars, below="", media=frozenset(("markdown",)), note=NOTES["bars"]),
+        Column(MAXIMUM.heading, median("max_random_baseline"), "score"),
+        Column("range", maximum, "right", below=""),
+        Column("*p_max*", median("p_max"), "right", brief="p_max"),
+        Column("range", p, "right", below=""),
+        Column("best of each", drawn, media=HTML_ONLY, note=NOTES["draws"]),
+        name_column("replicates", run),
+    ]
+    legend = (
+        "Each claim was repeated with other examples and other demonstrations. *Against the "
+        "majority*: a single draw would have given another verdict than most."
+    )
+    return tabulate("Replicates", columns, run.replicates, key="replicates", legend=legend)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One way of asking of a check; none of a check without a result."""
+
+    record: LabelBiasRecord
+    bias: InteractionBias | None
+
+    @property
+    def claim(self) -> str:
+        return self.record.claim
+
+    @property
+    def id(self) -> str:
+        return self.record.id
+
+    def p(self) -> str:
+        return label_bias.score_p(self.bias, self.record) if self.bias else NONE
+
+    def interval(self) -> str:
+        return label_bias.r_interval(self.bias) if self.bias else ""
+
+    def finding(self) -> str:
+        return (self.record.finding or NONE).removeprefix("label ")
+
+    def r(self) -> str:
+        return signed(self.bias.r, 2) if self.bias else NONE
+
+
+def label_bias_table(run: RunRecord) -> Table:
+    """Show label-bias checks: a row for each way of asking."""
+    rows = [_Asked(each, bias) for each in run.label_bias for bias in each.interactions or (None,)]
+    columns: list[Column[Any]] = [
+        Column("result", lambda row: mark(row.record), brief="result"),
+        Column("finding", lambda row: row.record.finding or "", below=""),
+        claim_column(run),
+        Column("check", "record.check"),
+        Column("asked as", lambda row: row.bias.interaction if row.bias else "", below=""),
+        Column("*n*", "bias.n", "count", brief="n"),
+        Column("*t*", "bias.t", "count", brief="t"),
+        Column("Nvr-X score", "bias.score", "score", brief="Nvr-X"),
+        Column("best guesser", "bias.score_baseline", "score", below="best guesser"),
+        Column("*p*", _Asked.p, "right", brief="p"),
+        Column("RStd", "bias.rstd", "score"),
+        Column("*r*", _Asked.r, "right"),
+        Column("interval", _Asked.interval, "right", below="(95 % interval)", optional=True),
+        Column("finding", _Asked.finding, brief="finding", media=frozenset()),
+        name_column("label bias", run),
+    ]
+    checks = {record.check for record in run.label_bias}
+    score = []
+    if checks & {"recall", "move"}:
+        score.append("mean of the recalls without the largest one")
+    if "redraw" in checks:
+        score.append(
+            f"{'of *redraw*, ' * bool(score)}least accuracy when right answers are drawn anew "
+            "among all labels but one"
+        )
+    kept = recalled = ""
+    if checks & {"move", "redraw"}:
+        kept = (
+            "; of *move* and *redraw* that of guessers who keep to one choice of each example "
+            "wherever it stands, where they are harder to beat"
+        )
+    if "recall" in checks:
+        recalled = "; of *recall*, knowledge must show beside shuffled right answers as well"
+    legend = (
+        "Does the best prompt know answers, or prefer a label? "
+        f"*Nvr-X score*: {'; '.join(score)} (0 for a constant answer; arXiv:2406.11634), of the "
+        "best of *t* prompts, and as expected of the best of *t* random guessers; *p*: the "
+        f"probability that these do as well{kept}{recalled}. *Recall*: share of the examples with "
+        "that right answer that are answered so; *RStd*: standard deviation of the recalls (Zheng "
+        "et al., arXiv:2309.03882). *Base rate*: probability of a label without a question; *r*: "
+        "its correlation with the recalls."
+    )
+    return tabulate("Label bias", columns, rows, key="label-bias", legend=legend)
+
+
+def labels_table(rows: Sequence[tuple[Cell, LabelRow]], most: int | None = None) -> Table:
+    """Show how the prompt with the highest accuracy treats each label.
+
+    Parameters
+    ----------
+    rows : sequence of tuple
+        What names the check, in a table of several, and the label.
+    most : int, optional
+        Rows that are shown.
+    """
+
+    def drawn(row: tuple[Cell, LabelRow]) -> Drawing | str:
+        return "" if row[1].recall is None else Drawing(row[1].recall)
+
+    bar = "Bar: recall, from 0 to 1."
+    columns: list[Column[tuple[Cell, LabelRow]]] = [
+        Column("check", lambda row: row[0], header=True, optional=True),
+        Column("label", lambda row: Name(row[1].label, 40), header=True),
+        Column("right in", lambda row: count(row[1].gold), "count"),
+        Column("recall", lambda row: accuracy(row[1].recall), "score"),
+        Column("recall", drawn, media=HTML_ONLY, optional=True, note=bar),
+        Column("share of the answers", lambda row: accuracy(row[1].predicted), "score"),
+        Column("base rate", lambda row: accuracy(row[1].base_rate), "score", optional=True),
+    ]
+    caption = "How the prompt with the highest accuracy treats each label."
+    return tabulate(
+        "Each label", columns, rows, most=most, of="labels", key="labels", caption=caption
+    )
+
+
+def all_labels_table(run: RunRecord) -> Table:
+    """Show the labels of all checks."""
+    known = names(run)
+    return labels_table(
+        [
+            ((Name(known.get(record.claim, known[record.id]), 80), bias.interaction), row)
+            for record in run.label_bias
+            for bias in record.interactions
+            for row in bias.labels
+        ]
+    )
+
+
+def comparisons_table(run: RunRecord) -> Table:
+    """Show what two arms differ in."""
+    shown = comparisons.difference_interval, comparisons.best_interval
+    of_mean, of_best = (lambda each, of=of: of(each) or NONE for of in shown)
+    columns: list[Column[Any]] = [
+        RESULT,
+        task_column(files(run)),
+        Column("arms", _arms),
+        Column("shots", "shots", "count"),
+        Column("*n*", comparisons.shown_n, "count", "n", lead="n = "),
+        Column("*t*", "t", "count", "t", below="*t*", lead="t = "),
+        Column("*K*", "replicates", "count", below="*K*", lead="K = "),
+        Column("accuracy", "first_accuracy", "score"),
+        Column("of the second", "second_accuracy", "score", below=""),
+        Column("difference", "difference", "signed", "difference"),
+        Column("interval", of_mean, "right", below="(interval)"),
+        Column("*p*", "p_value", "p", "p"),
+        Column("*q*", "adjusted_bh", "p"),
+        Column("Holm", "adjusted_holm", "p", below="Holm"),
+        Column("best of *t*:\ndifference", "best_difference", "signed"),
+        Column("interval", of_best, "right", below="(interval)"),
+        Column("prompts that\ndiffer", comparisons.differing, "right"),
+        name_column("comparison", run),
+    ]
+    legend = (
+        "The first arm less the second, on the same prompts and examples. *n*: examples; *t*: "
+        "prompts; *K*: replicates. *p*: two-sided sign-flip test of the mean difference; *q*: the "
+        "same, adjusted over tasks by Benjamini and Hochberg, below it by Holm. Best of *t*: of "
+        "the best prompt of each arm. *Prompts that differ*: by McNemar's test, in the first "
+        "replicate, adjusted by Holm."
+    )
+    return tabulate("Comparisons", columns, run.comparisons, key="comparisons", legend=legend)
+
+
+def over_tasks_table(run: RunRecord) -> Table:
+    """Show mean differences over tasks."""
+
+    def interval(record: Any) -> str:
+        return comparisons.difference_interval(record) or "too few tasks"
+
+    columns: list[Column[Any]] = [
+        Column("arms", _arms, brief="over tasks", header=True),
+        Column("shots", "shots", "count", "shots"),
+        Column("tasks", "tasks", "count", "tasks"),
+        Column("difference", "difference", "signed", "difference"),
+        Column("interval", interval, "right", "interval"),
+        Column("*p*", "p_value", "p", "p"),
+    ]
+    legend = "Mean over tasks, each with the same weight; *p*: two-sided sign-flip test over tasks."
+    return tabulate("Over tasks", columns, run.over_tasks, key="over-tasks", legend=legend)
+
+
+def contamination_table(run: RunRecord) -> Table:
+    """Show what tuning on other text, and on the benchmark's, brings."""
+    columns: list[Column[Any]] = [
+        RESULT,
+        task_column(files(run)),
+        Column("shots", "shots", "count"),
+        Column("boost:\nextra - base", "boost", "signed", "boost"),
+        Column("*p*", "boost_p", "p", "p", below="", lead="p "),
+        Column("bias:\ntest - extra", "bias", "signed", "bias"),
+        Column("*p*", "bias_p", "p", "p", below="", lead="p "),
+        Column("finding", lambda each: comparisons.indicated(each) or NONE, "prose"),
+        Column("finding", "finding", brief="finding", media=frozenset()),
+        name_column("contamination", run),
+    ]
+    legend = (
+        "*Boost*: what tuning on other text brings; *bias*: what the benchmark's own text brings "
+        "beyond that. The bias means something only where there is a boost: a model that learns "
+        "nothing from other text would learn nothing from the benchmark's either."
+    )
+    title = "Was it tuned on the benchmark's text?"
+    return tabulate(title, columns, run.contamination, key="contamination", legend=legend)
+
+
+def designs_table(
+    records: Sequence[Record | None], before: Sequence[Record | None], known: Mapping[str, str]
+) -> Table:
+    """Show records of all kinds that are no claims, with what each tells in one phrase."""
+    no_result = was(lambda each: summarized(each) or "no result")
+    columns: list[Column[Any]] = [
+        RESULT,
+        Column("replicates, comparison\nor check", lambda each: Name(known[each.id], 80)),
+        Column("what it tells", lambda each: summarized(each) or NONE, change=no_result),
+        Column("claimed", lambda each: claimed_of(each) or "nothing"),
+    ]
+    return tabulate("Replicates, comparisons and checks", columns, records, before)
+
+
+_TABLES = {
+    "replicates": replicates_table,
+    "label_bias": label_bias_table,
+    "comparisons": comparisons_table,
+    "over_tasks": over_tasks_table,
+    "contamination": contamination_table,
+}
+
+
+def design_tables(run: RunRecord) -> dict[str, Table]:
+    """Make the tables of what a run has beside claims, by the names of its lists."""
+    return {name: table(run) for name, table in _TABLES.items() if getattr(run, name)}
+
+
+def _arms(record: Any) -> Cell:
+    return Name(record.first, 30), Name(record.second, 30, "- ")

@@ -1,0 +1,199 @@
+"""All that pages tell of one record: facts of a claim, and what is folded of other records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.notation import NONE, accuracy, count, level, share, signed
+from pytest_maxrandom.record import (
+    ComparisonRecord,
+    ContaminationRecord,
+    LabelBiasRecord,
+    ReplicatesRecord,
+)
+from pytest_maxrandom.reports import (
+    agreement,
+    comparisons,
+    label_bias,
+    origins,
+    phrases,
+    red_flags,
+    replicates,
+)
+from pytest_maxrandom.reports.design_sections import labels_table
+from pytest_maxrandom.reports.sections import (
+    MAXIMUM,
+    mark,
+)
+from pytest_maxrandom.reports.tables import Column, Detail, Name, Table, tabulate
+from pytest_maxrandom.reports.text import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_maxrandom.record import ClaimRecord, InteractionBias, RunRecord
+    from pytest_maxrandom.reports.summary import Design
+    from pytest_maxrandom.reports.tables import Fact
+
+MOST_ROWS = 100
+"""Rows of a table in the details of one record; the JSON report has all."""
+
+
+def facts(claim: ClaimRecord, run: RunRecord) -> list[tuple[str, str]]:
+    """List what was recorded of a claim, the most important first; nothing is empty."""
+    known = [
+        ("Expected to fail", claim.xfail or ""),
+        ("Result", claim.message or ""),
+        ("Claimed", phrases.claimed(claim)),
+        ("Needed", phrases.needed(claim)),
+        ("Red flags, by the suite", red_flags.set_by_suite(claim)),
+        ("Metric", phrases.scored(claim)),
+        ("Probability that guessers do as well", phrases.guessing(claim)),
+        ("On new questions", phrases.new_questions(claim)),
+        ("Adjusted for the number of claims", phrases.adjusted(claim, run)),
+        ("Always the same answer", phrases.majority(claim)),
+        ("Without the question", phrases.shortcuts(claim)),
+        ("Label bias", label_bias.of_claim(claim, run)),
+        (f"n = {count(claim.n)}", origins.counted_n(claim)),
+        ("Clusters", origins.clusters(claim)),
+        (f"t = {count(claim.t)}", origins.counted_t(claim)),
+        ("Looks", origins.looks(claim)),
+        ("Test set", origins.held_out(claim)),
+        ("Chance of a right guess", origins.chance(claim)),
+        ("As published", agreement.published(claim)),
+        ("All prompts", origins.spread(claim)),
+        ("Ties", origins.ties(claim)),
+        ("Precision", origins.precision(claim)),
+        ("Computed", origins.computed(claim)),
+        ("Cost", origins.cost(claim)),
+    ]
+    return [(title, phrase) for title, phrase in known if phrase]
+
+
+def design_detail(record: Design, known: Mapping[str, str]) -> Detail:
+    """Tell all that is known of a record that is no claim, by what records are called."""
+    parts: list[tuple[str, list[Fact], list[Table]]] = []
+    tables: list[Table] = []
+    match record:
+        case ReplicatesRecord():
+            told, facts = replicates.single_draws(record), _of_replicates(record)
+            caption = "Each replicate; the first one is the claim itself."
+            tables = _each("replicate", _REPLICATE, record.runs, caption)
+        case LabelBiasRecord():
+            told, facts = record.finding or "", _of_label_bias(record)
+            parts = [_of_asking(bias, record) for bias in record.interactions]
+        case ComparisonRecord():
+            told, facts = comparisons.difference_is(record), _of_comparison(record)
+            caption = "Examples that only one arm answers rightly, by prompt."
+            tables = _each("prompt", _PROMPT, record.prompts, caption)
+        case ContaminationRecord():
+            told, facts = comparisons.indicated(record), _of_contamination(record)
+    all_facts: list[Fact] = [
+        ("Expected to fail", record.xfail or ""),
+        ("Result", record.message or ""),
+        *facts,
+        *(("⚠️ Warning", warning) for warning in record.warnings),
+        *(("Note", note) for note in record.notes),
+        ("Suite", (Name(f"{record.suite}:{record.line}"),)),
+    ]
+    shown = [(title, phrase) for title, phrase in all_facts if phrase]
+    return Detail(mark(record), known[record.id], told, shown, tables, parts)
+
+
+def _each(name: str, columns: list[Column[Any]], rows: Sequence[Any], caption: str) -> list[Table]:
+    made = tabulate(f"Each {name}", columns, rows, most=MOST_ROWS, of=f"{name}s", caption=caption)
+    return [made] if rows else []
+
+
+_REPLICATE: list[Column[Any]] = [
+    Column("replicate", "#", "count", header=True),
+    Column("*n*", "n", "count"),
+    Column("*t*", "t", "count"),
+    Column("best", "best_accuracy", "score"),
+    Column("correct", lambda one: share(one.best_correct, one.n), "right", below=""),
+    MAXIMUM,
+    Column("*p_max*", "p_max", "p"),
+    Column("verdict", "verdict"),
+    Column("claim", lambda one: "holds" if one.passed else "fails"),
+    Column("best prompt", lambda one: Name(one.best_prompt[:12])),
+]
+_PROMPT: list[Column[Any]] = [
+    Column("prompt", "#", "count", header=True),
+    Column("only first right", "only_first", "count"),
+    Column("only second right", "only_second", "count"),
+    Column("*p* (McNemar)", "p_value", "p"),
+    Column("Holm", "adjusted_p", "p"),
+]
+_CALIBRATED: list[Column[Any]] = [
+    Column("without the labels' prior", lambda one: label_bias.calibration_name(one.method)),
+    Column("*n*", "n", "count"),
+    Column("best accuracy", "best_accuracy", "score"),
+    Column("correct", lambda one: share(one.best_correct, one.n), "right", below=""),
+    Column("best without it,\nby probabilities", "plain_accuracy", "score"),
+    MAXIMUM,
+    Column("*p_max*", "p_max", "p"),
+    Column("prior", lambda one: shorten(label_bias.prior(one.prior), 300), "prose"),
+]
+
+
+def _of_replicates(record: ReplicatesRecord) -> list[Fact]:
+    return [
+        ("Claimed", replicates.demanded(record)),
+        ("Best accuracy", replicates.spread_over(record, "best_accuracy")),
+        ("Max. random baseline", replicates.spread_over(record, "max_random_baseline")),
+        ("p_max", replicates.spread_over(record, "p_max")),
+        ("Best prompt", replicates.winners(record)),
+        (
+            "Replicates",
+            f"{count(len(record.runs))} of {count(record.count)}, seed {record.seed}",
+        ),
+    ]
+
+
+def _of_label_bias(record: LabelBiasRecord) -> list[Fact]:
+    return [
+        ("Finding", record.sentence or ""),
+        ("Claimed", label_bias.required_score(record)),
+        ("Cost", label_bias.bias_cost(record)),
+    ]
+
+
+def _of_asking(
+    bias: InteractionBias, record: LabelBiasRecord
+) -> tuple[str, list[Fact], list[Table]]:
+    tables = [labels_table([((), row) for row in bias.labels], MOST_ROWS)]
+    if bias.calibrated:
+        caption = "The best of *t* prompts when the labels' prior is taken out of the scores."
+        title = "Without the labels' prior"
+        tables.append(tabulate(title, _CALIBRATED, bias.calibrated, caption=caption))
+    facts: list[Fact] = [*label_bias.bias_facts(bias, record)]
+    return f"Asked as {bias.interaction}", facts, tables
+
+
+def _of_comparison(record: ComparisonRecord) -> list[Fact]:
+    best = ""
+    if record.best_difference is not None:
+        both = f"{accuracy(record.first_best)} and {accuracy(record.second_best)}"
+        best = f"{both}, {comparisons.best_is(record)}"
+    required = comparisons.required(record)
+    claimed = [required, comparisons.assertion_is(record)] if required else []
+    units, others = comparisons.units(record), comparisons.generalizes(record)
+    flipped = [units, f"generalizes to {others}" if others else ""] if units else []
+    several = record.by_replicate if len(record.by_replicate) > 1 else []
+    return [
+        ("Claimed", "; ".join(filter(None, claimed))),
+        ("Changed", record.changed or NONE),
+        ("Signs flipped of", "; ".join(filter(None, flipped))),
+        ("Best of t", best),
+        ("Difference in each replicate", ", ".join(map(signed, several))),
+    ]
+
+
+def _of_contamination(record: ContaminationRecord) -> list[Fact]:
+    arms = (
+        Name(record.base, before="base "),
+        Name(record.extra, before=", extra "),
+        Name(record.test, before=", test "),
+        f"; level {level(record.level)}",
+    )
+    return [("Arms", arms)]
