@@ -229,76 +229,57 @@ def name_points(named: Named) -> None:
     level = float(axes.transData.transform((0.0, named.line))[1])
     taken.append(Bbox([[axes.bbox.x0, level - 1], [axes.bbox.x1, level + 1]]))
     if named.remark:
-        taken.append(_remark(axes, named.remark, taken))
+        taken.append(_written(axes, named.remark, _in_corners(), taken))
     # A name may touch its own mark.
     for place, (name, x, y) in enumerate(named.points):
         others = [box for index, box in enumerate(taken) if index != place]
-        taken.append(_named(axes, name, (x, y), others))
+        taken.append(_written(axes, name, _beside((x, y)), others))
 
 
-def _remark(axes: Axes, text: str, taken: Sequence[Bbox]) -> Bbox:
-    """Write a text into the corner, or at the edge, where it covers the fewest points."""
-
-    def written(place: tuple[int, int]) -> Annotation:
-        right, up = place
-        return axes.annotate(
-            text,
-            ((1 + right) / 2, (1 + up) / 2),
-            xycoords="axes fraction",
-            xytext=(-3 * right, -3 * up),
-            textcoords="offset points",
-            ha=_ALIGNED[-right],
-            va=_STANDING[-up],
-            multialignment="left",
-            size=SMALL,
-        )
-
-    return _best(map(written, _PLACES), axes, taken)
+def _in_corners() -> Iterator[dict[str, Any]]:
+    """Yield the places of a text in the corners, and then at the edges, of a panel."""
+    for right, up in _PLACES:
+        yield {
+            "xy": ((1 + right) / 2, (1 + up) / 2),
+            "xycoords": "axes fraction",
+            "xytext": (-3 * right, -3 * up),
+            "ha": _ALIGNED[-right],
+            "va": _STANDING[-up],
+            "multialignment": "left",
+        }
 
 
-def _named(axes: Axes, name: str, point: tuple[float, float], taken: Sequence[Bbox]) -> Bbox:
-    def written(step: float, side: tuple[int, int]) -> Annotation:
-        right, up = side
-        led = {"arrowstyle": "-", "lw": 0.6, "color": GREY, "shrinkA": 0, "shrinkB": 2}
-        return axes.annotate(
-            name,
-            point,
-            xytext=(step * right, step * up),
-            textcoords="offset points",
-            ha=_ALIGNED[right],
-            va=_STANDING[up],
-            size=SMALL,
-            arrowprops=led if step >= _LED else None,
-        )
-
-    tried = (written(step, side) for step, side in product(_STEPS, _SIDES))
-    return _best(tried, axes, taken)
+def _beside(point: tuple[float, float]) -> Iterator[dict[str, Any]]:
+    """Yield the places of a text about a point, the near ones first."""
+    led = {"arrowstyle": "-", "lw": 0.6, "color": GREY, "shrinkA": 0, "shrinkB": 2}
+    for step, (right, up) in product(_STEPS, _SIDES):
+        yield {
+            "xy": point,
+            "xytext": (step * right, step * up),
+            "ha": _ALIGNED[right],
+            "va": _STANDING[up],
+            "arrowprops": led if step >= _LED else None,
+        }
 
 
-def _best(tried: Iterator[Annotation], axes: Axes, taken: Sequence[Bbox]) -> Bbox:
-    """Keep the first text that lies within the panel and on nothing, else the one on the least."""
-    kept: tuple[Annotation, Bbox] | None = None
-    least = 0
-    for text in tried:
-        box = _box(text)
-        covered = sum(box.overlaps(other) for other in taken)
-        covered += not _within(box, axes.bbox)
-        if kept is not None and covered >= least:
-            text.remove()
-            continue
-        if kept is not None:
-            kept[0].remove()
-        kept, least = (text, box), covered
+def _written(
+    axes: Axes, text: str, places: Iterator[dict[str, Any]], taken: Sequence[Bbox]
+) -> Bbox:
+    """Write a text where it first lies within the panel and on nothing, else on the least."""
+    tried: list[tuple[int, Bbox, Annotation]] = []
+    for place in places:
+        one = axes.annotate(text, textcoords="offset points", size=SMALL, **place)
+        one.get_window_extent()  # puts the letters where they belong
+        box = Text.get_window_extent(one)  # without the line that leads to them
+        covered = sum(map(box.overlaps, taken)) + (not _within(box, axes.bbox))
+        tried.append((covered, box, one))
         if not covered:
             break
-    assert kept is not None
-    return kept[1]
-
-
-def _box(text: Annotation) -> Bbox:
-    """Return where the letters are, without the line that leads to them."""
-    text.get_window_extent()  # puts the letters where they belong
-    return Text.get_window_extent(text)
+    _, kept, _ = best = min(tried, key=lambda each: each[0])
+    for other in tried:
+        if other is not best:
+            other[2].remove()
+    return kept
 
 
 def _within(box: Bbox, panel: Bbox) -> bool:

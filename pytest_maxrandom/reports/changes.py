@@ -7,7 +7,7 @@ Everything here is plain text and numbers; nothing is rendered.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_maxrandom.notation import accuracy, count
 from pytest_maxrandom.record import ClaimRecord
@@ -25,7 +25,7 @@ from pytest_maxrandom.reports.red_flags import DOES
 from pytest_maxrandom.reports.summary import REPORTED, WORDS, asserts, became, records
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from pytest_maxrandom.record import Outcome, RedFlagKind, RunRecord, Severity
     from pytest_maxrandom.reports.summary import Record
@@ -150,56 +150,49 @@ def differences(now: Record, before: Record) -> tuple[str, ...]:
 
 
 def _claim_differences(now: ClaimRecord, before: ClaimRecord) -> tuple[str, ...]:
-    found = []
-    if claimed(now) != claimed(before):
-        found.append(
-            f"claims that {claimed(now) or 'nothing'}, before: {claimed(before) or 'nothing'}"
-            if now.asserted
-            else f"claims nothing any more, before: {claimed(before)}"
-        )
-    if now.clusters is None and before.clusters is not None:
-        found.append(f"no clusters are stated, before: {count(before.clusters)}")
-    if now.metric != before.metric:
-        found.append(f"the metric is {metric_name(now)}, before: {metric_name(before)}")
-    if None not in (now.task_digest, before.task_digest) and now.task_digest != before.task_digest:
-        found.append("the validation examples are not the same")
-    if now.revision != before.revision and before.revision is not None:
-        found.append("the model's revision is another one")
-    found += _moved("n", now.n, before.n)
-    found += _moved("t", now.t, before.t)
-    if now.metric == before.metric:
-        found += _best_moved(now, before)
+    said, earlier = claimed(now), claimed(before)
+    same_metric = now.metric == before.metric
     same_rule = now.asserted == before.asserted and now.n == before.n
-    needed, earlier = now.critical_count, before.critical_count
-    if same_rule and needed is not None and earlier is not None and needed != earlier:
-        found.append(f"{count(needed)} are needed, before: {count(earlier)}")
-    return (*found, *_p_moved(now, before), *flag_differences(now, before))
+    needed = difference(now.critical_count, before.critical_count)
+    digests = {now.task_digest, before.task_digest}
+    found = [
+        said != earlier
+        and (
+            f"claims that {said or 'nothing'}, before: {earlier or 'nothing'}"
+            if now.asserted
+            else f"claims nothing any more, before: {earlier}"
+        ),
+        now.clusters is None
+        and before.clusters is not None
+        and f"no clusters are stated, before: {count(before.clusters)}",
+        not same_metric and f"the metric is {metric_name(now)}, before: {metric_name(before)}",
+        len(digests - {None}) > 1 and "the validation examples are not the same",
+        before.revision not in (None, now.revision) and "the model's revision is another one",
+        _moved("n grew", "n fell", now.n, before.n),
+        _moved("t grew", "t fell", now.t, before.t),
+        same_metric and _best_moved(now, before),
+        same_rule
+        and needed
+        and f"{count(now.critical_count)} are needed, before: {count(before.critical_count)}",
+        _p_moved(now, before),
+        *flag_differences(now, before),
+    ]
+    return tuple(clause for clause in found if clause)
 
 
-def difference(now: int | None, before: int | None) -> str:
-    """Write how a count changed: ``+50``; empty where it did not, or is not known.
+def difference(now: float | None, before: float | None, write: Callable[[Any], str] = count) -> str:
+    """Write how a number changed: ``+50``; empty where no digit that is shown did.
 
     Examples
     --------
     >>> difference(200, 50), difference(50, 1200), difference(50, 50), difference(5, None)
     ('+150', '-1,150', '', '')
+    >>> difference(0.65, 0.6167, accuracy), difference(0.6, 0.6001, accuracy)
+    ('+.033', '')
     """
-    if now is None or before is None or now == before:
+    if now is None or before is None or write(now) == write(before):
         return ""
-    return f"{'+' if now > before else '-'}{count(abs(now - before))}"
-
-
-def score_difference(now: float | None, before: float | None) -> str:
-    """Write how an accuracy changed: ``+.033``; empty where no digit that is shown did.
-
-    Examples
-    --------
-    >>> score_difference(0.65, 0.6167), score_difference(0.6, 0.6001), score_difference(0.6, None)
-    ('+.033', '', '')
-    """
-    if now is None or before is None or accuracy(now) == accuracy(before):
-        return ""
-    return f"{'+' if now > before else '-'}{accuracy(abs(now - before))}"
+    return f"{'+' if now > before else '-'}{write(abs(now - before))}"
 
 
 def _key(record: Record) -> tuple[type[Record], str]:
@@ -247,28 +240,29 @@ def _is_weaker(now: Record, before: Record) -> bool:
 
     Fewer tries are a lower bound for the best of them: what was tried once was tried.
     """
-    if _is_excused(now, before) or _t_fell(now, before):
-        return True
-    if (
-        isinstance(now, ClaimRecord)
-        and isinstance(before, ClaimRecord)
-        and excuses_flags(now, before)
-    ):
-        return True
-    if getattr(now, "clusters", 1) is None and getattr(before, "clusters", None) is not None:
-        return True  # what stood together is counted by itself
     asserted: dict[str, object] = getattr(now, "asserted", {})
-    for key, value in getattr(before, "asserted", {}).items():
-        if key not in asserted:
-            return True
-        other = asserted[key]
-        if isinstance(value, float) and isinstance(other, float):
-            less, more = sorted((value, other))
-            if less < more and other == (less if key in WEAKER_IF_LESS else more):
-                return True
-        if (value, other) == ("max_random", "standard"):
-            return True
-    return False
+    earlier: dict[str, object] = getattr(before, "asserted", {})
+    ungrouped = getattr(now, "clusters", 1) is None  # what stood together is counted by itself
+    return (
+        _is_excused(now, before)
+        or _t_fell(now, before)
+        or (
+            isinstance(now, ClaimRecord)
+            and isinstance(before, ClaimRecord)
+            and excuses_flags(now, before)
+        )
+        or (ungrouped and getattr(before, "clusters", None) is not None)
+        or any(
+            key not in asserted or _bounds_less(key, asserted[key], value)
+            for key, value in earlier.items()
+        )
+    )
+
+
+def _bounds_less(key: str, now: object, before: object) -> bool:
+    if isinstance(now, float) and isinstance(before, float):
+        return now < before if key in WEAKER_IF_LESS else now > before
+    return (before, now) == ("max_random", "standard")
 
 
 def _is_excused(now: Record, before: Record) -> bool:
@@ -305,39 +299,36 @@ def _grew(now: ClaimRecord, before: ClaimRecord) -> bool:
 
 def _t_fell(now: Record, before: Record) -> bool:
     """Say whether fewer tries are counted; until a claim is tested, none are."""
-    return (
-        isinstance(now, ClaimRecord)
-        and isinstance(before, ClaimRecord)
-        and now.best_correct is not None
-        and before.best_correct is not None
-        and now.t is not None
-        and before.t is not None
-        and now.t < before.t
-    )
+    tested = [
+        each.t
+        for each in (now, before)
+        if isinstance(each, ClaimRecord) and each.best_correct is not None and each.t is not None
+    ]
+    return len(tested) > 1 and tested[0] < tested[1]
 
 
-def _moved(name: str, now: int | None, before: int | None) -> list[str]:
-    if now is None or before is None or now == before:
-        return []
-    verb = "grew" if now > before else "fell"
-    return [f"{name} {verb} from {count(before)} to {count(now)}"]
+def _moved(
+    up: str,
+    down: str,
+    now: float | None,
+    before: float | None,
+    write: Callable[[Any], str] = count,
+) -> str:
+    moved = difference(now, before, write)
+    what = up if moved.startswith("+") else down
+    return f"{what} from {write(before)} to {write(now)}" if moved else ""
 
 
-def _p_moved(now: ClaimRecord, before: ClaimRecord) -> list[str]:
+def _best_moved(now: ClaimRecord, before: ClaimRecord) -> str:
+    best = f"best {metric_name(now)}"
+    return _moved(f"{best} rose", f"{best} fell", best_value(now), best_value(before), accuracy)
+
+
+def _p_moved(now: ClaimRecord, before: ClaimRecord) -> str:
     key = decisive(now)
-    value, earlier = getattr(now, key), getattr(before, key)
-    shown, shown_earlier = shown_p(now, key), shown_p(before, key)
-    if value is None or earlier is None or shown == shown_earlier:
-        return []
-    return [f"{p_name(now, key)} from {shown_earlier} to {shown}"]
-
-
-def _best_moved(now: ClaimRecord, before: ClaimRecord) -> list[str]:
-    value, earlier = best_value(now), best_value(before)
-    if not score_difference(value, earlier) or value is None or earlier is None:
-        return []
-    verb = "rose" if value > earlier else "fell"
-    return [f"best {metric_name(now)} {verb} from {accuracy(earlier)} to {accuracy(value)}"]
+    shown, earlier = shown_p(now, key), shown_p(before, key)
+    known = shown != earlier and None not in (getattr(now, key), getattr(before, key))
+    return f"{p_name(now, key)} from {earlier} to {shown}" if known else ""
 
 
 _DO: dict[Severity, str] = {"fail": "fail", "warn": "warn", "ignore": "are ignored"}

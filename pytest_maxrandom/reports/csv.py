@@ -115,29 +115,10 @@ def csv(run: RunRecord, table: Table = "claims") -> str:
 
 def columns(table: Table = "claims") -> list[str]:
     """List the names of the columns, in the order of the records' attributes."""
-    kind = _RECORDS[table]
-    found = []
-    parts = _parts(kind)
-    for attribute in fields(kind):
-        if part := parts.get(attribute.name):
-            found += [
-                f"{attribute.name}_{inner.name}"
-                for inner in fields(part)
-                if inner.name not in _LONG
-            ]
-        elif attribute.name == _RED_FLAGS:
-            found += [f"{_RED_FLAGS}_{severity}" for severity in _SEVERITIES]
-        elif attribute.name not in _LONG:
-            found.append(KEYS.get(attribute.name, attribute.name))
+    found = [*_values(_RECORDS[table])]
     for _, prefix, part in _ROWS.get(table, ()):
-        found += [prefix] if prefix == _REPLICATE else []
-        found += [_within(prefix, each.name) for each in fields(part) if each.name not in _LONG]
+        found += _of_part(prefix, part)
     return found
-
-
-def _within(prefix: str, name: str) -> str:
-    """Name the column of an attribute of a part; the part's own name needs no prefix."""
-    return name if name == prefix else f"{prefix}_{name}"
 
 
 @cache
@@ -146,54 +127,63 @@ def _parts(kind: Any) -> dict[str, Any]:
     return {
         name: inner
         for name, hint in get_type_hints(kind).items()
-        if get_origin(hint) is not list
+        if get_origin(hint) not in (list, dict)
         for inner in (hint, *get_args(hint))
         if is_dataclass(inner)
     }
 
 
-def _values(run: RunRecord, table: Table) -> Iterator[dict[str, Any]]:
-    """Yield the values of each record, by the names of their columns."""
-    parts = _parts(_RECORDS[table])
-    for record in getattr(run, _LISTS.get(table, table)):
-        values: dict[str, Any] = {}
-        for name, value in asdict(record).items():
-            if name in parts:
-                values |= {f"{name}_{key}": inner for key, inner in (value or {}).items()}
-            elif name == _RED_FLAGS:
-                values |= {
-                    f"{name}_{severity}": [
-                        f"{flag['kind']}: {flag['text']}"
-                        for flag in value
-                        if flag["severity"] == severity
-                    ]
-                    for severity in _SEVERITIES
-                }
-            else:
-                values[KEYS.get(name, name)] = value
-        yield values
+def _values(kind: Any, record: Any = None) -> dict[str, Any]:
+    """Return the values of a record, by the names of their columns; of no record these alone."""
+    found: dict[str, Any] = {}
+    for attribute in fields(kind):
+        name = attribute.name
+        value = getattr(record, name, [] if name == _RED_FLAGS else None)
+        if part := _parts(kind).get(name):
+            found |= _attributes(f"{name}_", part, value)
+        elif name == _RED_FLAGS:
+            for does in _SEVERITIES:
+                told = [
+                    f"{flag.kind}: {flag.text}" for flag in value or () if flag.severity == does
+                ]
+                found[f"{name}_{does}"] = told
+        elif name not in _LONG:
+            found[KEYS.get(name, name)] = value
+    return found
+
+
+def _of_part(prefix: str, kind: Any, part: Any = None, number: int = 0) -> dict[str, Any]:
+    """Return the values of a part that has a row, which is named by a number or by itself."""
+    found = _attributes(f"{prefix}_", kind, part)
+    own = {_REPLICATE: number} if prefix == _REPLICATE else {}
+    itself = f"{prefix}_{prefix}"
+    return own | {prefix if name == itself else name: value for name, value in found.items()}
+
+
+def _attributes(prefix: str, kind: Any, part: Any) -> dict[str, Any]:
+    names = [each.name for each in fields(kind) if each.name not in _LONG]
+    return {f"{prefix}{name}": getattr(part, name, None) for name in names}
 
 
 def _rows(run: RunRecord, table: Table) -> Iterator[dict[str, Any]]:
     """Yield the values of each row: of a record, or of each of its parts beside its own."""
-    for values in _values(run, table):
-        yield from _unrolled(values, values, _ROWS.get(table, ()))
+    for record in getattr(run, _LISTS.get(table, table)):
+        yield from _unrolled(_values(_RECORDS[table], record), record, _ROWS.get(table, ()))
 
 
 def _unrolled(
-    values: dict[str, Any], holder: dict[str, Any], parts: tuple[tuple[str, str, Any], ...]
+    values: dict[str, Any], holder: Any, parts: tuple[tuple[str, str, Any], ...]
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for each of the innermost parts; one without them where there are none.
 
     Parts are counted from 1; the first replicate is the claim itself.
     """
-    if not parts or not holder[parts[0][0]]:
+    if not parts or not getattr(holder, parts[0][0]):
         yield values
         return
-    (attribute, prefix, _), *rest = parts
-    for number, each in enumerate(holder[attribute], 1):
-        inner = {_within(prefix, name): value for name, value in each.items()}
-        yield from _unrolled({**values, prefix: number, **inner}, each, tuple(rest))
+    (attribute, prefix, kind), *rest = parts
+    for number, part in enumerate(getattr(holder, attribute), 1):
+        yield from _unrolled(values | _of_part(prefix, kind, part, number), part, tuple(rest))
 
 
 def _field(value: Any) -> str:
@@ -205,7 +195,7 @@ def _field(value: Any) -> str:
         return repr(value)
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         value = "; ".join(value)
-    elif isinstance(value, (dict, list)):
-        value = json.dumps(value) if value else ""
+    elif not isinstance(value, str):
+        value = json.dumps(value, default=asdict) if value else ""
     shown = visible(value)
     return f"'{shown}" if shown.startswith(_FORMULA) else shown

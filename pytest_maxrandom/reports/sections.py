@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.notation import NONE, accuracy, count, p_value, share
 from pytest_maxrandom.reports import phrases
 from pytest_maxrandom.reports.agreement import STANDINGS, changed
-from pytest_maxrandom.reports.changes import difference, score_difference
+from pytest_maxrandom.reports.changes import difference
 from pytest_maxrandom.reports.phrases import best_value
 from pytest_maxrandom.reports.red_flags import DOES
 from pytest_maxrandom.reports.summary import (
@@ -66,7 +66,9 @@ def _metric(claim: ClaimRecord) -> str:
 
 
 def _best_change(now: ClaimRecord, then: ClaimRecord) -> str:
-    return score_difference(best_value(now), best_value(then)) if now.metric == then.metric else ""
+    return (
+        difference(best_value(now), best_value(then), accuracy) if now.metric == then.metric else ""
+    )
 
 
 def _p_change(now: ClaimRecord, then: ClaimRecord) -> str:
