@@ -24,8 +24,7 @@ from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.prompts.sampling import draw_prompts, validation_set
 from pytest_maxrandom.studies.label_bias.placements import further, placements
 from pytest_maxrandom.suite.base import FormatSpec
-from pytest_maxrandom.suite.spec import PromptsSpec, ValidationSpec
-from pytest_maxrandom.suite.tasks import BigBenchSpec
+from pytest_maxrandom.suite.spec import BigBenchSpec, PromptsSpec, ValidationSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.sweep import run_sweep
 from pytest_maxrandom.tasks.load import load_task

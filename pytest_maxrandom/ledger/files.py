@@ -10,7 +10,7 @@ from sys import intern
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LedgerError, LockError
-from pytest_maxrandom.host.locks import held
+from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.ledger.lines import PADDING, ClaimKey, Try, read_rows
 
 if TYPE_CHECKING:

@@ -118,11 +118,10 @@ def _of_replicates(
 ) -> Iterator[Contradiction]:
     parts: list[tuple[Location, dict[str, Any]]] = [((), suite)]
     parts += [(("tasks", index), task) for index, task in enumerate(tasks)]
-    asserted = [(place, part.get("assert")) for place, part in parts]
     asking: list[Location] = [
         (*place, "assert", "in_replicates")
-        for place, claim in asserted
-        if isinstance(claim, dict) and claim.get("in_replicates") is not None
+        for place, part in parts
+        if isinstance(claim := part.get("assert"), dict) and claim.get("in_replicates") is not None
     ]
     if recorded:
         for place in [("replicates",), *asking] if "replicates" in suite else asking:

@@ -169,7 +169,8 @@ def _unknown(kind: type[Spec], path: Location, data: Any) -> str:
     if part.union:
         union, specs = part.union, part.union.specs.items()
         if having := [name for name, spec in specs if Part(spec, part.below).options]:
-            said = _value(data, path[: -len(part.below)]).get(union.key, union.default)
+            block = functools.reduce(lambda here, key: here[key], path[: -len(part.below)], data)
+            said = block.get(union.key, union.default)
             return (
                 f"`{name}` goes with `{union.key}: {' | '.join(having)}`, but this is "
                 f"`{union.key}: {said}`; remove one of the two"
@@ -184,10 +185,6 @@ def _unknown(kind: type[Spec], path: Location, data: Any) -> str:
     if Part.of(other, path, data).options:
         hint = f"; it belongs to suites {about}"
     return f"unknown key `{name}`{hint} (keys here: {', '.join(valid)})"
-
-
-def _value(data: Any, path: Location) -> Any:
-    return functools.reduce(lambda here, part: here[part], path, data)
 
 
 _NUMBERS = {

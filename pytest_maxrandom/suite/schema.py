@@ -18,8 +18,7 @@ from pytest_maxrandom.suite.base import Spec
 from pytest_maxrandom.suite.extensions import SpecUnion
 from pytest_maxrandom.suite.models import MODELS, ArmSpec, arm_of, arm_spec
 from pytest_maxrandom.suite.recorded import RecordedSuiteSpec
-from pytest_maxrandom.suite.spec import SuiteSpec
-from pytest_maxrandom.suite.tasks import TASKS
+from pytest_maxrandom.suite.spec import TASKS, SuiteSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pytest_maxrandom.errors import GitError, LockError, StoreError
 from pytest_maxrandom.host.git import is_checkout, repository
-from pytest_maxrandom.host.locks import held
+from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.sweeps.cost import Cost

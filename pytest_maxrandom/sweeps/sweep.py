@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.host.locks import held
+from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.cost import spent, together
 from pytest_maxrandom.sweeps.predictions import Predictions, predict

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TypeAlias
 
-    from pytest_maxrandom.suite.tasks import TaskSpec, TestSpec
+    from pytest_maxrandom.suite.spec import TaskSpec, TestSpec
     from pytest_maxrandom.tasks.task import Example, Source, Where
 
     _Key: TypeAlias = tuple[str, ...]

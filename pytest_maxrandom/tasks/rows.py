@@ -14,7 +14,7 @@ from pytest_maxrandom.tasks.task import Example
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from pytest_maxrandom.suite.tasks import RowsSpec
+    from pytest_maxrandom.suite.spec import RowsSpec
     from pytest_maxrandom.tasks.reading import Findings
 
 AnswerIs: TypeAlias = Literal["text", "index", "letter"]

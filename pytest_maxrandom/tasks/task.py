@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pytest_maxrandom.record import Note
-    from pytest_maxrandom.suite.tasks import TaskSpec
+    from pytest_maxrandom.suite.spec import TaskSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class Source(Protocol[S]):
     Attributes
     ----------
     spec : type of TaskSpec
-        A subclass of :class:`pytest_maxrandom.suite.tasks.TaskSpec` with the keys that a task of
+        A subclass of :class:`pytest_maxrandom.suite.spec.TaskSpec` with the keys that a task of
         this format has in a suite beside the common ones, typed and with docstrings.
     """
 

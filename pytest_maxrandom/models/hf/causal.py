@@ -7,7 +7,7 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import PromptTooLong
-from pytest_maxrandom.host.resources import peak_memory
+from pytest_maxrandom.host.machine import peak_memory
 from pytest_maxrandom.models.base import Answer, Reply
 from pytest_maxrandom.models.hf import arithmetic, trie
 from pytest_maxrandom.models.hf.requests import Likelihoods, encode

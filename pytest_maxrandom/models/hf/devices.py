@@ -10,8 +10,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.host.locks import held
-from pytest_maxrandom.host.resources import forget_peak
+from pytest_maxrandom.host.machine import forget_peak, held
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

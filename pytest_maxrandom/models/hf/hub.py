@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ModelError, did_you_mean
-from pytest_maxrandom.host.locks import agreed
+from pytest_maxrandom.host.machine import agreed
 from pytest_maxrandom.stats.seeding import digest
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError, ModelNotFound
-from pytest_maxrandom.host.resources import cores, resting_threads
+from pytest_maxrandom.host.machine import cores, resting_threads
 from pytest_maxrandom.models.base import Backend, Identity, Located
 from pytest_maxrandom.models.hf import hub
 from pytest_maxrandom.models.hf.adapters import attach, check_adapter

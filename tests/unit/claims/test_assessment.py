@@ -25,8 +25,7 @@ from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.metrics import STATISTICS
 from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_test
 from pytest_maxrandom.suite.models import TransformersSpec
-from pytest_maxrandom.suite.spec import AssertSpec, SuiteSpec
-from pytest_maxrandom.suite.tasks import CsvSpec
+from pytest_maxrandom.suite.spec import AssertSpec, CsvSpec, SuiteSpec
 from pytest_maxrandom.sweeps.labels import label, preferable
 from pytest_maxrandom.sweeps.predictions import Predictions, predict
 from pytest_maxrandom.sweeps.sweep import Sweep

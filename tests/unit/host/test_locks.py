@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_maxrandom.errors import LockError
-from pytest_maxrandom.host.locks import held
+from pytest_maxrandom.host.machine import held
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 HOLD = """
 import sys, time
-from pytest_maxrandom.host.locks import held
+from pytest_maxrandom.host.machine import held
 with held("sweep", "one"):
     print("held", flush=True)
     time.sleep(600)
@@ -28,7 +28,7 @@ with held("sweep", "one"):
 
 COUNT = """
 import pathlib, sys
-from pytest_maxrandom.host.locks import held
+from pytest_maxrandom.host.machine import held
 number = pathlib.Path(sys.argv[1])
 for _ in range(50):
     with held("ledger", "a file"):

@@ -8,11 +8,11 @@ import sys
 
 import pytest
 
-from pytest_maxrandom.host.resources import cores, forget_peak, peak_memory
+from pytest_maxrandom.host.machine import cores, forget_peak, peak_memory
 
 LOADED = """
 import os
-from pytest_maxrandom.host.resources import resting_threads
+from pytest_maxrandom.host.machine import resting_threads
 with resting_threads({workers}):
     print(os.environ.get("OMP_WAIT_POLICY"))
 print(os.environ.get("OMP_WAIT_POLICY"))

@@ -9,7 +9,7 @@ import pytest
 
 import tests.tiny as tiny
 from pytest_maxrandom.errors import LockError, ModelError
-from pytest_maxrandom.host.locks import held
+from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.models.hf import devices
 from pytest_maxrandom.models.hf import transformers as backend
 from pytest_maxrandom.models.registry import ModelPool, locate

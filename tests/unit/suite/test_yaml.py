@@ -9,8 +9,7 @@ import pytest
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.suite.loader import load_suite
 from pytest_maxrandom.suite.models import TransformersSpec
-from pytest_maxrandom.suite.spec import AssertSpec
-from pytest_maxrandom.suite.tasks import CsvSpec
+from pytest_maxrandom.suite.spec import AssertSpec, CsvSpec
 from tests.unit.suite.examples import MINIMAL
 
 if TYPE_CHECKING:

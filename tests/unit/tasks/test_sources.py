@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SUMS = """
 from pytest_maxrandom.errors import Problem, SuiteError
-from pytest_maxrandom.suite.tasks import TaskSpec
+from pytest_maxrandom.suite.spec import TaskSpec
 from pytest_maxrandom.tasks import Example, Task
 
 
