@@ -207,8 +207,8 @@ def test_they_do_not_count_for_models_that_are_run(pytester: pytest.Pytester, su
         ),
         (
             "know: 0.5",
-            "unknown key `models[0].know`; did you mean `knows`? (keys here: name, backend, "
-            "label, knows, prefers, copies, seed)",
+            "unknown key `models[0].know`; did you mean `knows`? (keys here: name, label, "
+            "backend, knows, prefers, copies, seed)",
         ),
     ],
 )
