@@ -118,7 +118,7 @@ def shown_order(example: Example) -> tuple[int, ...]:
 
     Many files hold the right choice first; a prompt that lists them so gives the answer away.
     """
-    return _shuffled(example) if example.order is None else example.order
+    return _shuffled(example.id, len(example.choices)) if example.order is None else example.order
 
 
 def shown_as(example: Example, order: tuple[int, ...]) -> Example:
@@ -126,16 +126,12 @@ def shown_as(example: Example, order: tuple[int, ...]) -> Example:
 
     Where that is the order which it has by itself, it is the example as its task holds it.
     """
-    given = None if order == _shuffled(example) else order
+    given = None if order == _shuffled(example.id, len(example.choices)) else order
     return dataclasses.replace(example, order=given)
 
 
-def _shuffled(example: Example) -> tuple[int, ...]:
-    return _order(example.id, len(example.choices))
-
-
 @functools.lru_cache(maxsize=100_000)
-def _order(name: str, count: int) -> tuple[int, ...]:
+def _shuffled(name: str, count: int) -> tuple[int, ...]:
     return tuple(Stream("choices", name).shuffled(range(count)))
 
 

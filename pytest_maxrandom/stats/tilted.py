@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_maxrandom.stats.best_of import narrowed
 from pytest_maxrandom.stats.signflip import unit_weights
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 _STEPS = 18
 """Halvings of the interval from -1 to the mean: its end is then known to 8e-6."""
-_HALVINGS = 60
-"""Of the interval in which the tilt is searched: it is then known to rounding."""
 _CELLS = 2**16
 """Units times steps from 0 to 1; as many cells has the table of the sum's distribution, twice."""
 _FEWEST_STEPS, _MOST_STEPS = 32, 512
@@ -86,11 +85,8 @@ class TiltedTest:
 
     def lowest(self, level: float) -> float:
         """Return the highest margin, from -1 on, that the test excludes at this level."""
-        low, high = -1.0, self._mean
-        for _ in range(_STEPS):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self.p_greater(middle) <= level else (low, middle)
-        return low
+        enough = 1.5 * (1 + self._mean) / 2**_STEPS  # rounding adds no further halving
+        return narrowed(-1.0, self._mean, lambda margin: self.p_greater(margin) <= level, enough)[0]
 
 
 def _steps(parts: NDArray[np.float64], most: int) -> int:
@@ -122,9 +118,7 @@ def _null(excess: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[n
     low, high = 0.0, -1 / worst
     if worst < float(seen.min()) and mean(high) > 0:
         low = high
-    for _ in range(_HALVINGS if low < high else 0):
-        middle = (low + high) / 2
-        low, high = (middle, high) if mean(middle) > 0 else (low, middle)
-    chances = shares / (1 + low * seen)
+    tilt, _ = narrowed(low, high, lambda tilt: mean(tilt) > 0)
+    chances = shares / (1 + tilt * seen)
     chances = np.append(chances, max(0.0, 1 - float(chances.sum())))
     return np.asarray(chances / chances.sum())
