@@ -295,15 +295,13 @@ class Evaluation:
     def _test(self, sweep: Sweep, record: ClaimRecord, progress: Progress) -> None:
         """Open the test set for a claim that passed, and hold the claim to what it says of it."""
         assert record.best_prompt is not None
-        closed = "--maxrandom-no-test keeps the test set closed"
         if not self._resources.settings.no_test:
             best = sweep.predictions.prompts[record.best_prompt.index].prompt
             record.test = self._open(best, progress)
-            closed = "the opening of the test set could not be written into the ledger"
             if record.test is None:
                 note(record, Remark("test_not_opened"))
         if self._planned.claim.test_p is not None:
-            confirm(record, self._planned.claim.test_p, closed)
+            confirm(record, self._planned.claim.test_p)
 
     def _open(self, prompt: Prompt, progress: Progress) -> HeldOut | None:
         """Score the best prompt on the test set, if that could be written down.

@@ -98,17 +98,10 @@ def out_of_reach(examples: Sequence[Example], test_p: float) -> str:
     )
 
 
-def confirm(record: ClaimRecord, test_p: float, closed: str) -> None:
-    """Let a claim fail whose test set does not confirm it.
-
-    Parameters
-    ----------
-    closed : str
-        Why the test set was not opened, if it was not.
-    """
+def confirm(record: ClaimRecord, test_p: float) -> None:
+    """Let a claim fail whose test set does not confirm it, or was not opened."""
     if record.test is None:
         record.holds, record.passed = None, False
-        record.message = f"test_p {level(test_p)} could not be tested, because {closed}"
     elif record.test.p is not None and above(record.test.p, test_p):
         record.holds, record.passed = False, False
 

@@ -165,24 +165,23 @@ def adjust(claims: Sequence[ClaimRecord], adjustment: Adjustment) -> None:
         return
     from pytest_maxrandom.stats.multiplicity import benjamini_hochberg, holm
 
-    tested = [(claim, p) for claim in claims if (p := _decisive_p(claim)) is not None]
+    tested = [(claim, p) for claim in claims if (p := _joint_p(claim)) is not None]
     method = holm if adjustment == "holm" else benjamini_hochberg
     for (claim, _), p in zip(tested, method([p for _, p in tested]), strict=True):
         claim.adjusted_p = p
 
 
-def _decisive_p(claim: ClaimRecord) -> float | None:
-    """Return the largest p-value that is claimed; p_max where a claim bounds none.
+def _joint_p(claim: ClaimRecord) -> float | None:
+    """Return one p-value for all that is claimed; p_max where a claim bounds none."""
+    from pytest_maxrandom.reports.wording import levels_of
+    from pytest_maxrandom.stats.multiplicity import joint_p_value
 
-    A claim of several parts is wrong where one of them is, so the largest is its p-value (Berger,
-    "Multiparameter Hypothesis Testing and Acceptance Sampling", 1982), whatever the bounds are.
-    """
     if not claim.asserted:
         return None
-    names = [name for name in ("p_max", "union_p", "permutation_p") if name in claim.asserted]
-    values: list[float | None] = [getattr(claim, name) for name in names or ["p_max"]]
-    known = [p for p in values if p is not None]
-    return max(known) if len(known) == len(values) else None
+    levels = levels_of(claim)
+    if not levels:
+        return claim.p_max
+    return joint_p_value({key: getattr(claim, key) for key in levels}, levels)
 
 
 def _versions() -> dict[str, str]:

@@ -5,7 +5,6 @@ Each function returns one phrase of plain text, or an empty one where nothing wa
 
 from __future__ import annotations
 
-from math import inf
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import METRICS, P_VALUES, accuracy, count, equals, level, p_value
@@ -14,6 +13,7 @@ from pytest_maxrandom.reports.flag_sentences import HEURISTICS, MEASURES
 from pytest_maxrandom.reports.red_flags import described
 from pytest_maxrandom.reports.text import clauses, listed
 from pytest_maxrandom.reports.wording import examples, levels_of, unmet
+from pytest_maxrandom.stats import multiplicity
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import RunRecord
@@ -66,12 +66,7 @@ def p_is(claim: ClaimRecord, key: str) -> str:
 def decisive(claim: ClaimRecord) -> str:
     """Return which p-value decides: the one that is largest beside its level, else ``p_max``."""
     levels = levels_of(claim)
-
-    def strain(key: str) -> float:
-        value: float | None = getattr(claim, key)
-        return inf if value is None else value / levels[key]
-
-    return max(levels, key=strain, default="p_max")
+    return multiplicity.decisive({key: getattr(claim, key) for key in levels}, levels) or "p_max"
 
 
 def decided_by(claim: ClaimRecord) -> str:
@@ -215,7 +210,7 @@ def adjusted(claim: ClaimRecord, run: RunRecord) -> str:
     tested = sum(other.adjusted_p is not None for other in run.claims)
     if claim.adjusted_p is None or tested < 2:
         return ""
-    shown = p_value(claim.adjusted_p, level=levels_of(claim).get(decisive(claim)))
+    shown = p_value(claim.adjusted_p, level=max(levels_of(claim).values(), default=None))
     return f"{shown} ({_ADJUSTMENTS[run.adjustment]}, {tested} claims)"
 
 

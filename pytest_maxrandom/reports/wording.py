@@ -177,7 +177,11 @@ def _way_out(claim: ClaimRecord) -> str:
 def _missed(claim: ClaimRecord) -> str:
     """Say that the test set does not confirm a claim; empty where it does, or was not asked."""
     test, bound = claim.test, claim.asserted.get("test_p")
-    if test is None or test.p is None or not isinstance(bound, float) or not above(test.p, bound):
+    if not isinstance(bound, float):
+        return ""
+    if test is None and claim.holds is None:
+        return _unopened(claim, bound)
+    if test is None or test.p is None or not above(test.p, bound):
         return ""
     constant = ""
     if test.majority_rate is not None:
@@ -187,6 +191,15 @@ def _missed(claim: ClaimRecord) -> str:
         f"{count(test.correct)} of {count(test.n)} correct on the test set{constant}: "
         f"p {equals(p_value(test.p, level=bound))}{opened} is above {level(bound)}"
     )
+
+
+def _unopened(claim: ClaimRecord, bound: float) -> str:
+    why = "--maxrandom-no-test keeps the test set closed"
+    if any(remark.kind == "test_not_opened" for remark in claim.remarks.values()):
+        why = "the opening of the test set could not be written into the ledger"
+    elif claim.message is not None:  # of an older report, whose notes have no kinds
+        return claim.message
+    return f"test_p {level(bound)} could not be tested, because {why}"
 
 
 def _result(claim: ClaimRecord) -> str:

@@ -13,6 +13,7 @@ from scipy.stats import binom, binomtest, hypergeom
 from pytest_maxrandom.claims.held_out import confirm, held_out, out_of_reach
 from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.prompts.formats import Format, Prompt, shown_order
+from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.sweeps.predictions import predict
 from pytest_maxrandom.tasks.task import Example, Layout
@@ -191,7 +192,7 @@ def test_a_test_set_that_is_too_small_or_too_uniform_cannot_confirm(
 def test_a_claim_fails_with_the_numbers_of_its_test_set() -> None:
     record = claim(best=45, asserted={"test_p": 0.05})
     record.test = opened(questions("y" * 35 + "n" * 15), saying("Yes"), openings=2)
-    confirm(record, 0.05, "")
+    confirm(record, 0.05)
     assert (record.holds, record.passed) == (False, False)
     word(record)
     assert record.message == (
@@ -202,15 +203,26 @@ def test_a_claim_fails_with_the_numbers_of_its_test_set() -> None:
 
 def test_a_claim_whose_test_set_stays_closed_is_not_shown_to_hold() -> None:
     record = claim(best=45, asserted={"test_p": 0.05})
-    confirm(record, 0.05, "--maxrandom-no-test keeps the test set closed")
+    confirm(record, 0.05)
     assert (record.holds, record.passed) == (None, False)
+    word(record)
     assert record.message == (
         "test_p .05 could not be tested, because --maxrandom-no-test keeps the test set closed"
+    )
+
+
+def test_a_claim_whose_test_set_could_not_be_noted_says_so() -> None:
+    record = note(claim(best=45, asserted={"test_p": 0.05}), Remark("test_not_opened"))
+    confirm(record, 0.05)
+    word(record)
+    assert record.message == (
+        "test_p .05 could not be tested, because the opening of the test set could not be written "
+        "into the ledger"
     )
 
 
 def test_a_claim_holds_that_its_test_set_confirms() -> None:
     record = claim(best=45, asserted={"test_p": 0.05})
     record.test = opened(questions("y" * 14 + "n" * 6), knowing)
-    confirm(record, 0.05, "")
+    confirm(record, 0.05)
     assert (record.holds, record.passed, record.message) == (True, True, None)

@@ -8,9 +8,37 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
-from pytest_maxrandom.stats.multiplicity import above, benjamini_hochberg, holm
+from pytest_maxrandom.stats.multiplicity import (
+    above,
+    benjamini_hochberg,
+    decisive,
+    holm,
+    joint_p_value,
+)
 
 p_values = st.lists(st.floats(0, 1), min_size=1, max_size=20)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(1e-6, 0.5)), min_size=1, max_size=4))
+def test_parts_of_a_claim_hold_together_where_each_holds(parts: list[tuple[float, float]]) -> None:
+    ps = {f"p{place}": p for place, (p, _) in enumerate(parts)}
+    levels = {f"p{place}": level for place, (_, level) in enumerate(parts)}
+    joint, decides = joint_p_value(ps, levels), decisive(ps, levels)
+    assert joint is not None
+    assert decides is not None
+    close = any(math.isclose(p, level, rel_tol=1e-9) for p, level in parts)
+    assert close or above(joint, max(levels.values())) == above(ps[decides], levels[decides])
+    assert close or above(ps[decides], levels[decides]) == any(above(*part) for part in parts)
+    # No part is made smaller, so the joint one has its level whichever part is by chance.
+    assert joint >= max(ps.values()) * (1 - 1e-12)
+
+
+def test_parts_with_one_level_have_the_largest_p_value_and_unknown_ones_none() -> None:
+    levels = {"a": 0.05, "b": 0.05}
+    assert joint_p_value({"a": 0.02, "b": 0.04}, levels) == 0.04
+    assert joint_p_value({"a": 0.02, "b": None}, levels) is None
+    assert decisive({"a": 0.9, "b": None}, levels) == "b"
+    assert (joint_p_value({}, {}), decisive({}, {})) == (None, None)
 
 
 def rejected_by_holm(ps: list[float], alpha: float) -> set[int]:
