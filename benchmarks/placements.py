@@ -22,7 +22,7 @@ from benchmarks.sweep import FLOAT32_NATS, ROOT, table
 from benchmarks.workloads import load_model, save_model, train_tokenizer
 from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.prompts.sampling import draw_prompts, validation_set
-from pytest_maxrandom.studies.label_bias.placements import further, placements
+from pytest_maxrandom.studies.label_bias.interactions import further, placements
 from pytest_maxrandom.suite.base import FormatSpec
 from pytest_maxrandom.suite.spec import BigBenchSpec, PromptsSpec, ValidationSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of

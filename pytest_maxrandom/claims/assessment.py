@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from pytest_maxrandom.claims.nulls import Null
-    from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.claims.recorded import RecordedClaim
+    from pytest_maxrandom.claims.planned import PlannedClaim, RecordedClaim
     from pytest_maxrandom.claims.verdict import Claim, Verdict
     from pytest_maxrandom.flags import Flag, Seen
     from pytest_maxrandom.record import ClaimRecord

@@ -146,6 +146,8 @@ def _claim(suite: Suite, arm: Arm, index: int, cell: Cell) -> PlannedClaim:
         line=suite.line("tasks", index),
         base=suite.path.parent,
         model=arm.model,
+        task=task.name,
+        shots=cell.shots,
         cell=cell,
         claim=Claim.of(
             assertion,

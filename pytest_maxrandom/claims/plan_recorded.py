@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.claims.recorded import RecordedClaim, claim_name
+from pytest_maxrandom.claims.planned import RecordedClaim
 from pytest_maxrandom.claims.stated import Contradiction, evidence
 from pytest_maxrandom.claims.verdict import Claim, share_levels
 from pytest_maxrandom.errors import Problem, RecordedError, SuiteError, did_you_mean
@@ -199,7 +199,7 @@ class _Planner:
     ) -> RecordedClaim:
         spec, task = self._suite.spec, self._suite.spec.tasks[place]
         return RecordedClaim(
-            name=claim_name(task.name, model, shots),
+            name=f"{task.name}[{model.test_id}{'' if shots is None else f'-{shots}shot'}]",
             line=self._suite.line("tasks", place),
             model=model,
             task=task.name,

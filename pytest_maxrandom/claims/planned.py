@@ -6,24 +6,26 @@ import dataclasses
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from pytest_maxrandom.claims.nulls import Guessers, guessers, score_guessers
 from pytest_maxrandom.ledger import examples_digest
 from pytest_maxrandom.ledger.digests import example_digest
-from pytest_maxrandom.record import ClaimRecord, PromptCount, ValidationSet, note
+from pytest_maxrandom.record import ClaimRecord, PromptCount, Recorded, ValidationSet, note
 from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.sweeps.labels import label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.claims.arms import Arm
     from pytest_maxrandom.claims.nulls import Null, ScoreGuessers
+    from pytest_maxrandom.claims.recorded import Evidence
     from pytest_maxrandom.claims.verdict import Claim
     from pytest_maxrandom.prompts.sampling import PromptSet
     from pytest_maxrandom.suite.models import ModelSpec
+    from pytest_maxrandom.suite.recorded import RecordedModelSpec
     from pytest_maxrandom.suite.spec import Metric, SuiteSpec
     from pytest_maxrandom.tasks.task import Example, Task
 
@@ -54,16 +56,67 @@ class Cell:
         )
 
 
-@dataclass(frozen=True)
-class PlannedClaim:
-    """One claim, ready to be tested.
+class Heading(TypedDict):
+    """What the records of a claim, and of all that is asked beside it, begin with."""
+
+    id: str
+    suite: str
+    line: int
+    task: str
+    model: str
+    quantization: str
+    shots: int
+    simulated: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimOfSuite:
+    """A claim of a suite, whether its model is run or its results exist already.
 
     Attributes
     ----------
     name : str
-        ``task[model-quantization-kshot]``.
+        ``task[model-kshot]``, or ``task[model-quantization-kshot]`` where that is known.
     line : int
         Line of its task in the suite file, from 1.
+    shots : int or None
+        None where only results would tell, and they are missing.
+    """
+
+    name: str
+    line: int
+    model: ModelSpec | RecordedModelSpec
+    task: str
+    shots: int | None
+    claim: Claim
+    xfail: str | None
+    marks: tuple[str, ...]
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a rule made the answers up."""
+        return False
+
+    def heading(self, node_id: str, suite: str) -> Heading:
+        """Return what a record begins with."""
+        return {
+            "id": node_id,
+            "suite": suite,
+            "line": self.line,
+            "task": self.task,
+            "model": self.model.name,
+            "quantization": self.model.variant,
+            "shots": self.shots or 0,
+            "simulated": self.simulated,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedClaim(ClaimOfSuite):
+    """A claim about a model that is run, ready to be tested.
+
+    Attributes
+    ----------
     base : Path
         Folder that the suite's paths are relative to.
     suite : SuiteSpec
@@ -76,14 +129,9 @@ class PlannedClaim:
         All replicates of the suite's claims; None where it has none.
     """
 
-    name: str
-    line: int
     base: Path
     model: ModelSpec
     cell: Cell
-    claim: Claim
-    xfail: str | None
-    marks: tuple[str, ...]
     counted: Literal["claim", "task"]
     suite: SuiteSpec
     arm: Arm
@@ -93,6 +141,11 @@ class PlannedClaim:
     def with_t(self, t: int) -> PlannedClaim:
         """Return the claim with t prompts in all, of which the sweep's are a part."""
         return dataclasses.replace(self, cell=self.cell.with_t(t, self.suite.metric))
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a rule makes the answers up."""
+        return self.model.simulated
 
     @property
     def null(self) -> Null:
@@ -107,13 +160,7 @@ class PlannedClaim:
         scored = found.scored(found.prompts[0])
         clusters, effective_n = summary(example.cluster for example in scored)
         record = ClaimRecord(
-            id=node_id,
-            suite=suite,
-            line=self.line,
-            task=cell.task.name,
-            model=self.model.name,
-            quantization=self.model.variant,
-            shots=cell.shots,
+            **self.heading(node_id, suite),
             asserted=self.claim.asserted(),
             levels=self.claim.levels(self.null.t),
             severities=self.claim.deviations(),
@@ -148,7 +195,6 @@ class PlannedClaim:
             ),
             validation_ids=[example.id for example in found.validation],
             task_digest=cell.task.digest,
-            simulated=self.model.simulated,
         )
         return note(record, *self.claim.notes, *self.arm.notes, *cell.task.notes, *found.notes)
 
@@ -156,6 +202,81 @@ class PlannedClaim:
     def _validation_seed(self) -> int:
         specs = {task.name: task for task in self.suite.tasks}
         return specs[self.cell.task.name].validation.seed
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RecordedClaim(ClaimOfSuite):
+    """A claim about results that exist already, ready to be judged.
+
+    Attributes
+    ----------
+    evidence : Evidence or None
+        None where the results are missing.
+    missing : str or None
+        What to do then.
+    others : tuple of RecordedClaim
+        Those about other models, on the same task with as many shots.
+    """
+
+    model: RecordedModelSpec
+    evidence: Evidence | None
+    missing: str | None
+    others: tuple[RecordedClaim, ...] = field(default=(), repr=False)
+
+    def beside(self, claims: Iterable[RecordedClaim]) -> RecordedClaim:
+        """Return the claim with those of other models on the same task with as many shots.
+
+        One name with several quantizations is one model; with several labels it is not.
+        """
+        return dataclasses.replace(
+            self,
+            others=tuple(
+                claim
+                for claim in claims
+                if (claim.task, claim.shots) == (self.task, self.shots)
+                and (
+                    claim.model.name != self.model.name
+                    or (
+                        claim.model.label != self.model.label
+                        and claim.model.quantization == self.model.quantization
+                    )
+                )
+            ),
+        )
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a rule made the answers up."""
+        results = self.evidence.results if self.evidence else None
+        return results is not None and results.simulated
+
+    def record(self, node_id: str, suite: str) -> ClaimRecord:
+        """Return what can be said of the claim before it is judged."""
+        model, evidence = self.model, self.evidence
+        stated = list(evidence.stated) if evidence else []
+        record = ClaimRecord(
+            **self.heading(node_id, suite),
+            asserted=self.claim.asserted(),
+            levels=self.claim.levels(self.evidence.null.t) if self.evidence else {},
+            severities=self.claim.deviations(),
+            backend=model.backend,
+            scoring="",
+            xfail=self.xfail,
+            recorded=Recorded(model.results.path, model.results.format, stated),
+        )
+        note(record, *self.claim.notes)
+        if evidence:
+            record.n, record.t = evidence.n, evidence.null.t
+            record.clusters, record.effective_n = evidence.clusters
+            record.standard_baseline = evidence.null.standard_baseline
+            record.max_random_baseline = evidence.null.max_random_baseline
+            record.published = evidence.published
+            note(record, *evidence.notes)
+            if evidence.results is not None:
+                record.validation_ids = list(evidence.results.examples)
+            assert record.recorded is not None
+            record.recorded.chances = evidence.mix
+        return record
 
 
 class Design:

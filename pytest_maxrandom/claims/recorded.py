@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
 from typing import TYPE_CHECKING
@@ -11,18 +11,15 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.claims.exchangeable import NoPermutations, strata
 from pytest_maxrandom.claims.publication import PublishedGuessers
 from pytest_maxrandom.claims.shuffles import Shuffle
-from pytest_maxrandom.record import ClaimRecord, Recorded, note
 from pytest_maxrandom.stats.clusters import summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from fractions import Fraction
 
     from pytest_maxrandom.claims.nulls import Guessers
     from pytest_maxrandom.claims.publication import PromptScores
-    from pytest_maxrandom.claims.verdict import Claim
     from pytest_maxrandom.record import Note, Published
-    from pytest_maxrandom.suite.recorded import Chance, RecordedModelSpec
+    from pytest_maxrandom.suite.recorded import Chance
     from pytest_maxrandom.sweeps.answers import Answers
 
 
@@ -129,104 +126,3 @@ class Evidence:
             return {str(self.chances[0]): self.counts.n}
         mix = Counter(compress(self.chances, self.results.evaluated[self.counts.best]))
         return {str(chance): mix[chance] for chance in sorted(mix, reverse=True)}
-
-
-@dataclass(frozen=True, eq=False)
-class RecordedClaim:
-    """One claim, ready to be judged.
-
-    Attributes
-    ----------
-    name : str
-        ``task[model-kshot]``, or ``task[model-quantization-kshot]`` where that is known.
-    line : int
-        Line of its task in the suite file, from 1.
-    shots : int or None
-        None where only the results would tell, and they are missing.
-    evidence : Evidence or None
-        None where the results are missing.
-    missing : str or None
-        What to do then.
-    others : tuple of RecordedClaim
-        Those about other models, on the same task with as many shots.
-    """
-
-    name: str
-    line: int
-    model: RecordedModelSpec
-    task: str
-    shots: int | None
-    claim: Claim
-    xfail: str | None
-    marks: tuple[str, ...]
-    evidence: Evidence | None
-    missing: str | None
-    others: tuple[RecordedClaim, ...] = field(default=(), repr=False)
-
-    def beside(self, claims: Iterable[RecordedClaim]) -> RecordedClaim:
-        """Return the claim with those of other models on the same task with as many shots.
-
-        One name with several quantizations is one model; with several labels it is not.
-        """
-        return replace(
-            self,
-            others=tuple(
-                claim
-                for claim in claims
-                if (claim.task, claim.shots) == (self.task, self.shots)
-                and (
-                    claim.model.name != self.model.name
-                    or (
-                        claim.model.label != self.model.label
-                        and claim.model.quantization == self.model.quantization
-                    )
-                )
-            ),
-        )
-
-    @property
-    def simulated(self) -> bool:
-        """Whether a rule made the answers up."""
-        results = self.evidence.results if self.evidence else None
-        return results is not None and results.simulated
-
-    def record(self, node_id: str, suite: str) -> ClaimRecord:
-        """Return what can be said of the claim before it is judged."""
-        model, evidence = self.model, self.evidence
-        stated = list(evidence.stated) if evidence else []
-        record = ClaimRecord(
-            id=node_id,
-            suite=suite,
-            line=self.line,
-            task=self.task,
-            model=model.name,
-            quantization=model.quantization or "",
-            shots=self.shots or 0,
-            asserted=self.claim.asserted(),
-            levels=self.claim.levels(self.evidence.null.t) if self.evidence else {},
-            severities=self.claim.deviations(),
-            backend=model.backend,
-            scoring="",
-            xfail=self.xfail,
-            recorded=Recorded(model.results.path, model.results.format, stated),
-            simulated=self.simulated,
-        )
-        note(record, *self.claim.notes)
-        if evidence:
-            record.n, record.t = evidence.n, evidence.null.t
-            record.clusters, record.effective_n = evidence.clusters
-            record.standard_baseline = evidence.null.standard_baseline
-            record.max_random_baseline = evidence.null.max_random_baseline
-            record.published = evidence.published
-            note(record, *evidence.notes)
-            if evidence.results is not None:
-                record.validation_ids = list(evidence.results.examples)
-            assert record.recorded is not None
-            record.recorded.chances = evidence.mix
-        return record
-
-
-def claim_name(task: str, model: RecordedModelSpec, shots: int | None) -> str:
-    """Return a claim's name, of what is known."""
-    parts = [model.short_name, model.quantization, None if shots is None else f"{shots}shot"]
-    return f"{task}[{'-'.join(part for part in parts if part)}]"

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.claims.recorded import RecordedClaim
+    from pytest_maxrandom.claims.planned import PlannedClaim, RecordedClaim
     from pytest_maxrandom.flags.compare import Compared
     from pytest_maxrandom.suite.spec import Metric
     from pytest_maxrandom.sweeps.answers import Answers

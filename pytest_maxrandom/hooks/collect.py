@@ -7,21 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.claims.planned import PlannedClaim
-from pytest_maxrandom.claims.recorded import RecordedClaim
+from pytest_maxrandom.claims.planned import PlannedClaim, RecordedClaim
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.hooks.items.base import SuiteItem, collected
 from pytest_maxrandom.hooks.items.claims import RecordedItem, ReplicatesItem, SweepItem
 from pytest_maxrandom.hooks.items.studies import (
     ComparisonItem,
     ContaminationItem,
-    RecordedLabelBiasItem,
-    SweptLabelBiasItem,
+    LabelBiasItem,
 )
 from pytest_maxrandom.hooks.resources import drop_model
 from pytest_maxrandom.studies.arms.planned import PlannedComparison, PlannedContamination
 from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
-from pytest_maxrandom.studies.label_bias.recorded import PlannedRecordedLabelBias
 from pytest_maxrandom.studies.plan import plan_file
 from pytest_maxrandom.studies.replicates import PlannedReplicates
 
@@ -36,8 +33,7 @@ ITEMS: dict[type, type[SuiteItem]] = {
     PlannedClaim: SweepItem,
     RecordedClaim: RecordedItem,
     PlannedReplicates: ReplicatesItem,
-    PlannedLabelBias: SweptLabelBiasItem,
-    PlannedRecordedLabelBias: RecordedLabelBiasItem,
+    PlannedLabelBias: LabelBiasItem,
     PlannedComparison: ComparisonItem,
     PlannedContamination: ContaminationItem,
 }

@@ -9,7 +9,6 @@ from pytest_maxrandom.claims.plan_recorded import plan_recorded
 from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.studies.arms.plan import plan_comparisons, plan_recorded_comparisons
 from pytest_maxrandom.studies.label_bias.plan import plan_label_bias
-from pytest_maxrandom.studies.label_bias.recorded import plan_recorded_label_bias
 from pytest_maxrandom.studies.replicates import plan_replicates, replicated
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 
@@ -17,10 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.claims.recorded import RecordedClaim
+    from pytest_maxrandom.claims.planned import RecordedClaim
     from pytest_maxrandom.studies.arms.planned import PlannedComparison, PlannedContamination
     from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
-    from pytest_maxrandom.studies.label_bias.recorded import PlannedRecordedLabelBias
     from pytest_maxrandom.studies.replicates import PlannedReplicates
 
     Planned = (
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
         | PlannedLabelBias
         | PlannedReplicates
         | RecordedClaim
-        | PlannedRecordedLabelBias
         | PlannedComparison
         | PlannedContamination
     )
@@ -45,7 +42,7 @@ def plan_file(path: Path) -> Sequence[Planned]:
     suite = load_any_suite(path)
     if isinstance(suite, RecordedSuite):
         recorded = plan_recorded(suite)
-        checked = plan_recorded_label_bias(suite, recorded)
+        checked = plan_label_bias(suite, recorded)
         return [*checked, *plan_recorded_comparisons(suite, recorded)]
     planned = plan_label_bias(suite, plan_replicates(suite, plan(suite)))
     claims = [each for each in planned if isinstance(each, PlannedClaim)]

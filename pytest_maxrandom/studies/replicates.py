@@ -83,19 +83,12 @@ class PlannedReplicates:
         if self.in_replicates is not None:
             asserted["in_replicates"] = float(self.in_replicates)
         record = ReplicatesRecord(
-            id=node_id,
-            suite=suite,
-            line=claim.line,
+            **claim.heading(node_id, suite),
             claim=f"{suite}::{claim.name}",
-            task=claim.cell.task.name,
-            model=claim.model.name,
-            quantization=claim.model.variant,
-            shots=claim.cell.shots,
             asserted=asserted,
             count=len(self.claims),
             seed=self.seed,
             xfail=self.xfail,
-            simulated=claim.model.simulated,
         )
         return note(record, *self._notes())
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pytest_maxrandom.studies.label_bias.recorded import PlannedRecordedLabelBias
+from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
 from pytest_maxrandom.studies.plan import plan_file
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def test_published_answers_give_the_published_recalls_and_nearly_the_published_m
     )
     (tmp_path / "s.yaml").write_text(SUITE)
     _, check = plan_file(tmp_path / "s.yaml")
-    assert isinstance(check, PlannedRecordedLabelBias)
+    assert isinstance(check, PlannedLabelBias)
     record = check.record("id", "s.yaml")
     check.judge(record)
     (cloze,) = record.interactions

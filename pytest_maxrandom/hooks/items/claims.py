@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.assessment import assess_recorded
 from pytest_maxrandom.claims.evaluation import Evaluation
-from pytest_maxrandom.claims.recorded import RecordedClaim
+from pytest_maxrandom.claims.planned import RecordedClaim
 from pytest_maxrandom.claims.tries import expected
 from pytest_maxrandom.errors import MaxRandomError, RedFlagged
 from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps, collected

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pytest
 
 from pytest_maxrandom.claims.evaluation import Evaluation
+from pytest_maxrandom.claims.planned import PlannedClaim, RecordedClaim
 from pytest_maxrandom.errors import MaxRandomError, SweepError
 from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps
 from pytest_maxrandom.hooks.progress import Progress
@@ -28,12 +29,10 @@ from pytest_maxrandom.sweeps.labels import label
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord, LabelBiasRecord
     from pytest_maxrandom.studies.arms.planned import Sides
     from pytest_maxrandom.studies.arms.reduction import Difference
     from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
-    from pytest_maxrandom.studies.label_bias.recorded import PlannedRecordedLabelBias
     from pytest_maxrandom.sweeps.answers import Answers
     from pytest_maxrandom.sweeps.sweep import Sweep
 
@@ -43,8 +42,9 @@ Compared: TypeAlias = PlannedComparison | PlannedContamination
 class LabelBiasItem(SuiteItem):
     """Whether a claim's best prompt knows answers, or prefers a label."""
 
-    planned: PlannedLabelBias | PlannedRecordedLabelBias
+    planned: PlannedLabelBias
     record: LabelBiasRecord
+    _evaluation: LabelBiasEvaluation | None = None
 
     def __repr__(self) -> str:
         return f"<LabelBias {self.name} check={self.record.check}>"
@@ -68,27 +68,26 @@ class LabelBiasItem(SuiteItem):
             pytest.xfail(expected)
         super().fail()
 
-
-class SweptLabelBiasItem(LabelBiasItem):
-    """The labels of a claim about a model that is run."""
-
-    planned: PlannedLabelBias
-    _evaluation: LabelBiasEvaluation | None = None
-
     def runs(self) -> Sequence[PlannedClaim]:
-        """Return the claim."""
-        return [self.planned.claim]
+        """Return the claim, where its model is run."""
+        return [self.planned.claim] if isinstance(self.planned.claim, PlannedClaim) else []
 
     def prepare(self) -> None:
-        """Load the model, unless all answers are known."""
-        claim = Evaluation(self.planned.claim, all_sweeps(self), resources(self.config))
-        self._evaluation = LabelBiasEvaluation(self.planned, claim)
+        """Load the model, unless all answers are known; skip results that are missing."""
+        claim = self.planned.claim
+        if isinstance(claim, RecordedClaim):
+            self.skip_missing(claim.missing)
+            return
+        evaluation = Evaluation(claim, all_sweeps(self), resources(self.config))
+        self._evaluation = LabelBiasEvaluation(self.planned, evaluation)
         self._evaluation.prepare()
 
     def judge(self) -> None:
-        """Ask for the labels, and compare with random guessers."""
+        """Ask for the labels, or read the answers, and compare with random guessers."""
         evaluation = self._evaluation
-        assert evaluation is not None
+        if evaluation is None:
+            self.planned.judge(self.record)
+            return
         try:
             with Progress(self.config, self.name) as progress:
                 evaluation.run(self.record, progress)
@@ -100,20 +99,6 @@ class SweptLabelBiasItem(LabelBiasItem):
     def release(self) -> None:
         """Let go of the model; the pool keeps it while the next item needs it."""
         self._evaluation = None
-
-
-class RecordedLabelBiasItem(LabelBiasItem):
-    """The labels of a claim about results that exist already."""
-
-    planned: PlannedRecordedLabelBias
-
-    def prepare(self) -> None:
-        """Skip what cannot be judged here."""
-        self.skip_missing(self.planned.claim.missing)
-
-    def judge(self) -> None:
-        """Compare the recorded answers with random guessers."""
-        self.planned.judge(self.record)
 
 
 class ArmsItem(SuiteItem):

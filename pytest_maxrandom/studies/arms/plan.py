@@ -22,8 +22,7 @@ from pytest_maxrandom.suite.arms import model_names, split_comparison
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.claims.recorded import RecordedClaim
+    from pytest_maxrandom.claims.planned import PlannedClaim, RecordedClaim
     from pytest_maxrandom.studies.arms.planned import Sides
     from pytest_maxrandom.suite.loader import RecordedSuite, Suite
     from pytest_maxrandom.sweeps.answers import Answers

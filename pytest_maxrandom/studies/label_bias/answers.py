@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_maxrandom.stats.chances import choices_of, is_share
 from pytest_maxrandom.stats.gold import hits, membership
+from pytest_maxrandom.stats.labels.scores import recalls
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
-from pytest_maxrandom.studies.label_bias.placements import placements
+from pytest_maxrandom.studies.label_bias.interactions import placements
 from pytest_maxrandom.sweeps.labels import label
 
 if TYPE_CHECKING:
@@ -17,8 +20,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from pytest_maxrandom.claims.planned import RecordedClaim
+    from pytest_maxrandom.sweeps.answers import Answers
     from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.sweeps.predictions import Predictions
+
+
+class NoLabels(ValueError):
+    """Why results tell nothing of labels, in one clause with a way out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,3 +135,115 @@ def _answers(
 
 def _frozen(gold: Sequence[Collection[int]]) -> tuple[frozenset[int], ...]:
     return tuple(frozenset(right) for right in gold)
+
+
+def recorded(claim: RecordedClaim) -> LabelAnswers:
+    """Return what was answered, as labels.
+
+    Raises
+    ------
+    NoLabels
+        If the results do not tell that, or labels mean nothing in them.
+    """
+    assert claim.evidence is not None
+    sweep, chances = claim.evidence.results, claim.evidence.chances
+    path = claim.model.results.path
+    if sweep is None or sweep.answers is None or sweep.gold is None:
+        raise NoLabels(
+            f"{path} does not tell which answers were given and which are right; give results "
+            "with both"
+        )
+    if claim.model.results.format == "predictions":
+        raise NoLabels(
+            f"{path} does not tell how prompts write the choices; write `label_bias` into the "
+            "suite whose run wrote it"
+        )
+    if chances is None:
+        raise NoLabels(
+            f"{path} does not tell how many choices each example has; give them or one `chance` of "
+            "the task"
+        )
+    rights = [*map(len, sweep.gold)]
+    for right, chance in zip(rights, chances, strict=True):
+        if not is_share(right, chance):
+            raise NoLabels(
+                f"chance {chance} is no share of whole choices; give each example's number of "
+                "choices in the results"
+            )
+    choices = [*map(choices_of, rights, chances)]
+    codes, names = _recorded_labels(sweep, choices)
+    table = np.array([*codes, NOT_EVALUATED])  # so that -1 stays what it is
+    answers = LabelAnswers(
+        names=names,
+        ids=sweep.examples,
+        choices=tuple(choices),
+        gold=tuple(frozenset(codes[each] for each in right) for right in sweep.gold),
+        prompts=sweep.prompts,
+        answers=table[sweep.answers],
+        groups=sweep.groups,
+    )
+    by_label = recalls(answers.answers, answers.gold, len(names))
+    if ((~np.isnan(by_label)).sum(axis=1) < 2).any():
+        raise NoLabels(
+            "a prompt was scored on examples whose right answers all have the same label, so that "
+            "nothing tells knowledge from a preference for it; use other examples"
+        )
+    return answers
+
+
+def _recorded_labels(sweep: Answers, choices: Sequence[int]) -> tuple[list[int], tuple[str, ...]]:
+    """Return the new code of each label, so that k choices are 0, ..., k - 1, and their names.
+
+    Answers that are no choice, such as texts that were not understood, have the codes beyond.
+
+    Raises
+    ------
+    NoLabels
+        If choices are called otherwise in different examples.
+    """
+    assert sweep.answers is not None
+    assert sweep.gold is not None
+    if not sweep.labels:
+        most = max(choices)
+        return [*range(most)], tuple(f"place {place}" for place in range(1, most + 1))
+    # A label belongs to the fewest choices beside which it is ever right; the others come last.
+    never = max(choices) + 1
+    fewest = [never] * len(sweep.labels)
+    for right, k in zip(sweep.gold, choices, strict=True):
+        for each in right:
+            fewest[each] = min(fewest[each], k)
+    # Of labels that are never right, choices look like those that are, and are given oftener.
+    kinds = {_kind(name) for name, k in zip(sweep.labels, fewest, strict=True) if k < never}
+    times = Counter(sweep.answers[sweep.evaluated].tolist())
+
+    def place(label: int) -> tuple[object, ...]:
+        name = sweep.labels[label]
+        unlike = (_kind(name) not in kinds, -times[label]) if fewest[label] == never else ()
+        # Short names first, so that 2 stands before 10.
+        return fewest[label], unlike, len(name), name
+
+    order = sorted(range(len(fewest)), key=place)
+    codes = [0] * len(order)
+    for code, each in enumerate(order):
+        codes[each] = code
+    for right, k in zip(sweep.gold, choices, strict=True):
+        if any(codes[each] >= k for each in right):
+            raise NoLabels(
+                f"right answers to questions with {k} choices are called in more than {k} ways, so "
+                "no answer has a label that all examples share: call them alike, such as A, B, C"
+                f"{_or_correct(sweep)}"
+            )
+    return codes, tuple(sweep.labels[each] for each in order[: max(choices)])
+
+
+def _kind(name: str) -> str:
+    if name.isdecimal():
+        return "number"
+    return "letter" if len(name) == 1 and name.isalpha() else "text"
+
+
+def _or_correct(sweep: Answers) -> str:
+    """Name what may be wrong where somebody wrote how many choices there are."""
+    if sweep.chances is None:
+        return ", correct `chance`"
+    return ", correct the numbers of choices" if sweep.choices_counted else ""

@@ -22,7 +22,7 @@ from pytest_maxrandom.stats.labels.priors import (
 )
 from pytest_maxrandom.stats.maximum import BestOfPrompts
 from pytest_maxrandom.stats.seeding import Stream
-from pytest_maxrandom.studies.label_bias.placements import rotations
+from pytest_maxrandom.studies.label_bias.interactions import rotations
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -24,6 +24,7 @@ from pytest_maxrandom.stats.labels.scores import (
     rstd,
     worst_redraw,
 )
+from pytest_maxrandom.stats.multiplicity import above
 from pytest_maxrandom.stats.permutation import max_t_of_all
 
 if TYPE_CHECKING:
@@ -31,7 +32,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.record import Interaction, LabelBiasRecord, LabelCheck
+    from pytest_maxrandom.record import (
+        ClaimRecord,
+        Interaction,
+        LabelBiasRecord,
+        LabelCheck,
+        RedFlagKind,
+    )
     from pytest_maxrandom.stats.labels.priors import BaseRates
     from pytest_maxrandom.stats.metrics import ScoreBaseline
     from pytest_maxrandom.studies.label_bias.answers import LabelAnswers
@@ -40,6 +47,10 @@ if TYPE_CHECKING:
 
 _SMALLEST = 0.1
 """Share of the level that a p-value is compared with beside a preferred label."""
+
+
+_OF_LABELS: frozenset[RedFlagKind] = frozenset({"max_t", "majority"})
+"""Red flags of a result that who prefers a label reaches as well, whatever the claim asserts."""
 
 
 @dataclass(frozen=True)
@@ -152,6 +163,21 @@ def add_base_rates(bias: InteractionBias, found: BaseRates) -> None:
     recall = np.array([np.nan if row.recall is None else row.recall for row in bias.labels])
     if (fit := correlation(found.rates, recall)) is not None:
         bias.r, bias.r_low, bias.r_high = fit.r, fit.low, fit.high
+
+
+def holds(claim: ClaimRecord, level: float) -> bool:
+    """Tell whether a claim that was judged holds, and a preferred label does not explain it.
+
+    Of one that asserts nothing it is whether guessers, and the same answers with shuffled right
+    answers, hardly reach its best accuracy.
+    """
+    if any(flag.kind in _OF_LABELS for flag in claim.red_flags):
+        return False
+    if claim.asserted:
+        return bool(claim.holds)
+    if claim.p_max is None:
+        return False
+    return not above(max(claim.p_max, claim.permutation_p or 0.0), level)
 
 
 def conclude(record: LabelBiasRecord, found: Sequence[InteractionResult]) -> None:

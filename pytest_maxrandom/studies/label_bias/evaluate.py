@@ -12,8 +12,7 @@ from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.stats.labels.priors import NoPrior, base_rates
 from pytest_maxrandom.studies.label_bias import answers
 from pytest_maxrandom.studies.label_bias.calibrate import contextual, pride
-from pytest_maxrandom.studies.label_bias.conclude import add_base_rates, conclude, reduce
-from pytest_maxrandom.studies.label_bias.of_claim import holds
+from pytest_maxrandom.studies.label_bias.conclude import add_base_rates, conclude, holds, reduce
 from pytest_maxrandom.sweeps import cost
 from pytest_maxrandom.sweeps.predictions import Predictions, together
 

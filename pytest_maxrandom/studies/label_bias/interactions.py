@@ -1,35 +1,184 @@
-"""Ways in which a claim's labels are asked for, and all the texts that each of them needs."""
+"""Ways in which a claim's labels are asked for, and all the texts that each of them needs.
+
+A presentation is an example with an order of its choices; the natural one is that of the claim. In
+texts that ask for a label without asking anything choice i of an example is label i, so results
+stand in the order of the labels; their right answers mean nothing.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.prompts.formats import Counterfactual
+from pytest_maxrandom.prompts.formats import Counterfactual, Format, Prompt, shown_as, shown_order
 from pytest_maxrandom.stats.labels.priors import held_back
-from pytest_maxrandom.studies.label_bias.controls import (
-    content_free_examples,
-    control_examples,
-    control_prompt,
-)
-from pytest_maxrandom.studies.label_bias.placements import further, placements, rotations
 from pytest_maxrandom.sweeps.executor import jobs_of
-from pytest_maxrandom.sweeps.labels import common_words, preferable
+from pytest_maxrandom.sweeps.labels import common_words, label_words, preferable
 from pytest_maxrandom.sweeps.scorers import SCORERS
+from pytest_maxrandom.tasks.task import Example, share_choices
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.prompts.formats import Format
     from pytest_maxrandom.prompts.sampling import PromptSet
     from pytest_maxrandom.record import Interaction
     from pytest_maxrandom.suite.claims import LabelBiasSpec
     from pytest_maxrandom.suite.spec import Scoring
     from pytest_maxrandom.sweeps.executor import Job
     from pytest_maxrandom.sweeps.labels import Labels
-    from pytest_maxrandom.tasks.task import Example
+
+
+def unmovable(form: Format, examples: Sequence[Example]) -> str | None:
+    """Say in one sentence why right answers cannot stand at other labels; None where they can.
+
+    Labels of a format's own (letters, numbers) are given to places, so any choice can have any of
+    them. Where texts answer, what can be moved is the place in the list.
+    """
+    if form.labels != "text":
+        return None
+    if share_choices(examples):
+        return "Label words that are the answer cannot be remapped."
+    if not form.layout.append_choices:
+        return "Choices that are not listed have no place that a right answer could be moved to."
+    return None
+
+
+def place(example: Example) -> int:
+    """Return where the right answer is listed, from 0; of several, the file's first.
+
+    That one is moved; the others are treated like distractors, and still count as right.
+    """
+    return shown_order(example).index(example.right[0])
+
+
+def moved(example: Example, to: int) -> Example:
+    """Return the example with its right answer at a place, and all else in the order it had.
+
+    Raises
+    ------
+    ValueError
+        If the example has no such place.
+    """
+    if not 0 <= to < len(example.choices):
+        raise ValueError(f"place {to} of {len(example.choices)} choices, counted from 0")
+    right = example.right[0]
+    rest = [index for index in shown_order(example) if index != right]
+    return shown_as(example, (*rest[:to], right, *rest[to:]))
+
+
+def placements(example: Example) -> tuple[Example, ...]:
+    """Return the example with its right answer at each place; one of them is the natural one."""
+    return tuple(moved(example, to) for to in range(len(example.choices)))
+
+
+def rotations(example: Example) -> tuple[Example, ...]:
+    """Return the example with its choices rotated under fixed labels, itself first.
+
+    So every choice has every label once (PriDe's cyclic permutations, Zheng et al. 2023,
+    arXiv 2309.03882).
+    """
+    order = shown_order(example)
+    return tuple(shown_as(example, (*order[by:], *order[:by])) for by in range(len(order)))
+
+
+def further(presentations: Iterable[Example]) -> list[Example]:
+    """Return the distinct presentations that are not natural: what is left to be scored.
+
+    Those of one example stand side by side, so that one call of a model sees what they share.
+    """
+    of_example: dict[str, dict[Example, None]] = {}
+    for one in presentations:
+        if one.order is not None:
+            of_example.setdefault(one.id, {})[one] = None
+    return [one for found in of_example.values() for one in found]
+
+
+CONTENT_FREE = ("N/A", "", "[MASK]")
+"""Inputs of contextual calibration (Zhao et al. 2021, arXiv 2102.09690)."""
+
+_SELECT, _CHOICE = "Select an answer choice", "choice"
+"""The words of the control text of arXiv 2406.11634."""
+_ALL_ORDERS = 4
+"""Labels of which all orders are written, at most; of more, the rotations."""
+
+
+def no_base_rate_reason(form: Format, labels: Labels) -> str | None:
+    """Say in one sentence why labels have no probability without a question; None: they have."""
+    if form.labels == "text" and not labels.shared:
+        return (
+            "The answers are texts that differ from example to example, and a place in their list "
+            "has no probability without a question."
+        )
+    if form.labels != "text" and labels.shared:
+        return "The answers are labels of places, and probabilities are asked of texts."
+    return None
+
+
+def control_prompt(form: Format) -> Prompt:
+    """Return the prompt of control texts in a format: its instruction, without demonstrations.
+
+    The texts bring their own listing, because labels stand in orders in which no example has them.
+    """
+    layout = dataclasses.replace(form.layout, append_choices=False)
+    return Prompt((), Format(layout, "text", form.counterfactual))
+
+
+def control_examples(form: Format, labels: Labels) -> list[Example]:
+    """Return ``Select an answer choice (A) choice (B) choice ...`` in a format, in many orders.
+
+    These are all orders of up to 4 labels and the rotations of more (arXiv 2406.11634), for each
+    number of choices that examples have; one text where a format lists no choices. Empty where
+    :func:`no_base_rate_reason` says why.
+    """
+    found = []
+    for m, words in _words(form, labels):
+        orders = list(itertools.permutations(range(m)) if m <= _ALL_ORDERS else _rotations(m))
+        texts = dict.fromkeys(_SELECT + _listing(form, words, order) for order in orders)
+        found += [
+            Example(f"control {m} {number}", text, words, (0,))
+            for number, text in enumerate(texts, 1)
+        ]
+    return found
+
+
+def content_free_examples(form: Format, labels: Labels) -> list[Example]:
+    """Return examples whose input says nothing, for the demonstrations of any prompt in a format.
+
+    Where labels are listed, what they stand for says nothing either. Texts that all examples share
+    are listed in their rotations, so that none has a place of its own. Empty where
+    :func:`no_base_rate_reason` says why.
+    """
+    found: list[Example] = []
+    for m, words in _words(form, labels):
+        own = form.labels != "text"
+        turned = not own and form.layout.append_choices
+        orders = list(_rotations(m)) if turned else [tuple(range(m))]
+        for text, order in itertools.product(CONTENT_FREE, orders):
+            name = f"content-free {m} {len(found)}"
+            found.append(Example(name, text, (text,) * m if own else words, (0,), order))
+    return found
+
+
+def _words(form: Format, labels: Labels) -> Iterator[tuple[int, tuple[str, ...]]]:
+    for m in sorted(set(labels.choices)):
+        if (words := label_words(form, labels, m)) is not None:
+            yield m, words
+
+
+def _listing(form: Format, words: tuple[str, ...], order: tuple[int, ...]) -> str:
+    if not form.layout.append_choices:
+        return ""
+    content = words if form.labels == "text" else (_CHOICE,) * len(words)
+    return "".join(form.listed(words[place], content[place]) for place in order)
+
+
+def _rotations(m: int) -> Iterator[tuple[int, ...]]:
+    for by in range(m):
+        yield (*range(by, m), *range(by))
 
 
 def formats_of(prompt_set: PromptSet) -> list[Format]:

@@ -5,26 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from pytest_maxrandom.claims.planned import PlannedClaim
+from pytest_maxrandom.claims.assessment import assess_recorded
+from pytest_maxrandom.claims.planned import PlannedClaim, RecordedClaim
 from pytest_maxrandom.errors import Problem, SuiteError
 from pytest_maxrandom.record import LabelBiasRecord, Remark, note
 from pytest_maxrandom.stats.labels.priors import held_back
-from pytest_maxrandom.studies.label_bias.controls import no_base_rate_reason
+from pytest_maxrandom.studies.label_bias.answers import NoLabels, recorded
+from pytest_maxrandom.studies.label_bias.conclude import conclude, holds, reduce
 from pytest_maxrandom.studies.label_bias.interactions import (
     InteractionPlan,
     formats_of,
     interaction_of,
+    no_base_rate_reason,
+    unmovable,
 )
-from pytest_maxrandom.studies.label_bias.of_claim import OfClaim
-from pytest_maxrandom.studies.label_bias.placements import unmovable
 from pytest_maxrandom.sweeps.labels import preferable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_maxrandom.prompts.sampling import PromptSet
+    from pytest_maxrandom.studies.label_bias.answers import LabelAnswers
     from pytest_maxrandom.suite.claims import LabelBiasSpec
-    from pytest_maxrandom.suite.loader import Suite
+    from pytest_maxrandom.suite.loader import RecordedSuite, Suite
     from pytest_maxrandom.sweeps.labels import Labels
 
     Mistake = tuple[str, str]
@@ -34,58 +37,75 @@ Planned = TypeVar("Planned")
 
 
 @dataclass(frozen=True)
-class PlannedLabelBias(OfClaim):
+class PlannedLabelBias:
     """The check of one claim's labels, ready to be made.
 
     Attributes
     ----------
-    claim : PlannedClaim
+    claim : PlannedClaim or RecordedClaim
         The claim.
     interactions : tuple of InteractionPlan
-        How its labels are asked for.
+        How its labels are asked for; empty where results are recorded, and nobody can be asked.
     notes : tuple of Remark
         What a reader must know.
+    answers : LabelAnswers or None
+        The answers of recorded results; None where they are missing, or a model is run.
     """
 
-    claim: PlannedClaim
+    claim: PlannedClaim | RecordedClaim
     spec: LabelBiasSpec
     interactions: tuple[InteractionPlan, ...] = field(repr=False)
     notes: tuple[Remark, ...]
+    answers: LabelAnswers | None = field(default=None, repr=False)
+
+    @property
+    def name(self) -> str:
+        """``task[...]::label_bias``."""
+        return f"{self.claim.name}::label_bias"
+
+    @property
+    def line(self) -> int:
+        """Line of the task in the suite file, from 1."""
+        return self.claim.line
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """The claim's pytest marks."""
+        return self.claim.marks
+
+    @property
+    def xfail(self) -> None:
+        """None: it may fail where the claim is expected to, and need not."""
+        return None
 
     def record(self, node_id: str, suite: str) -> LabelBiasRecord:
         """Return what can be said of the check before it is made."""
-        claim = self.claim
         record = LabelBiasRecord(
-            id=node_id,
-            suite=suite,
-            line=self.line,
-            claim=f"{suite}::{claim.name}",
-            task=claim.cell.task.name,
-            model=claim.model.name,
-            quantization=claim.model.variant,
-            shots=claim.cell.shots,
+            **self.claim.heading(node_id, suite),
+            claim=f"{suite}::{self.claim.name}",
             check=self.spec.check,
             base_rate=self.spec.base_rate,
             seed=self.spec.seed,
-            asserted=asserted(self.spec),
-            simulated=claim.model.simulated,
+            asserted={} if self.spec.assertion == "report" else {"above_random": self.spec.level},
         )
         return note(record, *self.notes)
 
-
-def asserted(spec: LabelBiasSpec) -> dict[str, float]:
-    """Return what a suite asserts of its labels, as a record has it."""
-    return {} if spec.assertion == "report" else {"above_random": spec.level}
-
-
-def leaving_out(tasks: Sequence[object]) -> str:
-    """Return how a suite with these tasks goes without the check of one of them."""
-    return "name the other tasks in `label_bias.tasks`" if len(tasks) > 1 else "remove `label_bias`"
+    def judge(self, record: LabelBiasRecord) -> None:
+        """Fill the record of recorded results."""
+        asked = self.answers
+        assert asked is not None
+        assert isinstance(self.claim, RecordedClaim)
+        assert self.claim.evidence is not None
+        claim = self.claim.record(record.claim, record.suite)
+        assess_recorded(self.claim, claim)
+        record.claim_holds = held = holds(claim, self.spec.level)
+        t = self.claim.evidence.null.t
+        conclude(record, [reduce(asked, "cloze", self.spec, t, claim_holds=held)])
 
 
 def plan_label_bias(
-    suite: Suite, planned: Sequence[PlannedClaim | Planned]
-) -> list[PlannedClaim | PlannedLabelBias | Planned]:
+    suite: Suite | RecordedSuite, planned: Sequence[Planned]
+) -> list[Planned | PlannedLabelBias]:
     """Return what is planned, with the check of its labels after each claim that has one.
 
     Raises
@@ -94,26 +114,51 @@ def plan_label_bias(
         With all the reasons why there is no such check of a task as the suite asks for.
     """
     spec = suite.spec.label_bias
-    if spec is None:
-        return list(planned)
     problems: dict[Problem, None] = {}
-    found: list[PlannedClaim | PlannedLabelBias | Planned] = []
+    found: list[Planned | PlannedLabelBias] = []
+    several = len(suite.spec.tasks) > 1
+    without = "name the other tasks in `label_bias.tasks`" if several else "remove `label_bias`"
     for each in planned:
         found.append(each)
-        if not isinstance(each, PlannedClaim) or not spec.is_about(each.cell.task.name):
+        if not isinstance(each, PlannedClaim | RecordedClaim):
             continue
-        labelled = _Labelled.of(each.cell.prompt_set)
-        if mistakes := list(_mistakes(labelled, spec, leaving_out(suite.spec.tasks))):
-            for key, message in mistakes:
-                line = suite.line("label_bias", *([key] if key else []))
-                dotted = f"label_bias.{key}" if key else "label_bias"
-                text = f"{dotted}: {each.cell.task.name}: {message}"
-                problems[Problem(suite.path, line, text)] = None
+        if spec is None or not spec.is_about(each.task):
+            continue
+        if isinstance(each, PlannedClaim):
+            labelled, about = _Labelled.of(each.cell.prompt_set), each.task
+            mistakes = list(_mistakes(labelled, spec, without))
+            check = None if mistakes else _planned(each, labelled, spec)
         else:
-            found.append(_planned(each, labelled, spec))
+            about, mistakes = each.name, []
+            try:
+                check = _planned_recorded(each, spec)
+            except NoLabels as reason:
+                check, mistakes = None, [("", f"{reason}, or {without}")]
+        for key, message in mistakes:
+            line = suite.line("label_bias", *([key] if key else []))
+            dotted = f"label_bias.{key}" if key else "label_bias"
+            problems[Problem(suite.path, line, f"{dotted}: {about}: {message}")] = None
+        found += [check] if check else []
     if problems:
         raise SuiteError(problems)
     return found
+
+
+def _planned_recorded(claim: RecordedClaim, spec: LabelBiasSpec) -> PlannedLabelBias:
+    """Return the check of recorded results: recalls only, because nobody can be asked again.
+
+    Raises
+    ------
+    NoLabels
+        If they tell nothing of labels.
+    """
+    return PlannedLabelBias(
+        claim,
+        spec.model_copy(update={"base_rate": "off"}),
+        (),
+        (Remark("no_base_rate_of_results"),),
+        answers=None if claim.evidence is None else recorded(claim),
+    )
 
 
 @dataclass(frozen=True)

@@ -96,6 +96,8 @@ def assessed(
         line=1,
         base=Path(),
         model=suite.models[0],
+        task="t",
+        shots=0,
         cell=Cell(Task("t", examples), 0, prompt_set, guessers(prompt_set), null, ()),
         claim=replace(made, family=family) if family else made,
         xfail=None,

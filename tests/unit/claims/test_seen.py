@@ -109,7 +109,8 @@ def swept(
         ]
         done.append(predict(prompt, scored, scores, scoring))
     planned = PlannedClaim(
-        name="t[m]", line=1, base=Path(), model=TransformersSpec(name=name), cell=cell,
+        name="t[m]", line=1, base=Path(), task=task.name, shots=shots,
+        model=TransformersSpec(name=name), cell=cell,
         claim=claim or Claim.of(None), xfail=None, marks=(), counted="claim", suite=spec,
         arm=Arm("m", None, spec.models[0], spec.prompts),
     )  # fmt: skip

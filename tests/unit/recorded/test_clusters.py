@@ -27,7 +27,7 @@ from tests.unit.recorded.test_predictions import answer, line, write
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.claims.recorded import RecordedClaim
+    from pytest_maxrandom.claims.planned import RecordedClaim
 
 
 @pytest.mark.parametrize("ending", WRITERS)

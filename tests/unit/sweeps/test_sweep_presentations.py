@@ -15,12 +15,13 @@ from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.prompts.formats import Counterfactual
 from pytest_maxrandom.prompts.sampling import PromptSet, draw_prompts
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
-from pytest_maxrandom.studies.label_bias.controls import (
+from pytest_maxrandom.studies.label_bias.interactions import (
     content_free_examples,
     control_examples,
     control_prompt,
+    further,
+    placements,
 )
-from pytest_maxrandom.studies.label_bias.placements import further, placements
 from pytest_maxrandom.suite.spec import PromptsSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.labels import label

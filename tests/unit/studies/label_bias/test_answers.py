@@ -11,7 +11,7 @@ import pytest
 from pytest_maxrandom.prompts.formats import shown_order
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 from pytest_maxrandom.studies.label_bias import answers
-from pytest_maxrandom.studies.label_bias.placements import further, placements
+from pytest_maxrandom.studies.label_bias.interactions import further, placements
 from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.predictions import Predictions, together
 from pytest_maxrandom.tasks.task import Example

@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from pytest_maxrandom.prompts.formats import Counterfactual, Format, Prompt
-from pytest_maxrandom.studies.label_bias.controls import (
+from pytest_maxrandom.studies.label_bias.interactions import (
     CONTENT_FREE,
     content_free_examples,
     control_examples,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_maxrandom.prompts.formats import Format, Labels, Prompt, shown_order
-from pytest_maxrandom.studies.label_bias.placements import (
+from pytest_maxrandom.studies.label_bias.interactions import (
     further,
     moved,
     place,

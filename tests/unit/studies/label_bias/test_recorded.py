@@ -11,7 +11,7 @@ import pytest
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.reports.label_bias import bias_facts
 from pytest_maxrandom.reports.wording import word
-from pytest_maxrandom.studies.label_bias.recorded import PlannedRecordedLabelBias
+from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
 from pytest_maxrandom.studies.plan import plan_file
 from tests.notes import noted
 from tests.unit.recorded.suites import save, suite_text
@@ -51,7 +51,7 @@ def planned(folder: Path, block: str = "label_bias: {}", **named: Any) -> list[A
 
 def judged(folder: Path, block: str = "label_bias: {}", **named: Any) -> LabelBiasRecord:
     claim, check = planned(folder, block, **named)
-    assert isinstance(check, PlannedRecordedLabelBias)
+    assert isinstance(check, PlannedLabelBias)
     assert check.name == f"{claim.name}::label_bias"
     record = check.record("id", "s.yaml")
     check.judge(record)
