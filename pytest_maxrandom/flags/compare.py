@@ -7,7 +7,7 @@ of them, and its expected result counts, as an exact fraction.
 
 Scores are sums over the examples in exact fractions, so that "not above" is no matter of rounding.
 Whether more is more than chance is a paired matter: the signs of the examples' differences are
-flipped (`pytest_maxrandom.stats.signflip`), one-sided.
+flipped (`pytest_maxrandom.stats.differences`), one-sided.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, get_args
 
 from pytest_maxrandom.prompts.formats import shown_order
 from pytest_maxrandom.record.claim import HeuristicName, Measure, Shortcuts
-from pytest_maxrandom.stats.signflip import sign_flip
+from pytest_maxrandom.stats.differences import sign_flip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence

@@ -21,8 +21,8 @@ which asks for one number starts at once.
 ``winner``         what an accuracy, or the best of t, is worth on new questions
 ``clusters``       what examples that belong together are worth
 ``sizes``          sample sizes, power, largest t, and plans made of them
-``signflip``       sign-flip test and interval of a mean of paired differences
-``tilted``         the same for differences that may be rare and skewed
+``differences``    sign-flip test and interval of a mean of paired differences, and a
+                   test for differences that may be rare and skewed
 ``paired``         two arms on the same examples, McNemar's test
 ``noncentral``     effect of an arm in log odds, given the total of each pair
 ``replication``    what single replicates would have concluded

@@ -15,15 +15,15 @@ import numpy as np
 
 from pytest_maxrandom.stats.chances import chance_groups, integers, whole_number
 from pytest_maxrandom.stats.counts import GuesserCount
+from pytest_maxrandom.stats.differences import sign_flip
 from pytest_maxrandom.stats.multiplicity import benjamini_hochberg, holm
-from pytest_maxrandom.stats.signflip import sign_flip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from pytest_maxrandom.stats.signflip import SignFlip
+    from pytest_maxrandom.stats.differences import SignFlip
 
     Counts = NDArray[np.int64]
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from pytest_maxrandom.stats.chances import whole_number
+from pytest_maxrandom.stats.differences import sign_flip
 from pytest_maxrandom.stats.noncentral import conditional_likelihood
-from pytest_maxrandom.stats.signflip import sign_flip
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable

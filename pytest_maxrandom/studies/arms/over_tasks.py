@@ -7,8 +7,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.record import OverTasks
+from pytest_maxrandom.stats.differences import sign_flip
 from pytest_maxrandom.stats.multiplicity import benjamini_hochberg, holm
-from pytest_maxrandom.stats.signflip import sign_flip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -20,10 +20,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.stats.differences import MOST_EXACT, TiltedTest, sign_flip
 from pytest_maxrandom.stats.multiplicity import holm
 from pytest_maxrandom.stats.paired import mcnemar
-from pytest_maxrandom.stats.signflip import MOST_EXACT, sign_flip
-from pytest_maxrandom.stats.tilted import TiltedTest
 from pytest_maxrandom.studies.arms.units import FEWEST, groupings, signed_answers, stretched
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.stats.signflip import SignFlip
+    from pytest_maxrandom.stats.differences import SignFlip
     from pytest_maxrandom.studies.arms.answers import PairedAnswers
     from pytest_maxrandom.studies.arms.units import Units
 

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from pytest_maxrandom.stats.differences import SignFlip, sign_flip
 from pytest_maxrandom.stats.noncentral import conditional_likelihood
 from pytest_maxrandom.stats.paired import Pairs, compare_arms, mcnemar, overdispersion, paired
-from pytest_maxrandom.stats.signflip import SignFlip, sign_flip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -38,7 +38,7 @@ import {modules}
 from pytest_maxrandom import MaxRandomBaseline
 from pytest_maxrandom.stats.labels.null import recall_baseline
 from pytest_maxrandom.stats.permutation import max_t_test
-from pytest_maxrandom.stats.signflip import sign_flip
+from pytest_maxrandom.stats.differences import sign_flip
 from pytest_maxrandom.stats.winner import lower_bound
 print(round(MaxRandomBaseline(100, 0.5, 10).p_value(60), 6))
 print(round(recall_baseline([0, 1] * 20, [2] * 40, 10).p_value(0.65), 6))

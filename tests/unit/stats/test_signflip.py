@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from pytest_maxrandom.stats.signflip import SignFlip, sign_flip
+from pytest_maxrandom.stats.differences import SignFlip, sign_flip
 
 WHOLE = st.lists(st.integers(-9, 9), min_size=1, max_size=8)
 MARGINS = st.fractions(-5, 5, max_denominator=4)

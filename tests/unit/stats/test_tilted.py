@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from pytest_maxrandom.stats.tilted import TiltedTest
+from pytest_maxrandom.stats.differences import TiltedTest
 
 
 @pytest.mark.parametrize(("n", "losses"), [(20, 0), (100, 0), (150, 1), (300, 3)])
