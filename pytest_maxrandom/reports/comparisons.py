@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import NONE, count, equals, level, p_value, signed
+from pytest_maxrandom.reports.text import listed
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import (
@@ -82,10 +83,8 @@ def required(record: ComparisonRecord) -> str:
         for key, bound in record.asserted.items()
         if key != "level"
     ]
-    if not parts:
-        return ""
-    bound = record.asserted.get("level", _LEVEL)
-    return f"{', and '.join(parts)}, one-sided p at most {_bare(bound)}"
+    bound = _bare(record.asserted.get("level", _LEVEL))
+    return f"{', and '.join(parts)}, one-sided p at most {bound}" if parts else ""
 
 
 def assertion_is(record: ComparisonRecord) -> str:
@@ -134,8 +133,7 @@ def generalizes(record: ComparisonRecord | ContaminationRecord) -> str:
     kinds = [words for units, words in _NEW.items() if units in record.sampled]
     if not kinds:
         return ""
-    *most, last = kinds
-    new = f"{', '.join(most)} and {last}" if most else last
+    new = listed(kinds)
     return new if "prompts" in record.sampled else f"{new}, for these prompts only"
 
 

@@ -91,46 +91,47 @@ class _Asked:
 
     record: LabelBiasRecord
     bias: InteractionBias | None
-
-    @property
-    def claim(self) -> str:
-        return self.record.claim
-
-    @property
-    def id(self) -> str:
-        return self.record.id
-
-    def p(self) -> str:
-        return label_bias.score_p(self.bias, self.record) if self.bias else NONE
-
-    def interval(self) -> str:
-        return label_bias.r_interval(self.bias) if self.bias else ""
-
-    def finding(self) -> str:
-        return (self.record.finding or NONE).removeprefix("label ")
-
-    def r(self) -> str:
-        return signed(self.bias.r, 2) if self.bias else NONE
+    claim: str
+    id: str
 
 
 def label_bias_table(run: RunRecord) -> Table:
     """Show label-bias checks: a row for each way of asking."""
-    rows = [_Asked(each, bias) for each in run.label_bias for bias in each.interactions or (None,)]
+    rows = [
+        _Asked(each, bias, each.claim, each.id)
+        for each in run.label_bias
+        for bias in each.interactions or (None,)
+    ]
+
+    def of_bias(write: Callable[[InteractionBias, LabelBiasRecord], str], without: str) -> Any:
+        return lambda row: write(row.bias, row.record) if row.bias else without
+
     columns: list[Column[Any]] = [
         Column("result", lambda row: mark(row.record), brief="result"),
         Column("finding", lambda row: row.record.finding or "", below=""),
         claim_column(run),
         Column("check", "record.check"),
-        Column("asked as", lambda row: row.bias.interaction if row.bias else "", below=""),
+        Column("asked as", of_bias(lambda bias, _: bias.interaction, ""), below=""),
         Column("*n*", "bias.n", "count", brief="n"),
         Column("*t*", "bias.t", "count", brief="t"),
         Column("Nvr-X score", "bias.score", "score", brief="Nvr-X"),
         Column("best guesser", "bias.score_baseline", "score", below="best guesser"),
-        Column("*p*", _Asked.p, "right", brief="p"),
+        Column("*p*", of_bias(label_bias.score_p, NONE), "right", brief="p"),
         Column("RStd", "bias.rstd", "score"),
-        Column("*r*", _Asked.r, "right"),
-        Column("interval", _Asked.interval, "right", below="(95 % interval)", optional=True),
-        Column("finding", _Asked.finding, brief="finding", media=frozenset()),
+        Column("*r*", of_bias(lambda bias, _: signed(bias.r, 2), NONE), "right"),
+        Column(
+            "interval",
+            of_bias(lambda bias, _: label_bias.r_interval(bias), ""),
+            "right",
+            below="(95 % interval)",
+            optional=True,
+        ),
+        Column(
+            "finding",
+            lambda row: (row.record.finding or NONE).removeprefix("label "),
+            brief="finding",
+            media=frozenset(),
+        ),
         name_column("label bias", run),
     ]
     checks = {record.check for record in run.label_bias}

@@ -26,7 +26,7 @@ from pytest_maxrandom.reports.sections import (
     mark,
 )
 from pytest_maxrandom.reports.tables import Column, Detail, Name, Table, tabulate
-from pytest_maxrandom.reports.text import shorten
+from pytest_maxrandom.reports.text import clauses, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,20 +74,42 @@ def design_detail(record: Design, known: Mapping[str, str]) -> Detail:
     """Tell all that is known of a record that is no claim, by what records are called."""
     parts: list[tuple[str, list[Fact], list[Table]]] = []
     tables: list[Table] = []
+    facts: list[Fact]
     match record:
         case ReplicatesRecord():
-            told, facts = replicates.single_draws(record), _of_replicates(record)
+            told = replicates.single_draws(record)
+            drawn = f"{count(len(record.runs))} of {count(record.count)}, seed {record.seed}"
+            facts = [
+                ("Claimed", replicates.demanded(record)),
+                ("Best accuracy", replicates.spread_over(record, "best_accuracy")),
+                ("Max. random baseline", replicates.spread_over(record, "max_random_baseline")),
+                ("p_max", replicates.spread_over(record, "p_max")),
+                ("Best prompt", replicates.winners(record)),
+                ("Replicates", drawn),
+            ]
             caption = "Each replicate; the first one is the claim itself."
             tables = _each("replicate", _REPLICATE, record.runs, caption)
         case LabelBiasRecord():
-            told, facts = record.finding or "", _of_label_bias(record)
+            told = record.finding or ""
+            facts = [
+                ("Finding", record.sentence or ""),
+                ("Claimed", label_bias.required_score(record)),
+                ("Cost", label_bias.bias_cost(record)),
+            ]
             parts = [_of_asking(bias, record) for bias in record.interactions]
         case ComparisonRecord():
             told, facts = comparisons.difference_is(record), _of_comparison(record)
             caption = "Examples that only one arm answers rightly, by prompt."
             tables = _each("prompt", _PROMPT, record.prompts, caption)
         case ContaminationRecord():
-            told, facts = comparisons.indicated(record), _of_contamination(record)
+            told = comparisons.indicated(record)
+            arms = (
+                Name(record.base, before="base "),
+                Name(record.extra, before=", extra "),
+                Name(record.test, before=", test "),
+                f"; level {level(record.level)}",
+            )
+            facts = [("Arms", arms)]
     all_facts: list[Fact] = [
         ("Expected to fail", record.xfail or ""),
         ("Result", record.message or ""),
@@ -136,28 +158,6 @@ _CALIBRATED: list[Column[Any]] = [
 ]
 
 
-def _of_replicates(record: ReplicatesRecord) -> list[Fact]:
-    return [
-        ("Claimed", replicates.demanded(record)),
-        ("Best accuracy", replicates.spread_over(record, "best_accuracy")),
-        ("Max. random baseline", replicates.spread_over(record, "max_random_baseline")),
-        ("p_max", replicates.spread_over(record, "p_max")),
-        ("Best prompt", replicates.winners(record)),
-        (
-            "Replicates",
-            f"{count(len(record.runs))} of {count(record.count)}, seed {record.seed}",
-        ),
-    ]
-
-
-def _of_label_bias(record: LabelBiasRecord) -> list[Fact]:
-    return [
-        ("Finding", record.sentence or ""),
-        ("Claimed", label_bias.required_score(record)),
-        ("Cost", label_bias.bias_cost(record)),
-    ]
-
-
 def _of_asking(
     bias: InteractionBias, record: LabelBiasRecord
 ) -> tuple[str, list[Fact], list[Table]]:
@@ -171,29 +171,15 @@ def _of_asking(
 
 
 def _of_comparison(record: ComparisonRecord) -> list[Fact]:
-    best = ""
-    if record.best_difference is not None:
-        both = f"{accuracy(record.first_best)} and {accuracy(record.second_best)}"
-        best = f"{both}, {comparisons.best_is(record)}"
-    required = comparisons.required(record)
-    claimed = [required, comparisons.assertion_is(record)] if required else []
-    units, others = comparisons.units(record), comparisons.generalizes(record)
-    flipped = [units, f"generalizes to {others}" if others else ""] if units else []
+    required, units = comparisons.required(record), comparisons.units(record)
+    others = comparisons.generalizes(record)
+    both = f"{accuracy(record.first_best)} and {accuracy(record.second_best)}"
+    best = comparisons.best_is(record)
     several = record.by_replicate if len(record.by_replicate) > 1 else []
     return [
-        ("Claimed", "; ".join(filter(None, claimed))),
+        ("Claimed", clauses(required, required and comparisons.assertion_is(record))),
         ("Changed", record.changed or NONE),
-        ("Signs flipped of", "; ".join(filter(None, flipped))),
-        ("Best of t", best),
+        ("Signs flipped of", clauses(units, units and others and f"generalizes to {others}")),
+        ("Best of t", best and f"{both}, {best}"),
         ("Difference in each replicate", ", ".join(map(signed, several))),
     ]
-
-
-def _of_contamination(record: ContaminationRecord) -> list[Fact]:
-    arms = (
-        Name(record.base, before="base "),
-        Name(record.extra, before=", extra "),
-        Name(record.test, before=", test "),
-        f"; level {level(record.level)}",
-    )
-    return [("Arms", arms)]

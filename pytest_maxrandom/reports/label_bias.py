@@ -20,7 +20,7 @@ from pytest_maxrandom.notation import (
     signed,
 )
 from pytest_maxrandom.reports.origins import cost
-from pytest_maxrandom.reports.text import shorten, visible
+from pytest_maxrandom.reports.text import clauses, shorten, visible
 from pytest_maxrandom.stats.labels import FEWEST_LABELS, LITTLE_MASS
 
 if TYPE_CHECKING:
@@ -110,30 +110,31 @@ def required_score(record: LabelBiasRecord) -> str:
 
 def asked_as(bias: InteractionBias, record: LabelBiasRecord) -> str:
     """Say what was found in one way of asking, in a clause for a paper."""
-    parts = [
+    spread, related = recalls(bias), correlation(bias)
+    return clauses(
         f"asked as {bias.interaction}, {_tried(bias)} reaches an Nvr-X score of "
         f"{accuracy(bias.score)} on n = {count(bias.n)} examples, and "
         f"{_guessers(bias, 'random guessers')} {accuracy(bias.score_baseline)} on average "
-        f"({_p_values(bias, record)})"
-    ]
-    if known := recalls(bias):
-        parts.append(f"recalls of the labels {known}, RStd {accuracy(bias.rstd)}")
-    if known := correlation(bias):
-        parts.append(f"correlation with their base rates {known}")
-    return "; ".join(parts)
+        f"({_p_values(bias, record)})",
+        spread and f"recalls of the labels {spread}, RStd {accuracy(bias.rstd)}",
+        related and f"correlation with their base rates {related}",
+    )
 
 
 def bias_facts(bias: InteractionBias, record: LabelBiasRecord) -> list[tuple[str, str]]:
     """List what is known of one way of asking, as titles and phrases; nothing is empty."""
     error = _monte_carlo(bias.score_baseline_error)
     mass = bias.base_rate_mass
-    parts = [correlation(bias)]
-    if mass is not None:
-        parts.insert(0, f"all labels together have {percent(mass)} of the probability")
-        if mass < LITTLE_MASS:
-            parts.insert(1, "that is under 1 %, so their shares in it say little")
-    if with_base_rates(bias.labels) and len(bias.labels) < FEWEST_LABELS:
-        parts.append(f"no correlation is told of fewer than {FEWEST_LABELS} labels")
+    base_rates = clauses(
+        mass is not None and f"all labels together have {percent(mass)} of the probability",
+        mass is not None
+        and mass < LITTLE_MASS
+        and "that is under 1 %, so their shares in it say little",
+        correlation(bias),
+        with_base_rates(bias.labels)
+        and len(bias.labels) < FEWEST_LABELS
+        and f"no correlation is told of fewer than {FEWEST_LABELS} labels",
+    )
     score = f"{accuracy(bias.score)} of {_tried(bias)}"
     if bias.score_prompt != bias.best_prompt:
         score += f", which is {_prompt(bias.score_prompt)}"
@@ -151,7 +152,7 @@ def bias_facts(bias: InteractionBias, record: LabelBiasRecord) -> list[tuple[str
         ),
         ("RStd", accuracy(bias.rstd)),
         ("Other answers", _unlabelled(bias)),
-        ("Base rates", "; ".join(filter(None, parts))),
+        ("Base rates", base_rates),
     ]
     return [(title, phrase) for title, phrase in known if phrase]
 
@@ -179,11 +180,11 @@ def bias_cost(record: LabelBiasRecord) -> str:
         return ""
     if record.engine is None:
         return "nothing beyond the claim's own sweep"
-    told = cost(record)
-    if record.sweeps is None:
-        return told
-    sweeps = _few(record.sweeps)
-    return "; ".join(filter(None, [f"{sweeps} sweep{'s' * (sweeps != '1')}, in tokens", told]))
+    sweeps = "" if record.sweeps is None else _few(record.sweeps)
+    return clauses(
+        sweeps and f"{sweeps} sweep{'s' * (sweeps != '1')}, in tokens",
+        cost(record),
+    )
 
 
 def bias_found(record: LabelBiasRecord) -> str:

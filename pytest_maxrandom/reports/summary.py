@@ -14,6 +14,7 @@ from pytest_maxrandom.record import (
     LabelBiasRecord,
     ReplicatesRecord,
 )
+from pytest_maxrandom.reports.text import clauses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -204,30 +205,36 @@ def tally(run: RunRecord) -> str:
     )
     parts = [_tally(found, kind) for found, kind in kinds if found]
     # Of what has no record it is not known what it is.
-    return "; ".join([*parts, *_not_run(run.not_run)])
+    return clauses(*parts, _not_run(run.not_run))
 
 
 def _tally(found: Sequence[Record], kind: type[Record], not_run: int = 0) -> str:
     outcomes = Counter(map(became, found))
     reported = outcomes[REPORTED]
-    noun = ("result", "results") if kind is ClaimRecord else _NOUNS[kind]
+    of_claims = kind is ClaimRecord
+    noun = ("result", "results") if of_claims else _NOUNS[kind]
     told = f"{reported} {noun[reported != 1]} reported"
     total = len(found) + not_run - reported
     if reported and not total:
-        return f"{told}, nothing claimed" if kind is ClaimRecord else told
-    if kind is not ClaimRecord:
-        told = f"{reported} reported"
+        return f"{told}, nothing claimed" if of_claims else told
     held = outcomes["passed"]
     verb = "holds" if 1 in (held, total) else "hold"
-    parts = [f"{held} of {total} {_NOUNS[kind][total != 1]} {verb}"]
-    for outcome, (one, more) in _BECAME.items():
-        if number := outcomes[outcome]:
-            parts.append(f"{number} {one if number == 1 else more}")
-    return ", ".join([*parts, *_not_run(not_run), *([told] if reported else [])])
+    others = [
+        f"{number} {one if number == 1 else more}"
+        for outcome, (one, more) in _BECAME.items()
+        if (number := outcomes[outcome])
+    ]
+    return clauses(
+        f"{held} of {total} {_NOUNS[kind][total != 1]} {verb}",
+        *others,
+        _not_run(not_run),
+        reported and (told if of_claims else f"{reported} reported"),
+        sep=", ",
+    )
 
 
-def _not_run(number: int) -> list[str]:
-    return [f"{number} {'was' if number == 1 else 'were'} not run"] if number else []
+def _not_run(number: int) -> str:
+    return f"{number} {'was' if number == 1 else 'were'} not run" if number else ""
 
 
 def unread(run: RunRecord) -> str:
