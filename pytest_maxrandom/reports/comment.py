@@ -20,7 +20,7 @@ from pytest_maxrandom.reports.design_sections import designs_table
 from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.phrases import findings
 from pytest_maxrandom.reports.red_flags import described, not_in_finding, raised
-from pytest_maxrandom.reports.rendering import check_blocks, check_folder, environment, located
+from pytest_maxrandom.reports.rendering import checked_templates, environment
 from pytest_maxrandom.reports.sections import claims_table
 from pytest_maxrandom.reports.summary import (
     SYMBOLS,
@@ -143,15 +143,8 @@ def comment(
         )
         return text.strip("\n") + "\n"
 
-    try:
-        if templates is not None:
-            check_blocks(made, templates, check_folder(templates, MARKDOWN))
+    with checked_templates(made, templates, MARKDOWN):
         return _cut(written, len(points), len(rows), limit)
-    except ReportError:
-        raise
-    # A template can fail in as many ways as a program.
-    except Exception as error:
-        raise ReportError(located(error, templates)) from error
 
 
 def _cut(written: Callable[[int, int], str], points: int, rows: int, limit: int) -> str:

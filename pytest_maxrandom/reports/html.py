@@ -89,16 +89,13 @@ def detail(shown: Detail) -> str:
 
 
 def _heading_of(group: Group) -> str:
-    shown = group.heading
-    parts = map(_words, shown.split("\n")) if isinstance(shown, str) else map(_piece, shown)
-    return f'<th scope="col"{_CLASSES.get(group.kind, _NUMBER)}>{"<br>".join(parts)}</th>'
+    lines = "<br>".join(group.written(_words, _piece))
+    return f'<th scope="col"{_CLASSES.get(group.kind, _NUMBER)}>{lines}</th>'
 
 
 def _cell_of(group: Group, pieces: Cell) -> str:
-    inside = "<br>".join(map(_piece, pieces))
-    if group.header:
-        return f'<th scope="row"{_CLASSES.get(group.kind, _NUMBER)}>{inside}</th>'
-    return f"<td{_CLASSES.get(group.kind, _NUMBER)}>{inside}</td>"
+    inside, style = "<br>".join(map(_piece, pieces)), _CLASSES.get(group.kind, _NUMBER)
+    return f'<th scope="row"{style}>{inside}</th>' if group.header else f"<td{style}>{inside}</td>"
 
 
 def _phrase(phrase: str | Cell) -> str:

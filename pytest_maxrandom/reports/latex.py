@@ -214,11 +214,7 @@ def _aligned(group: Group, cells: Sequence[str]) -> str:
 
 
 def _heading_of(group: Group) -> str:
-    heading = group.heading
-    if isinstance(heading, str):
-        shown = _words(heading.replace("\n", " "))
-    else:
-        shown = " ".join(map(_piece, heading))
+    shown = " ".join(group.written(_words, _piece))
     return f"{{{shown}}}" if group.kind in NUMBERS else shown
 
 

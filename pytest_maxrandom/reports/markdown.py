@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_maxrandom.reports.references import Reference
-    from pytest_maxrandom.reports.tables import Cell, Detail, Fact, Group, Piece, Table
+    from pytest_maxrandom.reports.tables import Cell, Detail, Fact, Piece, Table
 
 # GitHub looks for mentions, issues, links and emoji in the rendered text, where a backslash is
 # gone: only an (invisible) character in between stops it. What stands at an end of the text may
@@ -94,7 +94,7 @@ def table(shown: Table) -> str:
     """Write a table as rows of pipes, with its legend below."""
     groups, rows = shown.laid_out("markdown")
     edges = [":--" if group.kind in ("text", "prose") else "--:" for group in groups]
-    lines = [[_heading_of(group) for group in groups], edges]
+    lines = [["<br>".join(group.written(_words, _piece)) for group in groups], edges]
     lines += [["<br>".join(map(_piece, cell)) for cell in row] for row in rows]
     text = f"Of {code(shown.about)}:\n\n" if shown.about else ""
     text += "".join(f"| {' | '.join(line)} |\n" for line in lines)
@@ -121,12 +121,6 @@ def detail(shown: Detail) -> str:
 
 def _tables(shown: Sequence[Table]) -> str:
     return "".join(f"\n{table(each)}" for each in shown)
-
-
-def _heading_of(group: Group) -> str:
-    shown = group.heading
-    parts = map(_words, shown.split("\n")) if isinstance(shown, str) else map(_piece, shown)
-    return "<br>".join(parts)
 
 
 def _phrase(phrase: str | Cell) -> str:

@@ -264,13 +264,14 @@ def _part(claim: ClaimRecord, key: str) -> str:
 
 def _unmet(claim: ClaimRecord) -> dict[str, str]:
     """Say of each part of the claim that does not hold why it does not."""
-    said = {}
-    for part in unmet(claim):
-        if part.baseline is not None:
-            said[part.part] = f"{accuracy(best_value(claim))} is not above {_BEATEN[part.baseline]}"
-        elif part.level is not None:
-            said[part.part] = f"{p_is(claim, part.part)} is above {level(part.level)}"
-    return said
+    best = accuracy(best_value(claim))
+    return {
+        part.part: f"{p_is(claim, part.part)} is above {level(part.level)}"
+        if part.level is not None
+        else f"{best} is not above {_BEATEN[part.baseline or '']}"
+        for part in unmet(claim)
+        if part.baseline is not None or part.level is not None
+    }
 
 
 def _monte_carlo(error: float | None) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import traceback
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,7 +53,7 @@ from pytest_maxrandom.reports.latex import LATEX
 from pytest_maxrandom.reports.markdown import MARKDOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from jinja2 import Environment
 
@@ -139,11 +140,20 @@ def render(run: RunRecord, dialect: Dialect, templates: Path | None, **told: Any
         If a template is wrong; the message names its file and line.
     """
     made = _ours(dialect) if templates is None else environment(templates, dialect)
+    with checked_templates(made, templates, dialect):
+        told |= named(run)
+        return made.get_template(dialect.report).render(run=run, claims=run.claims, **told)
+
+
+@contextmanager
+def checked_templates(
+    made: Environment, templates: Path | None, dialect: Dialect
+) -> Iterator[None]:
+    """Check a user's templates before they are rendered, and say where one is wrong."""
     try:
         if templates is not None:
             check_blocks(made, templates, check_folder(templates, dialect))
-        told |= named(run)
-        return made.get_template(dialect.report).render(run=run, claims=run.claims, **told)
+        yield
     except ReportError:
         raise
     # A template can fail in as many ways as a program.
@@ -271,7 +281,7 @@ def check_folder(folder: Path, dialect: Dialect) -> list[str]:
     if not overridden:
         raise ReportError(
             f"{folder}: no template here is used by the {dialect.name} report, which looks for "
-            f"{_listed(names)}{_nearest((path.name for path in folder.iterdir()), names)}"
+            f"{', '.join(names)}{_nearest((path.name for path in folder.iterdir()), names)}"
         )
     return overridden
 
@@ -300,7 +310,7 @@ def check_blocks(environment: Environment, folder: Path, names: Iterable[str]) -
             if isinstance(block, nodes.Block) and block.name not in known:
                 raise ReportError(
                     f"{path}:{block.lineno}: {parent} has no block '{block.name}'; "
-                    f"its blocks are {_listed(known)}{_nearest([block.name], known)}"
+                    f"its blocks are {', '.join(known) or 'none'}{_nearest([block.name], known)}"
                 )
 
 
@@ -346,10 +356,6 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, UnicodeDecodeError):
         return f"a template is not UTF-8 text ({error})"
     return f"{type(error).__name__}: {error}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names) if names else "none"
 
 
 def _nearest(found: Iterable[str], names: Sequence[str]) -> str:

@@ -124,6 +124,12 @@ class Group:
     kind: Kind
     header: bool
 
+    def written(self, words: Callable[[str], str], piece: Callable[[Piece], str]) -> list[str]:
+        """Write the lines of its heading: our own words, or pieces from data."""
+        if isinstance(self.heading, str):
+            return list(map(words, self.heading.split("\n")))
+        return list(map(piece, self.heading))
+
 
 @dataclass(frozen=True, slots=True)
 class Table:

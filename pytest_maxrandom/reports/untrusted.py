@@ -190,16 +190,11 @@ def _without_prose(claim: ClaimRecord) -> ClaimRecord:
     kinds = dict.fromkeys((flag.kind, flag.severity) for flag in claim.red_flags)
     return replace(
         claim,
-        # Telling claims apart by the ends of their paths would take very long for long ones.
-        id=shorten(claim.id, _LONGEST_ID),
         asserted=asserted,
         levels={key: value for key, value in levels.items() if 0 < value <= 1},
-        message=None if claim.message is None else _ELSEWHERE,
-        xfail=None if claim.xfail is None else "",
         red_flags=[RedFlag(kind, severity, _ELSEWHERE) for kind, severity in kinds],
         shortcuts=None,
-        notes=[],
-        warnings=[],
+        **_of_all(claim),
     )
 
 
@@ -207,14 +202,20 @@ def _label(label: str) -> str:
     return shorten(label, _LONGEST_LABEL)
 
 
-def _without_sentences(record: _Design) -> _Design:
-    changed: dict[str, Any] = {
+def _of_all(record: Any) -> dict[str, Any]:
+    """Return what is left of the names and sentences that all records have."""
+    return {
+        # Telling records apart by the ends of their paths would take very long for long ones.
         "id": shorten(record.id, _LONGEST_ID),
         "message": None if record.message is None else _ELSEWHERE,
         "xfail": None if record.xfail is None else "",
         "notes": [],
         "warnings": [],
     }
+
+
+def _without_sentences(record: _Design) -> _Design:
+    changed = _of_all(record)
     if isinstance(record, ComparisonRecord):
         changed["changed"] = ""
     if isinstance(record, LabelBiasRecord):
