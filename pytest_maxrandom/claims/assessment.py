@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pytest_maxrandom.claims.exchangeable import NoPermutations
+from pytest_maxrandom.claims.flag_input import (
+    constant_scores,
+    flag_input_of_recorded,
+    flag_input_of_sweep,
+)
 from pytest_maxrandom.claims.new_questions import of_answers, of_right
-from pytest_maxrandom.claims.seen import constant_scores, seen_of_recorded, seen_of_sweep
 from pytest_maxrandom.claims.shuffles import Shuffle, permuted_p
 from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL, apply_red_flags, judge
 from pytest_maxrandom.flags import find, majority, preferences
 from pytest_maxrandom.flags.compare import beside_shortcuts
-from pytest_maxrandom.flags.seen import Outcome, ScoreOutcome
+from pytest_maxrandom.flags.flag_input import JudgedResult, JudgedScore
 from pytest_maxrandom.notation import METRICS
 from pytest_maxrandom.record import BestPrompt, Remark, note
 from pytest_maxrandom.stats.clusters import summary
@@ -29,7 +33,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.nulls import Null
     from pytest_maxrandom.claims.planned import PlannedClaim, RecordedClaim
     from pytest_maxrandom.claims.verdict import Claim, Verdict
-    from pytest_maxrandom.flags import Flag, Seen
+    from pytest_maxrandom.flags import Flag, FlagInput
     from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.stats.maximum import BestOfPrompts
     from pytest_maxrandom.suite.spec import Metric
@@ -43,7 +47,7 @@ class View(NamedTuple):
 
     Attributes
     ----------
-    seen : Seen
+    input : FlagInput
         Without an outcome; prompts may repeat.
     arrangements : int or None
         In how many ways its right answers can be shuffled; None where nothing is claimed of that.
@@ -53,17 +57,17 @@ class View(NamedTuple):
         What is scored.
     """
 
-    seen: Seen
+    input: FlagInput
     arrangements: int | None
     constants: tuple[float, ...] | None = None
     metric: Metric = "accuracy"
 
-    def judged(self, claim: Claim, null: Null, verdict: Verdict, best: int) -> Seen:
+    def judged(self, claim: Claim, null: Null, verdict: Verdict, best: int) -> FlagInput:
         """Return what is seen beside a verdict on the best of the distinct prompts, by its row."""
-        identities, score = self.seen.identities, None
+        identities, score = self.input.identities, None
         if self.constants is not None:
-            score = ScoreOutcome(METRICS[self.metric], verdict.best_score, self.constants)
-        outcome = Outcome(
+            score = JudgedScore(METRICS[self.metric], verdict.best_score, self.constants)
+        outcome = JudgedResult(
             best=identities.index([*dict.fromkeys(identities)][best]) if identities else best,
             correct=verdict.best_correct,
             n=verdict.n,
@@ -74,7 +78,7 @@ class View(NamedTuple):
             impossible=tuple(claim.impossible(null, self.arrangements)),
             score=score,
         )
-        return replace(self.seen, outcome=outcome)
+        return replace(self.input, outcome=outcome)
 
 
 def assess(
@@ -99,7 +103,7 @@ def assess(
     """
     claim, null, predictions = planned.claim, planned.null, sweep.predictions
     metric = planned.suite.metric
-    readings = shuffled(planned.cell.prompt_set)
+    readings = shuffled(planned.condition.prompt_set)
     shuffles = [
         Shuffle(each.answers(predictions), each.gold, each.choices, each.strata, each.groups)
         for each in readings
@@ -143,12 +147,12 @@ def assess(
     record.shortcuts = compared.record()
     views = [
         View(
-            seen_of_sweep(
+            flag_input_of_sweep(
                 planned,
                 sweep,
                 view,
                 shuffle.answers,
-                [seen_of_sweep(*other, view) for other in others if view is labels],
+                [flag_input_of_sweep(*other, view) for other in others if view is labels],
                 compared,
             ),
             None if claim.permutation_p is None else shuffle.arrangements,
@@ -157,7 +161,7 @@ def assess(
         )
         for view, shuffle in zip(readings, shuffles, strict=True)
     ]
-    warn(claim, null, planned.cell.null.best, verdict, best, views, record)
+    warn(claim, null, planned.condition.null.best, verdict, best, views, record)
 
 
 def assess_recorded(claim: RecordedClaim, record: ClaimRecord) -> None:
@@ -179,7 +183,7 @@ def assess_recorded(claim: RecordedClaim, record: ClaimRecord) -> None:
             null.t,
             clusters=evidence.results.clusters,
         )
-    view = View(seen_of_recorded(claim), evidence.arrangements)
+    view = View(flag_input_of_recorded(claim), evidence.arrangements)
     warn(claim.claim, null, null.best, verdict, counts.best, [view], record)
 
 

@@ -6,9 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.assessment import assess
-from pytest_maxrandom.claims.held_out import confirm, held_out
-from pytest_maxrandom.claims.others import other_models
-from pytest_maxrandom.claims.tries import (
+from pytest_maxrandom.claims.counting import (
     claim_ledger,
     count_tries,
     explained,
@@ -17,6 +15,8 @@ from pytest_maxrandom.claims.tries import (
     subject_of,
     without_siblings,
 )
+from pytest_maxrandom.claims.held_out import confirm, held_out
+from pytest_maxrandom.claims.other_models import other_models
 from pytest_maxrandom.errors import ModelError, SweepError
 from pytest_maxrandom.flags.compare import blanked
 from pytest_maxrandom.ledger import FOLDER
@@ -102,18 +102,18 @@ class Evaluation:
         self._resources = resources
         self._subject = subject_of(planned)
         self._model_digest = resources.pool.identity(planned.model, planned.base).digest
-        cell = planned.cell
+        condition = planned.condition
         self._ledger = claim_ledger(planned, resources.run)
         self._left_behind = (
             []
             if planned.model.simulated
             else left_behind(
-                planned.base / FOLDER, cell.prompt_set.validation, self._subject, resources.run
+                planned.base / FOLDER, condition.prompt_set.validation, self._subject, resources.run
             )
         )
         self._run = without_siblings(planned, run)
         self._check_budget()
-        self._jobs = jobs_of(cell.prompt_set.pairs, planned.suite.scoring)
+        self._jobs = jobs_of(condition.prompt_set.pairs, planned.suite.scoring)
 
     def prepare(self) -> None:
         """Load the model, unless all that is asked of it is stored.
@@ -144,7 +144,7 @@ class Evaluation:
         assert record.t is not None
         note(record, *self._ledger.notes(self._subject))
         note(record, *explained(planned, self._run, self._ledger, self._subject, record.t))
-        if record.passed and planned.cell.test:
+        if record.passed and planned.condition.test:
             self._test(sweep, record, progress)
         return sweep.predictions
 
@@ -283,7 +283,7 @@ class Evaluation:
         self._check_budget()
 
     def _look(self, record: ClaimRecord, claim: int, task: int) -> Tries:
-        planned, prompt_set = self._planned, self._planned.cell.prompt_set
+        planned, prompt_set = self._planned, self._planned.condition.prompt_set
         assert record.t is not None
         assert record.best_correct is not None
         digests = [prompt.digest for prompt in prompt_set.prompts]
@@ -308,7 +308,7 @@ class Evaluation:
 
         Where its examples have clusters, the interval is that of their effective n.
         """
-        examples = self._planned.cell.test
+        examples = self._planned.condition.test
         openings = self._ledger.opened(self._subject, prompt.digest, examples)
         if openings is None:
             return None
@@ -318,7 +318,7 @@ class Evaluation:
         return held_out(
             sweep.predictions.prompts[0],
             openings=openings,
-            claims=sum(other.cell.test == examples for other in self._run),
+            claims=sum(other.condition.test == examples for other in self._run),
             seen=self._ledger.seen(examples),
             test_p=self._planned.claim.test_p,
         )

@@ -20,7 +20,7 @@ def contradicting(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Prob
     """Yield claims that contradict themselves, or the suite's metric or budget."""
     for claim in claims:
         if idle := claim.claim.idle():
-            yield Problem(suite.path, claim.line, f"{claim.cell.task.name}: {idle}")
+            yield Problem(suite.path, claim.line, f"{claim.condition.task.name}: {idle}")
         if claim.claim.spend and claim.suite.prompts.budget:
             yield Problem(
                 suite.path,
@@ -61,7 +61,7 @@ def unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem
         if claim.claim.spend:
             null = claim.with_t(claim.claim.tried(null.t)).null
         if claim.claim.permutation_p is not None:
-            ways = min(each.arrangements for each in shuffled(claim.cell.prompt_set))
+            ways = min(each.arrangements for each in shuffled(claim.condition.prompt_set))
         if unmet := claim.claim.impossible(null, ways):
             yield Problem(
                 suite.path,
@@ -72,7 +72,7 @@ def unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem
                 "many), or write `allow_unpassable: true`",
             )
         test_p = claim.claim.test_p
-        if test_p is not None and (why := out_of_reach(claim.cell.test, test_p)):
+        if test_p is not None and (why := out_of_reach(claim.condition.test, test_p)):
             yield Problem(
                 suite.path,
                 claim.line,

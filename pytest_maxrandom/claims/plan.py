@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.claims.arms import arms_of
 from pytest_maxrandom.claims.impossible import contradicting, unpassable, untestable
 from pytest_maxrandom.claims.nulls import NoMetric, guessers
-from pytest_maxrandom.claims.planned import Cell, PlannedClaim, score_null_of
+from pytest_maxrandom.claims.planned import Condition, PlannedClaim, score_null_of
 from pytest_maxrandom.claims.verdict import Claim, share_levels
 from pytest_maxrandom.errors import ModelError, ModelNotFound, Problem, SuiteError, dotted
 from pytest_maxrandom.models.registry import locate
@@ -58,17 +58,17 @@ def plan(suite: Suite) -> list[PlannedClaim]:
                 problems.append(Problem(suite.path, suite.line(*place), told))
     problems += untestable(suite)
     tasks = [_examples(suite, index, problems) for index in range(len(suite.spec.tasks))]
-    cells: dict[str, list[list[Cell]]] = {}
+    conditions: dict[str, list[list[Condition]]] = {}
     for arm in arms:
-        if (asked := arm.prompts.model_dump_json()) not in cells:
-            cells[asked] = [_cells(suite, arm, each, problems) for each in tasks if each]
+        if (asked := arm.prompts.model_dump_json()) not in conditions:
+            conditions[asked] = [_conditions(suite, arm, each, problems) for each in tasks if each]
     if problems:
         raise SuiteError(dict.fromkeys(problems))
     claims = [
-        _claim(suite, arm, index, cell)
+        _claim(suite, arm, index, condition)
         for arm in arms
-        for index, of_task in enumerate(cells[arm.prompts.model_dump_json()])
-        for cell in of_task
+        for index, of_task in enumerate(conditions[arm.prompts.model_dump_json()])
+        for condition in of_task
     ]
     claims = share_levels(claims)
     if problems := [*contradicting(suite, claims), *unpassable(suite, claims)]:
@@ -99,29 +99,31 @@ def _examples(suite: Suite, index: int, problems: list[Problem]) -> _Examples | 
         return None
 
 
-def _cells(suite: Suite, arm: Arm, given: _Examples, problems: list[Problem]) -> list[Cell]:
-    """Return the cells of a task, or add to the problems."""
+def _conditions(
+    suite: Suite, arm: Arm, given: _Examples, problems: list[Problem]
+) -> list[Condition]:
+    """Return the conditions of a task, or add to the problems."""
     spec = arm.of(suite.spec)
-    cells = []
+    conditions = []
     for shots in spec.prompts.shots:
         try:
-            cells.append(draw_cell(given.task, given.validation, spec, shots, given.test))
+            conditions.append(draw_condition(given.task, given.validation, spec, shots, given.test))
         except NoPrompts as error:
             line = suite.line(*arm.asks(error.key))
             problems.append(Problem(suite.path, line, str(error)))
         except NoMetric as error:
             message = f"{given.task.name}: {error}"
             problems.append(Problem(suite.path, suite.line("metric"), message))
-    return cells
+    return conditions
 
 
-def draw_cell(
+def draw_condition(
     task: Task,
     validation: Sequence[Example],
     suite: SuiteSpec,
     shots: int,
     test: tuple[Example, ...] = (),
-) -> Cell:
+) -> Condition:
     """Draw the prompts of one task with one number of shots, and the guessers beside them.
 
     Raises
@@ -134,21 +136,23 @@ def draw_cell(
     if SCORERS[suite.scoring].states_choices:
         prompt_set = prompt_set.asked(Counterfactual.of(suite.counterfactual))
     score_null = score_null_of(suite.metric, prompt_set, prompts.budget)
-    return Cell(task, shots, prompt_set, guessers(prompt_set, prompts.budget), score_null, test)
+    return Condition(
+        task, shots, prompt_set, guessers(prompt_set, prompts.budget), score_null, test
+    )
 
 
-def _claim(suite: Suite, arm: Arm, index: int, cell: Cell) -> PlannedClaim:
+def _claim(suite: Suite, arm: Arm, index: int, condition: Condition) -> PlannedClaim:
     spec: SuiteSpec = arm.of(suite.spec)
     task: TaskSpec = spec.tasks[index]
     assertion = claimed(task.assertion, spec.assertion)
     return PlannedClaim(
-        name=f"{task.name}[{arm.name}-{cell.shots}shot]",
+        name=f"{task.name}[{arm.name}-{condition.shots}shot]",
         line=suite.line("tasks", index),
         base=suite.path.parent,
         model=arm.model,
         task=task.name,
-        shots=cell.shots,
-        cell=cell,
+        shots=condition.shots,
+        condition=condition,
         claim=Claim.of(
             assertion,
             ("permutation_p",) if spec.metric == "macro_f1" else ("p_max", "permutation_p"),

@@ -76,7 +76,7 @@ class _Planner:
                 for shots in self._suite.spec.prompts.shots or (None,):
                     yield self._claim(model, place, shots, None, results.reason)
                 continue
-            for shots, found in self._cells(model, place, results).items():
+            for shots, found in self._conditions(model, place, results).items():
                 judged = self._evidence(place, shots, found)
                 if judged is not None:
                     yield self._claim(model, place, shots, judged, None)
@@ -128,7 +128,7 @@ class _Planner:
             )
         return [each for each in results if each.model == own]
 
-    def _cells(self, model: RecordedModelSpec, place: int, results: list[Results]) -> _Found:
+    def _conditions(self, model: RecordedModelSpec, place: int, results: list[Results]) -> _Found:
         """Return the task's results by shots, or add to the problems."""
         task = self._suite.spec.tasks[place]
         name = task.in_results or task.name

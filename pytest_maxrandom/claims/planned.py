@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Cell:
+class Condition:
     """One task with one number of shots; shared by all models of a suite."""
 
     task: Task
@@ -46,8 +46,8 @@ class Cell:
         """What the ledger knows the validation set by; each claim of a run is asked for it."""
         return tuple(map(example_digest, self.prompt_set.validation))
 
-    def with_t(self, t: int, metric: Metric) -> Cell:
-        """Return the cell with t guessers instead."""
+    def with_t(self, t: int, metric: Metric) -> Condition:
+        """Return the condition with t guessers instead."""
         if t == self.null.t:
             return self
         null = guessers(self.prompt_set, t)
@@ -131,7 +131,7 @@ class PlannedClaim(ClaimOfSuite):
 
     base: Path
     model: ModelSpec
-    cell: Cell
+    condition: Condition
     counted: Literal["claim", "task"]
     suite: SuiteSpec
     arm: Arm
@@ -140,7 +140,7 @@ class PlannedClaim(ClaimOfSuite):
 
     def with_t(self, t: int) -> PlannedClaim:
         """Return the claim with t prompts in all, of which the sweep's are a part."""
-        return dataclasses.replace(self, cell=self.cell.with_t(t, self.suite.metric))
+        return dataclasses.replace(self, condition=self.condition.with_t(t, self.suite.metric))
 
     @property
     def simulated(self) -> bool:
@@ -150,12 +150,12 @@ class PlannedClaim(ClaimOfSuite):
     @property
     def null(self) -> Null:
         """The guessers, in the metric of the suite."""
-        return self.cell.score_null or self.cell.null
+        return self.condition.score_null or self.condition.null
 
     def record(self, node_id: str, suite: str) -> ClaimRecord:
         """Return what can be said of the claim before it is tested."""
-        cell, prompts = self.cell, self.suite.prompts
-        found = cell.prompt_set
+        condition, prompts = self.condition, self.suite.prompts
+        found = condition.prompt_set
         chances = Counter(str(example.chance) for example in found.validation)
         scored = found.scored(found.prompts[0])
         clusters, effective_n = summary(example.cluster for example in scored)
@@ -187,21 +187,21 @@ class PlannedClaim(ClaimOfSuite):
             ),
             validation=ValidationSet(
                 examples=len(found.validation),
-                available=len(cell.task.examples),
-                duplicates=cell.task.duplicates,
+                available=len(condition.task.examples),
+                duplicates=condition.task.duplicates,
                 seed=self._validation_seed,
                 chances=dict(sorted(chances.items())),
-                test=len(cell.test),
+                test=len(condition.test),
             ),
             validation_ids=[example.id for example in found.validation],
-            task_digest=cell.task.digest,
+            task_digest=condition.task.digest,
         )
-        return note(record, *self.claim.notes, *self.arm.notes, *cell.task.notes, *found.notes)
+        return note(record, *self.claim.notes, *self.arm.notes, *condition.task.notes, *found.notes)
 
     @property
     def _validation_seed(self) -> int:
         specs = {task.name: task for task in self.suite.tasks}
-        return specs[self.cell.task.name].validation.seed
+        return specs[self.condition.task.name].validation.seed
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -223,7 +223,7 @@ class RecordedClaim(ClaimOfSuite):
     missing: str | None
     others: tuple[RecordedClaim, ...] = field(default=(), repr=False)
 
-    def beside(self, claims: Iterable[RecordedClaim]) -> RecordedClaim:
+    def with_other_models(self, claims: Iterable[RecordedClaim]) -> RecordedClaim:
         """Return the claim with those of other models on the same task with as many shots.
 
         One name with several quantizations is one model; with several labels it is not.
@@ -288,14 +288,14 @@ class Design:
     def __init__(self) -> None:
         self._claims: dict[str, list[PlannedClaim]] = {}
         self._tried: dict[str, dict[str, int]] = {}  # set, prompt: a bit for each replicate
-        self._cells: dict[int, Cell] = {}
+        self._conditions: dict[int, Condition] = {}
 
     def add(self, replicates: Sequence[PlannedClaim]) -> list[PlannedClaim]:
         """Make the replicates of a claim a part of the design."""
         added = [dataclasses.replace(planned, design=self) for planned in replicates]
         self._claims[added[0].name] = added
         for planned in added:
-            self._add(planned.cell, planned.replicate)
+            self._add(planned.condition, planned.replicate)
         return added
 
     def of(self, claim: str) -> list[PlannedClaim]:
@@ -314,12 +314,12 @@ class Design:
 
         return of_set
 
-    def _add(self, cell: Cell, replicate: int) -> None:
-        if id(cell) in self._cells:  # models share their cells
+    def _add(self, condition: Condition, replicate: int) -> None:
+        if id(condition) in self._conditions:  # models share their conditions
             return
-        self._cells[id(cell)] = cell
-        of_set = self._tried.setdefault(examples_digest(cell.prompt_set.validation), {})
-        for prompt in cell.prompt_set.prompts:
+        self._conditions[id(condition)] = condition
+        of_set = self._tried.setdefault(examples_digest(condition.prompt_set.validation), {})
+        for prompt in condition.prompt_set.prompts:
             of_set[prompt.digest] = of_set.get(prompt.digest, 0) | 1 << replicate
 
 

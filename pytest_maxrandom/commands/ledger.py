@@ -9,8 +9,8 @@ from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.claims.counting import claimed_set
 from pytest_maxrandom.claims.plan import plan
-from pytest_maxrandom.claims.tries import claimed_set
 from pytest_maxrandom.commands.output import json_text, table
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.host.git import repository
@@ -179,7 +179,7 @@ def _unlike(path: Path) -> Iterator[str]:
         for file in _files([path])
         for digest, examples in read_sets(file).sets.items()
     }
-    tasks = {claim.cell.task.name: claim.cell.example_digests for claim in _claims(path)}
+    tasks = {claim.condition.task.name: claim.condition.example_digests for claim in _claims(path)}
     for task, own in tasks.items():
         near = related(sets, own)
         if near and set_digest(own) not in near:

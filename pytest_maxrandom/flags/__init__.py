@@ -1,17 +1,17 @@
 """Red flags: what makes a result look better than it is.
 
-============  ======================================================================
-``flag``      what a check finds, and how likely guessers do the same
-``seen``      what a sweep shows, all that red flags are found in
-``prompts``   which prompts were tried, on which examples, and whether one could pass
-``choices``   how many choices there are
-``texts``     texts that were cut, or that several examples share
-``constant``  scores that are the same for many examples, and show no knowledge
-``scores``    scores that are tied, or of texts that no model would write; no right answer
-``models``    two models that are one
-``unearned``  a claim that passes, and what passes as well without knowledge
-``compare``   the best prompt beside heuristics, and beside itself without the questions
-============  ======================================================================
+==============  ======================================================================
+``flag``        what a check finds, and how likely guessers do the same
+``flag_input``  what a sweep shows, all that red flags are found in
+``prompts``     which prompts were tried, on which examples, and whether one could pass
+``choices``     how many choices there are
+``texts``       texts that were cut, or that several examples share
+``constant``    scores that are the same for many examples, and show no knowledge
+``scores``      scores that are tied, or of texts that no model would write; no right answer
+``models``      two models that are one
+``unearned``    a claim that passes, and what passes as well without knowledge
+``compare``     the best prompt beside heuristics, and beside itself without the questions
+==============  ======================================================================
 
 A check says what it finds by kind and parameters; :mod:`pytest_maxrandom.reports` words that.
 """
@@ -22,32 +22,32 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.flags import choices, constant, models, prompts, scores, texts, unearned
 from pytest_maxrandom.flags.flag import Flag
-from pytest_maxrandom.flags.seen import Outcome, Seen
+from pytest_maxrandom.flags.flag_input import FlagInput, JudgedResult
 from pytest_maxrandom.flags.unearned import majority
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Flag", "Outcome", "Seen", "find", "majority", "preferences"]
+__all__ = ["Flag", "FlagInput", "JudgedResult", "find", "majority", "preferences"]
 
 
-def find(seen: Seen) -> list[Flag]:
+def find(seen: FlagInput) -> list[Flag]:
     """Return what a reader must be warned of: what makes the numbers wrong first."""
     # Of published maxima there are no answers.
     checks = [*_of_answers(seen)] if seen.prompts else []
     return [flag for check in (*checks, prompts.unpassable(seen)) for flag in check]
 
 
-def preferences(seen: Seen) -> list[Flag]:
+def preferences(seen: FlagInput) -> list[Flag]:
     """Return what depends on which answers have the same label."""
     return [flag for check in _preferences(seen.distinct()) for flag in check]
 
 
-def _preferences(tried: Seen) -> Iterable[Iterable[Flag]]:
+def _preferences(tried: FlagInput) -> Iterable[Iterable[Flag]]:
     return unearned.constant_answers(tried), unearned.best_is_majority(tried)
 
 
-def _of_answers(read: Seen) -> Iterable[Iterable[Flag]]:
+def _of_answers(read: FlagInput) -> Iterable[Iterable[Flag]]:
     tried = read.distinct()
     return (
         choices.contradicted(tried),

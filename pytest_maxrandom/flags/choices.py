@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.flags.seen import Seen
+    from pytest_maxrandom.flags.flag_input import FlagInput
     from pytest_maxrandom.suite.recorded import Chance
 
 _HALF = Fraction(1, 2)
@@ -28,7 +28,7 @@ _FEW = 0.02
 """In so many examples a text that is no choice may have been read as an answer."""
 
 
-def contradicted(tried: Seen) -> Iterator[Flag]:
+def contradicted(tried: FlagInput) -> Iterator[Flag]:
     """Find a declared chance, or a number of choices, that the data contradicts."""
     declared, n = tried.declared_chance, len(tried.examples)
     if tried.choices is not None:
@@ -55,7 +55,9 @@ def contradicted(tried: Seen) -> Iterator[Flag]:
         yield from _fewer_labels(tried, gold, float(numbers[0]), said)
 
 
-def _by_stated_choices(tried: Seen, choices: tuple[int, ...], declared: Chance) -> Iterator[Flag]:
+def _by_stated_choices(
+    tried: FlagInput, choices: tuple[int, ...], declared: Chance
+) -> Iterator[Flag]:
     """Compare the mean chance of examples that tell how many choices they have."""
     right = [1] * len(choices) if tried.gold is None else [*map(len, tried.gold)]
     told = [*map(Fraction, right, choices)]
@@ -82,7 +84,7 @@ def _stated(chance: Chance) -> dict[str, Any]:
 
 
 def _more_labels(
-    tried: Seen,
+    tried: FlagInput,
     gold: tuple[frozenset[int], ...],
     numbers: NDArray[np.float64],
     said: dict[str, Any],
@@ -106,7 +108,7 @@ def _more_labels(
 
 
 def _fewer_labels(
-    tried: Seen, gold: tuple[frozenset[int], ...], declared: float, said: dict[str, Any]
+    tried: FlagInput, gold: tuple[frozenset[int], ...], declared: float, said: dict[str, Any]
 ) -> Iterator[Flag]:
     """Find fewer labels in all than choices, one of which is right in each of many examples."""
     used = set().union(*gold)
@@ -119,7 +121,7 @@ def _fewer_labels(
         yield Flag("choices", {"case": case, "labels": len(used), "examples": cases, **said})
 
 
-def _seen_right(tried: Seen) -> tuple[frozenset[int], ...]:
+def _seen_right(tried: FlagInput) -> tuple[frozenset[int], ...]:
     """Return per example the answers that were right; none where there was none."""
     if tried.answers is None:
         return ()
@@ -127,7 +129,7 @@ def _seen_right(tried: Seen) -> tuple[frozenset[int], ...]:
     return tuple(frozenset(np.unique(column).tolist()) - {NOT_EVALUATED} for column in right.T)
 
 
-def _told_whole(tried: Seen, gold: tuple[frozenset[int], ...]) -> int:
+def _told_whole(tried: FlagInput, gold: tuple[frozenset[int], ...]) -> int:
     """Count examples to which every answer was given that is right somewhere, if one always is.
 
     Other examples say nothing: whoever prefers two of five answers is right with no other. Returns
@@ -159,7 +161,7 @@ class _Labels(NamedTuple):
     n: int
 
     @classmethod
-    def of(cls, tried: Seen, gold: tuple[frozenset[int], ...]) -> _Labels:
+    def of(cls, tried: FlagInput, gold: tuple[frozenset[int], ...]) -> _Labels:
         """Return each pair of an example and a label once, ordered by the example."""
         pairs = [(place, label) for place, each in enumerate(gold) for label in each]
         example, label = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
@@ -202,7 +204,7 @@ class _Labels(NamedTuple):
         return int(times[rank >= numbers[example]].sum())
 
 
-def complementary(tried: Seen) -> Iterator[Flag]:
+def complementary(tried: FlagInput) -> Iterator[Flag]:
     """Find two prompts of which on every example that both were scored on exactly one is right.
 
     Two guessers at chance c are so on an example with probability 2 c (1 - c). One that is right
@@ -233,7 +235,7 @@ def complementary(tried: Seen) -> Iterator[Flag]:
     yield Flag("complementary_prompts", parameters)
 
 
-def _shows_more_than_two(tried: Seen) -> bool:
+def _shows_more_than_two(tried: FlagInput) -> bool:
     """Tell whether scores or answers are of more than two choices; a stated number may be wrong."""
     if tried.log_likelihoods is not None:
         scored = (~np.isnan(tried.log_likelihoods)).sum(axis=2).max(axis=0)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.flags.seen import Seen
+    from pytest_maxrandom.flags.flag_input import FlagInput
 
 _ALIKE = 0.05
 """Share of equal pairs of examples from which on scores do not depend on the example."""
@@ -31,7 +31,7 @@ _MOST_LABELS = 100
 _ROUNDING = 1e-9
 
 
-def constant(tried: Seen) -> Iterator[Flag]:
+def constant(tried: FlagInput) -> Iterator[Flag]:
     """Find prompts whose scores are the same for many different examples.
 
     Counted are pairs of examples with equal scores. A text that was cut before the question has
@@ -86,7 +86,7 @@ class _Repeating(NamedTuple):
         return repeated
 
 
-def _repeating(tried: Seen) -> Iterator[_Repeating]:
+def _repeating(tried: FlagInput) -> Iterator[_Repeating]:
     assert tried.log_likelihoods is not None
     n = len(tried.examples)
     own = np.arange(n)
@@ -103,7 +103,7 @@ def _repeating(tried: Seen) -> Iterator[_Repeating]:
 
 def _unknowing(repeating: Sequence[_Repeating], knowledge: Knowledge) -> list[_Repeating]:
     """Return the prompts whose answers show no knowledge, neither alone nor together."""
-    scores = knowledge.seen.log_likelihoods
+    scores = knowledge.input.log_likelihoods
     assert scores is not None
     found = []
     for each in repeating:
@@ -126,7 +126,7 @@ def _partly_cut(repeating: Iterable[_Repeating], knowledge: Knowledge) -> list[_
 
     Some of many are right there too seldom by accident, so the usual one is looked at.
     """
-    scores = knowledge.seen.log_likelihoods
+    scores = knowledge.input.log_likelihoods
     assert scores is not None
     if knowledge.gold is None:
         return []
@@ -199,7 +199,7 @@ class Knowledge:
 
     Attributes
     ----------
-    seen : Seen
+    input : FlagInput
         Whose answers they are; t prompts, n examples.
     widths : ndarray of int
         Length n: how many choices each example has scores of.
@@ -210,13 +210,13 @@ class Knowledge:
         not known.
     """
 
-    seen: Seen
+    input: FlagInput
     widths: NDArray[np.int64]
     answers: NDArray[np.intp] | None
     gold: NDArray[np.float64] | None
 
     @classmethod
-    def of(cls, seen: Seen) -> Knowledge:
+    def of(cls, seen: FlagInput) -> Knowledge:
         """Return that of a sweep with scores."""
         assert seen.log_likelihoods is not None
         widths = (~np.isnan(seen.log_likelihoods)).sum(axis=2).max(axis=0)
@@ -272,13 +272,13 @@ class Knowledge:
         and how many standard deviations the prompt is above it.
         """
         if self.answers is None or self.gold is None:
-            rates = np.full(len(part), float(self.seen.chance))
+            rates = np.full(len(part), float(self.input.chance))
         else:
             everywhere = np.zeros_like(self.gold)
             for alike in self._strata(whole):
                 everywhere[alike] = self.gold[alike].mean(axis=0)
             rates = everywhere[part, self.answers[row, part]]
-        excess = float(self.seen.correct[row, part].sum() - rates.sum())
+        excess = float(self.input.correct[row, part].sum() - rates.sum())
         return float(rates.mean()), _in_deviations(excess, float((rates * (1 - rates)).sum()))
 
     def shows(self, row: int, part: NDArray[np.intp], whole: NDArray[np.intp]) -> bool:
@@ -289,14 +289,14 @@ class Knowledge:
         """
         rate, deviations = self.above_elsewhere(row, part, whole)
         needed = _NEARLY if self.gold is None else (1 + rate) / 2
-        return deviations > _KNOWING and bool(self.seen.correct[row, part].mean() >= needed)
+        return deviations > _KNOWING and bool(self.input.correct[row, part].mean() >= needed)
 
     def _strata(self, examples: NDArray[np.intp]) -> list[NDArray[np.intp]]:
         widths = self.widths[examples]
         return [examples[widths == width] for width in np.unique(widths)]
 
 
-def _highest(seen: Seen) -> NDArray[np.intp]:
+def _highest(seen: FlagInput) -> NDArray[np.intp]:
     """Return the choices with the highest scores, shape (t, n)."""
     assert seen.log_likelihoods is not None
     scores = np.where(np.isnan(seen.log_likelihoods), -np.inf, seen.log_likelihoods)
@@ -305,7 +305,7 @@ def _highest(seen: Seen) -> NDArray[np.intp]:
 
 
 def _told(
-    seen: Seen, answers: NDArray[np.intp], widths: NDArray[np.int64]
+    seen: FlagInput, answers: NDArray[np.intp], widths: NDArray[np.int64]
 ) -> NDArray[np.bool_] | None:
     """Return which answers are right by what prompts are right with, shape (n, labels).
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.flags.seen import Seen
+    from pytest_maxrandom.flags.flag_input import FlagInput
 
 _DIFFERENCES = 20
 """Answers in which two models must be expected to differ before that they do not means anything."""
@@ -37,7 +37,7 @@ _PROMPTS = 200
 _FOLDS = 10
 
 
-def identical(tried: Seen) -> Iterator[Flag]:
+def identical(tried: FlagInput) -> Iterator[Flag]:
     """Find other models that give the same answers; each is told once, however often it stands."""
     told: set[str] = {tried.model}
     for other in tried.others:
@@ -46,7 +46,7 @@ def identical(tried: Seen) -> Iterator[Flag]:
             yield flag
 
 
-def _compared(one: Seen, other: Seen) -> Flag | None:
+def _compared(one: FlagInput, other: FlagInput) -> Flag | None:
     """Compare what two models say of the prompts and examples that they share.
 
     Chance gives the equal answers of two models that answer independently, each prompt with the
@@ -149,7 +149,10 @@ def _unexplained(
 
 
 def _scored_alike(
-    one: Seen, other: Seen, sides: list[tuple[NDArray[np.intp], ...]], both: NDArray[np.bool_]
+    one: FlagInput,
+    other: FlagInput,
+    sides: list[tuple[NDArray[np.intp], ...]],
+    both: NDArray[np.bool_],
 ) -> Flag | None:
     """Compare scores, which two models hardly share even where both are always right.
 
@@ -193,7 +196,7 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> NDArray[np.intp]:
     return np.array(pairs, dtype=np.intp).reshape(-1, 2)
 
 
-def _renamed(seen: Seen, labels: tuple[str, ...]) -> NDArray[np.int64]:
+def _renamed(seen: FlagInput, labels: tuple[str, ...]) -> NDArray[np.int64]:
     """Return the answers in the code of these labels; others have numbers of their own."""
     assert seen.answers is not None
     if seen.labels == labels:

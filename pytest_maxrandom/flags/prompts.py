@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.flags.seen import Seen
+    from pytest_maxrandom.flags.flag_input import FlagInput
 
 _WORTH = 0.8
 """Share of n examples that they must be worth, so that their number is not misleading."""
@@ -22,12 +22,12 @@ _CANDIDATES = 200
 """Sets of examples that are tried: where most prompts agree, one of them is among so many."""
 
 
-def repeated(read: Seen, tried: Seen) -> Iterator[Flag]:
+def repeated(read: FlagInput, tried: FlagInput) -> Iterator[Flag]:
     """Find fewer distinct prompts than were asked for.
 
     Parameters
     ----------
-    read, tried : Seen
+    read, tried : FlagInput
         All prompts, and the distinct ones.
     """
     distinct = len(tried.prompts)
@@ -36,14 +36,14 @@ def repeated(read: Seen, tried: Seen) -> Iterator[Flag]:
     yield Flag("repeated_prompts", {"distinct": distinct, "asked": read.asked, "t": read.t})
 
 
-def unpassable(seen: Seen) -> Iterator[Flag]:
+def unpassable(seen: FlagInput) -> Iterator[Flag]:
     """Find a claim that no result of so many prompts and so few examples could pass."""
     if seen.outcome is not None and seen.outcome.impossible:
         reasons = [each.parameters() for each in seen.outcome.impossible]
         yield Flag("unpassable", {"reasons": reasons, "t": seen.t})
 
 
-def unsteady(read: Seen) -> Iterator[Flag]:
+def unsteady(read: FlagInput) -> Iterator[Flag]:
     """Find prompts that are the same and answer otherwise."""
     first: dict[str, int] = {}
     earlier = [first.setdefault(each, place) for place, each in enumerate(read.identities)]
@@ -52,14 +52,14 @@ def unsteady(read: Seen) -> Iterator[Flag]:
         yield Flag("unsteady_prompts", {"repeating": times, "prompts": len(earlier)})
 
 
-def colliding_ids(tried: Seen) -> Iterator[Flag]:
+def colliding_ids(tried: FlagInput) -> Iterator[Flag]:
     """Find fewer example ids than there are examples."""
     ids, declared = len(tried.examples), tried.declared_n
     if declared is not None and ids < declared:
         yield Flag("colliding_ids", {"ids": ids, "stated": declared})
 
 
-def repeated_examples(tried: Seen) -> Iterator[Flag]:
+def repeated_examples(tried: FlagInput) -> Iterator[Flag]:
     """Find examples that are copies of others, so that they say less than n different ones.
 
     A guesser guesses each of them anew, a model answers copies alike: with k copies of each its
@@ -72,7 +72,7 @@ def repeated_examples(tried: Seen) -> Iterator[Flag]:
         yield Flag("repeated_examples", {"n": n, "different": len(set(tried.copies))})
 
 
-def other_examples(tried: Seen) -> Iterator[Flag]:
+def other_examples(tried: FlagInput) -> Iterator[Flag]:
     """Find prompts that were not scored on the examples of the others.
 
     A prompt may lack its own demonstrations, and no more: of the commonest examples, and they of
@@ -108,7 +108,7 @@ def other_examples(tried: Seen) -> Iterator[Flag]:
         yield Flag("other_examples", parameters)
 
 
-def _commonest(tried: Seen) -> NDArray[np.bool_]:
+def _commonest(tried: FlagInput) -> NDArray[np.bool_]:
     """Return the examples with which those of most prompts agree, shape (n,)."""
     sets, first, times = np.unique(tried.evaluated, axis=0, return_index=True, return_counts=True)
     # Products of zeros and ones are exact, and fast as floating-point numbers only.

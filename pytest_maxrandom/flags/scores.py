@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.flags.seen import Seen
+    from pytest_maxrandom.flags.flag_input import FlagInput
 
 _NEVER = 1e-4
 """What all guessers of a sweep do with at most this probability is no accident.
@@ -32,7 +32,7 @@ _NAN = 0.01
 """Scores that are no numbers in so many answers are more than a few."""
 
 
-def never_right(tried: Seen) -> Iterator[Flag]:
+def never_right(tried: FlagInput) -> Iterator[Flag]:
     """Find prompts that are right nowhere, and more of them than guessers are."""
     wrong = np.flatnonzero(~tried.correct.any(axis=1))
     if not len(wrong):
@@ -52,7 +52,7 @@ def never_right(tried: Seen) -> Iterator[Flag]:
     yield Flag("never_right", parameters)
 
 
-def tied(tried: Seen) -> Iterator[Flag]:
+def tied(tried: FlagInput) -> Iterator[Flag]:
     """Find best scores that several choices share, and scores that are no numbers.
 
     Both are looked for in all prompts together, and in the best prompt, which is what is claimed.
@@ -72,7 +72,7 @@ def tied(tried: Seen) -> Iterator[Flag]:
 
 
 def _more_than(
-    share: float, marked: NDArray[np.bool_], tried: Seen, *, least: int = 1
+    share: float, marked: NDArray[np.bool_], tried: FlagInput, *, least: int = 1
 ) -> dict[str, Any] | None:
     """Count the answers of which something holds, where it is more than a share of them.
 
@@ -92,7 +92,7 @@ def _more_than(
     return None
 
 
-def label_mass(tried: Seen) -> Iterator[Flag]:
+def label_mass(tried: FlagInput) -> Iterator[Flag]:
     """Find labels that the model gives hardly any probability."""
     if tried.log_likelihoods is None or tried.labelled is None or not tried.labelled.any():
         return

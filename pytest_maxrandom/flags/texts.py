@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.flags.seen import Seen
+    from pytest_maxrandom.flags.flag_input import FlagInput
 
 _EQUALLY_LONG = 100
 """Characters from which on texts do not have the same length by accident."""
@@ -42,7 +42,7 @@ _BASE = 0x9E3779B97F4A7C15
 """Odd, so that its powers can be divided by modulo 2^64."""
 
 
-def cut(tried: Seen) -> Iterator[Flag]:
+def cut(tried: FlagInput) -> Iterator[Flag]:
     """Find inputs that end in the middle, all at the greatest length.
 
     Texts made from a pattern have equal lengths as well, but end as the shorter ones do, or where
@@ -81,7 +81,7 @@ def cut(tried: Seen) -> Iterator[Flag]:
             return
 
 
-def full(tried: Seen) -> Iterator[Flag]:
+def full(tried: FlagInput) -> Iterator[Flag]:
     """Find texts that fill the model's context: somebody cut them so that they fit."""
     pairs = int(tried.evaluated.sum())
     if tried.full_texts >= max(_FEWEST, _SHARE * pairs):
@@ -103,7 +103,7 @@ def _end_anywhere(texts: Sequence[str], length: Callable[[str], int]) -> bool:
     return len(begun) >= _WHOLE * len(texts) and len({*map(length, begun)}) >= _FEWEST
 
 
-def clustered(tried: Seen) -> Iterator[Flag]:
+def clustered(tried: FlagInput) -> Iterator[Flag]:
     """Find examples that belong together without a stated cluster, and tell them once."""
     found = [*shared_text(tried)]
     yield from found
@@ -111,7 +111,7 @@ def clustered(tried: Seen) -> Iterator[Flag]:
         yield from shared_choices(tried)
 
 
-def shared_choices(tried: Seen) -> Iterator[Flag]:
+def shared_choices(tried: FlagInput) -> Iterator[Flag]:
     """Find sets of choices that recur with the same right answer, and no stated cluster.
 
     Who prefers some choices to others, whatever is asked, answers each set alike, so guessers vary
@@ -195,7 +195,7 @@ def _unstated(
     return [choices if choices in few else place for place, choices in enumerate(sets)]
 
 
-def shared_text(tried: Seen) -> Iterator[Flag]:
+def shared_text(tried: FlagInput) -> Iterator[Flag]:
     """Find examples that share a long text, such as a passage, and no stated cluster.
 
     Who knows one text and not another is right on as many examples as few of them, so accuracies

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.flags.compare import Compared
-    from pytest_maxrandom.flags.seen import Seen
+    from pytest_maxrandom.flags.flag_input import FlagInput
 
 _NEARLY = 0.95
 """Share of the answers from which on one label is given to nearly every example."""
@@ -50,7 +50,7 @@ _LEVEL = 0.05
 """What the p-values of comparisons with heuristics and blank inputs are compared with."""
 
 
-def majority(seen: Seen) -> ConstantAnswer[int] | None:
+def majority(seen: FlagInput) -> ConstantAnswer[int] | None:
     """Return the best constant answer to the best prompt's examples, or to all where none is best.
 
     Returns None where no label means the same everywhere.
@@ -62,7 +62,7 @@ def majority(seen: Seen) -> ConstantAnswer[int] | None:
     return majority_answer(compress(seen.gold, seen.evaluated[seen.outcome.best]))
 
 
-def best_is_majority(tried: Seen) -> Iterator[Flag]:
+def best_is_majority(tried: FlagInput) -> Iterator[Flag]:
     """Find a claim that a constant answer would pass as well."""
     constant, outcome = majority(tried), tried.outcome
     if constant is None or outcome is None or not outcome.passed:
@@ -89,12 +89,12 @@ def best_is_majority(tried: Seen) -> Iterator[Flag]:
         yield Flag("majority", parameters)
 
 
-def _name(tried: Seen, label: int) -> str | None:
+def _name(tried: FlagInput, label: int) -> str | None:
     """Return what a label is called; None where it is a place of choices."""
     return tried.labels[label] if tried.labels else None
 
 
-def constant_answers(tried: Seen) -> Iterator[Flag]:
+def constant_answers(tried: FlagInput) -> Iterator[Flag]:
     """Find prompts that give nearly every example one label, where others are right as well."""
     if tried.answers is None or tried.gold is None:
         return
@@ -134,7 +134,7 @@ def constant_answers(tried: Seen) -> Iterator[Flag]:
     yield Flag("constant_answers", parameters, mild=not misleads)
 
 
-def _is_above(tried: Seen) -> bool:
+def _is_above(tried: FlagInput) -> bool:
     """Tell whether the best prompt is above the best constant answer, whatever labels mean."""
     outcome = tried.outcome
     assert outcome is not None
@@ -144,7 +144,7 @@ def _is_above(tried: Seen) -> bool:
     return outcome.correct * constant.n > constant.correct * outcome.n
 
 
-def _by_accident(share: float, tried: Seen, n: int) -> float:
+def _by_accident(share: float, tried: FlagInput, n: int) -> float:
     """Bound the probability that a guesser gives one label to so many of n examples (Chernoff)."""
     chance = float(tried.chance)
     if share <= chance:
@@ -155,7 +155,7 @@ def _by_accident(share: float, tried: Seen, n: int) -> float:
     return min(1.0, math.exp(-n * divergence) / chance)
 
 
-def not_confirmed(tried: Seen) -> Iterator[Flag]:
+def not_confirmed(tried: FlagInput) -> Iterator[Flag]:
     """Find a best accuracy that is above guessers, but not above shuffled right answers."""
     outcome = tried.outcome
     if outcome is None or not outcome.passed:
@@ -171,7 +171,7 @@ def not_confirmed(tried: Seen) -> Iterator[Flag]:
         yield Flag("max_t", parameters)
 
 
-def near_identical(tried: Seen) -> Iterator[Flag]:
+def near_identical(tried: FlagInput) -> Iterator[Flag]:
     """Find a claim that passes by prompts that are right on nearly the same examples.
 
     If only right and wrong are known, one label for every example looks like that, and where right
@@ -199,7 +199,7 @@ def near_identical(tried: Seen) -> Iterator[Flag]:
     yield Flag("near_identical_prompts", parameters)
 
 
-def _agreement(tried: Seen, best: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _agreement(tried: FlagInput, best: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Compare all prompts with the best one.
 
     Of two labels the other one is right where one is wrong, so that prompts count as alike too
@@ -227,7 +227,7 @@ def _agreement(tried: Seen, best: int) -> tuple[NDArray[np.float64], NDArray[np.
     return kappas, np.minimum(same, sizes - same) / sizes
 
 
-def best_is_heuristic(tried: Seen) -> Iterator[Flag]:
+def best_is_heuristic(tried: FlagInput) -> Iterator[Flag]:
     """Find a claim that a heuristic would pass as well, or nearly so."""
     found = _compared(tried)
     if found is None or found.hardest == "most_frequent":
@@ -241,7 +241,7 @@ def best_is_heuristic(tried: Seen) -> Iterator[Flag]:
         yield Flag("near_heuristic", parameters | p)
 
 
-def best_is_choices_only(tried: Seen) -> Iterator[Flag]:
+def best_is_choices_only(tried: FlagInput) -> Iterator[Flag]:
     """Find a best prompt that is as good, or nearly so, without the questions."""
     found = _compared(tried)
     if found is None or found.choices_only is None or found.choices_only_p is None:
@@ -254,7 +254,7 @@ def best_is_choices_only(tried: Seen) -> Iterator[Flag]:
         yield Flag("near_choices_only", parameters | p)
 
 
-def _compared(tried: Seen) -> Compared | None:
+def _compared(tried: FlagInput) -> Compared | None:
     """Return what there is to compare, where a claim holds."""
     return tried.compared if tried.outcome is not None and tried.outcome.passed else None
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.nulls import NoMetric
-from pytest_maxrandom.claims.plan import draw_cell
+from pytest_maxrandom.claims.plan import draw_condition
 from pytest_maxrandom.claims.planned import Design
 from pytest_maxrandom.errors import Problem, SuiteError
 from pytest_maxrandom.ledger import examples_digest
@@ -26,7 +26,7 @@ from pytest_maxrandom.suite.spec import AssertSpec, claimed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_maxrandom.claims.planned import Cell, PlannedClaim
+    from pytest_maxrandom.claims.planned import Condition, PlannedClaim
     from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.suite.loader import Suite
     from pytest_maxrandom.suite.spec import SuiteSpec, TaskSpec
@@ -93,8 +93,8 @@ class PlannedReplicates:
         return note(record, *self._notes())
 
     def _notes(self) -> Iterator[Remark]:
-        examples, prompts = _drawn(claim.cell for claim in self.claims)
-        written = "demonstrations" if self.claim.cell.shots else "instructions and formats"
+        examples, prompts = _drawn(claim.condition for claim in self.claims)
+        written = "demonstrations" if self.claim.condition.shots else "instructions and formats"
         if examples == 1:
             drawn = (
                 f"{written} only: the validation examples are the same in all, because the task "
@@ -124,8 +124,8 @@ def replicated(planned: PlannedClaim) -> list[PlannedClaim]:
     """
     if planned.design is not None:
         return planned.design.of(planned.name)
-    cells = _replicated_cells(planned.cell, planned.suite)
-    return _replicates(planned, cells)
+    conditions = _redrawn_conditions(planned.condition, planned.suite)
+    return _replicates(planned, conditions)
 
 
 def plan_replicates(
@@ -144,16 +144,16 @@ def plan_replicates(
     design = Design()
     problems: dict[Problem, None] = {}
     planned: list[PlannedClaim | PlannedReplicates] = []
-    cells: dict[int, list[Cell]] = {}
+    conditions: dict[int, list[Condition]] = {}
     for claim in claims:
         try:
-            if id(claim.cell) not in cells:
-                cells[id(claim.cell)] = _replicated_cells(claim.cell, claim.suite)
+            if id(claim.condition) not in conditions:
+                conditions[id(claim.condition)] = _redrawn_conditions(claim.condition, claim.suite)
         except (NoPrompts, NoMetric) as error:
-            where = f"replicates: {claim.cell.task.name}: {error}"
+            where = f"replicates: {claim.condition.task.name}: {error}"
             problems[Problem(suite.path, suite.line("replicates"), where)] = None
             continue
-        found = cells[id(claim.cell)]
+        found = conditions[id(claim.condition)]
         if _drawn(found) == (1, 1):
             problems[Problem(suite.path, suite.line("replicates"), _all_the_same(found[0]))] = None
             continue
@@ -213,50 +213,50 @@ def conclude(
     record.passed = held >= needed
 
 
-def _drawn(cells: Iterable[Cell]) -> tuple[int, int]:
+def _drawn(conditions: Iterable[Condition]) -> tuple[int, int]:
     """Count the different validation sets and the different prompt sets of replicates."""
-    sets = [cell.prompt_set for cell in cells]
+    sets = [condition.prompt_set for condition in conditions]
     examples = {examples_digest(one.validation) for one in sets}
     prompts = {frozenset(prompt.digest for prompt in one.prompts) for one in sets}
     return len(examples), len(prompts)
 
 
-def _all_the_same(cell: Cell) -> str:
-    n, t = len(cell.prompt_set.validation), len(cell.prompt_set.prompts)
+def _all_the_same(condition: Condition) -> str:
+    n, t = len(condition.prompt_set.validation), len(condition.prompt_set.prompts)
     return (
-        f"replicates: those of {cell.task.name} at {cell.shots} shots would all be the same, "
-        f"because there are no other validation examples than the claim's {n} and no other "
+        f"replicates: those of {condition.task.name} at {condition.shots} shots would all be the "
+        f"same, because there are no other validation examples than the claim's {n} and no other "
         f"prompts than its {t}; remove `replicates`, or use a smaller validation.max_examples or "
         "prompts.count, or more shots"
     )
 
 
-def _replicated_cells(cell: Cell, suite: SuiteSpec) -> list[Cell]:
+def _redrawn_conditions(condition: Condition, suite: SuiteSpec) -> list[Condition]:
     total = suite.replicates.count if suite.replicates else 1
-    return [cell, *(_redrawn(cell, replicate_suite(suite, k)) for k in range(1, total))]
+    return [condition, *(_redrawn(condition, replicate_suite(suite, k)) for k in range(1, total))]
 
 
-def _redrawn(cell: Cell, suite: SuiteSpec) -> Cell:
-    validation = validation_set(cell.task, _task(cell, suite).validation)
-    return draw_cell(cell.task, validation, suite, cell.shots)
+def _redrawn(condition: Condition, suite: SuiteSpec) -> Condition:
+    validation = validation_set(condition.task, _task(condition, suite).validation)
+    return draw_condition(condition.task, validation, suite, condition.shots)
 
 
-def _replicates(planned: PlannedClaim, cells: Sequence[Cell]) -> list[PlannedClaim]:
+def _replicates(planned: PlannedClaim, conditions: Sequence[Condition]) -> list[PlannedClaim]:
     return [planned] + [
         dataclasses.replace(
-            planned, cell=cell, suite=replicate_suite(planned.suite, k), replicate=k
+            planned, condition=condition, suite=replicate_suite(planned.suite, k), replicate=k
         )
-        for k, cell in enumerate(cells[1:], 1)
+        for k, condition in enumerate(conditions[1:], 1)
     ]
 
 
 def _share(planned: PlannedClaim) -> Fraction | None:
     """Return the share of replicates that is asserted, as it is written: .9 is 9/10."""
-    assertion = claimed(_task(planned.cell, planned.suite).assertion, planned.suite.assertion)
+    assertion = claimed(_task(planned.condition, planned.suite).assertion, planned.suite.assertion)
     if not isinstance(assertion, AssertSpec) or assertion.in_replicates is None:
         return None
     return Fraction(str(assertion.in_replicates))
 
 
-def _task(cell: Cell, suite: SuiteSpec) -> TaskSpec:
-    return next(task for task in suite.tasks if task.name == cell.task.name)
+def _task(condition: Condition, suite: SuiteSpec) -> TaskSpec:
+    return next(task for task in suite.tasks if task.name == condition.task.name)

@@ -16,7 +16,7 @@ import pytest
 from scipy import stats
 
 from pytest_maxrandom.claims.plan_recorded import plan_recorded
-from pytest_maxrandom.flags import Seen, find
+from pytest_maxrandom.flags import FlagInput, find
 from pytest_maxrandom.stats.permutation import max_t_test
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 from tests.unit.flags.made import answered, outcome, seen, worded
@@ -49,7 +49,7 @@ def found(data_dir: Path, name: str) -> dict[Key, list[Flag]]:
         assert isinstance(suite, RecordedSuite)
         claims = plan_recorded(suite)
     return {
-        Key(claim.model.name, claim.task, claim.shots or 0): flags(claim.beside(claims))
+        Key(claim.model.name, claim.task, claim.shots or 0): flags(claim.with_other_models(claims))
         for claim in claims
     }
 
@@ -206,7 +206,7 @@ def test_nothing_else_is_found(
     }
 
 
-def sample(path: Path) -> Seen:
+def sample(path: Path) -> FlagInput:
     """Return what is seen of the losses of right answers."""
     content = path.read_bytes()
     text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
@@ -262,7 +262,7 @@ def label_bias(data_dir: Path) -> dict[str, dict[str, np.ndarray]]:
     }
 
 
-def asked(arrays: dict[str, np.ndarray], variant: str) -> Seen:
+def asked(arrays: dict[str, np.ndarray], variant: str) -> FlagInput:
     """Return what is seen of one prompt with all questions; letters are scored in the cloze."""
     scores = arrays[f"{variant}__logprob"].astype(np.float64)[np.newaxis]
     return answered(

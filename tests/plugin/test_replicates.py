@@ -53,7 +53,7 @@ class Suite:
         """The digest of each replicate's set, and the digests of its prompts."""
         _, replicates = plan_file(self.folder / "suite.yaml")
         assert isinstance(replicates, PlannedReplicates)
-        sets = [each.cell.prompt_set for each in replicates.claims]
+        sets = [each.condition.prompt_set for each in replicates.claims]
         return [
             (examples_digest(one.validation), {prompt.digest for prompt in one.prompts})
             for one in sets

@@ -122,7 +122,7 @@ def test_collection_reads_the_ledger_and_writes_and_loads_nothing(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Runs in this process leave attributes of packages behind that are no modules any more.
-    tries = importlib.import_module("pytest_maxrandom.claims.tries")
+    tries = importlib.import_module("pytest_maxrandom.claims.counting")
     backend = importlib.import_module("pytest_maxrandom.models.hf.transformers")
     session.write(WORDS[:2])
     session.run()

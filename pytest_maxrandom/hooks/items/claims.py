@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.assessment import assess_recorded
+from pytest_maxrandom.claims.counting import expected
 from pytest_maxrandom.claims.evaluation import Evaluation
 from pytest_maxrandom.claims.planned import RecordedClaim
-from pytest_maxrandom.claims.tries import expected
 from pytest_maxrandom.errors import MaxRandomError, RedFlagged
 from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps, collected
 from pytest_maxrandom.hooks.options import read_settings
@@ -111,7 +111,7 @@ class RecordedItem(ClaimItem):
     def judge(self) -> None:
         """Judge the best of the recorded prompts."""
         known = (each for each in collected(self.config) if isinstance(each, RecordedClaim))
-        assess_recorded(self.planned.beside(known), self.record)
+        assess_recorded(self.planned.with_other_models(known), self.record)
         if read_settings(self.config).predictions:
             note(self.record, Remark("predictions_are_recorded"))
 

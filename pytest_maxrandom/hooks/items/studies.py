@@ -13,7 +13,7 @@ from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps
 from pytest_maxrandom.hooks.progress import Progress
 from pytest_maxrandom.hooks.resources import drop_model, resources
 from pytest_maxrandom.record import Remark, note
-from pytest_maxrandom.studies.arms.answers import beside
+from pytest_maxrandom.studies.arms.answers import pair_answers
 from pytest_maxrandom.studies.arms.conclude import conclude, conclude_contamination
 from pytest_maxrandom.studies.arms.planned import (
     PlannedComparison,
@@ -143,7 +143,7 @@ class ArmsItem(SuiteItem):
         # One arm after the other, so that no model is loaded twice.
         first = [self._swept(claim) for claim in side.first]
         second = [self._swept(claim) for claim in side.second]
-        return difference([beside(one, two) for one, two in zip(first, second, strict=True)])
+        return difference([pair_answers(one, two) for one, two in zip(first, second, strict=True)])
 
     def _swept(self, claim: PlannedClaim) -> Answers:
         """Return what the store has, or else sweep; arms that stand twice are swept once."""
@@ -166,9 +166,9 @@ class ArmsItem(SuiteItem):
         self.record.warnings = list(dict.fromkeys([*self.record.warnings, *evaluation.warnings]))
         return of_predictions(
             sweep.predictions,
-            label(claim.cell.prompt_set.validation),
+            label(claim.condition.prompt_set.validation),
             model=claim.model.name,
-            shots=claim.cell.shots,
+            shots=claim.condition.shots,
         )
 
     def _add_arithmetic(self, sweep: Sweep) -> None:

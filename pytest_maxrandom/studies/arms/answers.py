@@ -89,7 +89,7 @@ def check_prompts(first: PromptSet, second: PromptSet) -> None:
         raise Unpaired("the one has demonstrations from the validation set, the other has not")
 
 
-def beside(first: Answers, second: Answers) -> PairedAnswers:
+def pair_answers(first: Answers, second: Answers) -> PairedAnswers:
     """Put the answers of two arms side by side, of prompts that `check_prompts` has paired."""
     return PairedAnswers(
         first.examples,

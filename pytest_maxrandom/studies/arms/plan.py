@@ -43,7 +43,7 @@ def plan_comparisons(suite: Suite, claims: Iterable[Sequence[PlannedClaim]]) -> 
     SuiteError
         With all arms that cannot be paired, and all comparisons that can never pass.
     """
-    found = {(each[0].arm.name, each[0].cell.task.name, each[0].cell.shots): each
+    found = {(each[0].arm.name, each[0].condition.task.name, each[0].condition.shots): each
              for each in claims}  # fmt: skip
     arms = arms_by_name(suite.spec)
 
@@ -53,7 +53,7 @@ def plan_comparisons(suite: Suite, claims: Iterable[Sequence[PlannedClaim]]) -> 
             found[arms[first].name, task, shots], found[arms[second].name, task, shots]
         )
         for one, other in zip(pair.first, pair.second, strict=True):
-            check_prompts(one.cell.prompt_set, other.cell.prompt_set)
+            check_prompts(one.condition.prompt_set, other.condition.prompt_set)
         return pair
 
     def changed(first: str, second: str) -> tuple[str, ...]:

@@ -33,23 +33,23 @@ class SweptSides:
     @property
     def t(self) -> int:
         """Prompts in the first replicate."""
-        return len(self.first[0].cell.prompt_set.prompts)
+        return len(self.first[0].condition.prompt_set.prompts)
 
     @property
     def n(self) -> int:
         """Examples of each."""
-        return self.first[0].cell.prompt_set.n
+        return self.first[0].condition.prompt_set.n
 
     @property
     def examples(self) -> int:
         """Examples, or clusters, in the first replicate, at least as many in all."""
-        validation = self.first[0].cell.prompt_set.validation
+        validation = self.first[0].condition.prompt_set.validation
         return _units([each.cluster for each in validation])
 
     @property
     def prompts(self) -> int:
         """Distinct prompts of all replicates."""
-        sets = (claim.cell.prompt_set for claim in self.first)
+        sets = (claim.condition.prompt_set for claim in self.first)
         return len({prompt.digest for each in sets for prompt in each.prompts})
 
     @property

@@ -214,7 +214,7 @@ class InteractionPlan:
         cls, claim: PlannedClaim, interaction: Interaction, spec: LabelBiasSpec
     ) -> InteractionPlan:
         """Return a way of asking for what a claim asks for."""
-        scoring, prompt_set = claim.suite.scoring, claim.cell.prompt_set
+        scoring, prompt_set = claim.suite.scoring, claim.condition.prompt_set
         own = interaction == interaction_of(scoring)
         if not own and interaction == "counterfactual":
             scoring = "counterfactual"

@@ -125,7 +125,7 @@ def plan_label_bias(
         if spec is None or not spec.is_about(each.task):
             continue
         if isinstance(each, PlannedClaim):
-            labelled, about = _Labelled.of(each.cell.prompt_set), each.task
+            labelled, about = _Labelled.of(each.condition.prompt_set), each.task
             mistakes = list(_mistakes(labelled, spec, without))
             check = None if mistakes else _planned(each, labelled, spec)
         else:

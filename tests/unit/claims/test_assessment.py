@@ -14,7 +14,7 @@ import pytest
 from pytest_maxrandom.claims.arms import Arm
 from pytest_maxrandom.claims.assessment import assess
 from pytest_maxrandom.claims.nulls import guessers, score_guessers
-from pytest_maxrandom.claims.planned import Cell, PlannedClaim
+from pytest_maxrandom.claims.planned import Condition, PlannedClaim
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.hooks.run import adjust
 from pytest_maxrandom.models.base import Answer
@@ -98,7 +98,7 @@ def assessed(
         model=suite.models[0],
         task="t",
         shots=0,
-        cell=Cell(Task("t", examples), 0, prompt_set, guessers(prompt_set), null, ()),
+        condition=Condition(Task("t", examples), 0, prompt_set, guessers(prompt_set), null, ()),
         claim=replace(made, family=family) if family else made,
         xfail=None,
         marks=(),

@@ -72,8 +72,8 @@ prompts: {{shots: [1, 0]}}
         "colors[olmo-none-0shot]",
     ]
     assert [claim.line for claim in found] == [5, 5, 6, 6, 5, 5, 6, 6]
-    assert [claim.cell.prompt_set.n for claim in found[:4]] == [11, 12, 2, 3]
-    assert found[0].cell is found[4].cell
+    assert [claim.condition.prompt_set.n for claim in found[:4]] == [11, 12, 2, 3]
+    assert found[0].condition is found[4].condition
 
 
 def test_a_task_says_for_itself_or_inherits_from_its_suite(suites: Suites) -> None:
@@ -105,7 +105,7 @@ def test_counterfactual_scoring_states_answers_in_all_prompts(suites: Suites) ->
         "scoring: counterfactual\ncounterfactual: {statement: ' was', continuation: ' right'}",
     ):
         (claim,) = suites.claims(f"{MODELS}tasks: [{FRUIT}]\nprompts: {{shots: 1}}\n{said}\n")
-        prompt_set = claim.cell.prompt_set
+        prompt_set = claim.condition.prompt_set
         assert (claim.record("id", "suite").scoring == "counterfactual") == bool(said)
         texts.append([prompt.text for prompt in prompt_set.prompts])
         assert len({prompt.digest for prompt in prompt_set.prompts}) == prompt_set.possible == 12
@@ -142,7 +142,7 @@ scoring: sum_logprob
     assert (record.validation.duplicates, record.validation.seed) == (1, 3)
     assert record.validation.chances == {"1/3": 3}
     assert record.validation_ids == ["#1", "#2", "#3"]
-    assert noted(record) == list(sentences(claim.cell.prompt_set.notes))
+    assert noted(record) == list(sentences(claim.condition.prompt_set.notes))
     assert len(noted(record)) == 2
 
 
@@ -200,7 +200,7 @@ def test_a_task_without_a_mistake_does_not_hide_one_with(suites: Suites) -> None
         "fewer shots, or give the task more examples"
     ]
     (claim,) = suites.claims(text.replace(", 12]", "]"))
-    assert claim.cell.prompt_set.n == 11
+    assert claim.condition.prompt_set.n == 11
 
 
 def test_paths_are_relative_to_the_suite(suites: Suites) -> None:
@@ -210,7 +210,7 @@ def test_paths_are_relative_to_the_suite(suites: Suites) -> None:
     (deeper / "s.yaml").write_text(f"{MODELS}tasks: [{FRUIT}]\nallow_unpassable: true\n")
     (claim,) = plan(load_suite(deeper / "s.yaml"))
     assert claim.base == deeper
-    assert len(claim.cell.task.examples) == 12
+    assert len(claim.condition.task.examples) == 12
 
 
 def test_a_claim_that_no_result_can_pass_is_told_before_any_model_is_run(suites: Suites) -> None:
@@ -242,7 +242,7 @@ tasks:
 - {{name: mild, format: csv, path: fruit.csv, assert: {{red_flags: warn}}}}
 prompts: {{shots: [0, 1]}}
 """)
-    assert [(claim.cell.task.name, claim.claim.levels(5)) for claim in claims[::2]] == [
+    assert [(claim.condition.task.name, claim.claim.levels(5)) for claim in claims[::2]] == [
         ("fruit", {"p_max": 0.05 / 6, "union_p": 0.1 / 6}),
         ("own", {"permutation_p": 0.02 / 6}),
         ("told", {}),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_maxrandom.flags import Outcome, Seen
+from pytest_maxrandom.flags import FlagInput, JudgedResult
 from pytest_maxrandom.record import RedFlag
 from pytest_maxrandom.reports.flag_sentences import sentence
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.flags import Flag
 
 
-def seen(correct: ArrayLike, **given: Any) -> Seen:
+def seen(correct: ArrayLike, **given: Any) -> FlagInput:
     """Return what is seen where only right and wrong are known, and what is given besides."""
     right = np.asarray(correct, dtype=np.bool_)
     t, n = right.shape
@@ -33,10 +33,10 @@ def seen(correct: ArrayLike, **given: Any) -> Seen:
         "evaluated": np.ones((t, n), dtype=np.bool_),
         "chance": Fraction(1, 4),
     }
-    return Seen(**(usual | {"correct": right} | given))
+    return FlagInput(**(usual | {"correct": right} | given))
 
 
-def answered(answers: NDArray[np.int64], gold: Sequence[int], **given: Any) -> Seen:
+def answered(answers: NDArray[np.int64], gold: Sequence[int], **given: Any) -> FlagInput:
     """Return what is seen of answers (-1: not evaluated) with the labels A, B, ..."""
     right = np.asarray(gold)
     m = given.pop("m", 4)
@@ -51,7 +51,7 @@ def answered(answers: NDArray[np.int64], gold: Sequence[int], **given: Any) -> S
     return seen(answers == right, **(usual | given))
 
 
-def outcome(correct: int, n: int, **given: Any) -> Outcome:
+def outcome(correct: int, n: int, **given: Any) -> JudgedResult:
     """Return the outcome of a claim that passes."""
     usual: dict[str, Any] = {
         "best": 0,
@@ -60,7 +60,7 @@ def outcome(correct: int, n: int, **given: Any) -> Outcome:
         "permutation_p": 1e-4,
         "level": 0.05,
     }
-    return Outcome(**(usual | {"correct": correct, "n": n} | given))
+    return JudgedResult(**(usual | {"correct": correct, "n": n} | given))
 
 
 def worded(flag: Flag) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.verdict import Claim
-from pytest_maxrandom.flags import Flag, Seen, find
+from pytest_maxrandom.flags import Flag, FlagInput, find
 from pytest_maxrandom.notation import Unmet
 from tests.unit.flags.made import outcome, seen
 
@@ -42,7 +42,7 @@ def test_it_is_told_with_its_reasons() -> None:
 
 
 def test_of_a_published_maximum_nothing_else_is_seen() -> None:
-    nothing: Seen = seen(np.zeros((0, 0)), outcome=outcome(4, 4))
+    nothing: FlagInput = seen(np.zeros((0, 0)), outcome=outcome(4, 4))
     assert find(nothing) == []
     never = replace(
         nothing,

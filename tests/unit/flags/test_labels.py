@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from pytest_maxrandom.flags import Flag, find, majority
-from pytest_maxrandom.flags.seen import ScoreOutcome
+from pytest_maxrandom.flags.flag_input import JudgedScore
 from tests.unit.flags.made import answered, outcome, seen
 
 T, N, M = 10, 100, 4
@@ -130,7 +130,7 @@ def test_a_constant_answer_in_another_score_than_accuracy_is_told(
     best: float, told: list[str]
 ) -> None:
     answers = np.random.default_rng(0).permuted(np.tile(GOLD, (2, 1)), axis=1)
-    score = ScoreOutcome("balanced accuracy", best, (0.25, 0.5, 0.25, 0.25))
+    score = JudgedScore("balanced accuracy", best, (0.25, 0.5, 0.25, 0.25))
     judged = outcome(40, N, score=score)
     assert kinds(answers, GOLD, outcome=judged) == told
     if told:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_maxrandom.flags import Flag, Seen, find
+from pytest_maxrandom.flags import Flag, FlagInput, find
 from tests.unit.flags.made import answered, seen
 
 T, N, M = 40, 100, 4
@@ -25,7 +25,7 @@ def answers(seed: int, knowledge: float = 0.3) -> np.ndarray:
     return np.where(rng.random((T, N)) < knowledge, gold(), rng.integers(M, size=(T, N)))
 
 
-def beside(one: np.ndarray, other: np.ndarray, **given: Any) -> list[Flag]:
+def flags_of_two(one: np.ndarray, other: np.ndarray, **given: Any) -> list[Flag]:
     second = answered(other, gold(), model="b", **given)
     found = find(answered(one, gold(), model="a", others=(second,), **given))
     return [flag for flag in found if flag.kind == "identical_models"]
@@ -35,7 +35,7 @@ def test_answers_of_one_model_under_two_names_are_told() -> None:
     one = answers(0)
     other = one.copy()
     other[0, :4] = (other[0, :4] + 1) % M
-    (flag,) = beside(one, other)
+    (flag,) = flags_of_two(one, other)
     named = [flag.parameters[name] for name in ("case", "same", "answers", "other")]
     assert named == ["labels", 3996, 4000, "b"]
     # Of a quarter of the labels each, given the right one: .475**2 + 3 * .175**2
@@ -44,34 +44,34 @@ def test_answers_of_one_model_under_two_names_are_told() -> None:
 
 
 def test_independent_models_are_two() -> None:
-    assert beside(answers(0), answers(1)) == []
+    assert flags_of_two(answers(0), answers(1)) == []
 
 
 def test_models_that_resemble_each_other_are_two() -> None:
     """They differ in a tenth of what independent models do."""
     one = answers(0)
     other = np.where(np.random.default_rng(5).random((T, N)) < 0.1, answers(1), one)
-    assert beside(one, other) == []
+    assert flags_of_two(one, other) == []
 
 
 @pytest.mark.parametrize("knowledge", [0.9, 0.99, 0.999])
 def test_models_that_know_are_two(knowledge: float) -> None:
-    assert beside(answers(0, knowledge), answers(1, knowledge)) == []
+    assert flags_of_two(answers(0, knowledge), answers(1, knowledge)) == []
 
 
 def test_models_that_miss_the_same_hard_examples_are_two() -> None:
     one, other = answers(0, 1.0), answers(1, 1.0)
     one[:, 3] = other[:, 3] = (one[:, 3] + 1) % M
-    assert beside(one, other) == []
+    assert flags_of_two(one, other) == []
 
 
 def test_models_that_always_say_one_label_are_two() -> None:
-    assert beside(np.zeros((T, N), int), np.zeros((T, N), int)) == []
+    assert flags_of_two(np.zeros((T, N), int), np.zeros((T, N), int)) == []
 
 
 def test_models_that_say_the_label_that_each_prompt_favours_are_two() -> None:
     favoured = np.tile(np.arange(T)[:, np.newaxis] % M, (1, N))
-    assert beside(favoured, favoured.copy()) == []
+    assert flags_of_two(favoured, favoured.copy()) == []
 
 
 def suggested(
@@ -169,7 +169,7 @@ def test_wrong_answers_that_differ_tell_models_apart() -> None:
     wrong = one != gold()
     shifts = np.random.default_rng(3).integers(1, M, (T, N))
     other = np.where(wrong, (np.array(gold()) + shifts) % M, one)
-    assert beside(one, other) == []
+    assert flags_of_two(one, other) == []
     right = [seen(each == gold(), model=name) for each, name in ((one, "a"), (other, "b"))]
     (flag,) = find(seen(right[0].correct, model="a", others=(right[1],)))
     named = [flag.parameters[name] for name in ("case", "same", "answers")]
@@ -209,11 +209,11 @@ def test_a_few_equal_answers_say_nothing() -> None:
 
 def test_one_prompt_with_many_examples_is_enough() -> None:
     one = answers(0)[:1]
-    assert len(beside(one, one.copy())) == 1
+    assert len(flags_of_two(one, one.copy())) == 1
 
 
 def test_the_same_name_is_the_same_model() -> None:
-    same: Seen = answered(answers(0), gold(), model="a")
+    same: FlagInput = answered(answers(0), gold(), model="a")
     assert find(answered(answers(0), gold(), model="a", others=(same,))) == []
 
 
@@ -221,11 +221,11 @@ def test_cells_that_only_one_was_scored_on_do_not_count() -> None:
     one = answers(0)
     other = one.copy()
     other[:, ::2] = -1
-    (flag,) = beside(one, other)
+    (flag,) = flags_of_two(one, other)
     assert (flag.parameters["same"], flag.parameters["answers"]) == (2000, 2000)
 
 
-def scored(name: str, scores: np.ndarray, **given: Any) -> Seen:
+def scored(name: str, scores: np.ndarray, **given: Any) -> FlagInput:
     return answered(np.nan_to_num(scores, nan=-np.inf).argmax(axis=2), gold(), model=name,
                     log_likelihoods=scores, **given)  # fmt: skip
 

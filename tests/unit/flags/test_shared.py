@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pytest_maxrandom.flags import Flag, Seen, find
+from pytest_maxrandom.flags import Flag, FlagInput, find
 from pytest_maxrandom.flags.texts import same_text
 from tests.unit.flags.made import seen
 
@@ -29,7 +29,7 @@ def prose(number: int, length: int = 60) -> str:
     return " ".join(np.random.default_rng(number).choice(WORDS, size=length)) + "."
 
 
-def about(inputs: Sequence[str], gold: Sequence[int], **more: object) -> Seen:
+def about(inputs: Sequence[str], gold: Sequence[int], **more: object) -> FlagInput:
     correct = np.random.default_rng(0).random((3, len(inputs))) < 0.5
     return replace(
         seen(correct),

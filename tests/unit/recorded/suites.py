@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.claims.assessment import View, assess_recorded
+from pytest_maxrandom.claims.flag_input import flag_input_of_recorded
 from pytest_maxrandom.claims.plan_recorded import plan_recorded
-from pytest_maxrandom.claims.seen import seen_of_recorded
 from pytest_maxrandom.claims.verdict import judge
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.flags import find
@@ -89,5 +89,5 @@ def flags(claim: RecordedClaim, permutation_p: float | None = None) -> list[Flag
     verdict = judge(
         claim.claim, given.null, counts.best_correct, counts.best, permutation_p=permutation_p
     )
-    view = View(seen_of_recorded(claim), given.arrangements)
+    view = View(flag_input_of_recorded(claim), given.arrangements)
     return find(view.judged(claim.claim, given.null, verdict, counts.best))

@@ -75,7 +75,7 @@ def ids(examples: Sequence[Example]) -> tuple[str, ...]:
 
 def drawn(claim: PlannedClaim) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What a replicate is made of: its examples and its prompts."""
-    prompt_set = claim.cell.prompt_set
+    prompt_set = claim.condition.prompt_set
     return ids(prompt_set.validation), tuple(prompt.digest for prompt in prompt_set.prompts)
 
 
@@ -115,7 +115,7 @@ def test_every_replicate_draws_other_examples_and_other_demonstrations(tmp_path:
         examples, prompts = drawn(claim)
         assert len(set(examples)) == 40
         assert len(set(prompts)) == 5
-        for prompt in claim.cell.prompt_set.prompts:
+        for prompt in claim.condition.prompt_set.prompts:
             assert not set(ids(prompt.demonstrations)) & set(examples)
     assert len({drawn(claim)[0] for claim in replicates.claims}) == 30
     assert len({drawn(claim)[1] for claim in replicates.claims}) == 30
@@ -142,13 +142,13 @@ def test_replicates_depend_on_their_number_and_seed_only(tmp_path: Path) -> None
 
 def test_no_replicate_ever_shows_an_example_of_the_test_set(tmp_path: Path) -> None:
     replicates, _ = planned(suite(tmp_path, task=", test: {fraction: 0.2}"))
-    test = set(ids(replicates.claim.cell.test))
+    test = set(ids(replicates.claim.condition.test))
     assert len(test) == 20
     for claim in replicates.claims:
-        prompts = claim.cell.prompt_set.prompts
+        prompts = claim.condition.prompt_set.prompts
         shown = {each for prompt in prompts for each in ids(prompt.demonstrations)}
         assert not test & (shown | set(drawn(claim)[0]))
-    assert [claim.cell.test for claim in replicates.claims[1:]] == [()] * 5
+    assert [claim.condition.test for claim in replicates.claims[1:]] == [()] * 5
 
 
 def test_what_does_not_vary_is_told(tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def guess(prompt: Prompt, examples: Sequence[Example]) -> PromptPredictions:
 
 
 def judged(claim: PlannedClaim) -> Replicate:
-    prompt_set = claim.cell.prompt_set
+    prompt_set = claim.condition.prompt_set
     done = [guess(prompt, prompt_set.scored(prompt)) for prompt in prompt_set.prompts]
     record = claim.record("i", "s")
     engine = SweepCost("cpu", "float32", 0, 0, 0.0)

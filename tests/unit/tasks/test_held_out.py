@@ -17,7 +17,7 @@ from tests.notes import sentences
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.claims.planned import Cell
+    from pytest_maxrandom.claims.planned import Condition
 
 
 def rows(ids: range, *, prefix: str = "q") -> list[dict[str, Any]]:
@@ -27,7 +27,7 @@ def rows(ids: range, *, prefix: str = "q") -> list[dict[str, Any]]:
     ]
 
 
-def cell(folder: Path, examples: list[dict[str, Any]], test: str, shots: int = 2) -> Cell:
+def condition(folder: Path, examples: list[dict[str, Any]], test: str, shots: int = 2) -> Condition:
     (folder / "task.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in examples))
     (folder / "s.yaml").write_text(f"""\
 models: [{{name: some/model}}]
@@ -40,19 +40,19 @@ tasks:
 prompts: {{shots: {shots}, count: 30}}
 allow_unpassable: true
 """)
-    return plan(load_suite(folder / "s.yaml"))[0].cell
+    return plan(load_suite(folder / "s.yaml"))[0].condition
 
 
-def shown(cell: Cell) -> set[str]:
+def shown(condition: Condition) -> set[str]:
     """All inputs that a prompt shows or is scored on."""
-    prompts = cell.prompt_set.prompts
+    prompts = condition.prompt_set.prompts
     demonstrations = {example.input for prompt in prompts for example in prompt.demonstrations}
-    return demonstrations | {example.input for example in cell.prompt_set.validation}
+    return demonstrations | {example.input for example in condition.prompt_set.validation}
 
 
 def problems(folder: Path, examples: list[dict[str, Any]], test: str) -> list[str]:
     with pytest.raises(SuiteError) as caught:
-        cell(folder, examples, test)
+        condition(folder, examples, test)
     return [str(problem).removeprefix(f"{folder}/") for problem in caught.value.problems]
 
 
@@ -60,7 +60,7 @@ def problems(folder: Path, examples: list[dict[str, Any]], test: str) -> list[st
 def test_a_fraction_is_set_aside_and_never_shown(
     tmp_path: Path, fraction: float, size: int
 ) -> None:
-    found = cell(tmp_path, rows(range(40)), f"{{fraction: {fraction}}}")
+    found = condition(tmp_path, rows(range(40)), f"{{fraction: {fraction}}}")
     tested = {example.input for example in found.test}
     assert len(tested) == size
     assert tested.isdisjoint(shown(found))
@@ -69,17 +69,17 @@ def test_a_fraction_is_set_aside_and_never_shown(
 
 def test_the_seed_and_nothing_else_draws_the_test_set(tmp_path: Path) -> None:
     examples = rows(range(40))
-    first = {e.input for e in cell(tmp_path, examples, "{fraction: 0.25}").test}
-    turned = {e.input for e in cell(tmp_path, examples[::-1], "{fraction: 0.25}").test}
-    other = {e.input for e in cell(tmp_path, examples, "{fraction: 0.25, seed: 1}").test}
+    first = {e.input for e in condition(tmp_path, examples, "{fraction: 0.25}").test}
+    turned = {e.input for e in condition(tmp_path, examples[::-1], "{fraction: 0.25}").test}
+    other = {e.input for e in condition(tmp_path, examples, "{fraction: 0.25, seed: 1}").test}
     assert first == turned != other
-    grown = cell(tmp_path, [*examples, *rows(range(40, 44))], "{fraction: 0.25}")
+    grown = condition(tmp_path, [*examples, *rows(range(40, 44))], "{fraction: 0.25}")
     assert len({e.input for e in grown.test} & first) >= 6
 
 
 def test_examples_that_repeat_each_other_go_to_the_same_side(tmp_path: Path) -> None:
     turned = [{**row, "choices": ["b", "a"]} for row in rows(range(40))]
-    found = cell(tmp_path, [*rows(range(40)), *turned], "{fraction: 0.25}")
+    found = condition(tmp_path, [*rows(range(40)), *turned], "{fraction: 0.25}")
     assert len(found.test) == 20
     assert {example.input for example in found.test}.isdisjoint(shown(found))
 
@@ -87,7 +87,7 @@ def test_examples_that_repeat_each_other_go_to_the_same_side(tmp_path: Path) -> 
 def test_a_test_file_takes_its_examples_out_of_the_task(tmp_path: Path) -> None:
     held_out = [*rows(range(3)), *rows(range(5), prefix="z")]
     (tmp_path / "test.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in held_out))
-    found = cell(tmp_path, rows(range(40)), "{path: test.jsonl}")
+    found = condition(tmp_path, rows(range(40)), "{path: test.jsonl}")
     assert len(found.test) == 8
     assert {example.input for example in found.test}.isdisjoint(shown(found))
     assert len(found.task.examples) == 37

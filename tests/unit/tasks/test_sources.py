@@ -90,8 +90,8 @@ def told(claims: Claims, keys: str) -> list[str]:
 
 def test_a_suite_takes_tasks_of_an_installed_format_with_keys_of_its_own(claims: Claims) -> None:
     (claim,) = claims('  highest: 9\n  input_prefix: "Sum: "')
-    assert len(claim.cell.task.examples) == 81
-    assert "Sum: " in claim.cell.prompt_set.prompts[0].text
+    assert len(claim.condition.task.examples) == 81
+    assert "Sum: " in claim.condition.prompt_set.prompts[0].text
 
 
 def test_mistakes_in_its_keys_are_told_like_any(claims: Claims) -> None:
@@ -136,7 +136,7 @@ def test_a_pool_of_its_own_is_told_and_leaves_all_examples_for_validation(claims
     (claim,) = claims("  highest: 9\n  pool: 6")
     record = claim.record("id", "s.yaml")
     assert record.prompts is not None
-    drawn = claim.cell.prompt_set
+    drawn = claim.condition.prompt_set
     assert (record.prompts.regime, record.prompts.pool) == ("pool", 5)  # "1 + 1" is no answer
     assert (drawn.n, len(drawn.prompts)) == (81, 20)
     shown = {e.id for p in drawn.prompts for e in p.demonstrations}
@@ -146,7 +146,9 @@ def test_a_pool_of_its_own_is_told_and_leaves_all_examples_for_validation(claims
 def test_what_is_held_out_is_in_no_pool(claims: Claims) -> None:
     pools = []
     for seed in range(6):
-        cell = claims(f"  highest: 3\n  pool: 4\n  test: {{fraction: 0.5, seed: {seed}}}")[0].cell
+        cell = claims(f"  highest: 3\n  pool: 4\n  test: {{fraction: 0.5, seed: {seed}}}")[
+            0
+        ].condition
         assert cell.task.pool is not None
         pools.append(len(cell.task.pool))
         assert not {e.input for e in cell.task.pool} & {e.input for e in cell.test}

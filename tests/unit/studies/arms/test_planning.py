@@ -93,7 +93,7 @@ def test_claims_are_made_of_each_arm(folder: Folder) -> None:
         "terse": ("./m", None, "none"),
         "letters": ("./m", None, "none"),
     }
-    texts = {name: each.cell.prompt_set.prompts[0].text for name, each in told.items()}
+    texts = {name: each.condition.prompt_set.prompts[0].text for name, each in told.items()}
     assert texts["nf4"] == texts["tuned"] == texts["none"]
     assert texts["terse"] == f"Answer.\n{texts['none']}"
     assert "A. " in texts["letters"]
@@ -103,7 +103,7 @@ def test_claims_are_made_of_each_arm(folder: Folder) -> None:
 
 def test_arms_share_examples_demonstrations_and_seeds(folder: Folder) -> None:
     claims = folder.claims(HEAD + PROMPTS + ARMS)
-    first, *others = [each.cell.prompt_set for name, each in claims.items() if name[0] == "a"]
+    first, *others = [each.condition.prompt_set for name, each in claims.items() if name[0] == "a"]
     for other in others:
         assert other.validation == first.validation
         assert [each.demonstrations for each in other.prompts] == [
@@ -114,7 +114,7 @@ def test_arms_share_examples_demonstrations_and_seeds(folder: Folder) -> None:
 def test_an_arm_without_changes_is_the_suite_as_it_stands(folder: Folder) -> None:
     plain = folder.claims(HEAD + PROMPTS)["a[m-none-1shot]"]
     arm = folder.claims(HEAD + PROMPTS + ARMS)["a[none-1shot]"]
-    assert arm.cell.prompt_set == plain.cell.prompt_set
+    assert arm.condition.prompt_set == plain.condition.prompt_set
     assert (arm.model, arm.suite.prompts) == (plain.model, plain.suite.prompts)
 
 
@@ -125,7 +125,8 @@ def test_only_what_a_format_says_is_changed(folder: Folder) -> None:
     )
     claims = folder.claims(text)
     texts = [
-        claims[f"a[{arm}-1shot]"].cell.prompt_set.prompts[0].text for arm in ("none", "letters")
+        claims[f"a[{arm}-1shot]"].condition.prompt_set.prompts[0].text
+        for arm in ("none", "letters")
     ]
     assert all(each.endswith("##") for each in texts)
     assert [("1. " in each, "A. " in each) for each in texts] == [(True, False), (False, True)]
@@ -203,7 +204,7 @@ def test_replicates_are_paired_with_each_other(folder: Folder) -> None:
     for k, (one, other) in enumerate(zip(sides.first, sides.second, strict=True)):
         assert (one.replicate, other.replicate) == (k, k)
         assert (one.arm.name, other.arm.name) == ("terse", "none")
-        mine, theirs = one.cell.prompt_set, other.cell.prompt_set
+        mine, theirs = one.condition.prompt_set, other.condition.prompt_set
         assert mine.validation == theirs.validation
         sets.add(mine.validation)
         for left, right in zip(mine.prompts, theirs.prompts, strict=True):

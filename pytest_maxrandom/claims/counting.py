@@ -81,13 +81,13 @@ def _tries_of_others(
         except ModelError:  # and so none of its prompts will be tried
             continue
         # Another suite may have the same replicates.
-        siblings = ledger.siblings_on(other.cell.prompt_set.validation)
+        siblings = ledger.siblings_on(other.condition.prompt_set.validation)
         yield other, {tried for tried in tries if tried.prompt not in siblings}
 
 
 def _share_examples(other: PlannedClaim, planned: PlannedClaim, ledger: SetLedger) -> bool:
-    same = other.cell.prompt_set.validation == planned.cell.prompt_set.validation
-    return other.base == planned.base and (same or ledger.is_about(other.cell.example_digests))
+    same = other.condition.prompt_set.validation == planned.condition.prompt_set.validation
+    return other.base == planned.base and (same or ledger.is_about(other.condition.example_digests))
 
 
 def subject_of(planned: PlannedClaim) -> Subject:
@@ -106,7 +106,7 @@ def _subject(planned: PlannedClaim, digest: str) -> Subject:
         model=planned.model.name,
         model_digest=digest,
         quantization=planned.model.variant,
-        shots=planned.cell.shots,
+        shots=planned.condition.shots,
         scoring=planned.suite.scoring,
     )
 
@@ -119,12 +119,12 @@ def are_siblings(one: PlannedClaim, other: PlannedClaim) -> bool:
 
 def _claim_key(planned: PlannedClaim) -> tuple[str, int]:
     """Return what is the same claim, whatever the revision of its model."""
-    return planned.model.name, planned.cell.shots
+    return planned.model.name, planned.condition.shots
 
 
 def own_tries(planned: PlannedClaim, subject: Subject) -> set[Try]:
     """Return what a claim tries by itself."""
-    prompts = planned.cell.prompt_set.prompts
+    prompts = planned.condition.prompt_set.prompts
     return {subject.tried(prompt.digest) for prompt in prompts}
 
 
@@ -139,9 +139,9 @@ def claim_ledger(planned: PlannedClaim, run: str = "") -> SetLedger:
         If it cannot be read.
     """
     siblings = planned.design.siblings(planned.replicate) if planned.design else None
-    cell = planned.cell
+    condition = planned.condition
     folder = None if planned.model.simulated else planned.base / FOLDER
-    return SetLedger(folder, run, cell.task.name, cell.prompt_set.validation, siblings)
+    return SetLedger(folder, run, condition.task.name, condition.prompt_set.validation, siblings)
 
 
 def without_siblings(planned: PlannedClaim, run: Iterable[PlannedClaim]) -> list[PlannedClaim]:
@@ -164,7 +164,7 @@ def explained(
     known = {*ledger.tries(subject), *own_tries(planned, subject)}
     for other, tries in _tries_of_others(planned, run, ledger, subject_of):
         if _claim_key(other) == _claim_key(planned) and (new := tries - known):
-            common = ledger.shared_with(other.cell.prompt_set.validation)
+            common = ledger.shared_with(other.condition.prompt_set.validation)
             values = {"prompts": len(new), "claim": other.name, "examples": common}
             notes.append(Remark("tries_of_another_claim", values))
             known |= new
@@ -196,7 +196,7 @@ def look_of(planned: PlannedClaim, record: ClaimRecord, look: int, claim: int, t
         counted = "budget"
     level, holds = _spent(planned, record)
     return Tries(
-        run=len(planned.cell.prompt_set.prompts),
+        run=len(planned.condition.prompt_set.prompts),
         claim=claim,
         task=task,
         counted=counted,
@@ -314,8 +314,8 @@ def claimed_set(planned: PlannedClaim, folder: PurePosixPath, suite: str) -> Cla
             return False
         if planned.counted == "task":
             return True
-        if row["shots"] != planned.cell.shots:
+        if row["shots"] != planned.condition.shots:
             return False
         return bool(row["model"] == planned.model.name or row["model_digest"] == digest())
 
-    return ClaimedSet(folder, f"{suite}::{planned.name}", planned.cell.example_digests, counts)
+    return ClaimedSet(folder, f"{suite}::{planned.name}", planned.condition.example_digests, counts)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.flags.seen import Seen
+from pytest_maxrandom.flags.flag_input import FlagInput
 from pytest_maxrandom.stats.chances import choices_of
 from pytest_maxrandom.stats.metrics import SCORES
 from pytest_maxrandom.sweeps.answers import of_predictions
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from pytest_maxrandom.sweeps.sweep import Sweep
 
 
-def seen_of_sweep(
+def flag_input_of_sweep(
     planned: PlannedClaim,
     sweep: Sweep,
     labels: Labels,
     answers: ArrayLike | None = None,
-    others: Sequence[Seen] = (),
+    others: Sequence[FlagInput] = (),
     compared: Compared | None = None,
-) -> Seen:
+) -> FlagInput:
     """Return what a sweep shows.
 
     Parameters
@@ -43,25 +43,25 @@ def seen_of_sweep(
         Of the validation set.
     answers : array_like of int, optional
         Shape (t, n): the label of each answer, as `Labels.answers` returns them.
-    others : sequence of Seen
+    others : sequence of FlagInput
         The same of other models.
     compared : Compared, optional
         The best prompt beside heuristics.
     """
-    cell = planned.cell
+    condition = planned.condition
     found = of_predictions(
         sweep.predictions,
         labels,
         model=planned.model.name,
-        shots=cell.shots,
+        shots=condition.shots,
         whole=SCORERS[planned.suite.scoring].whole_answer,
         said=None if answers is None else np.asarray(answers, dtype=np.int64),
     )
-    return Seen.of(
+    return FlagInput.of(
         found,
         t=planned.null.t,
-        chance=cell.null.chance,
-        comparable=labels.meaningful(cell.prompt_set.prompts),
+        chance=condition.null.chance,
+        comparable=labels.meaningful(condition.prompt_set.prompts),
         full_texts=sweep.full_texts,
         asked=_asked(planned),
         compared=compared,
@@ -86,7 +86,7 @@ def constant_scores(metric: Metric, labels: Labels) -> tuple[float, ...] | None:
     return tuple(SCORES[metric](row, classes) for row in constants)
 
 
-def seen_of_recorded(claim: RecordedClaim) -> Seen:
+def flag_input_of_recorded(claim: RecordedClaim) -> FlagInput:
     """Return what recorded results show; of a published maximum there are no answers."""
     others = [
         _recorded(other)
@@ -96,13 +96,13 @@ def seen_of_recorded(claim: RecordedClaim) -> Seen:
     return _recorded(claim, tuple(others))
 
 
-def _recorded(claim: RecordedClaim, others: tuple[Seen, ...] = ()) -> Seen:
+def _recorded(claim: RecordedClaim, others: tuple[FlagInput, ...] = ()) -> FlagInput:
     evidence = claim.evidence
     assert evidence is not None
     read, null = evidence.read, evidence.null
     if read is None:
         nothing = np.zeros((0, 0), dtype=np.bool_)
-        return Seen(
+        return FlagInput(
             model=_name(claim),
             shots=evidence.shots,
             t=null.t,
@@ -113,7 +113,7 @@ def _recorded(claim: RecordedClaim, others: tuple[Seen, ...] = ()) -> Seen:
             evaluated=nothing,
             chance=null.chance,
         )
-    return Seen.of(
+    return FlagInput.of(
         read,
         model=_name(claim),
         t=null.t,
@@ -129,11 +129,11 @@ def _recorded(claim: RecordedClaim, others: tuple[Seen, ...] = ()) -> Seen:
 
 def _asked(planned: PlannedClaim) -> int | None:
     """Return how many prompts were asked for; one without demonstrations has no variants."""
-    prompts, found = planned.suite.prompts, planned.cell.prompt_set
+    prompts, found = planned.suite.prompts, planned.condition.prompt_set
     if found.possible == 1:
         return None
     if prompts.combine == "cross":
-        variants = found.possible // math.perm(found.pool, planned.cell.shots)
+        variants = found.possible // math.perm(found.pool, planned.condition.shots)
         return prompts.count - prompts.count % variants
     return prompts.count
 

@@ -49,7 +49,7 @@ def other_models(
         key = other.model.name, identity.digest
         if key in found:
             continue
-        jobs = jobs_of(other.cell.prompt_set.pairs, other.suite.scoring)
+        jobs = jobs_of(other.condition.prompt_set.pairs, other.suite.scoring)
         cache = Cache(store, identity.digest, identity.arithmetic, forced_engine)
         sweep = stored_sweep(jobs, cache)
         if sweep is not None:
@@ -58,7 +58,7 @@ def other_models(
 
 
 def _asked_the_same(one: PlannedClaim, other: PlannedClaim) -> bool:
-    first, second = one.cell.prompt_set, other.cell.prompt_set
+    first, second = one.condition.prompt_set, other.condition.prompt_set
     return first.validation == second.validation and _digests(first) == _digests(second)
 
 

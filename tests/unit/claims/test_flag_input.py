@@ -16,11 +16,11 @@ from sklearn.metrics import balanced_accuracy_score, f1_score
 
 from pytest_maxrandom.claims.arms import Arm
 from pytest_maxrandom.claims.assessment import View
-from pytest_maxrandom.claims.plan import draw_cell, plan
+from pytest_maxrandom.claims.flag_input import constant_scores, flag_input_of_sweep
+from pytest_maxrandom.claims.plan import draw_condition, plan
 from pytest_maxrandom.claims.planned import PlannedClaim
-from pytest_maxrandom.claims.seen import constant_scores, seen_of_sweep
 from pytest_maxrandom.claims.verdict import Claim, judge
-from pytest_maxrandom.flags import Seen, find, majority
+from pytest_maxrandom.flags import FlagInput, find, majority
 from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.prompts.formats import Prompt
@@ -87,7 +87,7 @@ def swept(
     metric: str = "accuracy",
     by_place: bool = False,
     **prompts: Any,
-) -> Seen:
+) -> FlagInput:
     """Return what is seen of a sweep over all of the examples."""
     task = Task("t", tuple(examples), layout or Layout(append_choices=False))
     spec = SuiteSpec.model_validate(
@@ -99,18 +99,18 @@ def swept(
             "metric": metric,
         }
     )
-    cell = draw_cell(task, task.examples, spec, shots)
+    condition = draw_condition(task, task.examples, spec, shots)
     rng = np.random.default_rng(2)
     done = []
-    for prompt in cell.prompt_set.prompts:
-        scored = cell.prompt_set.scored(prompt)
+    for prompt in condition.prompt_set.prompts:
+        scored = condition.prompt_set.scored(prompt)
         scores = [
             [Answer((value,), (1,)) for value in scorer(prompt, each, rng)] for each in scored
         ]
         done.append(predict(prompt, scored, scores, scoring))
     planned = PlannedClaim(
         name="t[m]", line=1, base=Path(), task=task.name, shots=shots,
-        model=TransformersSpec(name=name), cell=cell,
+        model=TransformersSpec(name=name), condition=condition,
         claim=claim or Claim.of(None), xfail=None, marks=(), counted="claim", suite=spec,
         arm=Arm("m", None, spec.models[0], spec.prompts),
     )  # fmt: skip
@@ -124,8 +124,8 @@ def of_sweep(
     permutation_p: float | None = None,
     *,
     by_place: bool = False,
-) -> Seen:
-    labels = label(planned.cell.prompt_set.validation)
+) -> FlagInput:
+    labels = label(planned.condition.prompt_set.validation)
     counts = sweep.predictions.correct_counts
     best = counts.index(max(counts))
     answers, metric = labels.answers(sweep.predictions), planned.suite.metric
@@ -136,13 +136,13 @@ def of_sweep(
         planned.claim, planned.null, counts[best], best, score=score, permutation_p=permutation_p
     )
     view = label(labels.examples, by_place=by_place)
-    seen = seen_of_sweep(planned, sweep, view)
+    seen = flag_input_of_sweep(planned, sweep, view)
     ways = None if planned.claim.permutation_p is None else view.arrangements
     shown = View(seen, ways, constant_scores(planned.suite.metric, view), planned.suite.metric)
     return shown.judged(planned.claim, planned.null, verdict, best)
 
 
-def kinds(seen: Seen) -> list[str]:
+def kinds(seen: FlagInput) -> list[str]:
     return [flag.kind for flag in find(seen)]
 
 
@@ -337,7 +337,7 @@ def test_a_claim_of_the_demo_suite_is_clean(name: str) -> None:
     suite = load_any_suite(DEMO / "zero_shot.yaml")
     assert isinstance(suite, Suite)
     (planned,) = (each for each in plan(suite) if each.name == name)
-    found = planned.cell.prompt_set
+    found = planned.condition.prompt_set
     sweep = run_sweep(
         jobs_of(
             [(prompt, found.scored(prompt)) for prompt in found.prompts], planned.suite.scoring

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreOutcome:
+class JudgedScore:
     """What prompts and constant answers reach in another score than accuracy.
 
     Attributes
@@ -36,7 +36,7 @@ class ScoreOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class JudgedResult:
     """What the verdict says, before red flags are looked at.
 
     Attributes
@@ -53,7 +53,7 @@ class Outcome:
         What the claim compares p_max with; .05 where it does not.
     impossible : tuple of Unmet
         Parts of the claim that no result could meet; empty where one could.
-    score : ScoreOutcome or None
+    score : JudgedScore or None
         The same in the score that the claim is about; None where that is accuracy.
     """
 
@@ -65,11 +65,11 @@ class Outcome:
     permutation_p: float | None
     level: float
     impossible: tuple[Unmet, ...] = ()
-    score: ScoreOutcome | None = None
+    score: JudgedScore | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Seen(Answers):
+class FlagInput(Answers):
     """Answers, or none where only a maximum was published, and what is declared of them.
 
     Attributes
@@ -89,11 +89,11 @@ class Seen(Answers):
         (prompt, example) pairs of which a text is exactly as long as the model's context.
     asked : int or None
         Number of prompts that were asked for; None where fewer were to be expected.
-    outcome : Outcome or None
+    outcome : JudgedResult or None
         None where nothing was judged.
     compared : Compared or None
         The best prompt beside heuristics; None where no texts are at hand.
-    others : tuple of Seen
+    others : tuple of FlagInput
         What other models showed, asked the same.
     """
 
@@ -104,12 +104,12 @@ class Seen(Answers):
     comparable: bool = False
     full_texts: int = 0
     asked: int | None = None
-    outcome: Outcome | None = None
+    outcome: JudgedResult | None = None
     compared: Compared | None = None
-    others: tuple[Seen, ...] = ()
+    others: tuple[FlagInput, ...] = ()
 
     @classmethod
-    def of(cls, answers: Answers, **declared: Any) -> Seen:
+    def of(cls, answers: Answers, **declared: Any) -> FlagInput:
         """Return answers with what is declared of them."""
         known = {each.name: getattr(answers, each.name) for each in fields(Answers)}
         return cls(**(known | declared))
