@@ -13,7 +13,7 @@ from pytest_maxrandom.cli import main
 from pytest_maxrandom.reports.csv import TABLES
 from pytest_maxrandom.reports.csv import csv as written
 from pytest_maxrandom.reports.rendering import markdown
-from pytest_maxrandom.reports.results import dump
+from pytest_maxrandom.reports.results import dump, load
 from tests.unit.reports.samples import claim, designed, recorded, run, untested
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ def test_each_table_of_csv_can_be_asked_for(
     table: Table, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     path = tmp_path / "designed.json"
-    record = designed(claim())
-    path.write_text(dump(record))
+    path.write_text(dump(designed(claim())))
+    record = load(path)  # messages are worded anew when a report is read
     assert main(["report", str(path), "--format", "csv", "--table", table]) == 0
     assert capfdbinary.readouterr().out.decode("utf-8") == written(record, table)
 

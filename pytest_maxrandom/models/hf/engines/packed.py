@@ -12,7 +12,7 @@ from pytest_maxrandom.models.hf.engines import cache
 from pytest_maxrandom.models.hf.engines.network import Network, Picks, Sums
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from pytest_maxrandom.models.hf.engines.budget import Budget
     from pytest_maxrandom.models.hf.engines.cache import Pair
@@ -29,6 +29,8 @@ times slower than a layer's matrices attention is for each multiplication, how m
 the copy of one number costs, and how many tokens one more pass."""
 _CLEARLY = 0.95
 """Of the packed way's work: what is nearer may as well be slower."""
+_MORE = 1.05
+"""Tokens for each of the packed way, at most: what repeats more was in none of the fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,36 +118,34 @@ class Cheaper:
     def score(self, requests: Sequence[Request], planned: trie.Trie | None = None) -> Sums:
         """Return the log-likelihood of each request's answer."""
         planned = planned or trie.build(requests)
-        if self._of_rows(planned) < _CLEARLY * self._of_forests(planned):
-            return self._rows.score(requests, planned)
-        return self._packed.score(requests, planned)
+        engine = self._rows if self._better_in_rows(planned) else self._packed
+        return engine.score(requests, planned)
 
-    def _of_forests(self, planned: trie.Trie) -> float:
-        """Return the work of the packed way after the prefix, in tokens."""
+    def _better_in_rows(self, planned: trie.Trie) -> bool:
+        """Compare the work of both ways after the prefix, which both do alike."""
         prefix = len(planned.prefix)
-        longest = max(len(path.ids) for path in planned.paths)
-        work = 0.0
-        for paths in trie.cut(planned.paths, self.budget.room(longest)):
-            nodes = trie.size(paths)
-            work += nodes * (1 + self._slot * (prefix + nodes)) + _PASS
-        return work
+        room = self.budget.room(max(len(path.ids) for path in planned.paths))
+        forests = [trie.size(paths) for paths in trie.cut(planned.paths, room)]
+        batches = list(self._batches(planned))
+        if sum(rows * width for rows, width, _ in batches) > _MORE * sum(forests):
+            return False
+        packed = sum(nodes * (1 + self._slot * (prefix + nodes)) + _PASS for nodes in forests)
+        apart = sum(
+            rows * (width * (1 + self._slot * slots) + self._copied * slots) + _PASS
+            for rows, width, slots in batches
+        )
+        return apart < _CLEARLY * packed
 
-    def _of_rows(self, planned: trie.Trie) -> float:
-        """Return the work of rows after the prefix, in tokens."""
+    def _batches(self, planned: trie.Trie) -> Iterator[tuple[int, int, int]]:
+        """Yield rows, width and slots of keys of each forward pass that rows would take."""
         before = len(planned.prefix)
         families = sorted(trie.families(planned.paths), key=lambda family: -family.context)
-        work = 0.0
         for contexts in self._rows.cut(families, lambda family: family.context):
             width = contexts[0].context
-            work += self._of_batch(len(contexts), width, before + width)
+            yield len(contexts), width, before + width
             rest = (len(path.ids) - own.context for own in contexts for path in own.paths)
-            tails = sorted(filter(None, rest), reverse=True)
-            for part in self._rows.cut(tails, int):
-                work += self._of_batch(len(part), part[0], before + width + part[0])
-        return work
-
-    def _of_batch(self, rows: int, width: int, slots: int) -> float:
-        return rows * (width * (1 + self._slot * slots) + self._copied * slots) + _PASS
+            for part in self._rows.cut(sorted(filter(None, rest), reverse=True), int):
+                yield len(part), part[0], before + width + part[0]
 
 
 def additive(
