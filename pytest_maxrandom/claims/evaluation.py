@@ -20,7 +20,7 @@ from pytest_maxrandom.claims.other_models import other_models
 from pytest_maxrandom.errors import ModelError, SweepError
 from pytest_maxrandom.flags.compare import blanked
 from pytest_maxrandom.ledger import FOLDER
-from pytest_maxrandom.ledger.left_behind import left_behind
+from pytest_maxrandom.ledger.losses import left_behind
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of

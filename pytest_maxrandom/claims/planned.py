@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 from pytest_maxrandom.claims.nulls import Guessers, guessers, score_guessers
 from pytest_maxrandom.ledger import examples_digest
-from pytest_maxrandom.ledger.digests import example_digest
+from pytest_maxrandom.ledger.lines import example_digest
 from pytest_maxrandom.record import ClaimRecord, PromptCount, Recorded, ValidationSet, note
 from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.sweeps.labels import label

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.commands.output import json_text, table
+from pytest_maxrandom.commands import json_text, table
 from pytest_maxrandom.errors import MaxRandomError, RecordedError
 from pytest_maxrandom.notation import accuracy, count
 from pytest_maxrandom.recorded.choices import read_choices, with_choices

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.counting import claimed_set
 from pytest_maxrandom.claims.plan import plan
-from pytest_maxrandom.commands.output import json_text, table
+from pytest_maxrandom.commands import json_text, table
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.host.git import repository
 from pytest_maxrandom.ledger import FOLDER
-from pytest_maxrandom.ledger.digests import related, set_digest
 from pytest_maxrandom.ledger.files import ledger_files, read_sets, rows_of
 from pytest_maxrandom.ledger.history import Commit, WorkTree, from_root
-from pytest_maxrandom.ledger.lines import FIELDS, line_of
+from pytest_maxrandom.ledger.lines import FIELDS, line_of, related, set_digest
 from pytest_maxrandom.ledger.losses import lost
 from pytest_maxrandom.ledger.summary import merged, mistakes, summary
 from pytest_maxrandom.reports.text import visible

@@ -6,7 +6,7 @@ import argparse
 from fractions import Fraction
 from typing import Any
 
-from pytest_maxrandom.commands.output import json_text, table
+from pytest_maxrandom.commands import json_text, table
 from pytest_maxrandom.stats.best_of import MOST_GUESSERS
 from pytest_maxrandom.stats.sizes import baseline_summary, plan
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.commands.output import json_text, table
+from pytest_maxrandom.commands import json_text, table
 from pytest_maxrandom.notation import NONE, accuracy, count, p_value, span
 from pytest_maxrandom.recorded.arms import ArmColumns, read_arms
 from pytest_maxrandom.reports.text import shorten, visible

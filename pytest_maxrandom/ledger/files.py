@@ -7,7 +7,7 @@ import functools
 import os
 from contextlib import ExitStack, contextmanager, suppress
 from sys import intern
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import LedgerError, LockError
 from pytest_maxrandom.host.machine import held
@@ -58,30 +58,26 @@ class Contents:
 
     def take(self, row: Row) -> None:
         """Add what a row says; a second time adds nothing."""
-        kind = row["kind"]
-        if kind == "set":
-            self.sets[row["set"]] = tuple(row["examples"])
-        elif kind == "test":
-            self.tests[row["test"]] = tuple(row["examples"])
-        elif kind == "look":
-            self.looks.setdefault(_claim(row), {})[row["look"]] = row["t"]
-        elif kind == "prompt":
-            self.tries.setdefault(_claim(row), set()).add(_tried(row))
-        else:
-            self.openings.setdefault(row["test"], set()).add(_tried(row))
+        known, name, value = self._place(row)
+        known.update({name: value})
 
     def has(self, row: Row) -> bool:
         """Tell whether a row would add nothing."""
-        kind = row["kind"]
-        if kind == "set":
-            return row["set"] in self.sets
-        if kind == "test":
-            return row["test"] in self.tests
-        if kind == "look":
-            return row["look"] in self.looks.get(_claim(row), ())
-        if kind == "prompt":
-            return _tried(row) in self.tries.get(_claim(row), ())
-        return _tried(row) in self.openings.get(row["test"], ())
+        known, name, _ = self._place(row)
+        return name in known
+
+    def _place(self, row: Row) -> tuple[dict[Any, Any] | set[Any], object, object]:
+        """Return where a row belongs, what it is called there, and what is kept by that name."""
+        match row["kind"]:
+            case "set":
+                return self.sets, row["set"], tuple(row["examples"])
+            case "test":
+                return self.tests, row["test"], tuple(row["examples"])
+            case "look":
+                return self.looks.setdefault(_claim(row), {}), row["look"], row["t"]
+            case "prompt":
+                return self.tries.setdefault(_claim(row), set()), _tried(row), None
+        return self.openings.setdefault(row["test"], set()), _tried(row), None
 
 
 def _claim(row: Row) -> ClaimKey:

@@ -8,9 +8,8 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.ledger.digests import related
 from pytest_maxrandom.ledger.files import FOLDER
-from pytest_maxrandom.ledger.lines import fact, readable_rows
+from pytest_maxrandom.ledger.lines import fact, readable_rows, related
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

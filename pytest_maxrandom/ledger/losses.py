@@ -1,20 +1,24 @@
-"""What of the ledger is gone since a commit: a ledger only grows."""
+"""What of the ledger is gone since a commit, or was left beside another suite."""
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.ledger.history import COUNTED
-from pytest_maxrandom.ledger.lines import fact
+from pytest_maxrandom.errors import GitError
+from pytest_maxrandom.host.git import is_checkout, repository
+from pytest_maxrandom.ledger.history import COUNTED, ClaimedSet, Commit, WorkTree, from_root
+from pytest_maxrandom.ledger.lines import example_digest, fact
 from pytest_maxrandom.notation import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import PurePosixPath
+    from pathlib import Path, PurePosixPath
 
-    from pytest_maxrandom.ledger.history import ClaimedSet, Commit, CommittedFile, WorkTree
-    from pytest_maxrandom.ledger.lines import Row
+    from pytest_maxrandom.ledger.history import CommittedFile
+    from pytest_maxrandom.ledger.lines import Row, Subject
+    from pytest_maxrandom.tasks.task import Example
 
 _NUMBERS = {"n": "n", "correct": "right", "t": "t", "best_correct": "right at best"}
 
@@ -135,3 +139,53 @@ def _numbers(row: Row) -> str:
 
 def _claim(row: Row) -> str:
     return f"{row['model']} {row['shots']}-shot"
+
+
+def left_behind(
+    folder: Path, examples: Sequence[Example], subject: Subject, run: str = ""
+) -> list[str]:
+    """Say which ledger of HEAD counts prompts of a claim, though it stands beside another suite.
+
+    Where there is no git, or no commit yet, nothing is known.
+
+    Parameters
+    ----------
+    run : str
+        Names the session, in which git is asked once for all claims beside this ledger; where it
+        is empty, each time.
+    """
+    if not is_checkout(folder):
+        return []
+    head = (_head if run else _head.__wrapped__)(folder, run)
+    if head is None:
+        return []
+
+    def counts(row: Row) -> bool:
+        same = subject.model == row.get("model") or subject.model_digest == row.get("model_digest")
+        return row["kind"] == "prompt" and same and row["shots"] == subject.shots
+
+    try:
+        here = from_root(head.tree, folder)
+        if head.folders <= {here}:
+            return []
+        claimed = ClaimedSet(here, "", tuple(map(example_digest, examples)), counts)
+        files = [file for file in head.about(claimed) if file.folder != here]
+        now = WorkTree(head.tree) if files else None
+    except (GitError, OSError, ValueError):
+        return []
+    return [
+        f"{file.path}, committed beside another suite, counts {counted(prompts)} on these "
+        f"examples, which this t leaves out; copy that file into {here}"
+        for file in files
+        if now and (prompts := [row for _, row in now.lacks(file, here) if counts(row)])
+    ]
+
+
+@functools.lru_cache(maxsize=16)
+def _head(folder: Path, run: str) -> Commit | None:
+    """Return the ledgers of HEAD as a session knows it; None where git cannot tell."""
+    try:
+        tree = repository(folder)
+        return Commit(tree, "HEAD", tree.commit("HEAD"))
+    except (GitError, OSError):
+        return None

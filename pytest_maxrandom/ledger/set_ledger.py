@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LockError
-from pytest_maxrandom.ledger.digests import (
+from pytest_maxrandom.ledger.files import LedgerFile, linked, read_sets
+from pytest_maxrandom.ledger.lines import (
     example_digest,
     examples_digest,
+    line_of,
     look_digest,
     related,
     set_digest,
     shared,
 )
-from pytest_maxrandom.ledger.files import LedgerFile, linked, read_sets
-from pytest_maxrandom.ledger.lines import line_of
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Remark
 

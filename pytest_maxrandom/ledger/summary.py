@@ -8,9 +8,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LedgerError
-from pytest_maxrandom.ledger.digests import related, set_digest
 from pytest_maxrandom.ledger.files import Contents, linked, read_bytes, read_sets, rows_of
-from pytest_maxrandom.ledger.lines import ClaimKey, fact, line_of, read_lines
+from pytest_maxrandom.ledger.lines import ClaimKey, fact, line_of, read_lines, related, set_digest
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from pytest_maxrandom.host.git import is_checkout, repository
 from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.record import Arithmetic
-from pytest_maxrandom.sweeps.cost import Cost
+from pytest_maxrandom.sweeps.executor import Cost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.stats.seeding import digest
-from pytest_maxrandom.sweeps.cost import spent, together
+from pytest_maxrandom.sweeps.executor import spent, total
 from pytest_maxrandom.sweeps.predictions import Predictions, predict
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.sweeps.store import Key, Stored
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_maxrandom.record import Arithmetic, SweepCost
-    from pytest_maxrandom.sweeps.cost import Cost
-    from pytest_maxrandom.sweeps.executor import Executor, Job, Scored
+    from pytest_maxrandom.sweeps.executor import Cost, Executor, Job, Scored
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.store import Store
 
@@ -217,7 +216,7 @@ class _Results:
         margins = (margin for one in self._done for margin in one.margins if 0 < margin < math.inf)
         return Sweep(
             Predictions(tuple(self._done)),
-            replace(together(self._engines), closest=min(margins, default=None)),
+            replace(total(self._engines), closest=min(margins, default=None)),
             next((cost.revision for cost in self._costs if cost.revision), None),
             sum(cost.tokens_forwarded for cost in self._costs),
             sum(cost.full_texts for cost in self._costs),

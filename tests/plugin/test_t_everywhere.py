@@ -139,7 +139,7 @@ def test_collection_reads_the_ledger_and_writes_and_loads_nothing(
 def test_an_example_is_digested_as_often_however_many_claims_are_collected(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    digests = importlib.import_module("pytest_maxrandom.ledger.digests")
+    digests = importlib.import_module("pytest_maxrandom.ledger.lines")
     contents = (session.folder / "data" / "known.jsonl").read_text()
     digested = {}
     for tasks in (1, 5):

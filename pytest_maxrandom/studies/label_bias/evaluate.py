@@ -13,7 +13,7 @@ from pytest_maxrandom.stats.labels.priors import NoPrior, base_rates
 from pytest_maxrandom.studies.label_bias import answers
 from pytest_maxrandom.studies.label_bias.calibrate import contextual, pride
 from pytest_maxrandom.studies.label_bias.conclude import add_base_rates, conclude, holds, reduce
-from pytest_maxrandom.sweeps import cost
+from pytest_maxrandom.sweeps.executor import total
 from pytest_maxrandom.sweeps.predictions import Predictions, together
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class LabelBiasEvaluation:
             found.append(_of_interaction(asked, record))
         conclude(record, found)
         if further:
-            record.engine = cost.together([sweep.engine for sweep in further])
+            record.engine = total([sweep.engine for sweep in further])
             tokens = sum(sweep.tokens for sweep in further)
             record.sweeps = tokens / own.tokens if own.tokens else None
 

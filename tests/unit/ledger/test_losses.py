@@ -11,7 +11,7 @@ import pytest
 
 from pytest_maxrandom.cli import main
 from pytest_maxrandom.ledger import FOLDER
-from pytest_maxrandom.ledger.left_behind import left_behind
+from pytest_maxrandom.ledger.losses import left_behind
 from tests.repositories import begin_repository, commit, git
 from tests.unit.ledger.common import OTHER, OWN, examples, ledger, rows
 

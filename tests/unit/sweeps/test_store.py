@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from pytest_maxrandom.errors import StoreError
 from pytest_maxrandom.record import Arithmetic
-from pytest_maxrandom.sweeps.cost import Cost
+from pytest_maxrandom.sweeps.executor import Cost
 from pytest_maxrandom.sweeps.store import Key, Store, Stored, open_store
 
 if TYPE_CHECKING:
