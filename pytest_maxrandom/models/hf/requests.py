@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import QuestionError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_maxrandom.models.base import Question
 
@@ -49,17 +49,9 @@ class Likelihoods:
     trie_nodes: int
 
 
-class Encoder(Protocol):
-    """Turns texts into tokens, with what its tokenizer puts in front and nothing at the end."""
-
-    def __call__(self, texts: Sequence[str]) -> Sequence[Sequence[int]]:
-        """Return the token ids of each text."""
-        ...
-
-
 def encode(
     questions: Sequence[Question],
-    encoder: Encoder,
+    encoder: Callable[[Sequence[str]], Sequence[Sequence[int]]],
     beginning: int | None = None,
 ) -> list[tuple[Request, ...]]:
     """Tokenize each question with each of its answers.
@@ -79,6 +71,8 @@ def encode(
 
     Parameters
     ----------
+    encoder : callable
+        Turns texts into tokens, with what its tokenizer puts in front and nothing at the end.
     beginning : int, optional
         Token that stands before a text of which the first token is scored already.
 
@@ -103,7 +97,9 @@ def encode(
             if question.span == "paper":
                 starts = [len(whole) - len(next(encoded)) for whole in wholes]
             else:
-                starts = [_boundary(context, wholes)] * len(wholes)
+                shared = min(common_length(context, whole) for whole in wholes)
+                # Where one answer's tokens are all of the context's, its last is still scored.
+                starts = [min(shared, *(len(whole) - 1 for whole in wholes))] * len(wholes)
             if min(starts) < 1 and beginning is not None:
                 wholes = [[beginning, *whole] for whole in wholes]
                 starts = [start + 1 for start in starts]
@@ -120,12 +116,6 @@ def encode(
             pairs = zip(wholes, starts, strict=True)
             requests.append(tuple(Request(tuple(whole), start) for whole, start in pairs))
     return requests
-
-
-def _boundary(context: list[int], wholes: Sequence[list[int]]) -> int:
-    start = min(common_length(context, whole) for whole in wholes)
-    # Where one answer's tokens are all of the context's, its last token must still be scored.
-    return min(start, *(len(whole) - 1 for whole in wholes))
 
 
 def common_length(one: Sequence[object], other: Sequence[object]) -> int:

@@ -96,11 +96,6 @@ class Continued(Frozen):
         return together.gather(2, index)
 
 
-def empty() -> Any:
-    """Return a cache that a pass fills, with all tokens in all layers whatever their window."""
-    return DynamicCache()
-
-
 def pairs(cache: Any) -> list[Pair]:
     """Return what a filled cache holds, layer by layer.
 
@@ -120,7 +115,7 @@ def pairs(cache: Any) -> list[Pair]:
 
 
 def frozen(prefix: list[Pair], *, keeps_added: bool = False) -> Any:
-    """Return a cache of which every pass sees the prefix and changes nothing."""
+    """Return a cache of which every pass sees the prefix and changes nothing; else one to fill."""
     return _cache([Frozen(*pair, keeps_added=keeps_added) for pair in prefix])
 
 
@@ -172,7 +167,7 @@ def fill(network: Network, budget: Budget, ids: Sequence[int], mask: Mask) -> li
 
 def _fill(network: Network, size: int, ids: Sequence[int], mask: Mask) -> list[Pair]:
     """Forward a prefix in chunks of at most `size` tokens, so that attention stays small."""
-    growing = empty()
+    growing = DynamicCache()  # all tokens in all layers, whatever their window
     for first in range(0, len(ids), size):
         chunk = torch.tensor(ids[first : first + size])
         positions = torch.arange(first, first + len(chunk))

@@ -108,7 +108,7 @@ class Rows:
                     picks.add(row, column, index, span)
         positions = torch.arange(work.length, work.length + width).expand(len(families), -1)
         shared = work.prefix
-        memory = cache.frozen(shared, keeps_added=True) if shared else cache.empty()
+        memory = cache.frozen(shared, keeps_added=True)
         self._read(ids, picks, mask, positions, memory, work)
         if not shared:
             return cache.pairs(memory)
