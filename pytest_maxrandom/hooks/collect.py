@@ -17,7 +17,7 @@ from pytest_maxrandom.hooks.items.studies import (
     LabelBiasItem,
 )
 from pytest_maxrandom.hooks.resources import drop_model
-from pytest_maxrandom.studies.arms.planned import PlannedComparison, PlannedContamination
+from pytest_maxrandom.studies.arms.plan import Compared, PlannedComparison, PlannedContamination
 from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
 from pytest_maxrandom.studies.plan import plan_file
 from pytest_maxrandom.studies.replicates import PlannedReplicates
@@ -25,8 +25,6 @@ from pytest_maxrandom.studies.replicates import PlannedReplicates
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
-
-    from pytest_maxrandom.hooks.items.studies import Compared
 
 
 ITEMS: dict[type, type[SuiteItem]] = {
@@ -67,7 +65,7 @@ class SuiteFile(pytest.File):
         collected(self.config).extend(planned)
         compared: dict[str, list[Compared]] = {}
         for each in planned:
-            if isinstance(each, PlannedComparison | PlannedContamination):
+            if isinstance(each, Compared):
                 compared.setdefault(each.task, []).append(each)
             else:
                 yield ITEMS[type(each)].from_parent(self, name=each.name, planned=each)

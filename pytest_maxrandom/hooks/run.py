@@ -112,7 +112,7 @@ class Run:
         run.versions |= _computing(run)
         adjust(run.claims, self._adjustment)
         if run.comparisons:
-            from pytest_maxrandom.studies.arms.over_tasks import adjust_over_tasks, over_tasks
+            from pytest_maxrandom.studies.arms.conclude import adjust_over_tasks, over_tasks
 
             adjust_over_tasks(run.comparisons)
             run.over_tasks = over_tasks(run.comparisons)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.claims.planned import RecordedClaim
-    from pytest_maxrandom.studies.arms.planned import PlannedComparison, PlannedContamination
+    from pytest_maxrandom.studies.arms.plan import PlannedComparison, PlannedContamination
     from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
     from pytest_maxrandom.studies.replicates import PlannedReplicates
 

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.cli import main
-from pytest_maxrandom.recorded.arms import read_arms
 from pytest_maxrandom.stats.noncentral import conditional_likelihood
 from pytest_maxrandom.stats.paired import Pairs, paired
+from pytest_maxrandom.studies.arms.recorded import read_arms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

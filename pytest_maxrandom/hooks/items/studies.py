@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,14 +13,7 @@ from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps
 from pytest_maxrandom.hooks.progress import Progress
 from pytest_maxrandom.hooks.resources import drop_model, resources
 from pytest_maxrandom.record import Remark, note
-from pytest_maxrandom.studies.arms.answers import pair_answers
 from pytest_maxrandom.studies.arms.conclude import conclude, conclude_contamination
-from pytest_maxrandom.studies.arms.planned import (
-    PlannedComparison,
-    PlannedContamination,
-    RecordedSides,
-    SweptSides,
-)
 from pytest_maxrandom.studies.arms.reduction import difference
 from pytest_maxrandom.studies.label_bias.evaluate import LabelBiasEvaluation
 from pytest_maxrandom.sweeps.answers import of_predictions
@@ -30,13 +23,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord, LabelBiasRecord
-    from pytest_maxrandom.studies.arms.planned import Sides
+    from pytest_maxrandom.studies.arms.answers import Sides
+    from pytest_maxrandom.studies.arms.plan import (
+        PlannedComparison,
+        PlannedContamination,
+    )
     from pytest_maxrandom.studies.arms.reduction import Difference
     from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
     from pytest_maxrandom.sweeps.answers import Answers
     from pytest_maxrandom.sweeps.sweep import Sweep
-
-Compared: TypeAlias = PlannedComparison | PlannedContamination
 
 
 class LabelBiasItem(SuiteItem):
@@ -108,7 +103,7 @@ class ArmsItem(SuiteItem):
     """
 
     last = True
-    planned: Compared
+    planned: PlannedComparison | PlannedContamination
     record: ComparisonRecord | ContaminationRecord
 
     def __init__(self, **kwargs: Any) -> None:
@@ -117,18 +112,12 @@ class ArmsItem(SuiteItem):
 
     def runs(self) -> Sequence[PlannedClaim]:
         """Return the claims of all arms that are run."""
-        return [
-            claim
-            for side in self.planned.compared
-            if isinstance(side, SweptSides)
-            for claim in (*side.first, *side.second)
-        ]
+        return [claim for side in self.planned.compared for claim in (*side.first, *side.second)]
 
     def prepare(self) -> None:
         """Skip what cannot be judged here."""
         for side in self.planned.compared:
-            if isinstance(side, RecordedSides):
-                self.skip_missing(side.missing)
+            self.skip_missing(side.missing)
 
     def release(self) -> None:
         """Free the memory of a model that had to be loaded for this."""
@@ -137,13 +126,7 @@ class ArmsItem(SuiteItem):
             drop_model(self.config)
 
     def _difference(self, side: Sides) -> Difference:
-        if isinstance(side, RecordedSides):
-            assert side.answers is not None
-            return difference([side.answers])
-        # One arm after the other, so that no model is loaded twice.
-        first = [self._swept(claim) for claim in side.first]
-        second = [self._swept(claim) for claim in side.second]
-        return difference([pair_answers(one, two) for one, two in zip(first, second, strict=True)])
+        return difference(side.paired(self._swept))
 
     def _swept(self, claim: PlannedClaim) -> Answers:
         """Return what the store has, or else sweep; arms that stand twice are swept once."""
@@ -193,7 +176,7 @@ class ComparisonItem(ArmsItem):
 
     def judge(self) -> None:
         """Compare the arms."""
-        conclude(self.record, self._difference(self.planned.sides), self.planned.claim)
+        conclude(self.record, self._difference(self.planned.compared[0]), self.planned.claim)
 
     def told(self) -> Iterator[tuple[str, object]]:
         """Yield the difference."""
@@ -209,7 +192,8 @@ class ContaminationItem(ArmsItem):
     record: ContaminationRecord
 
     def __repr__(self) -> str:
-        return f"<Contamination {self.name} t={self.planned.boost.t} n={self.planned.boost.n}>"
+        boost = self.planned.compared[0]
+        return f"<Contamination {self.name} t={boost.t} n={boost.n}>"
 
     def judge(self) -> None:
         """Compare the arms."""

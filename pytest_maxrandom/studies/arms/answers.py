@@ -1,4 +1,4 @@
-"""Which answers of two arms are right: the same prompts on the same examples."""
+"""Two arms, and which of their answers are right: the same prompts on the same examples."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from numpy.typing import NDArray
 
+    from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.prompts.sampling import PromptSet
     from pytest_maxrandom.sweeps.answers import Answers
 
@@ -67,6 +68,100 @@ class PairedAnswers:
     def swapped(self) -> PairedAnswers:
         """Return the same with the arms exchanged."""
         return replace(self, first=self.second, second=self.first)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sides:
+    """Two arms, whose answers are paired when they are asked for.
+
+    Attributes
+    ----------
+    t, n : int or None
+        Prompts of the first replicate, and examples of each, the rounded mean; None where results
+        are missing.
+    examples, prompts, replicates : int
+        Examples, or clusters, in the first replicate (in all at least as many); distinct prompts of
+        all replicates; and how many of these there are.
+    simulated : bool
+        Whether a rule makes up the answers of one of them.
+    missing : str or None
+        What to do where results are missing.
+    first, second : sequence of PlannedClaim
+        The claims of arms that are run, one for each replicate.
+    recorded : PairedAnswers or None
+        The answers of arms whose results exist already.
+    """
+
+    t: int | None = None
+    n: int | None = None
+    examples: int = 0
+    prompts: int = 0
+    replicates: int = 1
+    simulated: bool = False
+    missing: str | None = None
+    first: Sequence[PlannedClaim] = ()
+    second: Sequence[PlannedClaim] = ()
+    recorded: PairedAnswers | None = None
+
+    @classmethod
+    def run(cls, first: Sequence[PlannedClaim], second: Sequence[PlannedClaim]) -> Sides:
+        """Return two arms that are run.
+
+        Raises
+        ------
+        Unpaired
+            If they are not asked the same.
+        """
+        for one, other in zip(first, second, strict=True):
+            check_prompts(one.condition.prompt_set, other.condition.prompt_set)
+        own = first[0].condition.prompt_set
+        sets = (one.condition.prompt_set for one in first)
+        return cls(
+            t=len(own.prompts),
+            n=own.n,
+            examples=_units([each.cluster for each in own.validation]),
+            prompts=len({prompt.digest for each in sets for prompt in each.prompts}),
+            replicates=len(first),
+            simulated=any(claim.model.simulated for claim in (*first, *second)),
+            first=first,
+            second=second,
+        )
+
+    @classmethod
+    def of_results(cls, first: Answers, second: Answers) -> Sides:
+        """Return two arms whose results exist already.
+
+        Raises
+        ------
+        Unpaired
+            If they do not hold the same prompts, examples and answers.
+        """
+        paired = paired_sweeps(first, second)
+        clusters = paired.clusters or (None,) * len(paired.examples)
+        met = np.flatnonzero(paired.evaluated.any(axis=0))
+        return cls(
+            t=len(paired.evaluated),
+            n=round(float(paired.evaluated.sum(axis=1).mean())),
+            examples=_units([clusters[k] for k in met]),
+            prompts=len(paired.evaluated),
+            simulated=first.simulated or second.simulated,
+            recorded=paired,
+        )
+
+    def paired(self, answers: Callable[[PlannedClaim], Answers]) -> list[PairedAnswers]:
+        """Return the answers of each replicate; `answers` gets those of a claim that is run."""
+        if self.recorded is not None:
+            return [self.recorded]
+        # One arm after the other, so that no model is loaded twice.
+        first = [answers(claim) for claim in self.first]
+        second = [answers(claim) for claim in self.second]
+        return [pair_answers(one, other) for one, other in zip(first, second, strict=True)]
+
+
+def _units(clusters: Sequence[Hashable | None]) -> int:
+    """Count clusters, with examples that stand alone."""
+    known = [own for own in clusters if own is not None]
+    return len(set(known)) + len(clusters) - len(known)
 
 
 def check_prompts(first: PromptSet, second: PromptSet) -> None:

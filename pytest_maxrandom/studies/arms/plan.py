@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
-from pytest_maxrandom.claims.arms import arms_by_name, differences, differences_of_models
+from pytest_maxrandom.claims.arms import arms_by_name, differences, differences_of_models, joined
 from pytest_maxrandom.errors import Problem, SuiteError
 from pytest_maxrandom.notation import level as level_text
 from pytest_maxrandom.notation import p_value
-from pytest_maxrandom.studies.arms.answers import Unpaired, check_prompts, paired_sweeps
-from pytest_maxrandom.studies.arms.planned import (
-    PlannedComparison,
-    PlannedContamination,
-    RecordedSides,
-    SweptSides,
-)
+from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord, Remark, note
+from pytest_maxrandom.studies.arms.answers import Sides, Unpaired
 from pytest_maxrandom.studies.arms.reduction import smallest_p
 from pytest_maxrandom.studies.arms.units import FEWEST
 from pytest_maxrandom.suite.arms import model_names, split_comparison
@@ -23,11 +19,122 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pytest_maxrandom.claims.planned import PlannedClaim, RecordedClaim
-    from pytest_maxrandom.studies.arms.planned import Sides
+    from pytest_maxrandom.suite.arms import ContaminationSpec, DifferenceSpec
     from pytest_maxrandom.suite.loader import RecordedSuite, Suite
     from pytest_maxrandom.sweeps.answers import Answers
 
-    Planned = PlannedComparison | PlannedContamination
+    Planned: TypeAlias = "PlannedComparison | PlannedContamination"
+
+
+class _Heading(TypedDict):
+    """What the records of comparisons begin with."""
+
+    id: str
+    suite: str
+    line: int
+    task: str
+    shots: int
+    xfail: str | None
+    simulated: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """What is compared on one task with one number of shots.
+
+    Attributes
+    ----------
+    name : str
+        In test ids: ``compare[first-second]`` or ``contamination``, with the number of shots where
+        there are several.
+    line : int
+        Its line in the suite file, from 1.
+    compared : tuple of Sides
+        Each pair of arms that is compared.
+    """
+
+    name: str
+    line: int
+    task: str
+    shots: int | None
+    xfail: str | None
+    marks: tuple[str, ...]
+    compared: tuple[Sides, ...]
+
+    def _heading(self, node_id: str, suite: str) -> _Heading:
+        return {
+            "id": node_id,
+            "suite": suite,
+            "line": self.line,
+            "task": self.task,
+            "shots": self.shots or 0,
+            "xfail": self.xfail,
+            "simulated": any(sides.simulated for sides in self.compared),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedComparison(Compared):
+    """Two arms on one task with one number of shots.
+
+    Attributes
+    ----------
+    changed : tuple of str
+        What differs between the arms.
+    claim : DifferenceSpec or None
+        What is claimed of the difference.
+    """
+
+    first: str
+    second: str
+    changed: tuple[str, ...]
+    claim: DifferenceSpec | None
+
+    @property
+    def confidence(self) -> float:
+        """That of the interval: what is claimed holds exactly where it lies above the margin."""
+        return 0.95 if self.claim is None else 1 - 2 * self.claim.level
+
+    def record(self, node_id: str, suite: str) -> ComparisonRecord:
+        """Return what can be said before it is made."""
+        (sides,) = self.compared
+        record = ComparisonRecord(
+            **self._heading(node_id, suite),
+            first=self.first,
+            second=self.second,
+            changed=joined(self.changed),
+            asserted=self.claim.model_dump(exclude_none=True) if self.claim else {},
+            replicates=sides.replicates,
+            t=sides.t,
+            n=sides.n,
+            confidence=self.confidence,
+        )
+        arms = {"first": self.first, "second": self.second}
+        if len(self.changed) > 1:
+            note(record, Remark("several_differences", arms))
+        elif not self.changed:
+            note(record, Remark("no_difference", arms))
+        return record
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedContamination(Compared):
+    """Three arms of one task that tell whether a model was tuned on its text.
+
+    What is compared are the arms extra and base, and then test and extra.
+    """
+
+    spec: ContaminationSpec
+
+    def record(self, node_id: str, suite: str) -> ContaminationRecord:
+        """Return what can be said before the arms are compared."""
+        return ContaminationRecord(
+            **self._heading(node_id, suite),
+            base=self.spec.base,
+            extra=self.spec.extra,
+            test=self.spec.test,
+            level=self.spec.level,
+        )
 
 
 def plan_comparisons(suite: Suite, claims: Iterable[Sequence[PlannedClaim]]) -> list[Planned]:
@@ -49,12 +156,8 @@ def plan_comparisons(suite: Suite, claims: Iterable[Sequence[PlannedClaim]]) -> 
 
     def sides(first: str, second: str, task: str, shots: int | None) -> Sides:
         assert shots is not None
-        pair = SweptSides(
-            found[arms[first].name, task, shots], found[arms[second].name, task, shots]
-        )
-        for one, other in zip(pair.first, pair.second, strict=True):
-            check_prompts(one.condition.prompt_set, other.condition.prompt_set)
-        return pair
+        one, other = arms[first].name, arms[second].name
+        return Sides.run(found[one, task, shots], found[other, task, shots])
 
     def changed(first: str, second: str) -> tuple[str, ...]:
         one, other = arms[first], arms[second]
@@ -95,13 +198,10 @@ def plan_recorded_comparisons(
         return claim.evidence.results
 
     def sides(first: str, second: str, task: str, shots: int | None) -> Sides:
-        pair = sweep(first, task, shots), sweep(second, task, shots)
-        one, other = pair
+        one, other = sweep(first, task, shots), sweep(second, task, shots)
         if isinstance(one, str):
-            return RecordedSides(None, one)
-        if isinstance(other, str):
-            return RecordedSides(None, other)
-        return RecordedSides(paired_sweeps(one, other), None, one.simulated or other.simulated)
+            return Sides(missing=one)
+        return Sides(missing=other) if isinstance(other, str) else Sides.of_results(one, other)
 
     def changed(first: str, second: str) -> tuple[str, ...]:
         return differences_of_models(models[names[first]], models[names[second]])
@@ -189,7 +289,7 @@ class _Planner:
             claim=spec.assertion,
             xfail=spec.xfail,
             marks=marks,
-            sides=sides,
+            compared=(sides,),
         )
 
     def _contamination(
@@ -212,8 +312,8 @@ class _Planner:
             shots=shots,
             spec=spec,
             marks=marks,
-            boost=sides[0],
-            bias=sides[1],
+            xfail=spec.xfail,
+            compared=tuple(sides),
         )
 
     def _unpaired(
@@ -228,12 +328,13 @@ class _Planner:
 
     def _check_passable(self, planned: Planned) -> None:
         if isinstance(planned, PlannedContamination):
-            sides, level = planned.boost, planned.spec.level
+            level = planned.spec.level
         elif planned.claim:
-            sides, level = planned.sides, planned.claim.level
+            level = planned.claim.level
         else:
             return
-        if isinstance(sides, RecordedSides) and sides.answers is None:
+        sides = planned.compared[0]
+        if sides.missing:
             return
         least = smallest_p(sides.examples, sides.prompts, sides.replicates)
         if least > level:

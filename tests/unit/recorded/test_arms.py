@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.recorded.arms import ArmColumns, RecordedArms, Unit, read_arms
+from pytest_maxrandom.studies.arms.recorded import ArmColumns, RecordedArms, Unit, read_arms
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -223,7 +223,7 @@ def test_a_copied_guesser_keeps_the_union_p_and_shares_what_was_computed() -> No
 
 
 def test_results_are_builtin_floats_and_integers() -> None:
-    n, t, correct, integral = cast(list[int], [np.int64(100), np.int32(10), np.int64(60), 60.0])
+    n, t, correct, integral = cast("list[int]", [np.int64(100), np.int32(10), np.int64(60), 60.0])
     baseline = MaxRandomBaseline(n, np.float64(0.5), t)
     answers = [
         baseline.expected_accuracy,

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from pytest_maxrandom.record import ComparisonRecord
-from pytest_maxrandom.studies.arms.over_tasks import adjust_over_tasks, over_tasks
+from pytest_maxrandom.studies.arms.conclude import adjust_over_tasks, over_tasks
 
 DIFFERENCES = [0.04, -0.01, 0.06, 0.03, 0.02, 0.05, 0.07]
 PS = [0.04, 0.9, 0.001, 0.2, 0.03, 0.01, 0.5]

@@ -9,10 +9,9 @@ import pytest
 
 from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.errors import SuiteError
-from pytest_maxrandom.studies.arms.planned import (
+from pytest_maxrandom.studies.arms.plan import (
     PlannedComparison,
     PlannedContamination,
-    SweptSides,
 )
 from pytest_maxrandom.studies.plan import plan_file
 from tests.notes import noted
@@ -186,8 +185,7 @@ def test_models_of_a_suite_are_compared_by_their_labels(folder: Folder) -> None:
         "a::compare[tuned-m-nf4]": ("model: ./k, not ./m",),
         "a::compare[tuned-nf4-m-none]": ("model: ./k, not ./m", "quantization: nf4, not none"),
     }
-    sides = compared["a::compare[m-nf4-m-none]"].sides
-    assert isinstance(sides, SweptSides)
+    (sides,) = compared["a::compare[m-nf4-m-none]"].compared
     assert [claim.name for claim in (*sides.first, *sides.second)] == [
         "a[m-nf4-1shot]",
         "a[m-none-1shot]",
@@ -197,8 +195,7 @@ def test_models_of_a_suite_are_compared_by_their_labels(folder: Folder) -> None:
 def test_replicates_are_paired_with_each_other(folder: Folder) -> None:
     text = HEAD + PROMPTS + ARMS + "replicates: 6\ncompare: [terse - none]\n"
     compared = folder.compared(text)["b::compare[terse-none]"]
-    sides = compared.sides
-    assert isinstance(sides, SweptSides)
+    (sides,) = compared.compared
     assert sides.replicates == 6
     sets = set()
     for k, (one, other) in enumerate(zip(sides.first, sides.second, strict=True)):
