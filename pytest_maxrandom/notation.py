@@ -12,8 +12,12 @@ if TYPE_CHECKING:
 
 NONE = "-"
 
-METRICS = {"balanced_accuracy": "balanced accuracy", "macro_f1": "macro-F1"}
-"""Names of scores that are called otherwise in a suite."""
+METRIC_NAMES = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "macro_f1": "macro-F1",
+}
+"""How metrics are written, by their names in a suite."""
 P_VALUES = {"p_max": "p_max", "union_p": "union p", "permutation_p": "permutation p"}
 """The same of p-values."""
 BASELINES = {"max_random": "the expected maximum", "standard": "chance"}

@@ -19,10 +19,10 @@ from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL, apply_red_flags, judg
 from pytest_maxrandom.flags import find, majority, preferences
 from pytest_maxrandom.flags.compare import beside_shortcuts
 from pytest_maxrandom.flags.flag_input import JudgedResult, JudgedScore
-from pytest_maxrandom.notation import METRICS
+from pytest_maxrandom.notation import METRIC_NAMES
 from pytest_maxrandom.record import BestPrompt, Remark, note
 from pytest_maxrandom.stats.clusters import summary
-from pytest_maxrandom.stats.metrics import SCORES
+from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.sweeps.labels import shuffled
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class View(NamedTuple):
         """Return what is seen beside a verdict on the best of the distinct prompts, by its row."""
         identities, score = self.input.identities, None
         if self.constants is not None:
-            score = JudgedScore(METRICS[self.metric], verdict.best_score, self.constants)
+            score = JudgedScore(METRIC_NAMES[self.metric], verdict.best_score, self.constants)
         outcome = JudgedResult(
             best=identities.index([*dict.fromkeys(identities)][best]) if identities else best,
             correct=verdict.best_correct,
@@ -255,8 +255,8 @@ def warn(
 
 
 def _scores(metric: Metric, labels: Labels, answers: ArrayLike) -> list[float] | None:
-    """Return each prompt's balanced accuracy or macro-F1; None where the metric is accuracy."""
+    """Return each prompt's value of the metric; None where the metric is accuracy."""
     classes = labels.classes()
     if metric == "accuracy" or classes is None:
         return None
-    return [SCORES[metric](row, classes) for row in np.asarray(answers).tolist()]
+    return [METRICS[metric].score(row, classes) for row in np.asarray(answers).tolist()]

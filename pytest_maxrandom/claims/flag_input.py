@@ -9,7 +9,7 @@ import numpy as np
 
 from pytest_maxrandom.flags.flag_input import FlagInput
 from pytest_maxrandom.stats.chances import choices_of
-from pytest_maxrandom.stats.metrics import SCORES
+from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.sweeps.answers import of_predictions
 from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.scorers import SCORERS
@@ -83,7 +83,7 @@ def constant_scores(metric: Metric, labels: Labels) -> tuple[float, ...] | None:
         ]
         for said in range(labels.choices[0])
     ]
-    return tuple(SCORES[metric](row, classes) for row in constants)
+    return tuple(METRICS[metric].score(row, classes) for row in constants)
 
 
 def flag_input_of_recorded(claim: RecordedClaim) -> FlagInput:

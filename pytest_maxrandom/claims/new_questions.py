@@ -8,6 +8,7 @@ import numpy as np
 
 from pytest_maxrandom.record import NewQuestions
 from pytest_maxrandom.stats.gold import hits
+from pytest_maxrandom.stats.metrics import METRICS, Tally
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 from pytest_maxrandom.stats.winner import RESAMPLES, lower_bound, out_of_bag
 
@@ -81,18 +82,22 @@ def of_right(
 
 
 def _by_class(metric: Metric, said: NDArray[np.int64], classes: NDArray[np.int64]) -> Select:
-    """Select by balanced accuracy or macro-F1 of the examples that were drawn."""
-    labels = np.unique(classes)
+    """Select by the metric, of the examples that were drawn."""
+    labels, statistic = np.unique(classes), METRICS[metric].statistic
+    is_gold = [classes == label for label in labels]
+    is_said = [(said == label).astype(np.float32).T for label in labels]
+
+    def scores(weights: Weights) -> NDArray[np.float64]:
+        hit = [weights[:, gold] @ given[gold] for gold, given in zip(is_gold, is_said, strict=True)]
+        there = [weights[:, gold].sum(axis=1, keepdims=True) for gold in is_gold]
+        answered = [weights @ given for given in is_said]
+        parts = (np.stack(part, axis=-1, dtype=np.float64) for part in (hit, there, answered))
+        hits, seen, answers = parts
+        return statistic.of(Tally(hits, seen, answers, seen.sum(axis=-1, keepdims=True)))
 
     def select(weights: Weights) -> NDArray[np.float64]:
-        scores = np.zeros((len(weights), len(said)))
-        for label in labels:
-            gold, given = classes == label, (said == label).astype(np.float32)
-            size = weights[:, gold].sum(axis=1, keepdims=True)
-            found = (weights[:, gold] @ given[:, gold].T).astype(np.float64)
-            whole = 2 * size if metric == "balanced_accuracy" else size + weights @ given.T
-            # A class of which no example was drawn counts for no prompt.
-            scores += np.divide(2 * found, whole, where=whole > 0, out=np.zeros_like(scores))
-        return np.round(scores, _DIGITS)
+        # As much memory as one label takes, however many there are.
+        parts = np.array_split(weights, min(len(labels), len(weights)))
+        return np.round(np.concatenate([scores(part) for part in parts]), _DIGITS)
 
     return select

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
-from pytest_maxrandom.stats import metrics
 from pytest_maxrandom.stats.chances import chance_groups
 from pytest_maxrandom.stats.maximum import BestOfPrompts
+from pytest_maxrandom.stats.metrics import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_maxrandom.prompts.sampling import PromptSet
     from pytest_maxrandom.stats.chances import Chance
+    from pytest_maxrandom.stats.metrics import ScoreBaseline
     from pytest_maxrandom.suite.spec import Metric
     from pytest_maxrandom.sweeps.labels import Labels
 
@@ -168,9 +169,9 @@ class Guessers:
 
 @dataclass(frozen=True)
 class ScoreGuessers:
-    """Guessers of the same examples whose score is balanced accuracy or macro-F1."""
+    """Guessers of the same examples whose score is no count of right answers."""
 
-    baseline: metrics.ScoreBaseline
+    baseline: ScoreBaseline
     n: int
     metric: Metric
 
@@ -191,8 +192,8 @@ class ScoreGuessers:
 
     @property
     def only_permuted(self) -> bool:
-        """True of macro-F1: one label for all scores .47 at labels of 90/10, guessers .41."""
-        return self.metric == "macro_f1"
+        """As the metric is defined."""
+        return not METRICS[self.metric].guessers_judge
 
     @property
     def results(self) -> Sequence[float]:
@@ -261,7 +262,7 @@ class NoMetric(ValueError):
 def score_guessers(
     metric: Metric, prompt_set: PromptSet, labels: Labels, t: int | None = None
 ) -> ScoreGuessers:
-    """Return the guessers of a prompt set, or t of them, in balanced accuracy or macro-F1.
+    """Return the guessers of a prompt set, or t of them, in a metric about classes.
 
     Raises
     ------
@@ -281,8 +282,6 @@ def score_guessers(
             "demonstrations come from the rest, or `metric: accuracy`"
         )
     t, n = max(t or 0, len(prompt_set.prompts)), prompt_set.n
-    if metric == "macro_f1":
-        return ScoreGuessers(metrics.macro_f1_baseline(classes, labels.choices, t), n, metric)
-    chances = [example.chance for example in labels.examples]
-    baseline = metrics.balanced_accuracy_baseline(classes, chances, t)
-    return ScoreGuessers(baseline, n, metric)
+    best_of = METRICS[metric].guessers
+    assert best_of is not None
+    return ScoreGuessers(best_of(classes, labels.choices, t), n, metric)

@@ -14,6 +14,7 @@ from pytest_maxrandom.errors import ModelError, ModelNotFound, Problem, SuiteErr
 from pytest_maxrandom.models.registry import locate
 from pytest_maxrandom.prompts.formats import Counterfactual
 from pytest_maxrandom.prompts.sampling import NoPrompts, draw_prompts, validation_set
+from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.suite.spec import AssertSpec, claimed
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.load import load_task, set_aside
@@ -145,6 +146,7 @@ def _claim(suite: Suite, arm: Arm, index: int, condition: Condition) -> PlannedC
     spec: SuiteSpec = arm.of(suite.spec)
     task: TaskSpec = spec.tasks[index]
     assertion = claimed(task.assertion, spec.assertion)
+    judge = METRICS[spec.metric].guessers_judge
     return PlannedClaim(
         name=f"{task.name}[{arm.name}-{condition.shots}shot]",
         line=suite.line("tasks", index),
@@ -153,10 +155,7 @@ def _claim(suite: Suite, arm: Arm, index: int, condition: Condition) -> PlannedC
         task=task.name,
         shots=condition.shots,
         condition=condition,
-        claim=Claim.of(
-            assertion,
-            ("permutation_p",) if spec.metric == "macro_f1" else ("p_max", "permutation_p"),
-        ),
+        claim=Claim.of(assertion, ("p_max", "permutation_p") if judge else ("permutation_p",)),
         xfail=task.xfail or spec.xfail,
         marks=tuple(dict.fromkeys([*spec.marks, *task.marks])),
         counted=assertion.count if isinstance(assertion, AssertSpec) else "claim",

@@ -8,7 +8,7 @@ import numpy as np
 
 from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
 from pytest_maxrandom.record import Remark
-from pytest_maxrandom.stats.metrics import LIFT, STATISTICS
+from pytest_maxrandom.stats.metrics import LIFT, METRICS
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED, arrangements, max_t_of_all
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def permuted_p(
         shuffle.choices,
         t,
         level=level,
-        statistic=LIFT if left_out else STATISTICS[metric],
+        statistic=LIFT if left_out else METRICS[metric].statistic,
         strata=shuffle.strata,
         groups=shuffle.groups,
     )

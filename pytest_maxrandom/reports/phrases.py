@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.notation import METRICS, P_VALUES, accuracy, count, equals, level, p_value
+from pytest_maxrandom.notation import (
+    METRIC_NAMES,
+    P_VALUES,
+    accuracy,
+    count,
+    equals,
+    level,
+    p_value,
+)
 from pytest_maxrandom.record import ClaimRecord
 from pytest_maxrandom.reports.flag_sentences import HEURISTICS, MEASURES
 from pytest_maxrandom.reports.red_flags import described
@@ -29,7 +37,7 @@ _NEGLIGIBLE = 1e-6
 
 def metric_name(claim: ClaimRecord) -> str:
     """Name what the best prompt is best in."""
-    return METRICS.get(claim.metric, claim.metric)
+    return METRIC_NAMES.get(claim.metric, claim.metric)
 
 
 def best_value(claim: ClaimRecord) -> float | None:

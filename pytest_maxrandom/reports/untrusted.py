@@ -7,7 +7,7 @@ not: whatever they say would be said in this project's voice.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import ConfigDict, Field, ValidationError, create_model
 
@@ -21,6 +21,7 @@ from pytest_maxrandom.record import (
 )
 from pytest_maxrandom.reports.results import load
 from pytest_maxrandom.reports.text import rewritten, shorten, visible
+from pytest_maxrandom.suite.claims import Metric
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,7 +69,7 @@ _CLAIM = _bounded(
     {
         "new_questions": _NEW_QUESTIONS | None,
         "test": _HELD_OUT | None,
-        "metric": Literal["accuracy", "balanced_accuracy", "macro_f1"],
+        "metric": Metric,
     },
     counts="shots n t best_correct critical_count",
     shares="best_accuracy standard_baseline max_random_baseline p_standard p_max union_p "

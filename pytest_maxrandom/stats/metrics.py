@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -24,7 +25,6 @@ from pytest_maxrandom.stats.counts import GuesserCount
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
-    from fractions import Fraction
 
     from numpy.typing import NDArray
 
@@ -61,11 +61,9 @@ def macro_f1(predictions: Sequence[Hashable], gold: Sequence[Hashable]) -> float
     return math.fsum(scores) / len(sizes)
 
 
-SCORES: Mapping[str, Callable[[Sequence[Hashable], Sequence[Hashable]], float]] = {
-    "balanced_accuracy": balanced_accuracy,
-    "macro_f1": macro_f1,
-}
-"""By their names in a suite."""
+def _share(predictions: Sequence[Hashable], gold: Sequence[Hashable]) -> float:
+    _same_length(gold, predictions, "predictions")
+    return sum(g == p for g, p in zip(gold, predictions, strict=True)) / len(gold)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +77,9 @@ class Tally:
     seen
         Scored examples for which the label is right.
     said
-        Answers with the label, shape (t, m).
+        Answers with the label, shape (t, m) or (..., t, m).
     scored
-        Scored examples of the label's stratum, or all of them, shape (t, m).
+        Scored examples of the label's stratum, or all of them, shape as `said`.
     """
 
     hits: Floats
@@ -136,12 +134,6 @@ LIFT = Statistic(_lift, by_stratum=True)
 """Accuracy above what the same answers are expected to reach, dealt at random to the examples that
 the prompt was scored on. For prompts that leave out their own demonstrations: which right answers
 are missing is known to the model, and whoever answers against them would seem to know."""
-STATISTICS: Mapping[str, Statistic] = {
-    "accuracy": ACCURACY,
-    "balanced_accuracy": Statistic(_balanced_accuracy),
-    "macro_f1": Statistic(_macro_f1),
-}
-"""By the names that metrics have in a suite."""
 
 
 @dataclass(frozen=True)
@@ -392,6 +384,47 @@ def macro_f1_baseline(
     sizes = Counter(gold)
     scores = sum(2 * right[label] / (sizes[label] + said[:, label]) for label in labels)
     return simulated(guessers, np.asarray(scores) / len(labels))
+
+
+@dataclass(frozen=True, eq=False)
+class MetricDefinition:
+    """All that a claim needs of what its best prompt is best in.
+
+    Attributes
+    ----------
+    score
+        One prompt's score, from its answers and the right ones, n of each.
+    statistic
+        The same of many prompts at once: for shuffled right answers, and for resampled examples.
+    guessers
+        The best of t guessers, from the right choice of each of n examples, how many choices each
+        has, and t; None where right answers are counted (`pytest_maxrandom.stats.maximum`).
+    guessers_judge
+        Whether p_max tells knowledge. It does not where who prefers a label, and knows nothing,
+        scores higher than who guesses all choices alike; then shuffled right answers judge alone.
+    """
+
+    score: Callable[[Sequence[Hashable], Sequence[Hashable]], float]
+    statistic: Statistic
+    guessers: Callable[[Sequence[int], Sequence[int], int], ScoreBaseline] | None
+    guessers_judge: bool = True
+
+
+def _balanced_guessers(gold: Sequence[int], choices: Sequence[int], t: int) -> ScoreBaseline:
+    return balanced_accuracy_baseline(gold, [Fraction(1, count) for count in choices], t)
+
+
+METRICS: Mapping[str, MetricDefinition] = {
+    "accuracy": MetricDefinition(_share, ACCURACY, guessers=None),
+    "balanced_accuracy": MetricDefinition(
+        balanced_accuracy, Statistic(_balanced_accuracy), _balanced_guessers
+    ),
+    # One label for all scores .47 at labels of 90/10, guessers .41.
+    "macro_f1": MetricDefinition(
+        macro_f1, Statistic(_macro_f1), macro_f1_baseline, guessers_judge=False
+    ),
+}
+"""By their names in a suite; how they are written stands in `pytest_maxrandom.notation`."""
 
 
 def number_of_draws(t: int, draws: int | None) -> tuple[int, int]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.suite.base import Contradiction
 
-_RED_FLAGS: Mapping[RedFlagKind, str] = {
+DESCRIPTIONS: Mapping[RedFlagKind, str] = {
     "choices": "Choices per example that contradict a declared number, or chance.",
     "complementary_prompts": "Two prompts that are right on exactly complementary examples, with "
     "more than two choices.",
@@ -58,6 +58,7 @@ _RED_FLAGS: Mapping[RedFlagKind, str] = {
     "repeated_prompts": "Fewer distinct prompts than asked.",
     "unpassable": "A claim that no result can pass.",
 }
+"""What each red flag is, for the schema."""
 RedFlags: TypeAlias = (
     Severity
     | Annotated[
@@ -75,7 +76,7 @@ RedFlags: TypeAlias = (
                         "enum": ["fail", "warn", "ignore"],
                         "type": "string",
                     }
-                    for kind, what in _RED_FLAGS.items()
+                    for kind, what in DESCRIPTIONS.items()
                 },
             }
         ),

@@ -293,7 +293,9 @@ class SuiteSpec(ComparingSettings, LabelBiasSettings, CountedSettings):
     counterfactual: CounterfactualSpec = CounterfactualSpec()
     """How counterfactual scoring states a choice."""
     metric: Metric = "accuracy"
-    """What the best prompt is best in. The other two need examples that share their choices."""
+    """What the best prompt is best in: the share of right answers, or the mean over the classes of
+    their recall (balanced_accuracy) or of their F1 (macro_f1). These two need examples that share
+    their choices and have one right choice each."""
     shortcuts: Annotated[list[ShortcutControl], Distinct, OneOrMore()] = Field(default=[])
     """Controls beside each claim, no tries. choices_only: the best prompt once more, with blank
     inputs; whatever is right then is right by the choices alone."""

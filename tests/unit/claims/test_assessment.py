@@ -22,7 +22,7 @@ from pytest_maxrandom.prompts.formats import Format, Prompt, shown_order
 from pytest_maxrandom.prompts.sampling import PromptSet
 from pytest_maxrandom.record import ClaimRecord, SweepCost
 from pytest_maxrandom.reports.wording import word
-from pytest_maxrandom.stats.metrics import STATISTICS
+from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_test
 from pytest_maxrandom.suite.models import TransformersSpec
 from pytest_maxrandom.suite.spec import AssertSpec, CsvSpec, SuiteSpec
@@ -260,7 +260,9 @@ def test_the_permutation_p_follows_the_metric() -> None:
     scored = assessed(examples, finds_the_rare, metric="macro_f1")
     rights = [1 if gold == "y" else 0 for gold in golds]
     said = [0 if i >= 72 else 1 for i in range(100)]
-    test = max_t_test([said], rights, statistic=STATISTICS["macro_f1"], stop_after=STOP_AFTER)
+    test = max_t_test(
+        [said], rights, statistic=METRICS["macro_f1"].statistic, stop_after=STOP_AFTER
+    )
     assert scored.permutation_p == test.p_value
     assert scored.asserted == {"permutation_p": 0.05}
     assert (scored.p_max, scored.union_p, scored.p_standard) == (None, None, None)
