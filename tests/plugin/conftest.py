@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+# A run within the test process forgets the modules that it imported, but packages keep those that
+# they hold as attributes: what was imported before is one and the same for all runs.
+import pytest_maxrandom.reports.rendering  # noqa: F401
 from pytest_maxrandom.models.hf import transformers as backend
 from pytest_maxrandom.prompts.sampling import draw_prompts
 from pytest_maxrandom.suite.models import TransformersSpec
