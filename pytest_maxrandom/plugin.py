@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.hooks.fixture import HandWrittenClaims
 
 _COLLECT = "pytest_maxrandom.hooks.collect"
-_RESOURCES = "pytest_maxrandom.hooks.resources"
+_STATE = "pytest_maxrandom.hooks.session_state"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -56,8 +56,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Close what claims have opened."""
-    if _RESOURCES in sys.modules:
-        sys.modules[_RESOURCES].close(config)
+    if _STATE in sys.modules:
+        sys.modules[_STATE].close(config)
 
 
 @pytest.hookimpl(tryfirst=True)

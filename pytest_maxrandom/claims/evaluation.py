@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Resources:
+class SessionState:
     """What the claims of a session share.
 
     Attributes
@@ -96,19 +96,22 @@ class Evaluation:
     """
 
     def __init__(
-        self, planned: PlannedClaim, run: Sequence[PlannedClaim], resources: Resources
+        self, planned: PlannedClaim, run: Sequence[PlannedClaim], session: SessionState
     ) -> None:
         self._planned = planned
-        self._resources = resources
+        self._session = session
         self._subject = subject_of(planned)
-        self._model_digest = resources.pool.identity(planned.model, planned.base).digest
+        self._model_digest = session.pool.identity(planned.model, planned.base).digest
         condition = planned.condition
-        self._ledger = claim_ledger(planned, resources.run)
+        self._ledger = claim_ledger(planned, session.run)
         self._left_behind = (
             []
             if planned.model.simulated
             else left_behind(
-                planned.base / FOLDER, condition.prompt_set.validation, self._subject, resources.run
+                planned.base / FOLDER,
+                condition.prompt_set.validation,
+                self._subject,
+                session.run,
             )
         )
         self._run = without_siblings(planned, run)
@@ -170,10 +173,10 @@ class Evaluation:
         SweepError
             If a prompt cannot be scored.
         """
-        resources = self._resources
-        fresh = resources.settings.fresh and id(self._planned) not in resources.swept
+        session = self._session
+        fresh = session.settings.fresh and id(self._planned) not in session.swept
         sweep = self._sweep(self._jobs, progress, self._evaluated, fresh=fresh)
-        resources.swept.add(id(self._planned))
+        session.swept.add(id(self._planned))
         return sweep
 
     def counted(self) -> tuple[int, int, int]:
@@ -186,7 +189,7 @@ class Evaluation:
 
     def knows(self, jobs: Sequence[Job]) -> bool:
         """Tell whether no text of some jobs needs to be put through the model again."""
-        return not self._resources.settings.fresh and is_stored(jobs, self._cache)
+        return not self._session.settings.fresh and is_stored(jobs, self._cache)
 
     def ask(self, jobs: Sequence[Job], progress: Progress) -> Sweep:
         """Run what is no try of the claim: nothing of it is written to the ledger.
@@ -196,13 +199,13 @@ class Evaluation:
         SweepError
             If a prompt cannot be scored.
         """
-        fresh = self._resources.settings.fresh
+        fresh = self._session.settings.fresh
         return self._sweep(jobs, progress, lambda predictions: None, fresh=fresh)
 
     @property
     def warnings(self) -> list[str]:
         """What happened to the ledger and the store, one sentence each."""
-        return [*self._left_behind, *self._ledger.problems, *self._resources.store.messages]
+        return [*self._left_behind, *self._ledger.problems, *self._session.store.messages]
 
     def _judge(
         self, sweep: Sweep, record: ClaimRecord, progress: Progress, *, thrifty: bool = False
@@ -249,13 +252,13 @@ class Evaluation:
         return sweep.predictions.prompts[0]
 
     def _others(self) -> list[tuple[PlannedClaim, Sweep]]:
-        resources = self._resources
+        session = self._session
         return other_models(
             self._planned,
-            resources.collected,
-            resources.store,
-            resources.pool,
-            resources.settings.engine,
+            session.collected,
+            session.store,
+            session.pool,
+            session.settings.engine,
         )
 
     def _check_budget(self) -> None:
@@ -295,7 +298,7 @@ class Evaluation:
     def _test(self, sweep: Sweep, record: ClaimRecord, progress: Progress) -> None:
         """Open the test set for a claim that passed, and hold the claim to what it says of it."""
         assert record.best_prompt is not None
-        if not self._resources.settings.no_test:
+        if not self._session.settings.no_test:
             best = sweep.predictions.prompts[record.best_prompt.index].prompt
             record.test = self._open(best, progress)
             if record.test is None:
@@ -312,7 +315,7 @@ class Evaluation:
         openings = self._ledger.opened(self._subject, prompt.digest, examples)
         if openings is None:
             return None
-        fresh = self._resources.settings.fresh
+        fresh = self._session.settings.fresh
         jobs = jobs_of([(prompt, examples)], self._planned.suite.scoring)
         sweep = self._sweep(jobs, progress, lambda predictions: None, fresh=fresh)
         return held_out(
@@ -343,9 +346,9 @@ class Evaluation:
 
     @property
     def _cache(self) -> Cache:
-        resources = self._resources
-        arithmetic = resources.pool.identity(self._planned.model, self._planned.base).arithmetic
-        return Cache(resources.store, self._model_digest, arithmetic, resources.settings.engine)
+        session = self._session
+        arithmetic = session.pool.identity(self._planned.model, self._planned.base).arithmetic
+        return Cache(session.store, self._model_digest, arithmetic, session.settings.engine)
 
     def load(self) -> Model:
         """Return the model, loaded.
@@ -355,4 +358,4 @@ class Evaluation:
         ModelError
             If it cannot be loaded.
         """
-        return self._resources.pool.get(self._planned.model, self._planned.base)
+        return self._session.pool.get(self._planned.model, self._planned.base)

@@ -16,7 +16,7 @@ from pytest_maxrandom.hooks.items.studies import (
     ContaminationItem,
     LabelBiasItem,
 )
-from pytest_maxrandom.hooks.resources import drop_model
+from pytest_maxrandom.hooks.session_state import drop_model
 from pytest_maxrandom.studies.arms.plan import Compared, PlannedComparison, PlannedContamination
 from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
 from pytest_maxrandom.studies.plan import plan_file

@@ -12,7 +12,7 @@ from pytest_maxrandom.errors import MaxRandomError, RedFlagged
 from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps, collected
 from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.hooks.progress import Progress
-from pytest_maxrandom.hooks.resources import resources
+from pytest_maxrandom.hooks.session_state import session_state
 from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.reports.predictions import append
 from pytest_maxrandom.reports.red_flags import explained
@@ -79,12 +79,12 @@ class SweepItem(ClaimItem):
 
     def prepare(self) -> None:
         """Load the model, or take the one at hand, where its answers are missing."""
-        self._evaluation = Evaluation(self.planned, all_sweeps(self), resources(self.config))
+        self._evaluation = Evaluation(self.planned, all_sweeps(self), session_state(self.config))
         self._evaluation.prepare()
 
     def judge(self) -> None:
         """Sweep the prompts, where that was not done before, and judge the best of them."""
-        shared, evaluation = resources(self.config), self._evaluation
+        shared, evaluation = session_state(self.config), self._evaluation
         assert evaluation is not None
         try:
             with Progress(self.config, self.name) as progress:
@@ -132,7 +132,7 @@ class ReplicatesItem(SuiteItem):
 
     def prepare(self) -> None:
         """Load the model, unless all answers are known."""
-        shared, run = resources(self.config), all_sweeps(self)
+        shared, run = session_state(self.config), all_sweeps(self)
         self._evaluations = {
             planned.replicate: Evaluation(planned, run, shared)
             for planned in self.planned.claims
@@ -150,7 +150,7 @@ class ReplicatesItem(SuiteItem):
             found = (each.warnings for each in evaluations.values())
             self.record.warnings = list(dict.fromkeys(text for each in found for text in each))
         conclude(self.record, runs, self.planned.in_replicates)
-        if resources(self.config).settings.predictions:
+        if session_state(self.config).settings.predictions:
             note(self.record, Remark("predictions_are_the_first"))
 
     def told(self) -> Iterator[tuple[str, object]]:

@@ -11,7 +11,7 @@ from pytest_maxrandom.claims.planned import PlannedClaim, RecordedClaim
 from pytest_maxrandom.errors import MaxRandomError, SweepError
 from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps
 from pytest_maxrandom.hooks.progress import Progress
-from pytest_maxrandom.hooks.resources import drop_model, resources
+from pytest_maxrandom.hooks.session_state import drop_model, session_state
 from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.studies.arms.conclude import conclude, conclude_contamination
 from pytest_maxrandom.studies.arms.reduction import difference
@@ -73,7 +73,7 @@ class LabelBiasItem(SuiteItem):
         if isinstance(claim, RecordedClaim):
             self.skip_missing(claim.missing)
             return
-        evaluation = Evaluation(claim, all_sweeps(self), resources(self.config))
+        evaluation = Evaluation(claim, all_sweeps(self), session_state(self.config))
         self._evaluation = LabelBiasEvaluation(self.planned, evaluation)
         self._evaluation.prepare()
 
@@ -88,7 +88,7 @@ class LabelBiasItem(SuiteItem):
                 evaluation.run(self.record, progress)
         finally:
             self.record.warnings = evaluation.warnings
-        if resources(self.config).settings.predictions and self.record.engine is not None:
+        if session_state(self.config).settings.predictions and self.record.engine is not None:
             note(self.record, Remark("predictions_are_the_claims"))
 
     def release(self) -> None:
@@ -139,7 +139,7 @@ class ArmsItem(SuiteItem):
         if self.planned.compared[0].replicates > 1:
             where += f" {claim.replicate + 1} of {self.planned.compared[0].replicates}"
         try:
-            evaluation = Evaluation(claim, all_sweeps(self), resources(self.config))
+            evaluation = Evaluation(claim, all_sweeps(self), session_state(self.config))
             with Progress(self.config, where) as progress:
                 sweep = evaluation.sweep(progress)
             self._add_arithmetic(sweep)

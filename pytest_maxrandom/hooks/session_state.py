@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_maxrandom.claims.evaluation import Resources
+from pytest_maxrandom.claims.evaluation import SessionState
 from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.hooks.items.base import collected
 from pytest_maxrandom.hooks.options import read_settings
@@ -17,13 +17,13 @@ from pytest_maxrandom.hooks.progress import say
 from pytest_maxrandom.models.registry import ModelPool, begin
 from pytest_maxrandom.sweeps.store import open_store
 
-_RESOURCES = pytest.StashKey[Resources]()
+_STATE = pytest.StashKey[SessionState]()
 _NUMBER = re.compile(r"\d+$")
 
 
-def resources(config: pytest.Config) -> Resources:
+def session_state(config: pytest.Config) -> SessionState:
     """Return what the session's items share, opened with the first of them."""
-    if _RESOURCES not in config.stash:
+    if _STATE not in config.stash:
         settings = read_settings(config)
         worker: dict[str, Any] = getattr(config, "workerinput", {})
         process = worker.get("workerid", "main")
@@ -36,7 +36,7 @@ def resources(config: pytest.Config) -> Resources:
         )
         run = worker.get("testrunuid") or uuid.uuid4().hex
         begin(run if worker else "")
-        config.stash[_RESOURCES] = Resources(
+        config.stash[_STATE] = SessionState(
             pool=pool,
             store=open_store(settings.store),
             run=run,
@@ -44,16 +44,16 @@ def resources(config: pytest.Config) -> Resources:
             settings=settings,
             collected=[each for each in collected(config) if isinstance(each, PlannedClaim)],
         )
-    return config.stash[_RESOURCES]
+    return config.stash[_STATE]
 
 
 def drop_model(config: pytest.Config) -> None:
     """Free the memory of the model that was used last."""
-    if _RESOURCES in config.stash:
-        config.stash[_RESOURCES].pool.drop()
+    if _STATE in config.stash:
+        config.stash[_STATE].pool.drop()
 
 
 def close(config: pytest.Config) -> None:
     """Let go of the store, whose file is complete without others beside it from then on."""
-    if _RESOURCES in config.stash:
-        config.stash[_RESOURCES].store.close()
+    if _STATE in config.stash:
+        config.stash[_STATE].store.close()
