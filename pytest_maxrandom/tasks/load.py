@@ -52,15 +52,14 @@ def load_task(spec: TaskSpec, base: Path, where: Where | None = None) -> Task:
         With all mistakes in the data.
     """
     where = where or (lambda _key: (base, None))
-    source = BUILT_IN.get(spec.format)
-    task = source.read(spec, base, where) if source else _from_package(spec, base, where)
+    task = _read(spec, base, where)
     given = {field.name: getattr(spec, field.name) for field in fields(Layout)}
     said = {name: value for name, value in given.items() if value is not None}
     return replace(task, layout=replace(task.layout, **said))
 
 
-def _from_package(spec: TaskSpec, base: Path, where: Where) -> Task:
-    """Read a task through the source of an installed package, and check what it gives."""
+def _read(spec: TaskSpec, base: Path, where: Where) -> Task:
+    """Read a task through its source, of this package or of another, and check what it gives."""
     findings = Findings(
         lambda number, message: Problem(
             *where("format"),
@@ -69,7 +68,8 @@ def _from_package(spec: TaskSpec, base: Path, where: Where) -> Task:
         lambda number: f"example {number}",
     )
     try:
-        task = load(SOURCES, spec.format).read(spec, base, where)
+        source = BUILT_IN.get(spec.format) or load(SOURCES, spec.format)
+        task = source.read(spec, base, where)
     except MaxRandomError:
         raise
     except Exception as error:  # whatever the code of a package raises

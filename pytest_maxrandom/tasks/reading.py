@@ -157,14 +157,13 @@ def finished_task(
     if not examples:
         findings.add(None, "there are no examples; a task needs at least one")
         findings.raise_any()
-    empty = sum(not example.input.strip() for example in examples)
-    if empty:
-        notes = (*notes, Remark("empty_inputs", {"empty": empty, "examples": len(examples)}))
     return Task(name, examples, layout, tuple(notes))
 
 
 def checked_task(task: Task, findings: Findings) -> Task:
-    """Return a task that is whole already, held to the same; places are numbers from 1.
+    """Return a task that a source gave, held to the same, and say which inputs are empty.
+
+    Places are numbers from 1.
 
     Raises
     ------
@@ -175,7 +174,10 @@ def checked_task(task: Task, findings: Findings) -> Task:
         list(_checked(enumerate(task.pool, 1), findings))
     numbered = enumerate(task.examples, 1)
     whole = finished_task(task.name, numbered, findings, task.layout, task.notes)
-    return replace(whole, pool=task.pool)
+    notes, n = whole.notes, len(whole.examples)
+    if empty := sum(not example.input.strip() for example in whole.examples):
+        notes += (Remark("empty_inputs", {"empty": empty, "examples": n}),)
+    return replace(whole, notes=notes, pool=task.pool)
 
 
 def _checked(drafts: Iterable[tuple[int, Example]], findings: Findings) -> Iterator[Example]:
@@ -197,6 +199,12 @@ def _mistakes(example: Example) -> Iterator[str]:
     choices, right = example.choices, example.right
     if len(choices) < 2:
         yield f"an example needs two or more choices, found {len(choices)}"
+    elif len(set(right) & set(range(len(choices)))) < len(right):
+        found = ", ".join(map(str, right))
+        yield (
+            f"`right` holds different numbers of choices, from 0 to {len(choices) - 1}, "
+            f"found {found}"
+        )
     elif not right:
         yield "no choice is right; a task needs a right choice in each example"
     elif len(right) == len(choices):

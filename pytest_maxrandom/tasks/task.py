@@ -130,7 +130,9 @@ class Source(Protocol[S]):
     An implementer writes a spec and :meth:`read`, and names the class (or an instance) in the entry
     point group ``pytest_maxrandom.sources``; the entry point's name is the `format` that suites
     give. What is common to all tasks (the texts around examples, the test set, the checks of what
-    every task must hold) is done elsewhere.
+    every task must hold) is done elsewhere. :mod:`pytest_maxrandom.tasks.reading` helps to read:
+    `read_file` and `parse_json`, `as_text`, `as_id` and `as_cluster` for single values,
+    `file_findings` to tell all mistakes of a file at once, with their lines, and `finished_task`.
 
     Attributes
     ----------

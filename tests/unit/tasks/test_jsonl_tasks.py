@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.tasks import Layout
 
 if TYPE_CHECKING:
@@ -92,7 +93,8 @@ def test_a_row_may_lack_some_choice_columns_and_an_index_counts_columns(folder: 
 
 
 def test_an_empty_input_is_allowed_and_told(folder: Folder) -> None:
-    assert folder.load("jsonl", lines(row(input=""))).notes == ("Empty input in 1 of 1 examples.",)
+    (note,) = folder.load("jsonl", lines(row(input=""))).notes
+    assert note == Remark("empty_inputs", {"empty": 1, "examples": 1})
 
 
 ROW_MISTAKES: list[tuple[dict[str, object], dict[str, Any], str]] = [

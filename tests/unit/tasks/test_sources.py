@@ -13,6 +13,8 @@ from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.suite.extensions import SOURCES, load
 from pytest_maxrandom.suite.loader import load_suite
 from pytest_maxrandom.suite.schema import schema
+from pytest_maxrandom.tasks.tables import Csv
+from pytest_maxrandom.tasks.task import Example, Task
 from tests.installed import install
 
 if TYPE_CHECKING:
@@ -54,6 +56,8 @@ class Sums:
 
         numbers = range(1, spec.highest + 1)
         examples = tuple(example(f"{a}+{b}", a, b) for a in numbers for b in numbers)
+        if spec.broken == "outside":
+            examples = (Example("e", "1 + 1", ("less", "more"), (2,)), *examples)
         if spec.broken == "repeats":
             examples += examples[:1]
         pool = None
@@ -123,6 +127,22 @@ def test_what_it_does_wrong_is_a_sentence_at_the_format(claims: Claims) -> None:
     ]
     assert told(claims, "  highest: 3\n  broken: repeats") == [
         "s.yaml:4: t, example 10: the id '1+1' is already that of example 1; ids must differ"
+    ]
+    assert told(claims, "  highest: 3\n  broken: outside") == [
+        "s.yaml:4: t, example 1: `right` holds different numbers of choices, from 0 to 1, found 2"
+    ]
+
+
+def test_a_source_of_this_package_is_held_to_the_same(
+    claims: Claims, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one_choice = Task("t", (Example("e", "1 + 1", ("less",), (0,)),))
+    monkeypatch.setattr(Csv, "read", lambda *_: one_choice)
+    Path("s.yaml").write_text("models: [{name: m}]\ntasks: [{name: t, format: csv, path: x}]\n")
+    with pytest.raises(SuiteError) as caught:
+        plan(load_suite(Path("s.yaml")))
+    assert "s.yaml:2: t, example 1: an example needs two or more choices, found 1" in [
+        str(problem) for problem in caught.value.problems
     ]
 
 
