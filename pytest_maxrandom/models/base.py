@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -102,7 +103,7 @@ class Backend(Protocol):
 
     A package adds a backend with the entry point ``name = "module:Class"`` in the group
     ``pytest_maxrandom.backends``; suites then say ``backend: name``. The class is called without
-    arguments, when a suite first names it. One that derives from this protocol need not write
+    arguments, when a suite first names it. It derives from this protocol, and then need not write
     `begin`.
 
     Attributes
@@ -124,6 +125,7 @@ class Backend(Protocol):
             What the processes of one session have in common; empty if there is one process.
         """
 
+    @abstractmethod
     def locate(self, spec: Any, base: Path) -> Located:
         """Find a model without loading it or asking a network.
 
@@ -136,12 +138,15 @@ class Backend(Protocol):
         Raises
         ------
         ModelNotFound
-            With a sentence for each key that names nothing; it is told with file and line.
+            With a sentence for each key that names nothing; it is told with file and line. Where a
+            key has few values, a `Literal` in the spec is better: it is in the schema too, and the
+            nearest value is told.
         ModelError
             In one sentence about the model.
         """
         ...
 
+    @abstractmethod
     def identity(self, located: Located) -> Identity:
         """Return what determines the model's numbers, without loading it.
 
@@ -154,6 +159,7 @@ class Backend(Protocol):
         """
         ...
 
+    @abstractmethod
     def load(self, located: Located, resources: Resources) -> Model:
         """Load the model.
 

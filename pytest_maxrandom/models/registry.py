@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import importlib
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.errors import ModelError
+from pytest_maxrandom.errors import MaxRandomError, ModelError
 from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.suite.extensions import BACKENDS, load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from pytest_maxrandom.models.base import Backend, EngineName, Identity, Located, Model
@@ -54,9 +55,25 @@ def backend_of(spec: ModelSpec) -> Backend:
             backend: Backend = getattr(importlib.import_module(module), attribute)()
         else:
             backend = load(BACKENDS, name)
-        backend.begin(_session)
+        with _told(spec):
+            backend.begin(_session)
         _backends[name] = backend
     return _backends[name]
+
+
+@contextmanager
+def _told(spec: ModelSpec) -> Iterator[None]:
+    """Tell in one sentence whatever the code of a package raises."""
+    try:
+        yield
+    except MaxRandomError:
+        raise
+    except Exception as error:
+        if spec.backend in _BUILT_IN:
+            raise
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        message = f"the backend {spec.backend!r} failed ({reason}); tell those who wrote it"
+        raise ModelError(message) from error
 
 
 def locate(spec: ModelSpec, base: Path) -> Located:
@@ -67,7 +84,9 @@ def locate(spec: ModelSpec, base: Path) -> Located:
     ModelError
         If it is nowhere.
     """
-    return backend_of(spec).locate(spec, base)
+    backend = backend_of(spec)
+    with _told(spec):
+        return backend.locate(spec, base)
 
 
 def identify(spec: ModelSpec, base: Path) -> Identity:
@@ -78,7 +97,12 @@ def identify(spec: ModelSpec, base: Path) -> Identity:
     ModelError
         If it is nowhere, or its files cannot be read.
     """
-    return backend_of(spec).identity(locate(spec, base))
+    return _identity(locate(spec, base))
+
+
+def _identity(located: Located) -> Identity:
+    with _told(located.spec):
+        return backend_of(located.spec).identity(located)
 
 
 class ModelPool:
@@ -124,7 +148,7 @@ class ModelPool:
             If the model is nowhere, or its files cannot be read.
         """
         located = locate(spec, base)
-        identity = backend_of(spec).identity(located)
+        identity = _identity(located)
         return replace(identity, arithmetic=self._found.get(located.key, identity.arithmetic))
 
     def get(self, spec: ModelSpec, base: Path) -> Model:
@@ -143,8 +167,10 @@ class ModelPool:
         if located.key != self._key:
             self.drop()
             try:
-                self._model = backend_of(spec).load(located, self._resources)
-                self._found[located.key] = self._model.arithmetic
+                with _told(spec):
+                    model = backend_of(spec).load(located, self._resources)
+                    self._found[located.key] = model.arithmetic
+                self._model = model
             except ModelError as error:
                 self._refusal = str(error)
             except BaseException:

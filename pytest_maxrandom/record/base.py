@@ -50,7 +50,9 @@ class Arithmetic:
     """What determines a number besides model, prompt and example.
 
     Batch sizes, threads and free memory are no part of it: what they change is within the
-    tolerance by which engines are compared.
+    tolerance by which engines are compared. Results that differ here are stored apart, so a backend
+    gives what its numbers depend on and no more: for a model behind an address the server's name
+    and version, for one that is no network any names that stay the same.
     """
 
     processor: str

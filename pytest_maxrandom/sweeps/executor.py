@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
-from pytest_maxrandom.errors import PromptTooLong, QuestionError, SweepError
+from pytest_maxrandom.errors import PromptTooLong, QuestionError, ScoreError, SweepError
 from pytest_maxrandom.record import Arithmetic, SweepCost
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.scorers import SCORERS
@@ -172,6 +172,11 @@ class LocalExecutor:
         started = time.perf_counter()
         reply = model.ask(_questions(job, counts))
         seconds = time.perf_counter() - started
+        if len(reply.answers) != sum(counts):
+            raise ScoreError(
+                f"the model gave {len(reply.answers)} answers to {sum(counts)} questions, expected "
+                "one to each; tell those who wrote its backend"
+            )
         rest = iter(reply.answers)
         answers = tuple(tuple(islice(rest, count)) for count in counts)
         cost = Cost(

@@ -53,6 +53,8 @@ class Rules(Backend):
     spec = RuleSpec
 
     def locate(self, spec, base):
+        if not spec.rule:
+            raise KeyError("no rule")
         if spec.rule not in ("largest", "smallest"):
             raise ModelNotFound({"rule": f"there is no rule {spec.rule!r}; take largest"})
         return Located(spec)
@@ -154,6 +156,12 @@ def test_a_suite_runs_with_both(pytester: pytest.Pytester, suite: Path) -> None:
             "1: models[0].rule: there is no rule 'any'; take largest",
         ),
         (
+            "backend: rules",
+            "backend: rules, rule: ''",
+            "1: models[0].name: the backend 'rules' failed (KeyError: 'no rule'); tell those who "
+            "wrote it",
+        ),
+        (
             "rule: smallest",
             "rule: any",
             "5: arms.smallest.rule: there is no rule 'any'; take largest",
@@ -193,15 +201,38 @@ def test_the_schema_has_their_keys(pytester: pytest.Pytester, suite: Path) -> No
     assert not schema.is_valid({"models": [model], "tasks": [task], "arms": {"x": {"ruel": "x"}}})
 
 
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("import absent", "ModuleNotFoundError: No module named 'absent'"),
+        (
+            CODE.replace("def load(", "def lode(").replace("class Rules(", "class Broken("),
+            "TypeError: Can't instantiate abstract class Broken with abstract method load",
+        ),
+    ],
+)
 def test_a_package_that_is_broken_is_told_in_one_sentence(
-    pytester: pytest.Pytester, suite: Path, monkeypatch: pytest.MonkeyPatch
+    pytester: pytest.Pytester, suite: Path, monkeypatch: pytest.MonkeyPatch, code: str, why: str
 ) -> None:
-    place = install(pytester.path, "broken", BACKENDS, "broken", "import absent", "broken:Backend")
+    place = install(pytester.path, "broken", BACKENDS, "broken", code, "broken:Broken")
     monkeypatch.setenv("PYTHONPATH", str(place))
     suite.write_text("models: [{name: m, backend: broken}]\n" + SUITE.partition("\n")[2])
     done = pytester.run(sys.executable, "-m", "pytest_maxrandom.cli", "check", "eval_suites")
-    assert done.outlines[0] == (
-        "eval_suites/suite.yaml:1: `models[0].backend`: the backend 'broken' of broken 1.0 cannot "
-        "be loaded from broken:Backend (ModuleNotFoundError: No module named 'absent'); repair or "
-        "uninstall the package"
+    told = (
+        done.outlines[0]
+        .replace(" without an implementation for", " with")
+        .replace("'load'", "load")
     )
+    assert told == (
+        "eval_suites/suite.yaml:1: `models[0].backend`: the backend 'broken' of broken 1.0 cannot "
+        f"be loaded from broken:Broken ({why}); repair or uninstall the package"
+    )
+
+
+def test_another_number_of_answers_than_questions_is_told(
+    pytester: pytest.Pytester, suite: Path
+) -> None:
+    module = next(pytester.path.rglob("ruled.py"))
+    module.write_text(CODE.replace("tuple(answers), len", "tuple(answers[1:]), len"))
+    result = pytester.runpytest_subprocess()
+    result.stdout.fnmatch_lines(["*the model gave 58 answers to 59 questions, expected one*"])
