@@ -127,7 +127,8 @@ def _mistakes(
     parents = {path[:end] for path in at for end in range(len(path))}
     explained = {path for path in at if _is_unknown(at[path][0]) and path in told}
     left = at.keys() - parents - explained
-    return {path: _sentence(kind, path, at[path], document.data) for path in at if path in left}
+    told_of = {path: _sentence(kind, path, at[path], document.data) for path in at if path in left}
+    return {path: sentence for path, sentence in told_of.items() if sentence}
 
 
 def _is_unknown(error: ErrorDetails) -> bool:
@@ -164,13 +165,18 @@ def _sentence(
 
 
 def _unknown(kind: type[Spec], path: Location, data: Any) -> str:
-    """Say that there is no such key, and where it belongs or which was perhaps meant."""
+    """Say that there is no such key, and where it belongs or which was perhaps meant.
+
+    Nothing of a key that goes with some formats where none is given: that is told.
+    """
     part, name, key = Part.of(kind, path, data), dotted(path), str(path[-1])
     if part.union:
         union, specs = part.union, part.union.specs.items()
         if having := [name for name, spec in specs if Part(spec, part.below).options]:
             block = functools.reduce(lambda here, key: here[key], path[: -len(part.below)], data)
             said = block.get(union.key, union.default)
+            if said is None:
+                return ""
             return (
                 f"`{name}` goes with `{union.key}: {' | '.join(having)}`, but this is "
                 f"`{union.key}: {said}`; remove one of the two"

@@ -129,8 +129,8 @@ def test_no_text_changes_the_structure_of_a_report(outcome: Outcome, text: str) 
     page = read(markdown(hidden_in(text, outcome=outcome)))
     assert page.tags == tame.tags
     assert page.links == tame.links
-    assert [len(row) for row in page.tables[0]] == [7] * 2
-    assert [len(row) for row in page.tables[1]] == [10] * 4
+    for table, of_tame, rows in zip(page.tables, tame.tables, (2, 4), strict=False):
+        assert [len(row) for row in table] == [len(of_tame[0])] * rows
     assert not [node for node in page.prose if ACTIVE.search(node)]
 
 
