@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,6 +54,23 @@ def test_no_room_needs_one_that_needs_it() -> None:
         rooms.setdefault(room(module), set()).update(map(room, needs))
     graph = {one: others - {one, "the package itself"} for one, others in rooms.items()}
     TopologicalSorter(graph).prepare()  # CycleError names the rooms
+
+
+def test_the_picture_in_the_design_is_what_stands() -> None:
+    page = (PACKAGE.parent / "docs" / "design.md").read_text(encoding="utf-8")
+    drawn = page.partition("```\n")[2].partition("```")[0].splitlines()
+    lines = [re.findall(r"(?:^| )([a-z]+)(?:/|\.py)", line[:30]) for line in drawn]
+    floor = {name: number for number, names in enumerate(lines) for name in names}
+    rooms = {room(module) for module in MODULES if module != PACKAGE.name}
+    assert rooms == set(floor)
+    upward = {
+        (room(module), room(need))
+        for module, needs in NEEDS.items()
+        for need in needs - {PACKAGE.name}
+        if room(module) != room(need) and module != PACKAGE.name
+        if floor[room(need)] <= floor[room(module)]
+    }
+    assert not upward
 
 
 def test_no_module_needs_one_that_needs_it() -> None:
