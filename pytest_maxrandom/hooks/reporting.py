@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_maxrandom.errors import MaxRandomError
-from pytest_maxrandom.hooks.node_ids import name_in_junit, show_as_written
 from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.hooks.run import RECORDS, Run
 from pytest_maxrandom.suite import is_suite
@@ -57,7 +57,7 @@ class Reporting:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take over what a report says of claims."""
-        name_in_junit(self._config, report)
+        _name_in_junit(self._config, report)
         self._run.add(report)
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
@@ -103,7 +103,7 @@ class Reporting:
         self, terminalreporter: pytest.TerminalReporter, config: pytest.Config
     ) -> None:
         """Show the claims as a table, where there are any."""
-        show_as_written(terminalreporter)
+        _show_ids_as_written(terminalreporter)
         if config.option.collectonly or not (self._run or self._said):
             return
         from pytest_maxrandom.reports.terminal import rows
@@ -111,3 +111,34 @@ class Reporting:
         terminalreporter.section("maxrandom")
         for line in [*(rows(self._run.record()) if self._run else ()), *self._said]:
             terminalreporter.line(line)
+
+
+# Ids of items that belong to a claim, such as ``task[model-0shot]::label_bias``: since pytest 9.2
+# an id is taken apart at its first bracket, and what is shown is put together again with a bracket
+# at the end, which such an id has not. It would be shown as none that can be selected.
+
+
+def _show_ids_as_written(reporter: pytest.TerminalReporter) -> None:
+    """Let the short summary name items by ids that can be selected."""
+    for reports in reporter.stats.values():
+        for report in reports:
+            parts = getattr(report, "id", None)
+            if parts is not None and _is_misread(report.nodeid):
+                names = tuple(report.nodeid.split("::")[1:])
+                report._id = dataclasses.replace(parts, names=names, params=None)
+
+
+def _name_in_junit(config: pytest.Config, report: pytest.TestReport) -> None:
+    """Let a JUnit report name an item as it is written; to be called before it takes the report."""
+    if report.when != "setup" or not _is_misread(report.nodeid):
+        return
+    for plugin in config.pluginmanager.get_plugins():
+        of_item: Any = getattr(plugin, "node_reporter", None)
+        if of_item is not None:
+            of_item(report).add_attribute("name", report.nodeid.partition("::")[2])
+
+
+def _is_misread(node_id: str) -> bool:
+    """Whether more than a bracket follows the first bracket of an item's name."""
+    _, _, name = node_id.partition("::")
+    return "[" in name and not name.endswith("]")
