@@ -1,7 +1,7 @@
 """A label-bias check in words: knowledge or label preference, and the numbers behind it.
 
 Each function returns phrases of plain text, or an empty one where nothing was recorded. Labels are
-texts from data: where they stand within a phrase they are shortened.
+texts from data, and are shortened where they stand within a phrase.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from pytest_maxrandom.notation import (
 )
 from pytest_maxrandom.reports.origins import cost
 from pytest_maxrandom.reports.text import clauses, shorten, visible
-from pytest_maxrandom.stats.labels import FEWEST_LABELS, LITTLE_MASS
+from pytest_maxrandom.stats.labels import FEWEST_LABELS, LITTLE_MASS, needed
+from pytest_maxrandom.stats.multiplicity import above
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import (
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
         RunRecord,
     )
 
+_LEVEL = 0.05
+"""Where nothing is asserted."""
+_LEVEL = 0.05
+"""Where nothing is asserted."""
 _LABEL = 30
 """Characters of a label within a phrase."""
 _NEGLIGIBLE = 1e-6
@@ -45,6 +50,98 @@ _METHODS = {"contextual": "contextual calibration", "pride": "PriDe"}
 def label_checked(run: RunRecord) -> list[LabelBiasRecord]:
     """List the label-bias checks that have a result."""
     return [record for record in run.label_bias if record.interactions]
+
+
+def bias_sentence(record: LabelBiasRecord) -> str | None:
+    """Say what was found, with the numbers behind it; older records have what they said then."""
+    if not _has_findings(record):
+        return record.sentence
+    said = [_found(bias, record) for bias in record.interactions]
+    if len(said) > 1:
+        pairs = zip(record.interactions, said, strict=True)
+        said = [f"{bias.interaction.capitalize()}: {one}" for bias, one in pairs]
+    return " ".join(said)
+
+
+def bias_failure(record: LabelBiasRecord) -> str | None:
+    """Say in one line why what is asserted does not hold."""
+    if not _has_findings(record):
+        return record.message
+    failed = [bias for bias in record.interactions if bias.finding != "knowledge"]
+    return "; ".join(_failed(bias, record) for bias in failed)
+
+
+def _has_findings(record: LabelBiasRecord) -> bool:
+    return bool(record.interactions) and all(bias.finding for bias in record.interactions)
+
+
+def _found(bias: InteractionBias, record: LabelBiasRecord) -> str:
+    compared, bound = _compared(bias, record), _bound(record)
+    most = max(bias.labels, key=lambda row: row.predicted)
+    explained = f"p {equals(p_value(bias.preference_p, level=bound))}"
+    uneven, beyond = not above(bias.preference_p, bound), any(over for _, _, over in compared)
+    numbers = (
+        f"the Nvr-X score on {bias.n} examples is {accuracy(bias.score)}, that of "
+        f"{_guessers(bias, 'random guessers', str(bias.t))} {accuracy(bias.score_baseline)} "
+        f"({', '.join(shown for shown, _, _ in compared)})"
+    )
+    preferred = (
+        f"{100 * most.predicted:.0f} % of the answers of the most accurate prompt are "
+        f"{most.label!r}"
+    )
+    more = f"{preferred}, more than guessing and knowing explain ({explained})"
+    spread = f"; recalls {recalls(bias)}"
+    if bias.finding == "knowledge":
+        return f"Knowledge: {numbers}{spread}{f'; but {more}' * uneven}."
+    if bias.finding == "label preference":
+        return (
+            f"Label preference: {numbers}, and {preferred}: they are spread over the labels more "
+            f"unevenly than guessing and knowing explain ({explained}){spread}."
+        )
+    if beyond and not uneven:
+        return (
+            f"Cannot tell: {numbers}, and the answers are spread over the labels as guesses may be "
+            f"({explained})."
+        )
+    if beyond:
+        more += f", beside which the last p shows knowledge from {level(compared[-1][1])} on"
+    unheld = record.claim_holds is False and "the claim itself does not hold"
+    return f"Cannot tell: {numbers}; but {clauses(unheld, uneven and more, sep=', and ')}."
+
+
+def _failed(bias: InteractionBias, record: LabelBiasRecord) -> str:
+    compared = [
+        f"{shown} is above {level(bound)}" if over else shown
+        for shown, bound, over in _compared(bias, record)
+    ]
+    if bias.finding == "cannot tell" and record.claim_holds is False:
+        compared.append("the claim itself does not hold")
+    return (
+        f"{bias.interaction}: Nvr-X score {accuracy(bias.score)} of {_tried(bias)}, "
+        f"n = {bias.n}; {_guessers(bias, 'random guessers', str(bias.t))} "
+        f"{accuracy(bias.score_baseline)}; {', '.join(compared)}: {bias.finding}"
+    )
+
+
+def _compared(bias: InteractionBias, record: LabelBiasRecord) -> list[tuple[str, float, bool]]:
+    """Write the p-values of the score, each with its level, and whether it is above that.
+
+    The last one is valid whatever label is preferred, and where a preference is established it
+    alone can show knowledge.
+    """
+    bound = _bound(record)
+    last = bound if bias.finding == "label preference" else needed(bias.preference_p, bound)
+    named = {"p": bias.p_value, "p with shuffled right answers": bias.permutation_p}
+    known = [(name, value) for name, value in named.items() if value is not None]
+    bounds = [bound] * (len(known) - 1) + [last]
+    return [
+        (f"{name} {equals(p_value(value, level=most))}", most, above(value, most))
+        for (name, value), most in zip(known, bounds, strict=True)
+    ]
+
+
+def _bound(record: LabelBiasRecord) -> float:
+    return float(record.asserted.get("above_random", _LEVEL))
 
 
 def score_p(bias: InteractionBias, record: LabelBiasRecord) -> str:
@@ -90,7 +187,7 @@ def recalls(bias: InteractionBias) -> str:
     shown = [(row.recall, row.label) for row in bias.labels if row.recall is not None]
     if not shown:
         return ""
-    (low, least), (high, most) = min(shown, key=_recall), max(shown, key=_recall)
+    (low, least), (high, most) = (pick(shown, key=lambda each: each[0]) for pick in (min, max))
     if low == high and len(shown) > 1:
         return f"{accuracy(low)} of every label"
     return f"{accuracy(low)} ({_label(least)}) to {accuracy(high)} ({_label(most)})"
@@ -227,10 +324,6 @@ def with_base_rates(labels: list[LabelRow]) -> bool:
     return any(row.base_rate is not None for row in labels)
 
 
-def _recall(pair: tuple[float, str]) -> float:
-    return pair[0]
-
-
 def _label(label: str) -> str:
     return shorten(visible(label), _LABEL)
 
@@ -253,9 +346,9 @@ def _tried(bias: InteractionBias) -> str:
     return f"the best of t = {count(bias.t)} prompts" if bias.t > 1 else "the only prompt (t = 1)"
 
 
-def _guessers(bias: InteractionBias, named: str) -> str:
+def _guessers(bias: InteractionBias, named: str, many: str = "as many") -> str:
     one = bias.t == 1
-    guessers = f"a {named.removesuffix('s')}" if one else f"the best of as many {named}"
+    guessers = f"a {named.removesuffix('s')}" if one else f"the best of {many} {named}"
     keeps = f" who keep{'s' * one} to one choice of each example"
     return guessers + keeps * bias.by_content
 

@@ -28,7 +28,7 @@ from pytest_maxrandom.record import (
     ReplicatesRecord,
     Standing,
 )
-from pytest_maxrandom.reports import flag_sentences, label_finding, remarks
+from pytest_maxrandom.reports import flag_sentences, label_bias, remarks
 from pytest_maxrandom.stats.multiplicity import above
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def word(record: Record) -> None:
     """Word a record anew."""
     word_remarks(record)
     if isinstance(record, LabelBiasRecord):
-        record.sentence = label_finding.sentence(record)
+        record.sentence = label_bias.bias_sentence(record)
     record.message = failure(record)
 
 
@@ -83,7 +83,7 @@ def _worded(record: Record) -> str | None:
         case ContaminationRecord():
             return _of_contamination(record)
         case _:
-            return label_finding.failure(record)
+            return label_bias.bias_failure(record)
 
 
 def levels_of(claim: ClaimRecord) -> dict[str, float]:

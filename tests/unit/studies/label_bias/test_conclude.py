@@ -280,7 +280,7 @@ def test_a_sentence_has_the_numbers_that_the_finding_comes_from() -> None:
     said = sentence_of(of_moved(0.45, preference_p=0.4), "knowledge")
     assert said.startswith("Knowledge: the Nvr-X score on 100 examples is .450, that of the best ")
     assert "best of 10 random guessers who keep to one choice of each example .318 (p = " in said
-    assert said.endswith("; recall goes from .450 ('B') to .500 ('A').")
+    assert said.endswith("; recalls .450 (B) to .500 (A).")
     said = sentence_of(of_moved(0.45, preference_p=0.001), "knowledge")
     assert "; but 40 % of the answers of the most accurate prompt are 'A', more than " in said
     said = sentence_of(of_moved(0.31, preference_p=0.01), "label preference")
