@@ -15,7 +15,7 @@ from pytest_maxrandom.hooks.items.base import collected
 from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.hooks.progress import say
 from pytest_maxrandom.models.registry import ModelPool, begin
-from pytest_maxrandom.sweeps.store import open_store
+from pytest_maxrandom.sweeps.store import Store
 
 _STATE = pytest.StashKey[SessionState]()
 _NUMBER = re.compile(r"\d+$")
@@ -38,7 +38,7 @@ def session_state(config: pytest.Config) -> SessionState:
         begin(run if worker else "")
         config.stash[_STATE] = SessionState(
             pool=pool,
-            store=open_store(settings.store),
+            store=Store(settings.store),
             run=run,
             process=process,
             settings=settings,

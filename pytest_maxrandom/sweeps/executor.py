@@ -85,8 +85,8 @@ class Scored:
     Attributes
     ----------
     answers : tuple of tuple of Answer
-        Per example: one to each of its scorer's questions.
-    batch_tokens : int
+        Per example: one to each of its scorer's questions; from the store, one that joins them.
+    batch_tokens : int or None
         Tokens that went through the model at once.
     peak_memory : int or None
         The most bytes in use since the model was loaded.
@@ -94,8 +94,8 @@ class Scored:
 
     answers: tuple[tuple[Answer, ...], ...]
     cost: Cost
-    batch_tokens: int
-    peak_memory: int | None
+    batch_tokens: int | None = None
+    peak_memory: int | None = None
 
 
 class Executor(Protocol):
@@ -245,26 +245,20 @@ def _named(job: Job) -> Iterator[None]:
         raise SweepError(f"{name}: {error}") from error
 
 
-def spent(
-    cost: Cost,
-    *,
-    reused: bool = False,
-    requests: int = 0,
-    batch_tokens: int | None = None,
-    peak_memory: int | None = None,
-) -> SweepCost:
+def spent(scored: Scored, *, reused: bool) -> SweepCost:
     """Return what a prompt cost in this run: where it was read, nothing but what it once took."""
+    cost = scored.cost
     return SweepCost(
         device=cost.device,
         dtype=cost.dtype,
-        requests=requests,
+        requests=0 if reused else sum(len(one.tokens) for own in scored.answers for one in own),
         tokens_forwarded=0 if reused else cost.tokens_forwarded,
         seconds=0.0 if reused else cost.seconds,
         trie_nodes=0 if reused else cost.trie_nodes,
         engine=cost.engine,
         engine_reason=cost.engine_reason,
-        batch_tokens=batch_tokens,
-        peak_memory=peak_memory,
+        batch_tokens=scored.batch_tokens,
+        peak_memory=scored.peak_memory,
         reused=int(reused),
         reused_seconds=cost.seconds if reused else 0.0,
         asked_dtype=cost.asked_dtype,
@@ -276,6 +270,7 @@ def total(engines: Sequence[SweepCost]) -> SweepCost:
     """Return what several prompts or sweeps cost together."""
     reasons = [one.engine_reason for one in engines if one.engine_reason]
     return SweepCost(
+        # A sweep may be begun on one GPU and finished on another.
         device=_all(one.device for one in engines),
         dtype=_all(one.dtype for one in engines),
         requests=sum(one.requests for one in engines),
@@ -296,5 +291,4 @@ def total(engines: Sequence[SweepCost]) -> SweepCost:
 
 
 def _all(names: Iterable[str]) -> str:
-    """Join what may differ, where a sweep was begun on one GPU and finished on another."""
     return ", ".join(dict.fromkeys(names))

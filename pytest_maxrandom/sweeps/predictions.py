@@ -31,8 +31,6 @@ class PromptPredictions:
         Per example and choice: the number of those tokens.
     chosen : tuple of int
         Per example: the index of the answer.
-    correct : int
-        How many answers are right.
     ties : int
         How many were decided by lot between equal scores.
     margins : tuple of float
@@ -45,9 +43,14 @@ class PromptPredictions:
     log_likelihoods: tuple[tuple[float, ...], ...]
     tokens: tuple[tuple[int, ...], ...]
     chosen: tuple[int, ...]
-    correct: int
     ties: int
     margins: tuple[float, ...]
+
+    @property
+    def correct(self) -> int:
+        """How many answers are right."""
+        pairs = zip(self.chosen, self.examples, strict=True)
+        return sum(choice in example.right for choice, example in pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,6 @@ def predict(
         ),
         tokens=tuple(tuple(count for one in own for count in one.tokens) for own in answers),
         chosen=tuple(chosen),
-        correct=sum(choice in ex.right for choice, ex in zip(chosen, examples, strict=True)),
         ties=sum(one.tied for one in read),
         margins=tuple(one.margin for one in read),
     )
@@ -122,7 +124,6 @@ def _joined(one: PromptPredictions, other: PromptPredictions) -> PromptPredictio
         log_likelihoods=one.log_likelihoods + other.log_likelihoods,
         tokens=one.tokens + other.tokens,
         chosen=one.chosen + other.chosen,
-        correct=one.correct + other.correct,
         ties=one.ties + other.ties,
         margins=one.margins + other.margins,
     )

@@ -9,21 +9,22 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-import struct
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
 
 from pytest_maxrandom.errors import GitError, LockError, StoreError
 from pytest_maxrandom.host.git import is_checkout, repository
 from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.record import Arithmetic
-from pytest_maxrandom.sweeps.executor import Cost
+from pytest_maxrandom.sweeps.executor import Cost, Scored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     T = TypeVar("T")
@@ -43,7 +44,7 @@ CREATE TABLE IF NOT EXISTS results (
     choices BLOB NOT NULL,          -- per example: their number; uint32, as all counts here
     log_likelihoods BLOB NOT NULL,  -- per example and choice: float64, in nats
     tokens BLOB NOT NULL,           -- per example and choice
-    chosen BLOB NOT NULL,           -- per example: index of the answer
+    chosen BLOB NOT NULL,           -- empty: it follows from the columns before
     cost TEXT NOT NULL,             -- JSON: device, dtype, engine used, tokens, seconds, arithmetic
     stored TEXT NOT NULL,           -- UTC, ISO 8601
     checksum BLOB NOT NULL,         -- SHA-256 of all the columns before
@@ -51,6 +52,7 @@ CREATE TABLE IF NOT EXISTS results (
 )
 """
 _WHERE = "(model, task, prompt, scoring, engine, arithmetic) = (?, ?, ?, ?, ?, ?)"
+_COUNT, _VALUE = "<u4", "<f8"
 _PATIENCE = 60.0  # seconds; a writer holds the file for milliseconds
 _COMPANIONS = ("", "-wal", "-shm", "-journal")
 # SQLite's own messages may quote damaged bytes.
@@ -68,58 +70,23 @@ class Key(NamedTuple):
     arithmetic: str
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """One prompt's results.
+class Store:
+    """Results of prompts, shared by all processes that open the same file.
+
+    Once open it answers or it does not, and never raises. A file that is damaged is moved aside;
+    where nothing can be opened or written, the store stays empty, and `messages` says why.
 
     Attributes
     ----------
-    log_likelihoods : tuple of tuple of float
-        Per example and choice, in nats.
-    tokens : tuple of tuple of int
-        Per example and choice: the number of tokens that were scored.
-    chosen : tuple of int
-        Per example: the index of the answer.
-    """
-
-    log_likelihoods: tuple[tuple[float, ...], ...]
-    tokens: tuple[tuple[int, ...], ...]
-    chosen: tuple[int, ...]
-    cost: Cost
-
-    @property
-    def answers(self) -> list[list[Answer]]:
-        """Per example: one answer that joins those to all questions about it."""
-        rows = zip(self.log_likelihoods, self.tokens, strict=True)
-        return [[Answer(values, tokens)] for values, tokens in rows]
-
-
-def open_store(path: Path) -> Store:
-    """Open the store at `path`, or make it.
-
-    A store that is damaged is moved aside; where nothing can be opened or written, the store stays
-    empty, and ``Store.messages`` says why.
+    path : Path
+        Where the file is, or would be; it is made where there is none.
+    messages : list of str
+        What the user must know, one sentence each.
 
     Raises
     ------
     StoreError
         If git tracks the file, or it is no store.
-    """
-    _refuse_tracked(path.absolute())
-    return Store(path)
-
-
-class Store:
-    """Results of prompts, shared by all processes that open the same file.
-
-    Once open it answers or it does not, and never raises.
-
-    Attributes
-    ----------
-    path : Path
-        Where the file is, or would be.
-    messages : list of str
-        What the user must know, one sentence each.
     """
 
     def __init__(self, path: Path) -> None:
@@ -129,6 +96,7 @@ class Store:
         self._connection: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None
         self._writable = True
+        _refuse_tracked(self.path)
         self._open()
 
     @property
@@ -136,7 +104,7 @@ class Store:
         """Whether results are stored, as far as is known."""
         return self._writable and self._connection is not None
 
-    def get(self, keys: Iterable[Key]) -> dict[Key, Stored]:
+    def get(self, keys: Iterable[Key]) -> dict[Key, Scored]:
         """Return what is stored of the results that are asked for."""
         wanted = list(keys)
         try:
@@ -146,12 +114,12 @@ class Store:
             self._tell(f"cannot be read ({error}); it is not used from now on")
             return {}
 
-    def put(self, key: Key, stored: Stored) -> None:
+    def put(self, key: Key, scored: Scored) -> None:
         """Store one prompt's results, at once and for all processes."""
         if not self._writable:
             return
         try:
-            self._try(lambda connection: _write(connection, key, stored))
+            self._try(lambda connection: _write(connection, key, scored))
         except (sqlite3.Error, StoreError) as error:
             self._writable = False
             self._tell(f"cannot be written to ({error}); results are not stored from now on")
@@ -317,20 +285,21 @@ def _foreign(path: Path) -> StoreError:
     )
 
 
-def _read(connection: sqlite3.Connection, keys: Sequence[Key]) -> dict[Key, Stored]:
+def _read(connection: sqlite3.Connection, keys: Sequence[Key]) -> dict[Key, Scored]:
     query = f"SELECT * FROM results WHERE {_WHERE}"
     rows = ((key, connection.execute(query, key).fetchone()) for key in keys)
     return {key: _decoded(key, row) for key, row in rows if row is not None}
 
 
-def _write(connection: sqlite3.Connection, key: Key, stored: Stored) -> None:
+def _write(connection: sqlite3.Connection, key: Key, scored: Scored) -> None:
+    answers = [one for own in scored.answers for one in own]
     row = (
         *key,
-        _packed("I", [len(scores) for scores in stored.log_likelihoods]),
-        _packed("d", [value for row in stored.log_likelihoods for value in row]),
-        _packed("I", [count for row in stored.tokens for count in row]),
-        _packed("I", stored.chosen),
-        json.dumps(asdict(stored.cost)),
+        np.array([sum(len(one.tokens) for one in own) for own in scored.answers], _COUNT).tobytes(),
+        np.array([value for one in answers for value in one.log_likelihoods], _VALUE).tobytes(),
+        np.array([count for one in answers for count in one.tokens], _COUNT).tobytes(),
+        b"",
+        json.dumps(asdict(scored.cost)),
         datetime.now(UTC).isoformat(timespec="seconds"),
     )
     places = ", ".join("?" * (len(row) + 1))
@@ -338,16 +307,19 @@ def _write(connection: sqlite3.Connection, key: Key, stored: Stored) -> None:
     connection.execute(statement, (*row, _checksum(row)))
 
 
-def _decoded(key: Key, row: tuple[Any, ...]) -> Stored:
+def _decoded(key: Key, row: tuple[Any, ...]) -> Scored:
     # The checksum knows of types as well: past it, everything is as it was written.
     if row[:6] != key or row[-1] != _checksum(row[:-1]):
         raise sqlite3.DatabaseError("a row of the table `results` is not what was written")
-    counts, log_likelihoods, tokens, chosen = (
-        _unpacked(kind, data) for kind, data in zip("IdII", row[6:10], strict=True)
+    counts, values, tokens = (
+        iter(np.frombuffer(data, kind).tolist())
+        for data, kind in zip(row[6:9], (_COUNT, _VALUE, _COUNT), strict=True)
+    )
+    answers = tuple(
+        (Answer(tuple(islice(values, count)), tuple(islice(tokens, count))),) for count in counts
     )
     said = json.loads(row[10])
-    cost = Cost(**{**said, "arithmetic": Arithmetic(**said["arithmetic"])})
-    return Stored(_split(log_likelihoods, counts), _split(tokens, counts), chosen, cost)
+    return Scored(answers, Cost(**said | {"arithmetic": Arithmetic(**said["arithmetic"])}))
 
 
 def _checksum(row: Sequence[Any]) -> bytes:
@@ -357,16 +329,3 @@ def _checksum(row: Sequence[Any]) -> bytes:
         checksum.update(f"{type(value).__name__} {len(part)} ".encode())
         checksum.update(part)
     return checksum.digest()
-
-
-def _packed(kind: str, values: Sequence[float]) -> bytes:
-    return struct.pack(f"<{len(values)}{kind}", *values)
-
-
-def _unpacked(kind: str, data: bytes) -> tuple[Any, ...]:
-    return struct.unpack(f"<{len(data) // struct.calcsize(f'<{kind}')}{kind}", data)
-
-
-def _split(values: Sequence[Any], counts: Iterable[int]) -> tuple[tuple[Any, ...], ...]:
-    rest: Iterator[Any] = iter(values)
-    return tuple(tuple(islice(rest, count)) for count in counts)

@@ -15,7 +15,7 @@ from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.executor import spent, total
 from pytest_maxrandom.sweeps.predictions import Predictions, predict
 from pytest_maxrandom.sweeps.scorers import SCORERS
-from pytest_maxrandom.sweeps.store import Key, Stored
+from pytest_maxrandom.sweeps.store import Key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -68,16 +68,15 @@ class Cache:
     arithmetic: Arithmetic
     forced_engine: str = "auto"
 
-    def read(self, jobs: Iterable[Job]) -> dict[int, Stored]:
+    def read(self, jobs: Iterable[Job]) -> dict[int, Scored]:
         """Return what is stored of some jobs, by their numbers."""
         keys = {job.number: self._key(job) for job in jobs}
         stored = self.store.get(keys.values())
         return {number: stored[key] for number, key in keys.items() if key in stored}
 
-    def write(self, job: Job, predictions: PromptPredictions, cost: Cost) -> None:
+    def write(self, job: Job, scored: Scored) -> None:
         """Store what was computed of a job."""
-        values, tokens = predictions.log_likelihoods, predictions.tokens
-        self.store.put(self._key(job), Stored(values, tokens, predictions.chosen, cost))
+        self.store.put(self._key(job), scored)
 
     def _key(self, job: Job) -> Key:
         prompt, arithmetic = job.prompt.digest, self.arithmetic.digest
@@ -134,16 +133,14 @@ def run_sweep(
     for job in jobs:
         if SCORERS[job.scoring].states_choices == (job.prompt.format.counterfactual is None):
             raise ValueError(f"the prompts are not written for the scoring {job.scoring!r}")
-    readable = None if fresh else cache
-    known = readable.read(jobs) if readable else {}
-    missing = [job for job in jobs if job.number not in known]
+    known = {} if fresh or not cache else cache.read(jobs)
     # A model is loaded before the sweep is locked: loading waits for a GPU, and who has it may
     # wait for the sweep.
-    if cache and missing and executor.arithmetic != cache.arithmetic:
+    if cache and len(known) < len(jobs) and executor.arithmetic != cache.arithmetic:
         cache = replace(cache, arithmetic=executor.arithmetic)
-        readable = None if fresh else cache
-        known = readable.read(jobs) if readable else {}
-        missing = [job for job in jobs if job.number not in known]
+        known = {} if fresh else cache.read(jobs)
+    readable = None if fresh else cache
+    missing = [job for job in jobs if job.number not in known]
     executor.check(missing)
     progress(0, len(jobs))
     results = _Results(jobs, progress, finished, cache)
@@ -157,7 +154,7 @@ def run_sweep(
             if stored is None:
                 yield job
             else:
-                results.add(job, stored)
+                results.add(job, stored, reused=True)
 
     # Of two processes with the same work, one waits here and then reads what the other has stored.
     alone = cache if cache and missing and cache.store.writable else None
@@ -176,7 +173,7 @@ def stored_sweep(jobs: Sequence[Job], cache: Cache) -> Sweep | None:
         return None
     results = _Results(jobs)
     for job in jobs:
-        results.add(job, known[job.number])
+        results.add(job, known[job.number], reused=True)
     return results.sweep()
 
 
@@ -199,17 +196,17 @@ class _Results:
         self._progress = progress
         self._finished = finished
         self._cache = cache
-        self._waiting: dict[int, Scored | Stored] = {}
+        self._waiting: dict[int, tuple[Scored, bool]] = {}
         self._done: list[PromptPredictions] = []
         self._costs: list[Cost] = []
         self._engines: list[SweepCost] = []
 
-    def add(self, job: Job, result: Scored | Stored) -> None:
+    def add(self, job: Job, scored: Scored, *, reused: bool = False) -> None:
         """Take the result of a job, and finish all whose turn has come."""
-        self._waiting[job.number] = result
+        self._waiting[job.number] = scored, reused
         while len(self._done) in self._waiting:
             turn = len(self._done)
-            self._finish(self._jobs[turn], self._waiting.pop(turn))
+            self._finish(self._jobs[turn], *self._waiting.pop(turn))
 
     def sweep(self) -> Sweep:
         """Return all of it, once every result was added."""
@@ -222,21 +219,12 @@ class _Results:
             sum(cost.full_texts for cost in self._costs),
         )
 
-    def _finish(self, job: Job, result: Scored | Stored) -> None:
-        predictions = predict(job.prompt, job.examples, result.answers, job.scoring)
+    def _finish(self, job: Job, scored: Scored, reused: bool) -> None:
+        predictions = predict(job.prompt, job.examples, scored.answers, job.scoring)
         self._finished(predictions)
-        if isinstance(result, Stored):
-            engine = spent(result.cost, reused=True)
-        else:
-            if self._cache:
-                self._cache.write(job, predictions, result.cost)
-            engine = spent(
-                result.cost,
-                requests=sum(len(one.tokens) for own in result.answers for one in own),
-                batch_tokens=result.batch_tokens,
-                peak_memory=result.peak_memory,
-            )
-        self._costs.append(result.cost)
-        self._engines.append(engine)
+        if self._cache and not reused:
+            self._cache.write(job, scored)
+        self._costs.append(scored.cost)
+        self._engines.append(spent(scored, reused=reused))
         self._done.append(predictions)
         self._progress(len(self._done), len(self._jobs))

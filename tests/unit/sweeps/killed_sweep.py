@@ -22,7 +22,7 @@ from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.prompts.sampling import draw_prompts
 from pytest_maxrandom.suite.spec import PromptsSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
-from pytest_maxrandom.sweeps.store import open_store
+from pytest_maxrandom.sweeps.store import Store
 from pytest_maxrandom.sweeps.sweep import Cache, run_sweep
 from pytest_maxrandom.tasks.task import Example, Layout, Task
 
@@ -64,7 +64,7 @@ def made(log: Path) -> Counting:
 
 def sweep(model: Counting, store: Path | None, result: Path) -> None:
     """Sweep, with or without a store, and write the exact numbers down."""
-    opened = open_store(store) if store else None
+    opened = Store(store) if store else None
     found = run_sweep(
         jobs_of(WORK, "mean_logprob"),
         LocalExecutor(lambda: model),

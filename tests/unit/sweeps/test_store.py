@@ -18,9 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_maxrandom.errors import StoreError
+from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.record import Arithmetic
-from pytest_maxrandom.sweeps.executor import Cost
-from pytest_maxrandom.sweeps.store import Key, Store, Stored, open_store
+from pytest_maxrandom.sweeps.executor import Cost, Scored
+from pytest_maxrandom.sweeps.store import Key, Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,20 +41,20 @@ def key(number: int) -> Key:
     return KEY._replace(prompt=f"p{number}")
 
 
-def result(number: int) -> Stored:
-    rows = tuple((-0.1 * number - i, math.pi * i, 1 / 3) for i in range(40))
-    return Stored(rows, tuple((1, 2, 3) for _ in rows), tuple(i % 3 for i in range(40)), COST)
+def result(number: int) -> Scored:
+    rows = ((-0.1 * number - i, math.pi * i, 1 / 3) for i in range(40))
+    return Scored(tuple((Answer(row, (1, 2, 3)),) for row in rows), COST)
 
 
 def filled(path: Path, count: int = 60) -> None:
-    with closing(open_store(path)) as store:
+    with closing(Store(path)) as store:
         for number in range(count):
             store.put(key(number), result(number))
         assert store.messages == []
 
 
-def held(path: Path, count: int = 60) -> tuple[dict[Key, Stored], list[str]]:
-    with closing(open_store(path)) as store:
+def held(path: Path, count: int = 60) -> tuple[dict[Key, Scored], list[str]]:
+    with closing(Store(path)) as store:
         found = store.get(key(number) for number in range(count))
         assert all(found[key] == result(int(key.prompt[1:])) for key in found)
         return found, store.messages
@@ -61,7 +62,7 @@ def held(path: Path, count: int = 60) -> tuple[dict[Key, Stored], list[str]]:
 
 def works(path: Path) -> None:
     """Assert that what is stored now is found by the next to open the file, with no message."""
-    with closing(open_store(path)) as store:
+    with closing(Store(path)) as store:
         store.put(key(7), result(7))
     found, messages = held(path)
     assert found[key(7)] == result(7)
@@ -81,25 +82,30 @@ def test_what_is_read_is_what_was_put_to_the_last_bit(
     import tempfile
     from pathlib import Path
 
-    stored = Stored(
-        tuple(map(tuple, rows)),
-        tuple(tuple(chance.randrange(2**32) for _ in row) for row in rows),
-        tuple(chance.randrange(len(row)) for row in rows),
-        COST,
-    )
+    tokens = [tuple(chance.randrange(2**32) for _ in row) for row in rows]
+    pairs = zip(rows, tokens, strict=True)
+    stored = Scored(tuple((Answer(tuple(row), counts),) for row, counts in pairs), COST)
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(2):
-            with closing(open_store(Path(folder, "results.db"))) as store:
+            with closing(Store(Path(folder, "results.db"))) as store:
                 store.put(key(0), stored)
-        with closing(open_store(Path(folder, "results.db"))) as store:
+        with closing(Store(Path(folder, "results.db"))) as store:
             found = store.get([key(0)])[key(0)]
     assert found == stored
     bits = [[struct.pack("<d", value) for value in row] for row in rows]
-    assert [[struct.pack("<d", value) for value in row] for row in found.log_likelihoods] == bits
+    read = [one.log_likelihoods for (one,) in found.answers]
+    assert [[struct.pack("<d", value) for value in row] for row in read] == bits
+
+
+def test_answers_to_several_questions_are_joined(path: Path) -> None:
+    with closing(Store(path)) as store:
+        store.put(key(0), Scored(((Answer((-1.0,), (2,)), Answer((-3.0,), (4,))),), COST))
+        (found,) = store.get([key(0)]).values()
+    assert found.answers == ((Answer((-1.0, -3.0), (2, 4)),),)
 
 
 def test_each_part_of_the_key_keeps_results_apart(path: Path) -> None:
-    with closing(open_store(path)) as store:
+    with closing(Store(path)) as store:
         store.put(key(1), result(1))
         for part in Key._fields:
             assert store.get([key(1)._replace(**{part: "other"})]) == {}
@@ -107,7 +113,7 @@ def test_each_part_of_the_key_keeps_results_apart(path: Path) -> None:
 
 
 def test_each_prompt_is_there_for_other_processes_as_soon_as_it_is_put(path: Path) -> None:
-    with closing(open_store(path)) as one, closing(open_store(path)) as other:
+    with closing(Store(path)) as one, closing(Store(path)) as other:
         one.put(key(1), result(1))
         assert other.get([key(1)]) == {key(1): result(1)}
 
@@ -198,7 +204,7 @@ def test_a_file_that_is_no_store_is_refused_and_left_as_it_is(
     write(path)
     content = path.read_bytes()
     with pytest.raises(StoreError) as caught:
-        open_store(path)
+        Store(path)
     assert str(caught.value) == (
         f"{path} is no results store of pytest-maxrandom, and is left as it is; remove it, or name "
         "another file with --maxrandom-store"
@@ -208,7 +214,7 @@ def test_a_file_that_is_no_store_is_refused_and_left_as_it_is(
 
 
 def test_a_file_that_is_put_in_the_place_of_a_store_in_use_is_left_as_it_is(path: Path) -> None:
-    with closing(open_store(path)) as store:
+    with closing(Store(path)) as store:
         store.put(key(1), result(1))
         for file in path.parent.glob("results.db*"):
             file.unlink()
@@ -236,7 +242,7 @@ def _run(code: str, *arguments: object) -> str:
 FULL = """
 import resource
 from pathlib import Path
-store = open_store(Path(sys.argv[1]))
+store = Store(Path(sys.argv[1]))
 store.put(key(0), result(0))
 resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
 for number in range(1, 200):
@@ -263,7 +269,7 @@ from pathlib import Path
 if os.getuid() == 0:
     os.setuid(65534)
 for name in sys.argv[1:]:
-    store = open_store(Path(name))
+    store = Store(Path(name))
     store.put(key(99), result(99))
     found = store.get(key(number) for number in range(100))
     assert all(found[one] == result(int(one.prompt[1:])) for one in found)
@@ -298,7 +304,7 @@ def test_a_path_that_can_be_no_file_is_said_to_be_unusable(path: Path, what: str
         path.mkdir(parents=True)
     else:
         path.parent.write_text("")
-    with closing(open_store(path)) as store:
+    with closing(Store(path)) as store:
         store.put(key(1), result(1))
         assert store.get([key(1)]) == {}
         assert len(store.messages) == 1
@@ -310,7 +316,7 @@ def test_deleting_the_file_while_it_is_in_use_loses_what_was_in_it_only(
 ) -> None:
     import shutil
 
-    with closing(open_store(path)) as store:
+    with closing(Store(path)) as store:
         store.put(key(1), result(1))
         if what == "folder":
             shutil.rmtree(path.parent)
@@ -325,7 +331,7 @@ def test_deleting_the_file_while_it_is_in_use_loses_what_was_in_it_only(
 
 def test_a_file_that_is_damaged_while_it_is_in_use_is_replaced(path: Path) -> None:
     filled(path)
-    with closing(open_store(path)) as store:
+    with closing(Store(path)) as store:
         with path.open("r+b") as file:
             file.seek(4096)
             file.write(b"\xff" * (path.stat().st_size - 8192))
@@ -337,7 +343,7 @@ def test_a_file_that_is_damaged_while_it_is_in_use_is_replaced(path: Path) -> No
 
 
 def _put(path: Path, first: int) -> None:
-    with closing(open_store(path)) as store:
+    with closing(Store(path)) as store:
         for number in range(first, first + 100):
             store.put(key(number), result(number))
         assert store.messages == []
@@ -360,7 +366,7 @@ def test_processes_that_meet_a_damaged_file_move_it_aside_once(path: Path) -> No
     filled(path)
     _cut(path)
     context = multiprocessing.get_context("fork")
-    workers = [context.Process(target=open_store, args=(path,)) for _ in range(4)]
+    workers = [context.Process(target=Store, args=(path,)) for _ in range(4)]
     for worker in workers:
         worker.start()
     for worker in workers:

@@ -17,7 +17,7 @@ import pytest
 
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of, scored_digest
-from pytest_maxrandom.sweeps.store import open_store
+from pytest_maxrandom.sweeps.store import Store
 from pytest_maxrandom.sweeps.sweep import Cache, Sweep, is_stored, run_sweep, stored_sweep
 from pytest_maxrandom.tasks.task import Example
 from tests.unit.sweeps import killed_sweep
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.models.base import Model
     from pytest_maxrandom.sweeps.executor import Job, Scored
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
-    from pytest_maxrandom.sweeps.store import Store
 
 FEW = jobs_of(WORK[:4], "mean_logprob")
 
@@ -52,10 +51,10 @@ def _run(cache: Cache, jobs: Sequence[Job] = FEW, **said: Any) -> Sweep:
 
 
 def test_a_second_run_loads_no_model_and_finds_the_same(tmp_path: Path) -> None:
-    with closing(open_store(tmp_path / "results.db")) as store:
+    with closing(Store(tmp_path / "results.db")) as store:
         first = _run(_cache(store))
     told: list[PromptPredictions] = []
-    with closing(open_store(tmp_path / "results.db")) as store:
+    with closing(Store(tmp_path / "results.db")) as store:
         second = run_sweep(FEW, LocalExecutor(_never), cache=_cache(store), finished=told.append)
     assert second.predictions == first.predictions
     assert tuple(told) == first.predictions.prompts
@@ -70,13 +69,13 @@ def test_a_second_run_loads_no_model_and_finds_the_same(tmp_path: Path) -> None:
 def test_nothing_is_reused_for_another_model_or_engine(
     tmp_path: Path, other: dict[str, Any]
 ) -> None:
-    with closing(open_store(tmp_path / "results.db")) as store:
+    with closing(Store(tmp_path / "results.db")) as store:
         _run(_cache(store))
         assert _run(replace(_cache(store), **other)).engine.reused == 0
 
 
 def test_nothing_is_reused_for_another_prompt(tmp_path: Path) -> None:
-    with closing(open_store(tmp_path / "results.db")) as store:
+    with closing(Store(tmp_path / "results.db")) as store:
         _run(_cache(store))
         assert _run(_cache(store), jobs_of(WORK[4:8], "mean_logprob")).engine.reused == 0
 
@@ -85,14 +84,13 @@ ELSEWHERE = Arithmetic("another processor", "torch", {"torch": "1"})
 
 
 def test_results_of_another_arithmetic_are_never_mixed_into_a_sweep(tmp_path: Path) -> None:
-    with closing(open_store(tmp_path / "results.db")) as store:
+    with closing(Store(tmp_path / "results.db")) as store:
         here, there = _cache(store), _cache(store, ELSEWHERE)
         begun = _run(here, FEW[:2])
         assert begun.engine.arithmetic == _arithmetic()
         # As if two prompts had been computed elsewhere, and the other two are to be computed here.
-        for job, predictions in zip(FEW, begun.predictions.prompts, strict=False):
-            cost = replace(here.read([job])[job.number].cost, arithmetic=ELSEWHERE)
-            there.write(job, predictions, cost)
+        for job, stored in zip(FEW, here.read(FEW[:2]).values(), strict=False):
+            there.write(job, replace(stored, cost=replace(stored.cost, arithmetic=ELSEWHERE)))
         elsewhere = stored_sweep(FEW[:2], there)
         assert elsewhere is not None
         assert elsewhere.engine.arithmetic == ELSEWHERE
@@ -116,7 +114,7 @@ class Backwards(LocalExecutor):
 def test_results_in_any_order_are_told_in_the_order_of_the_prompts(tmp_path: Path) -> None:
     told: list[PromptPredictions] = []
     shown: list[tuple[int, int]] = []
-    with closing(open_store(tmp_path / "results.db")) as store:
+    with closing(Store(tmp_path / "results.db")) as store:
         _run(_cache(store), jobs_of(WORK[1:2], "mean_logprob"))
         found = run_sweep(
             FEW,
@@ -151,7 +149,7 @@ def test_a_new_prompt_is_told_before_it_is_stored(tmp_path: Path) -> None:
     def fail(one: PromptPredictions) -> None:
         raise OSError("the ledger is gone")
 
-    with closing(open_store(tmp_path / "results.db")) as store:
+    with closing(Store(tmp_path / "results.db")) as store:
         with pytest.raises(OSError, match="gone"):
             _run(_cache(store), finished=fail)
         assert _run(_cache(store)).engine.reused == 0
@@ -165,7 +163,7 @@ def test_an_interruption_leaves_all_that_was_finished(tmp_path: Path) -> None:
             raise KeyboardInterrupt
         done.append(one)
 
-    with closing(open_store(tmp_path / "results.db")) as store:
+    with closing(Store(tmp_path / "results.db")) as store:
         with pytest.raises(KeyboardInterrupt):
             _run(_cache(store), finished=interrupt)
         again = _run(_cache(store))

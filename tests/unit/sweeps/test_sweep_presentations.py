@@ -26,7 +26,7 @@ from pytest_maxrandom.suite.spec import PromptsSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.predictions import together
-from pytest_maxrandom.sweeps.store import open_store
+from pytest_maxrandom.sweeps.store import Store
 from pytest_maxrandom.sweeps.sweep import Cache, Sweep, run_sweep
 from pytest_maxrandom.tasks.task import Example, Task
 
@@ -242,7 +242,7 @@ def test_nothing_is_scored_twice_and_natural_presentations_are_the_claims_own(
         ),
     ]  # fmt: skip
     found = []
-    with closing(open_store(tmp_path / "results.db")) as store:
+    with closing(Store(tmp_path / "results.db")) as store:
         for work, scoring in works:
             sweep = run_sweep(
                 jobs_of(work, scoring),
@@ -255,7 +255,7 @@ def test_nothing_is_scored_twice_and_natural_presentations_are_the_claims_own(
     again = [[one for one in placements(example) if one.order is None] for example in EXAMPLES]
     prompt = prompts.prompts[0]
     works.append(([(prompt, [one for (one,) in again])], "mean_logprob"))
-    with closing(open_store(tmp_path / "results.db")) as store:
+    with closing(Store(tmp_path / "results.db")) as store:
         for (work, scoring), before in zip(works, [*found, found[0]], strict=True):
             sweep = run_sweep(
                 jobs_of(work, scoring),
