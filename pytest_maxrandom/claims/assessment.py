@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pytest_maxrandom.claims.exchangeable import NoPermutations
 from pytest_maxrandom.claims.flag_input import (
     constant_scores,
     flag_input_of_recorded,
     flag_input_of_sweep,
 )
 from pytest_maxrandom.claims.new_questions import of_answers, of_right
-from pytest_maxrandom.claims.shuffles import Shuffle, permuted_p
+from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, permuted_p
 from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL, apply_red_flags, judge
 from pytest_maxrandom.flags import find, majority, preferences
 from pytest_maxrandom.flags.compare import beside_shortcuts
@@ -168,23 +167,20 @@ def assess_recorded(claim: RecordedClaim, record: ClaimRecord) -> None:
     """Judge the best prompt of recorded results and write down what was found."""
     evidence = claim.evidence
     assert evidence is not None
-    counts, null, shuffles = evidence.counts, evidence.null, evidence.shuffles
+    results, null, shuffles = evidence.results, evidence.null, evidence.shuffles
     if isinstance(shuffles, NoPermutations):
         note(record, Remark("no_permutations", {"why": evidence.untestable}))
         shuffles = []
-    verdict = judge_best(claim.claim, null, counts.best_correct, counts.best, shuffles, record)
+    best = results.best
+    verdict = judge_best(claim.claim, null, results.best_correct, best, shuffles, record)
     record.n = evidence.n
-    if evidence.results is not None:
-        record.correct_counts = counts.correct.tolist()
+    if results.prompts:
+        record.correct_counts = results.correct_counts.tolist()
         record.new_questions = of_right(
-            evidence.results.correct,
-            evidence.results.evaluated,
-            counts.best,
-            null.t,
-            clusters=evidence.results.clusters,
+            results.correct, results.evaluated, best, null.t, clusters=results.clusters
         )
     view = View(flag_input_of_recorded(claim), evidence.arrangements)
-    warn(claim.claim, null, null.best, verdict, counts.best, [view], record)
+    warn(claim.claim, null, null.best, verdict, best, [view], record)
 
 
 def judge_best(

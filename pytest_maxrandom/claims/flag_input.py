@@ -91,7 +91,7 @@ def flag_input_of_recorded(claim: RecordedClaim) -> FlagInput:
     others = [
         _recorded(other)
         for other in claim.others
-        if other.evidence is not None and other.evidence.read is not None
+        if other.evidence is not None and other.evidence.read.prompts
     ]
     return _recorded(claim, tuple(others))
 
@@ -100,19 +100,6 @@ def _recorded(claim: RecordedClaim, others: tuple[FlagInput, ...] = ()) -> FlagI
     evidence = claim.evidence
     assert evidence is not None
     read, null = evidence.read, evidence.null
-    if read is None:
-        nothing = np.zeros((0, 0), dtype=np.bool_)
-        return FlagInput(
-            model=_name(claim),
-            shots=evidence.shots,
-            t=null.t,
-            prompts=(),
-            identities=(),
-            examples=(),
-            correct=nothing,
-            evaluated=nothing,
-            chance=null.chance,
-        )
     return FlagInput.of(
         read,
         model=_name(claim),

@@ -12,18 +12,17 @@ from pytest_maxrandom.errors import Problem, RecordedError, SuiteError, did_you_
 from pytest_maxrandom.recorded.sources import Meant, locate, read_results
 from pytest_maxrandom.suite.recorded import StatedShots
 from pytest_maxrandom.suite.spec import claimed
-from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pytest_maxrandom.claims.recorded import Evidence
-    from pytest_maxrandom.recorded.sources import Results
+    from pytest_maxrandom.claims.stated import Evidence
     from pytest_maxrandom.suite.loader import RecordedSuite
     from pytest_maxrandom.suite.recorded import RecordedModelSpec, RecordedTaskSpec, ResultsSpec
+    from pytest_maxrandom.sweeps.answers import Answers
 
-_Found = dict[int, "Results"]
+_Found = dict[int, "Answers"]
 """Results of one model on one task by number of shots."""
 
 
@@ -61,7 +60,7 @@ class _Planner:
     def __init__(self, suite: RecordedSuite) -> None:
         self.problems: list[Problem] = []
         self._suite = suite
-        self._read: dict[tuple[ResultsSpec, str | None, int | None], list[Results]] = {}
+        self._read: dict[tuple[ResultsSpec, str | None, int | None], list[Answers]] = {}
 
     def claims_of_model(self, index: int) -> Iterator[RecordedClaim]:
         """Yield the claims about a model."""
@@ -77,7 +76,7 @@ class _Planner:
                     yield self._claim(model, place, shots, None, results.reason)
                 continue
             for shots, found in self._conditions(model, place, results).items():
-                judged = self._evidence(place, shots, found)
+                judged = self._evidence(place, found)
                 if judged is not None:
                     yield self._claim(model, place, shots, judged, None)
 
@@ -85,7 +84,7 @@ class _Planner:
         path, line = self._suite.path, self._suite.line(*location)
         self.problems.append(Problem(path, line, message))
 
-    def _results(self, model: RecordedModelSpec) -> list[Results] | _Missing:
+    def _results(self, model: RecordedModelSpec) -> list[Answers] | _Missing:
         """Return all results of the model."""
         spec = model.results
         try:
@@ -101,7 +100,7 @@ class _Planner:
             return _Missing(model.if_missing)
         return self._of_model(model, self._read_once(spec, path, model), path)
 
-    def _read_once(self, spec: ResultsSpec, path: Path, model: RecordedModelSpec) -> list[Results]:
+    def _read_once(self, spec: ResultsSpec, path: Path, model: RecordedModelSpec) -> list[Answers]:
         stated = spec.shots if isinstance(spec, StatedShots) else None
         tasks, shots = self._suite.spec.tasks, self._suite.spec.prompts.shots or []
         meant = Meant(
@@ -116,8 +115,8 @@ class _Planner:
         return self._read[key]
 
     def _of_model(
-        self, model: RecordedModelSpec, results: list[Results], path: Path
-    ) -> list[Results]:
+        self, model: RecordedModelSpec, results: list[Answers], path: Path
+    ) -> list[Answers]:
         names = dict.fromkeys(each.model for each in results)
         wanted = [model.results.model] if model.results.model else [model.name, model.short_name]
         own = next((name for name in wanted if name in names), None)
@@ -128,7 +127,7 @@ class _Planner:
             )
         return [each for each in results if each.model == own]
 
-    def _conditions(self, model: RecordedModelSpec, place: int, results: list[Results]) -> _Found:
+    def _conditions(self, model: RecordedModelSpec, place: int, results: list[Answers]) -> _Found:
         """Return the task's results by shots, or add to the problems."""
         task = self._suite.spec.tasks[place]
         name = task.in_results or task.name
@@ -158,18 +157,17 @@ class _Planner:
             )
         return {shots: found[shots] for shots in wanted if shots in found}
 
-    def _evidence(self, place: int, shots: int, results: Results) -> Evidence | None:
+    def _evidence(self, place: int, results: Answers) -> Evidence | None:
         task, spec = self._suite.spec.tasks[place], self._suite.spec
         try:
-            judged = evidence(results, task, shots, by_publication=spec.judge == "published")
+            judged = evidence(results, task, by_publication=spec.judge == "published")
         except Contradiction as mistake:
             keys = ".".join(("", *mistake.keys))
             self._problem(("tasks", place, *mistake.keys), f"tasks[{place}]{keys}: {mistake}")
             return None
         reason = judged.untestable or judged.unchanged
         # Labels that an old file lacks must not cost a claim its usual half in silence.
-        unshown = isinstance(results, Answers) and results.unshown
-        lost = unshown and judged.untestable is not None
+        lost = results.unshown and judged.untestable is not None
         usual = self._asserted(task, None, shuffled=lost)
         if reason is not None and usual.permutation_p is not None:
             own = task.assertion or not spec.assertion

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.arms import Arm
     from pytest_maxrandom.claims.nulls import Null, ScoreGuessers
-    from pytest_maxrandom.claims.recorded import Evidence
+    from pytest_maxrandom.claims.stated import Evidence
     from pytest_maxrandom.claims.verdict import Claim
     from pytest_maxrandom.prompts.sampling import PromptSet
     from pytest_maxrandom.suite.models import ModelSpec
@@ -247,8 +247,7 @@ class RecordedClaim(ClaimOfSuite):
     @property
     def simulated(self) -> bool:
         """Whether a rule made the answers up."""
-        results = self.evidence.results if self.evidence else None
-        return results is not None and results.simulated
+        return self.evidence is not None and self.evidence.read.simulated
 
     def record(self, node_id: str, suite: str) -> ClaimRecord:
         """Return what can be said of the claim before it is judged."""
@@ -272,8 +271,7 @@ class RecordedClaim(ClaimOfSuite):
             record.max_random_baseline = evidence.null.max_random_baseline
             record.published = evidence.published
             note(record, *evidence.notes)
-            if evidence.results is not None:
-                record.validation_ids = list(evidence.results.examples)
+            record.validation_ids = list(evidence.results.examples)
             assert record.recorded is not None
             record.recorded.chances = evidence.mix
         return record

@@ -5,7 +5,6 @@ There is one guesser for each prompt, on the examples that it was scored on.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -16,87 +15,28 @@ from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.verdict import Claim, judge
 from pytest_maxrandom.notation import count, span
 from pytest_maxrandom.record import Published
-from pytest_maxrandom.recorded.tables.summary import RecordedMaximum
 from pytest_maxrandom.stats.chances import chance_groups, mean_of
 from pytest_maxrandom.stats.maximum import BestOfPrompts, MaxRandomBaseline
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.recorded.sources import Results
     from pytest_maxrandom.stats.chances import Groups
     from pytest_maxrandom.suite.recorded import Chance
     from pytest_maxrandom.sweeps.answers import Answers
 
 
-@dataclass(frozen=True, eq=False)
-class PromptScores:
-    """Right answers of each prompt; of published maxima there is the best prompt only.
-
-    Attributes
-    ----------
-    correct, sizes : ndarray of int
-        Shape (prompts,): right answers, and the number of examples.
-    """
-
-    correct: NDArray[np.int64]
-    sizes: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, results: Results) -> PromptScores:
-        """Count the right answers of results."""
-        if isinstance(results, RecordedMaximum):
-            return cls(np.array([results.best_correct]), np.array([results.n]))
-        return cls(results.correct.sum(axis=1), results.evaluated.sum(axis=1))
-
-    @property
-    def _accuracies(self) -> NDArray[np.float64]:
-        # Correctly rounded quotients of counts below 2**26 are ordered as the fractions are.
-        return self.correct / self.sizes
-
-    @property
-    def best(self) -> int:
-        """Place of the first prompt with the highest accuracy."""
-        return int(np.argmax(self._accuracies))
-
-    @property
-    def tied(self) -> int:
-        """How many prompts have that accuracy."""
-        return int((self._accuracies == self._accuracies.max()).sum())
-
-    @property
-    def n(self) -> int:
-        """Number of examples of the best prompt."""
-        return int(self.sizes[self.best])
-
-    @property
-    def best_correct(self) -> int:
-        """Right answers of the best prompt."""
-        return int(self.correct[self.best])
-
-    @property
-    def shared_n(self) -> bool:
-        """Whether all prompts were scored on the same number of examples."""
-        return bool((self.sizes == self.sizes[0]).all())
-
-
-def chances_of(results: Results) -> Counter[Fraction] | None:
-    """Return the number of examples with each chance of one guess, where results tell it."""
-    if isinstance(results, RecordedMaximum):
-        return None if results.chance is None else Counter({results.chance: results.n})
-    return None if results.chances is None else Counter(results.chances)
-
-
 def agrees(stated: Chance, told: Counter[Fraction]) -> bool:
-    """Tell whether a chance is that of results."""
+    """Tell whether a chance is that of results, of which `told` has the number of each."""
     if isinstance(stated, Fraction):
         return told.keys() == {stated}
     return {Fraction(1, choices): many for choices, many in stated.items()} == told
 
 
-def alike(counts: PromptScores, chance: Chance, t: int) -> Guessers:
+def alike(results: Answers, chance: Chance, t: int) -> Guessers:
     """Return guessers of one chance, or one mix of chances, whatever example it is.
 
     Parameters
@@ -112,31 +52,32 @@ def alike(counts: PromptScores, chance: Chance, t: int) -> Guessers:
     ValueError
         If the mapping's number of examples is another than that of the prompts.
     """
-    sizes, kinds = np.unique(counts.sizes, return_inverse=True)
-    return _guessers([chance_groups(chance, int(n)) for n in sizes], kinds, counts, t)
+    sizes, kinds = np.unique(results.sizes, return_inverse=True)
+    return _guessers([chance_groups(chance, int(n)) for n in sizes], kinds, results, t)
 
 
-def of_examples(sweep: Answers, counts: PromptScores, t: int) -> Guessers:
+def of_examples(results: Answers, t: int) -> Guessers:
     """Return guessers by the chance of each example that a prompt was scored on.
 
     Parameters
     ----------
-    sweep : Answers
+    results : Answers
         Must tell the chances.
-    counts, t
+    t : int
         As in `alike`.
     """
-    assert sweep.chances is not None
-    values = sorted(set(sweep.chances))
+    assert results.chances is not None
+    values = sorted(set(results.chances))
     places = {value: place for place, value in enumerate(values)}
-    one_hot = np.zeros((len(sweep.chances), len(values)), dtype=np.int64)
-    one_hot[np.arange(len(sweep.chances)), [places[value] for value in sweep.chances]] = 1
-    rows, kinds = np.unique(sweep.evaluated @ one_hot, axis=0, return_inverse=True)
+    one_hot = np.zeros((len(results.chances), len(values)), dtype=np.int64)
+    one_hot[np.arange(len(results.chances)), [places[value] for value in results.chances]] = 1
+    scored = results.evaluated if results.prompts else np.ones((1, len(one_hot)), dtype=np.bool_)
+    rows, kinds = np.unique(scored @ one_hot, axis=0, return_inverse=True)
     mixes = [
         tuple((value, size) for value, size in zip(values, row, strict=True) if size)
         for row in rows.tolist()
     ]
-    return _guessers(mixes, kinds.ravel(), counts, t)
+    return _guessers(mixes, kinds.ravel(), results, t)
 
 
 def mix_of(groups: Groups) -> Chance | list[Fraction]:
@@ -147,7 +88,7 @@ def mix_of(groups: Groups) -> Chance | list[Fraction]:
 
 
 def _guessers(
-    mixes: Sequence[Groups], kinds: NDArray[np.intp], counts: PromptScores, t: int
+    mixes: Sequence[Groups], kinds: NDArray[np.intp], results: Answers, t: int
 ) -> Guessers:
     copies = np.bincount(kinds, minlength=len(mixes)).tolist()
     means = [mean_of(groups) for groups in mixes]
@@ -157,7 +98,7 @@ def _guessers(
     # With the same chance, the fewer examples, the further the best guesser is above it.
     copies[max(range(len(mixes)), key=lambda kind: (means[kind], -examples[kind]))] += t - tried
     best = BestOfPrompts(list(zip(map(mix_of, mixes), copies, strict=True)))
-    return Guessers(best, tuple(kinds.tolist()), counts.n, total / tried)
+    return Guessers(best, tuple(kinds.tolist()), results.best_size, total / tried)
 
 
 @dataclass(frozen=True)
@@ -182,7 +123,7 @@ class PublishedGuessers(Guessers):
     one: BestOfPrompts
 
     @classmethod
-    def of(cls, n: int, t: int, chance: Chance, counts: PromptScores) -> PublishedGuessers:
+    def of(cls, n: int, t: int, chance: Chance, results: Answers) -> PublishedGuessers:
         """Return t guessers.
 
         Raises
@@ -192,11 +133,11 @@ class PublishedGuessers(Guessers):
         """
         nominal = MaxRandomBaseline(n, chance, t)
         # A mix of chances is known of the published examples only.
-        mix = chance if isinstance(chance, dict) else mix_of(((chance, counts.n),))
+        mix = chance if isinstance(chance, dict) else mix_of(((chance, results.best_size),))
         return cls(
             best=BestOfPrompts([(mix, t)]),
-            kinds=(0,) * len(counts.correct),
-            n=counts.n,
+            kinds=(0,) * len(results.sizes),
+            n=results.best_size,
             chance=mean_of(nominal.chance_groups),
             published_n=n,
             expected=nominal.expected_accuracy,
@@ -213,37 +154,36 @@ class PublishedGuessers(Guessers):
         return self.one.p_value(int(result), self.n)
 
 
-def published(null: PublishedGuessers, counts: PromptScores, changes: list[str]) -> Published:
+def published(null: PublishedGuessers, results: Answers, changes: list[str]) -> Published:
     """Return the verdict by the publication's numbers."""
-    verdict = judge(Claim(), null, counts.best_correct, counts.best)
+    correct, best = results.best_correct, results.best
+    verdict = judge(Claim(), null, correct, best)
     return Published(
         n=null.published_n,
         t=null.t,
         standard_baseline=verdict.standard_baseline,
         max_random_baseline=verdict.max_random_baseline,
-        p_standard=null.p_standard(counts.best_correct, counts.best),
-        p_max=null.p_max(counts.best_correct),
+        p_standard=null.p_standard(correct, best),
+        p_max=null.p_max(correct),
         verdict=verdict.verdict,
         changes=changes,
     )
 
 
 def changes(
-    read: Answers | None, counts: PromptScores, null: Guessers, publication: PublishedGuessers
+    read: Answers, results: Answers, null: Guessers, publication: PublishedGuessers
 ) -> list[str]:
     """Return one clause for each of n, t and chance that is not as it was published.
 
     Parameters
     ----------
-    read : Answers or None
-        As they were read: prompts may repeat. None of a published maximum.
-    counts : PromptScores
-        Of the distinct prompts.
+    read, results : Answers
+        As they were read, where prompts may repeat; and of distinct prompts.
     null, publication : Guessers
         By the results, and by the publication.
     """
     found = []
-    sizes, n = set(counts.sizes.tolist()), publication.published_n
+    sizes, n = set(results.sizes.tolist()), publication.published_n
     if sizes != {n}:
         found.append(f"n is {span(sorted(sizes))}, not {count(n)}{_why_n(read, sizes, n)}")
     if null.t != publication.t:
@@ -253,8 +193,8 @@ def changes(
     return found
 
 
-def _why_n(read: Answers | None, sizes: set[int], n: int) -> str:
-    if read is None or max(sizes) > n:
+def _why_n(read: Answers, sizes: set[int], n: int) -> str:
+    if not read.prompts or max(sizes) > n:
         return ""
     ids = len(read.examples)
     if ids < n:
@@ -262,7 +202,7 @@ def _why_n(read: Answers | None, sizes: set[int], n: int) -> str:
     return ": fewer examples were scored"
 
 
-def _why_t(read: Answers | None, t: int) -> str:
-    if read is None or t >= len(read.prompts):
+def _why_t(read: Answers, t: int) -> str:
+    if t >= len(read.prompts):
         return ""
     return f": of {count(len(read.prompts))} prompts so many are distinct"

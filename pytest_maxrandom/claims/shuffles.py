@@ -1,7 +1,12 @@
-"""The max-T test of a claim: its answers beside right answers that are shuffled."""
+"""Which right answers can be shuffled among which examples, and the max-T test of a claim by that.
+
+Of a sweep `pytest_maxrandom.sweeps.labels` tells that; of recorded results `strata` does, as far as
+it is told which choices there were.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -10,14 +15,25 @@ from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.metrics import LIFT, METRICS
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED, arrangements, max_t_of_all
+from pytest_maxrandom.sweeps.labels import RECURRING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
+    from fractions import Fraction
 
     from numpy.typing import ArrayLike, NDArray
 
     from pytest_maxrandom.stats.gold import Gold
     from pytest_maxrandom.suite.spec import Metric
+    from pytest_maxrandom.sweeps.answers import Answers
+
+_OFTEN = (0.05, 0.2)
+"""Shares of the answers where a label is right from which on another one is no stray answer; the
+second where by the first more labels belong together than there are choices."""
+
+
+_NEARLY = 0.9
+"""Share of examples from which on their right answers stand at one place on purpose."""
 
 
 class Shuffle(NamedTuple):
@@ -72,3 +88,212 @@ def permuted_p(
     if others > 0:
         notes.append(Remark("tries_without_answers", {"prompts": others}))
     return p, notes
+
+
+class NoPermutations(ValueError):
+    """Why a permutation test means nothing, in one clause."""
+
+
+class _Parts(NamedTuple):
+    """Examples that exchange their right answers, by view."""
+
+    one: list[list[int]]
+    confused: list[list[int]]
+
+
+def strata(results: Answers, chances: Sequence[Fraction] | None) -> list[NDArray[np.int64]]:
+    """Put together examples with as many choices whose labels mean the same.
+
+    A right answer that is shuffled to an example without that choice is never given there, and
+    whoever prefers a label would look knowing. Where choices are listed, examples with the same
+    ones belong together. Places are choices of every example with as many. Else there are two
+    views, of which the larger p-value counts:
+
+    - all examples together, where no more labels are right or given than there are choices;
+    - those whose right answers are given in place of each other. What is never confused stays
+      together where the first view holds; else the answers given tell what was offered, or right
+      answers stay where they are.
+
+    Parameters
+    ----------
+    results : Answers
+        Of which the answers and the right answers must be known.
+    chances : sequence of Fraction, optional
+        Per example the chance of one guess.
+
+    Returns
+    -------
+    list of ndarray of int
+        Per view, of which there are one or two, and example the number of its stratum, from 1.
+
+    Raises
+    ------
+    NoPermutations
+        If it is not known what can be shuffled.
+    """
+    if results.answers is None or results.gold is None:
+        raise NoPermutations("it is not told which answers were given and which are right")
+    if chances is None:
+        raise NoPermutations("it is not told how many choices each example has")
+    if results.unshown and _nearly_one(results.gold):
+        raise NoPermutations(
+            "nearly all right answers stand at one place of the task's file, and it is not told "
+            "what that is called or where prompts show it: run the suite that wrote the file again"
+        )
+    choices = [len(right) / chance for right, chance in zip(results.gold, chances, strict=True)]
+    alike = {
+        number: [place for place, many in enumerate(choices) if many == number]
+        for number in sorted(set(choices))
+    }
+    parts = [_parts(results, members, number) for number, members in alike.items()]
+    views = [
+        [part for each in parts for part in each.one or each.confused],
+        [part for each in parts for part in each.confused or each.one],
+    ]
+    if not any(_several(results, part) for view in views for part in view):
+        placed = {place for view in views for part in view for place in part}
+        for number, members in alike.items():
+            if _several(results, set(members) - placed):
+                raise NoPermutations(_unknown(results, members, number))
+    one, confused = (_numbered(view, len(choices)) for view in views)
+    return [one] if np.array_equal(one, confused) else [one, confused]
+
+
+def _nearly_one(gold: Sequence[frozenset[int]]) -> bool:
+    times = Counter(label for right in gold for label in right)
+    return max(times.values(), default=0) >= _NEARLY * len(gold)
+
+
+def _unknown(results: Answers, members: list[int], number: Fraction) -> str:
+    many = len(_right(results, members))
+    if results.offered is not None:
+        return (
+            f"{many} different answers are right to questions with {number} choices each, of "
+            f"which fewer than {RECURRING} have the same: call choices alike, such as A, B, C"
+        )
+    return (
+        f"{many} different answers are right to questions with {number} choices each, and it is "
+        "not told which questions have the same choices: call them alike, such as A, B, C, or list "
+        "the choices of each example in a table's column choices"
+    )
+
+
+def _parts(results: Answers, members: list[int], number: Fraction) -> _Parts:
+    """Return what can be exchanged among examples with as many choices."""
+    if results.offered is not None:
+        return _Parts(_recurring(members, [results.offered[place] for place in members]), [])
+    if not results.labels:
+        return _Parts([members], [])
+    found, never = _told_apart(results, members, number, _OFTEN)
+    if len(_seen(results, members)) <= number:
+        return _Parts([members], [*found, never] if found and never else found)
+    return _Parts([], [*found, *_by_answers(results, never, number)])
+
+
+def _told_apart(
+    results: Answers, members: list[int], number: Fraction, shares: Sequence[float]
+) -> tuple[list[list[int]], list[int]]:
+    """Return examples whose right answers are given in place of each other, and all others."""
+    found: list[list[int]] = []
+    never: list[int] = []
+    for group in _confused(results, members, shares[0]):
+        if len(_right(results, group)) > number:
+            parts, others = (
+                _told_apart(results, group, number, shares[1:]) if shares[1:] else ([], group)
+            )
+            found += parts
+            never += others
+        elif _several(results, group):
+            found.append(group)
+        else:
+            never += group
+    return found, never
+
+
+def _confused(results: Answers, members: list[int], share: float) -> list[list[int]]:
+    """Put together examples whose right answers are given in place of each other often enough."""
+    assert results.gold is not None
+    right = _right(results, members)
+    pairs = [results.gold[place] for place in members]
+    for label, given in _given(results, members, share):
+        pairs += [frozenset({label, other}) for other in given if other in right]
+    united = _united(pairs)
+    groups: dict[int, list[int]] = {}
+    for place in members:
+        groups.setdefault(united[min(results.gold[place])], []).append(place)
+    return list(groups.values())
+
+
+def _seen(results: Answers, members: list[int]) -> frozenset[int]:
+    """Return all labels that are right, or given often enough not to be stray."""
+    given = (each for _, each in _given(results, members, _OFTEN[0]))
+    return _right(results, members).union(*given)
+
+
+def _given(results: Answers, members: list[int], share: float) -> Iterator[tuple[int, list[int]]]:
+    """Yield each right label, and what is given often enough where it is right."""
+    assert results.answers is not None
+    assert results.gold is not None
+    where: dict[int, list[int]] = {}
+    for place in members:
+        for label in results.gold[place]:
+            where.setdefault(label, []).append(place)
+    for label, own in where.items():
+        said = results.answers[:, own]
+        said = said[said != NOT_EVALUATED]
+        # Where a label is right once and one prompt was asked, that answer is all there is.
+        often = max(share * said.size, min(2, said.size / 2))
+        given, times = np.unique(said, return_counts=True)
+        yield label, given[times >= often].tolist()
+
+
+def _united(sets: Iterable[frozenset[int]]) -> dict[int, int]:
+    """Unite sets that share an element, and return per element the least of its union."""
+    unions: dict[int, set[int]] = {}
+    for each in dict.fromkeys(sets):
+        merged = set(each).union(*(unions.get(label, ()) for label in each))
+        unions |= dict.fromkeys(merged, merged)
+    return {label: min(union) for label, union in unions.items()}
+
+
+def _by_answers(results: Answers, members: list[int], number: Fraction) -> list[list[int]]:
+    """Put together examples to which the same answers were given, as many as there are choices.
+
+    Right answers play no part in it, so guessers cannot look knowing. None are put together where
+    most examples have not shown all their choices.
+    """
+    assert results.answers is not None
+    given = {
+        place: frozenset(results.answers[:, place].tolist()) - {NOT_EVALUATED} for place in members
+    }
+    shown = [place for place in members if len(given[place]) == number]
+    parts = _recurring(shown, [given[place] for place in shown])
+    return parts if 2 * sum(map(len, parts)) >= len(members) else []
+
+
+def _recurring(members: Sequence[int], kinds: Sequence[Hashable]) -> list[list[int]]:
+    """Put together examples of a kind that recurs, or is the only one."""
+    parts: dict[Hashable, list[int]] = {}
+    for place, kind in zip(members, kinds, strict=True):
+        parts.setdefault(kind, []).append(place)
+    return [part for part in parts.values() if len(part) >= RECURRING or len(parts) == 1]
+
+
+def _right(results: Answers, members: Iterable[int]) -> frozenset[int]:
+    """Return all labels that are right in one of the examples."""
+    assert results.gold is not None
+    return frozenset().union(*(results.gold[place] for place in members))
+
+
+def _several(results: Answers, members: Iterable[int]) -> bool:
+    """Tell whether examples have different right answers."""
+    assert results.gold is not None
+    return len({results.gold[place] for place in members}) > 1
+
+
+def _numbered(parts: Sequence[Sequence[int]], n: int) -> NDArray[np.int64]:
+    """Return per example the number of its part, or one of its own."""
+    found = len(parts) + 1 + np.arange(n)
+    for number, part in enumerate(parts, start=1):
+        found[list(part)] = number
+    return found

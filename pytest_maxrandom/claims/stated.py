@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.publication import (
-    PromptScores,
     PublishedGuessers,
     agrees,
     alike,
-    chances_of,
     changes,
     of_examples,
     published,
 )
-from pytest_maxrandom.claims.recorded import Evidence
+from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, strata
 from pytest_maxrandom.notation import chances, span
 from pytest_maxrandom.record import Remark
+from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.suite.recorded import at_shots
-from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_maxrandom.claims.nulls import Guessers
     from pytest_maxrandom.record import Note, Published
-    from pytest_maxrandom.recorded.sources import Results
     from pytest_maxrandom.suite.recorded import Chance, RecordedTaskSpec
+    from pytest_maxrandom.sweeps.answers import Answers
 
 
 class Contradiction(Exception):
@@ -45,19 +46,110 @@ class Contradiction(Exception):
         super().__init__(message)
 
 
-def evidence(
-    results: Results, task: RecordedTaskSpec, shots: int, *, by_publication: bool
-) -> Evidence:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evidence:
+    """What a claim is judged by.
+
+    Attributes
+    ----------
+    read, results : Answers
+        As they were read, where prompts may repeat; and of distinct prompts.
+    null : Guessers
+        The guessers that they are compared with.
+    n : int
+        Number of examples that the claim is about.
+    stated : tuple of str
+        Which of n, t and chance were not counted in the results.
+    chances : tuple of Fraction or None
+        Per example the chance of one guess, where it is known of each.
+    declared_n : int or None
+        Number of examples that a publication states; what the suite itself states would have been
+        refused if it were not what was found.
+    declared_chance : Fraction or dict or None
+        Chance that is stated.
+    notes : tuple of str or Remark
+        What a reader must know.
+    published : Published or None
+        The verdict of a publication.
+    """
+
+    read: Answers
+    results: Answers
+    null: Guessers
+    n: int
+    stated: tuple[str, ...]
+    chances: tuple[Fraction, ...] | None
+    declared_n: int | None
+    declared_chance: Chance | None
+    notes: tuple[Note, ...]
+    published: Published | None = None
+
+    @cached_property
+    def shuffles(self) -> list[Shuffle] | NoPermutations:
+        """How right answers can be shuffled, or why that is not known.
+
+        Where there are several ways, the largest p-value counts.
+        """
+        try:
+            views = strata(self.results, self.chances)
+        except NoPermutations as reason:
+            return reason
+        answers, gold = self.results.answers, self.results.gold
+        assert answers is not None
+        assert gold is not None
+        return [Shuffle(answers, gold, None, view, self.results.groups) for view in views]
+
+    @property
+    def untestable(self) -> str | None:
+        """Why there is no permutation p; None where there is one."""
+        return str(self.shuffles) if isinstance(self.shuffles, NoPermutations) else None
+
+    @cached_property
+    def arrangements(self) -> int | None:
+        """In how many ways right answers can be shuffled at least; None where that is not known."""
+        if isinstance(self.shuffles, NoPermutations):
+            return None
+        return min(each.arrangements for each in self.shuffles)
+
+    @property
+    def unchanged(self) -> str | None:
+        """Why right answers stay the same however they are shuffled; None where they do not."""
+        if self.arrangements != 1:
+            return None
+        same = "all right answers that could be shuffled are the same"
+        if self.results.clusters is None:
+            return same
+        return (
+            f"{same}, and clusters are shuffled whole among those with as many examples: clusters "
+            "of equal size are needed"
+        )
+
+    @property
+    def clusters(self) -> tuple[int | None, float | None]:
+        """Number of clusters of the best prompt's examples, and what these are worth at least."""
+        if self.results.clusters is None:
+            return None, None
+        return summary(compress(self.results.clusters, self.results.evaluated[self.results.best]))
+
+    @property
+    def mix(self) -> dict[str, int]:
+        """Number of the best prompt's examples by chance; empty where it is not known."""
+        own = self.chances or ()
+        if self.results.prompts:
+            own = tuple(compress(own, self.results.evaluated[self.results.best]))
+        mix = Counter(own)
+        return {str(chance): mix[chance] for chance in sorted(mix, reverse=True)}
+
+
+def evidence(read: Answers, task: RecordedTaskSpec, *, by_publication: bool) -> Evidence:
     """Return what a claim about these results is judged by.
 
     Parameters
     ----------
-    results : Answers or RecordedMaximum
+    read : Answers
         As they were read: prompts may repeat.
     task : RecordedTaskSpec
         What the suite states of them.
-    shots : int
-        Which of its numbers are meant.
     by_publication : bool
         Whether the claim is about the n, t and chance of the publication.
 
@@ -66,124 +158,80 @@ def evidence(
     Contradiction
         Where what is stated and what the results tell do not agree, or do not suffice.
     """
-    tried = results.distinct() if isinstance(results, Answers) else results
-    given = _Given(results, tried, PromptScores.of(tried), task, shots)
-    if by_publication:
-        return given.by_publication()
-    return given.as_counted()
+    given = _Given(read, read.distinct(), task)
+    return given.by_publication() if by_publication else given.as_counted()
 
 
 @dataclass(frozen=True, eq=False)
 class _Given:
     """Results, their distinct prompts, and what is stated of them."""
 
-    results: Results
-    tried: Results
-    counts: PromptScores
+    read: Answers
+    results: Answers
     task: RecordedTaskSpec
-    shots: int
 
     def as_counted(self) -> Evidence:
         self._check_n()
-        t = self._t()
-        null = self._null(t)
-        stated = ["n", "t", "chance"]
-        if isinstance(self.tried, Answers):
-            stated = ["t"] if t > len(self.tried.prompts) else []
-            stated += ["chance"] if self.tried.chances is None else []
-        published = self._published(null)
-        return self._evidence(null, published, stated, self._stated_chance, [self._note_on_t(t)])
+        results, t = self.results, self._t()
+        null, publication = self._null(t), self._publication()
+        if results.maximum is not None:
+            stated, notes = ["n", "t", "chance"], [Remark("nothing_counted")]
+        else:
+            held = len(results.prompts)
+            stated = ["t"] if t > held else []
+            stated += ["chance"] if results.chances is None else []
+            values = {"t": t, "prompts": held}
+            notes = [Remark("t_stated", values) if t > held else Remark("t_of_results")]
+        return self._evidence(
+            null,
+            results.best_size,
+            stated,
+            self._stated_chance,
+            notes,
+            None
+            if publication is None
+            else published(publication, results, changes(self.read, results, null, publication)),
+        )
 
     def by_publication(self) -> Evidence:
-        null = self._publication()
+        null, spec = self._publication(), self.task.published
         assert null is not None
-        notes = [Remark("published_numbers", {"examples": self.counts.n})]
-        if isinstance(self.tried, Answers):
-            sizes, t = _sizes(self.counts), len(self.tried.prompts)
-            if (*sizes, t) != (null.published_n, null.t):
-                notes.append(Remark("counted_otherwise", {"sizes": sizes, "t": t}))
-        assert self.task.published is not None
-        chance = self.task.published.chance
-        return self._evidence(null, None, ["n", "t", "chance"], chance, notes)
+        assert spec is not None
+        notes = [Remark("published_numbers", {"examples": self.results.best_size})]
+        sizes, t = _sizes(self.results), len(self.results.prompts)
+        if t and (*sizes, t) != (null.published_n, null.t):
+            notes.append(Remark("counted_otherwise", {"sizes": sizes, "t": t}))
+        return self._evidence(null, null.published_n, ["n", "t", "chance"], spec.chance, notes)
 
     def _evidence(
         self,
         null: Guessers,
-        published: Published | None,
+        n: int,
         stated: list[str],
         chance: Chance | None,
         notes: list[Remark],
+        published: Published | None = None,
     ) -> Evidence:
-        said: list[Note] = [*notes]
-        if isinstance(self.results, Answers) and isinstance(self.tried, Answers):
-            said += self.results.notes
-            said += _notes(self.tried, self.counts)
+        publication = self.task.published
         return Evidence(
-            read=self.results if isinstance(self.results, Answers) else None,
-            results=self.tried if isinstance(self.tried, Answers) else None,
-            shots=self.results.shots,
-            counts=self.counts,
+            read=self.read,
+            results=self.results,
             null=null,
-            published=published,
+            n=n,
             stated=tuple(stated),
             chances=self._chances,
-            declared_n=self._declared_n,
+            declared_n=None if publication is None else at_shots(publication.n, self.read.shots),
             declared_chance=chance,
-            notes=tuple(said),
+            notes=(*notes, *self.read.notes, *_notes(self.results)),
+            published=published,
         )
 
     @property
-    def _declared_n(self) -> int | None:
-        """What the suite states would have been refused if it were not what was found."""
-        publication = self.task.published
-        return None if publication is None else at_shots(publication.n, self.shots)
-
-    @property
     def _chances(self) -> tuple[Fraction, ...] | None:
-        told, stated = self.tried, self._stated_chance
-        if isinstance(told, Answers):
-            one, n = None, len(told.examples)
-            if told.chances is not None:
-                return told.chances
-        else:
-            one, n = told.chance, 1
-        chance = one or stated
-        return (chance,) * n if isinstance(chance, Fraction) else None
-
-    def _stated(self, keys: tuple[str, ...], number: int | dict[int, int]) -> int:
-        found = at_shots(number, self.shots)
-        if found is None:
-            raise Contradiction(keys, f"names no number for {self.shots}-shot prompts; add it")
-        return found
-
-    def _check_n(self) -> None:
-        if self.task.n is None:
-            return
-        stated = self._stated(("n",), self.task.n)
-        if (self.counts.sizes != stated).any():
-            raise Contradiction(
-                ("n",),
-                f"found {stated}, but the {self.shots}-shot prompts were scored on "
-                f"{span(self.counts.sizes.tolist())} examples; look why, and remove it, or give it "
-                "in `published` to have both compared",
-            )
-
-    def _t(self) -> int:
-        stated = None if self.task.t is None else self._stated(("t",), self.task.t)
-        if isinstance(self.tried, Answers):
-            found: int | None = len(self.tried.prompts)
-        else:
-            found = self.tried.t
-        t = found if stated is None else stated
-        if t is None:
-            raise Contradiction((), "the results do not tell how many prompts were tried; give `t`")
-        if found is not None and t < found:
-            raise Contradiction(
-                ("t",),
-                f"found {t}, but the results are of {found} {self.shots}-shot prompts; it "
-                "is at least that, and more where the results are of a part of the prompts",
-            )
-        return t
+        told, chance = self.results.chances, self._stated_chance
+        if told is not None or not isinstance(chance, Fraction):
+            return told
+        return (chance,) * (len(self.results.examples) or self.results.best_size)
 
     @property
     def _stated_chance(self) -> Chance | None:
@@ -192,24 +240,55 @@ class _Given:
             return self.task.chance
         return publication.chance
 
-    def _null(self, t: int) -> Guessers:
-        told = chances_of(self.tried)
-        if told is not None and self.task.chance is not None and not agrees(self.task.chance, told):
+    def _stated(self, keys: tuple[str, ...], number: int | dict[int, int]) -> int:
+        found = at_shots(number, self.read.shots)
+        if found is None:
+            raise Contradiction(keys, f"names no number for {self.read.shots}-shot prompts; add it")
+        return found
+
+    def _check_n(self) -> None:
+        if self.task.n is None:
+            return
+        stated, sizes = self._stated(("n",), self.task.n), self.results.sizes
+        if (sizes != stated).any():
             raise Contradiction(
-                ("chance",),
-                f"found {chances(self.task.chance)}, but by the results it is {chances(told)}; "
-                "remove it, or give it in `published` to have both compared",
+                ("n",),
+                f"found {stated}, but the {self.read.shots}-shot prompts were scored on "
+                f"{span(sizes.tolist())} examples; look why, and remove it, or give it "
+                "in `published` to have both compared",
             )
-        if isinstance(self.tried, Answers) and self.tried.chances is not None:
-            return of_examples(self.tried, self.counts, t)
-        told_alike = None if isinstance(self.tried, Answers) else self.tried.chance
-        chance = told_alike or self._stated_chance
+
+    def _t(self) -> int:
+        stated = None if self.task.t is None else self._stated(("t",), self.task.t)
+        found = self.results.tried
+        t = found if stated is None else stated
+        if t is None:
+            raise Contradiction((), "the results do not tell how many prompts were tried; give `t`")
+        if found is not None and t < found:
+            raise Contradiction(
+                ("t",),
+                f"found {t}, but the results are of {found} {self.read.shots}-shot prompts; it "
+                "is at least that, and more where the results are of a part of the prompts",
+            )
+        return t
+
+    def _null(self, t: int) -> Guessers:
+        if self.results.chances is not None:
+            told, stated = Counter(self.results.chances), self.task.chance
+            if stated is not None and not agrees(stated, told):
+                raise Contradiction(
+                    ("chance",),
+                    f"found {chances(stated)}, but by the results it is {chances(told)}; "
+                    "remove it, or give it in `published` to have both compared",
+                )
+            return of_examples(self.results, t)
+        chance = self._stated_chance
         if chance is None:
             raise Contradiction(
                 (), "the results do not tell the chance of one guess; give `chance`, such as 1/4"
             )
         try:
-            return alike(self.counts, chance, t)
+            return alike(self.results, chance, t)
         except ValueError as error:
             raise Contradiction(("chance",), f"{error}; correct one of them") from error
 
@@ -220,43 +299,25 @@ class _Given:
         n = self._stated(("published", "n"), spec.n)
         t = self._stated(("published", "t"), spec.t)
         try:
-            return PublishedGuessers.of(n, t, spec.chance, self.counts)
+            return PublishedGuessers.of(n, t, spec.chance, self.results)
         except ValueError as error:
             raise Contradiction(("published",), f"{error}; correct one of them") from error
 
-    def _published(self, null: Guessers) -> Published | None:
-        publication = self._publication()
-        if publication is None:
-            return None
-        return published(
-            publication,
-            self.counts,
-            changes(
-                self.results if isinstance(self.results, Answers) else None,
-                self.counts,
-                null,
-                publication,
-            ),
-        )
 
-    def _note_on_t(self, t: int) -> Remark:
-        if not isinstance(self.tried, Answers):
-            return Remark("nothing_counted")
-        held = len(self.tried.prompts)
-        return Remark("t_stated", {"t": t, "prompts": held}) if t > held else Remark("t_of_results")
-
-
-def _notes(tried: Answers, counts: PromptScores) -> Iterator[Remark]:
-    """Yield what a reader must know of a sweep."""
-    if not counts.shared_n:
-        yield Remark("sizes_differ", {"sizes": _sizes(counts)})
-    best = {"prompt": tried.prompts[counts.best]}
-    if counts.tied > 1:
-        yield Remark("first_best_prompt", {**best, "tied": counts.tied})
+def _notes(results: Answers) -> Iterator[Remark]:
+    """Yield what a reader must know of prompts."""
+    if not results.prompts:
+        return
+    if len(sizes := _sizes(results)) > 1:
+        yield Remark("sizes_differ", {"sizes": sizes})
+    best = {"prompt": results.prompts[results.best]}
+    tied = int((results.accuracies == results.accuracies.max()).sum())
+    if tied > 1:
+        yield Remark("first_best_prompt", {**best, "tied": tied})
     else:
         yield Remark("best_prompt", best)
 
 
-def _sizes(counts: PromptScores) -> list[int]:
+def _sizes(results: Answers) -> list[int]:
     """Return the least and the largest number of examples; one where they are the same."""
-    return sorted({int(counts.sizes.min()), int(counts.sizes.max())})
+    return sorted({int(results.sizes.min()), int(results.sizes.max())})

@@ -70,7 +70,7 @@ class JudgedResult:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FlagInput(Answers):
-    """Answers, or none where only a maximum was published, and what is declared of them.
+    """Answers, and what is declared of them.
 
     Attributes
     ----------
@@ -113,10 +113,6 @@ class FlagInput(Answers):
         """Return answers with what is declared of them."""
         known = {each.name: getattr(answers, each.name) for each in fields(Answers)}
         return cls(**(known | declared))
-
-    def __post_init__(self) -> None:
-        if self.prompts or self.examples:
-            super().__post_init__()
 
     @property
     def choices_shown(self) -> bool:

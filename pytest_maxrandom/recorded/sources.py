@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.logs.inspect import read_inspect
@@ -30,10 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.recorded.tables.summary import RecordedMaximum
     from pytest_maxrandom.sweeps.answers import Answers
-
-    Results: TypeAlias = Answers | RecordedMaximum
 
 _VARIABLE = re.compile(r"\$\{(?P<name>\w+)(:-(?P<default>[^}]*))?\}")
 
@@ -72,11 +69,11 @@ class Reader(Protocol):
     """Reads the results of one format.
 
     A new format needs a spec in `pytest_maxrandom.suite.recorded`, a reader, and its line in
-    `READERS`. Each sweep in the file gives `Answers` with its model, task and shots; a published
-    maximum gives a `RecordedMaximum`. Nothing after that knows the format.
+    `READERS`. Each sweep in the file gives `Answers` with its model, task and shots, as each
+    published maximum does (`Answers.published`). Nothing after that knows the format.
     """
 
-    def __call__(self, path: Path, spec: Any, meant: Meant) -> Sequence[Results]:
+    def __call__(self, path: Path, spec: Any, meant: Meant) -> Sequence[Answers]:
         """Return all results of a file or folder.
 
         Parameters
@@ -96,7 +93,7 @@ class Reader(Protocol):
         """
 
 
-def read_results(spec: ResultsSpec, path: Path, meant: Meant) -> list[Results]:
+def read_results(spec: ResultsSpec, path: Path, meant: Meant) -> list[Answers]:
     """Read all results of a file or folder, by the format that the suite names (see `Reader`).
 
     Raises
@@ -110,10 +107,10 @@ def read_results(spec: ResultsSpec, path: Path, meant: Meant) -> list[Results]:
     return [*read(path, spec, meant)]
 
 
-def _whole(sweeps: list[Answers], spec: WholeSweeps) -> list[Results]:
+def _whole(sweeps: list[Answers], spec: WholeSweeps) -> list[Answers]:
     for sweep in sweeps if not spec.ragged else ():
         refuse_cut_short(sweep)
-    return [*sweeps]
+    return sweeps
 
 
 READERS: dict[type, Reader] = {

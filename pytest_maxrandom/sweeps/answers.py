@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
     from pathlib import Path
-    from typing import Self
+    from typing import Any, Self
 
     from numpy.typing import NDArray
 
@@ -34,9 +35,19 @@ _SHORT = 20
 """Characters up to which a text that all examples share is a label rather than a statement."""
 
 
+class Maximum(NamedTuple):
+    """What alone is known of the best of t prompts on n examples; t is None where it is not."""
+
+    n: int
+    t: int | None
+    correct: int
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Answers:
     """The answers of t prompts to n examples.
+
+    Of a published maximum there is no prompt and no example, and so no cell.
 
     Attributes
     ----------
@@ -97,6 +108,8 @@ class Answers:
         What a reader must know.
     simulated : bool
         Whether a rule made them up, so that they say nothing of any model.
+    maximum : Maximum or None
+        What was published, where that is the best prompt's accuracy alone.
 
     Raises
     ------
@@ -132,8 +145,26 @@ class Answers:
     clusters: tuple[str | None, ...] | None = None
     notes: tuple[Note, ...] = ()
     simulated: bool = False
+    maximum: Maximum | None = None
+
+    @classmethod
+    def published(cls, maximum: Maximum, chance: Fraction | None, **named: Any) -> Answers:
+        """Return what is known of a published maximum; see `Answers` for the names."""
+        nothing = np.zeros((0, 0), dtype=np.bool_)
+        return cls(
+            **named,
+            prompts=(),
+            examples=(),
+            identities=(),
+            correct=nothing,
+            evaluated=nothing,
+            chances=None if chance is None else (chance,) * maximum.n,
+            maximum=maximum,
+        )
 
     def __post_init__(self) -> None:
+        if self.maximum is not None:
+            return
         shape = (len(self.prompts), len(self.examples))
         if 0 in shape:
             raise self._error(f"holds {shape[0]} prompts and {shape[1]} examples; give a sweep")
@@ -178,10 +209,46 @@ class Answers:
         return RecordedError(f"{self.path or self.model}: {self.claim}: {message}")
 
     @property
+    def tried(self) -> int | None:
+        """How many prompts were tried, as far as the answers tell."""
+        return len(self.prompts) if self.maximum is None else self.maximum.t
+
+    @cached_property
+    def correct_counts(self) -> NDArray[np.int64]:
+        """Right answers of each prompt, shape (t,); of a published maximum those of the best."""
+        if self.maximum is not None:
+            return np.array([self.maximum.correct])
+        counts: NDArray[np.int64] = self.correct.sum(axis=1)
+        return counts
+
+    @cached_property
     def sizes(self) -> NDArray[np.int64]:
-        """Number of examples that each prompt was scored on, shape (t,)."""
+        """Number of examples that each prompt was scored on, shape as `correct_counts`."""
+        if self.maximum is not None:
+            return np.array([self.maximum.n])
         sizes: NDArray[np.int64] = self.evaluated.sum(axis=1)
         return sizes
+
+    @property
+    def accuracies(self) -> NDArray[np.float64]:
+        """Accuracy of each prompt, shape as `correct_counts`."""
+        # Correctly rounded quotients of counts below 2**26 are ordered as the fractions are.
+        return self.correct_counts / self.sizes
+
+    @cached_property
+    def best(self) -> int:
+        """Row of the first prompt with the highest accuracy."""
+        return int(np.argmax(self.accuracies))
+
+    @property
+    def best_correct(self) -> int:
+        """Right answers of the best prompt."""
+        return int(self.correct_counts[self.best])
+
+    @property
+    def best_size(self) -> int:
+        """Number of examples that the best prompt was scored on."""
+        return int(self.sizes[self.best])
 
     @property
     def groups(self) -> tuple[str, ...] | None:

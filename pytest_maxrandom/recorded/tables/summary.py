@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,6 +14,7 @@ from pytest_maxrandom.recorded.tables.columns import as_number, wanted_columns
 from pytest_maxrandom.recorded.tables.files import read_columns
 from pytest_maxrandom.recorded.tables.grid import owners
 from pytest_maxrandom.suite.recorded import SummaryColumns
+from pytest_maxrandom.sweeps.answers import Answers, Maximum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -35,22 +35,6 @@ _SINGLE, _DOUBLE = Fraction(1, 2**23), Fraction(1, 2**51)
 """What may be lost where a number below 1 is computed in single or in double precision."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedMaximum:
-    """The best of t prompts on n examples; t and chance are None where the file does not tell."""
-
-    path: Path
-    line: int
-    """Line of the file, from 1; in a Parquet file the row."""
-    model: str
-    task: str
-    shots: int
-    n: int
-    t: int | None
-    best_correct: int
-    chance: Fraction | None
-
-
 def read_summary(
     path: Path,
     columns: SummaryColumns = SummaryColumns(),  # noqa: B008 (frozen)
@@ -58,7 +42,7 @@ def read_summary(
     model: str | None = None,
     task: str | None = None,
     shots: int | None = None,
-) -> list[RecordedMaximum]:
+) -> list[Answers]:
     """Read one result from each row.
 
     Parameters
@@ -102,14 +86,11 @@ def read_summary(
         strict=True,
     )
     return [
-        RecordedMaximum(
+        Answers.published(
+            Maximum(examples, prompts, _best(rows, row, examples, correct, accuracy)),
+            _chance(rows, row, number, chance),
             path=path,
-            line=rows.place(row),
             **found[of_row[row]]._asdict(),
-            n=examples,
-            t=prompts,
-            best_correct=_best(rows, row, examples, correct, accuracy),
-            chance=_chance(rows, row, number, chance),
         )
         for row, (examples, prompts, correct, accuracy, number, chance) in enumerate(results)
     ]

@@ -192,7 +192,7 @@ def plan_recorded_comparisons(
             raise Unpaired(f"there are no {shots}-shot results of {name!r}")
         if claim.evidence is None:
             return claim.missing or "its results are missing"
-        if claim.evidence.results is None:
+        if not claim.evidence.results.prompts:
             raise Unpaired(f"the results of {name!r} are of the best prompt alone, and to compare "
                            "arms needs every prompt's answer to every example")  # fmt: skip
         return claim.evidence.results

@@ -148,7 +148,7 @@ def recorded(claim: RecordedClaim) -> LabelAnswers:
     assert claim.evidence is not None
     sweep, chances = claim.evidence.results, claim.evidence.chances
     path = claim.model.results.path
-    if sweep is None or sweep.answers is None or sweep.gold is None:
+    if sweep.answers is None or sweep.gold is None:
         raise NoLabels(
             f"{path} does not tell which answers were given and which are right; give results "
             "with both"

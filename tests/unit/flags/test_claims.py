@@ -12,6 +12,7 @@ from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.flags import Flag, FlagInput, find
 from pytest_maxrandom.notation import Unmet
+from pytest_maxrandom.sweeps.answers import Maximum
 from tests.unit.flags.made import outcome, seen
 
 
@@ -42,7 +43,7 @@ def test_it_is_told_with_its_reasons() -> None:
 
 
 def test_of_a_published_maximum_nothing_else_is_seen() -> None:
-    nothing: FlagInput = seen(np.zeros((0, 0)), outcome=outcome(4, 4))
+    nothing: FlagInput = seen(np.zeros((0, 0)), maximum=Maximum(4, 1, 4), outcome=outcome(4, 4))
     assert find(nothing) == []
     never = replace(
         nothing,

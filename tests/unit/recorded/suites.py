@@ -85,9 +85,9 @@ def flags(claim: RecordedClaim, permutation_p: float | None = None) -> list[Flag
     """Return the red flags of a claim."""
     given = claim.evidence
     assert given is not None
-    counts = given.counts
+    results = given.results
     verdict = judge(
-        claim.claim, given.null, counts.best_correct, counts.best, permutation_p=permutation_p
+        claim.claim, given.null, results.best_correct, results.best, permutation_p=permutation_p
     )
     view = View(flag_input_of_recorded(claim), given.arrangements)
-    return find(view.judged(claim.claim, given.null, verdict, counts.best))
+    return find(view.judged(claim.claim, given.null, verdict, results.best))

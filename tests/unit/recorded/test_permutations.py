@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pytest_maxrandom.claims.exchangeable import NoPermutations, strata
+from pytest_maxrandom.claims.shuffles import NoPermutations, strata
 from pytest_maxrandom.stats.permutation import arrangements, max_t_test
 from pytest_maxrandom.sweeps.answers import Answers
 from tests.notes import noted

@@ -161,7 +161,7 @@ def test_answers_to_a_passage_are_one_piece_of_evidence(tmp_path: Path, claimed:
     text = suite_text("{name: t, chance: 1/2}", f"{claimed}label_bias: {{}}\n", model)
     (tmp_path / "s.yaml").write_text(text, encoding="utf-8")
     claim, check = replanned(tmp_path / "s.yaml")
-    assert claim.evidence.null.p_max(claim.evidence.counts.best_correct) <= 0.05
+    assert claim.evidence.null.p_max(claim.evidence.results.best_correct) <= 0.05
     record = check.record("id", "s.yaml")
     check.judge(record)
     (cloze,) = record.interactions
