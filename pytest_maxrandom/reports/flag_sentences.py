@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import (
@@ -21,9 +20,10 @@ from pytest_maxrandom.notation import (
     percent,
     span,
 )
+from pytest_maxrandom.reports.remarks import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from pytest_maxrandom.record import HeuristicName, RedFlag
     from pytest_maxrandom.record.claim import Measure
@@ -140,10 +140,7 @@ _SENTENCES = {
     "unpassable": "The claim can never pass: even if all answers are right, {reasons:unmet} with "
     "t = {t}; use more examples or fewer prompts.",
 }
-"""By kind, and by the way in which it is found where there are several.
-
-A slash in a field stands between what is said of one, or of what is so, and of anything else.
-"""
+"""By kind, and by the way in which it is found where there are several."""
 
 
 def sentence(flag: RedFlag) -> str:
@@ -152,12 +149,7 @@ def sentence(flag: RedFlag) -> str:
     template = _SENTENCES.get(flag.kind if case is None else f"{flag.kind}.{case}")
     if template is None or not flag.parameters:
         return flag.text
-    try:
-        return _WRITER.vformat(template, (), flag.parameters)
-    except (TypeError, ValueError, LookupError, ArithmeticError):
-        if not flag.text:
-            raise
-        return flag.text
+    return _WRITER.fill(template, _Parameters(flag.parameters), flag.text)
 
 
 def _chance(stated: str | Mapping[str, int]) -> str:
@@ -166,24 +158,19 @@ def _chance(stated: str | Mapping[str, int]) -> str:
     return chances({Fraction(chance): many for chance, many in stated.items()})
 
 
-def _unmet(reasons: Sequence[Mapping[str, Any]]) -> str:
-    return " and ".join(str(Unmet(**each)) for each in reasons)
-
-
-_KINDS: dict[str, Callable[[Any], str]] = {
-    "accuracy": accuracy,
-    "chance": _chance,
-    "heuristic": lambda name: HEURISTICS[name],
-    "level": level,
-    "log_p": lambda log_p: p_value(math.exp(log_p), log_p),
-    "mean": lambda chance: chance if isinstance(chance, str) else f"{accuracy(chance)} on average",
-    "measure": lambda name: MEASURES[name],
-    "p": p_value,
-    "percent": percent,
-    "span": span,
-    "unmet": _unmet,
-}
-"""How a parameter is written, where Python's own formats do not do."""
+_WRITER = Writer(
+    accuracy=accuracy,
+    chance=_chance,
+    heuristic=lambda name: HEURISTICS[name],
+    level=level,
+    log_p=lambda log_p: p_value(math.exp(log_p), log_p),
+    mean=lambda chance: chance if isinstance(chance, str) else f"{accuracy(chance)} on average",
+    measure=lambda name: MEASURES[name],
+    p=p_value,
+    percent=percent,
+    span=span,
+    unmet=lambda reasons: " and ".join(str(Unmet(**each)) for each in reasons),
+)
 _PARTS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "always": lambda of: (
         "Always choosing the same place"
@@ -226,17 +213,8 @@ _PARTS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
 """What follows from several parameters, or from one that may be missing."""
 
 
-class _Writer(Formatter):
-    def get_value(self, key: int | str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        part = _PARTS.get(str(key))
-        return super().get_value(key, args, kwargs) if part is None else part(kwargs)
+class _Parameters(dict[str, Any]):
+    """Those of a flag, and what follows from them."""
 
-    def format_field(self, value: Any, format_spec: str) -> str:
-        one, slash, other = format_spec.partition("/")
-        if slash:
-            return one if value == 1 else other
-        known = _KINDS.get(format_spec)
-        return str(super().format_field(value, format_spec)) if known is None else known(value)
-
-
-_WRITER = _Writer()
+    def __missing__(self, name: str) -> Any:
+        return _PARTS[name](self)

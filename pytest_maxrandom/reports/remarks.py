@@ -5,51 +5,59 @@ from __future__ import annotations
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.notation import count, span
+from pytest_maxrandom.notation import span
+from pytest_maxrandom.reports.text import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping
 
     from pytest_maxrandom.record import Remark
 
 
+class Writer(Formatter):
+    """Fills the fields of sentences, where a colon stands before how a value is written.
+
+    A slash there stands between what is said of one, or of what is so, and of anything else; else
+    it is one of `kinds`, or a format of Python's.
+    """
+
+    def __init__(self, **kinds: Callable[[Any], str]) -> None:
+        self.kinds = kinds
+
+    def fill(self, template: str, values: Mapping[str, Any], known: str) -> str:
+        """Fill a template; where it has other values, the sentence that is known stays."""
+        try:
+            return self.vformat(template, (), values)
+        except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError):
+            if not known:
+                raise
+            return known
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """Write a value."""
+        one, slash, other = format_spec.partition("/")
+        if slash:
+            return one if value == 1 else other
+        known = self.kinds.get(format_spec)
+        return str(super().format_field(value, format_spec)) if known is None else known(value)
+
+
+_WRITER = Writer(
+    span=span,
+    capital=str.capitalize,
+    clause=lambda text: text[:1].lower() + text[1:].removesuffix("."),
+    names=", ".join,
+    of_each=lambda units: listed([f"of the {unit}" for unit in units]),
+    of_choices=lambda sizes: ", ".join(f"{sizes[m]} with {m} choices" for m in sizes),
+)
+
+
 def sentence(remark: Remark, known: str = "") -> str:
     """Word a note anew; of a kind that is not known here, or other values, the sentence stays."""
-    try:
-        return _WRITER.vformat(SENTENCES[remark.kind], (), remark.values)
-    except (TypeError, ValueError, LookupError, AttributeError):
-        if not known:
-            raise
+    if known and remark.kind not in SENTENCES:
         return known
+    return _WRITER.fill(SENTENCES[remark.kind], remark.values, known)
 
-
-def _listed(clauses: Sequence[str]) -> str:
-    *most, last = clauses
-    return f"{', '.join(most)} and {last}" if most else last
-
-
-_WAYS: dict[str, Callable[[Any], str]] = {
-    "": str,
-    "count": count,
-    "s": lambda number: "" if number == 1 else "s",
-    "repeat": lambda number: "repeats" if number == 1 else "repeat",
-    "do": lambda number: "does" if number == 1 else "do",
-    "span": span,
-    "capital": lambda text: text.capitalize(),
-    "clause": lambda text: text[:1].lower() + text[1:].removesuffix("."),
-    "names": ", ".join,
-    "of_each": lambda units: _listed([f"of the {unit}" for unit in units]),
-    "of_choices": lambda sizes: ", ".join(f"{sizes[m]} with {m} choices" for m in sizes),
-}
-"""How a value is written; a field of a sentence names one after a colon."""
-
-
-class _Writer(Formatter):
-    def format_field(self, value: object, format_spec: str) -> str:
-        return _WAYS[format_spec](value)
-
-
-_WRITER = _Writer()
 
 SENTENCES = {
     # The suite and its models.
@@ -87,21 +95,20 @@ SENTENCES = {
     ),
     # What t counts.
     "tries_of_another_claim": (
-        "{prompts:count} of the prompts that t counts are those of {claim} in this run, whose "
+        "{prompts:,} of the prompts that t counts are those of {claim} in this run, whose "
         "validation set shares {examples} examples with this one."
     ),
     "tries_of_another_set": (
-        "{prompts:count} of the prompts that t counts met another validation set, an earlier form "
-        "of this one or a part of it, which shares {common:count} of {examples:count} examples "
+        "{prompts:,} of the prompts that t counts met another validation set, an earlier form "
+        "of this one or a part of it, which shares {common:,} of {examples:,} examples "
         "with this one."
     ),
     "budget_overrun": (
-        "The budget of {budget:count} prompts is overrun: t counts the {t:count} that were "
-        "evaluated."
+        "The budget of {budget:,} prompts is overrun: t counts the {t:,} that were evaluated."
     ),
     "budget_raised": (
-        "The budget of {budget:count} prompts was not declared in advance: an earlier look at "
-        "this claim counted t = {t:count}, and the budget is more since then."
+        "The budget of {budget:,} prompts was not declared in advance: an earlier look at "
+        "this claim counted t = {t:,}, and the budget is more since then."
     ),
     # What could be tested.
     "no_blank_control": (
@@ -121,16 +128,16 @@ SENTENCES = {
         "told from knowledge."
     ),
     "fixed_answers": (
-        "Of {examples:count} right answers {fixed:count} stay where they are when right answers "
+        "Of {examples:,} right answers {fixed:,} stay where they are when right answers "
         "are shuffled, because there is no other example with the same choices."
     ),
     "fixed_answers_of_clusters": (
-        "Of {examples:count} right answers {fixed:count} stay where they are when right answers "
+        "Of {examples:,} right answers {fixed:,} stay where they are when right answers "
         "are shuffled, because there is no other cluster with as many examples; clusters of equal "
         "size are needed."
     ),
     "tries_without_answers": (
-        "t counts {prompts:count} more prompt{prompts:s} than this run has answers of; each adds "
+        "t counts {prompts:,} more prompt{prompts:/s} than this run has answers of; each adds "
         "the best prompt's own permutation p."
     ),
     "choices_not_told": (
@@ -141,13 +148,13 @@ SENTENCES = {
     # Results that are recorded.
     "published_numbers": (
         "n, t and chance are those of the publication; p-values are of the best prompt's right "
-        "answers among the {examples:count} examples that it was scored on."
+        "answers among the {examples:,} examples that it was scored on."
     ),
-    "counted_otherwise": "By the results n is {sizes:span} and t is {t:count}.",
+    "counted_otherwise": "By the results n is {sizes:span} and t is {t:,}.",
     "nothing_counted": (
         "n, t and the best prompt's right answers are as published: nothing was counted."
     ),
-    "t_stated": ("t = {t:count} is stated; the results are of {prompts:count} distinct prompts."),
+    "t_stated": ("t = {t:,} is stated; the results are of {prompts:,} distinct prompts."),
     "t_of_results": (
         "t was counted in these results only: recorded results enter no ledger, and prompts that "
         "were tried elsewhere do not count."
@@ -158,8 +165,7 @@ SENTENCES = {
     ),
     "best_prompt": "The best prompt is {prompt!r} in the results.",
     "first_best_prompt": (
-        "The best prompt is {prompt!r} in the results, the first of {tied:count} with this "
-        "accuracy."
+        "The best prompt is {prompt!r} in the results, the first of {tied:,} with this accuracy."
     ),
     "ragged": (
         "Prompts were scored on {least} to {most} examples each, as the suite allows with ragged: "
@@ -185,12 +191,13 @@ SENTENCES = {
     "metric_as_logged": "'{metric}' was taken from the log as it is.",
     "right_not_told": "The log does not tell which choices are right, only which answers are.",
     "runs_repeat": (
-        "{repeats} of the {runs} runs {repeats:repeat} the prompts of an earlier one and "
-        "{repeats:do} not count again."
+        "{repeats} of the {runs} runs {repeats:repeats/repeat} the prompts of an earlier one and "
+        "{repeats:does/do} not count again."
     ),
     "runs_differ": (
-        "{repeats} of the {runs} runs {repeats:repeat} the prompts of an earlier one and "
-        "{repeats:do} not count again, although up to {differ} of the {answers} answers differ."
+        "{repeats} of the {runs} runs {repeats:repeats/repeat} the prompts of an earlier one and "
+        "{repeats:does/do} not count again, although up to {differ} of the {answers} answers "
+        "differ."
     ),
     "shots_not_told": ("The log does not tell the number of demonstrations; 0 is written for it."),
     "samples_limited": "{evaluated} of the {available} samples were evaluated (a limit).",
@@ -223,7 +230,7 @@ SENTENCES = {
         "replicate's claim, because nothing is chosen between replicates; without the key "
         "`replicates` of the suite they would count."
     ),
-    "budget_of_each": ("The budget of {budget:count} prompts is that of each replicate by itself."),
+    "budget_of_each": ("The budget of {budget:,} prompts is that of each replicate by itself."),
     # Arms.
     "signs_flipped": (
         "Signs were flipped {units:of_each} (each with its mean difference); p-values are the "
