@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pytest_maxrandom.record import Note
-    from pytest_maxrandom.record.base import Noted
+    from pytest_maxrandom.record.base import ItemRecord
 
 
 def sentences(notes: Iterable[Note]) -> tuple[str, ...]:
@@ -19,6 +19,6 @@ def sentences(notes: Iterable[Note]) -> tuple[str, ...]:
     return tuple(sentence(each) if isinstance(each, Remark) else each for each in notes)
 
 
-def noted(record: Noted) -> list[str]:
+def noted(record: ItemRecord) -> list[str]:
     """Return the notes of a record as sentences."""
     return [*sentences(record.remarks.get(place, text) for place, text in enumerate(record.notes))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pytest_maxrandom.stats.seeding import digest
 
@@ -26,17 +26,34 @@ class Remark:
 Note = str | Remark
 
 
-class Noted(Protocol):
-    """A record with notes."""
+@dataclass(slots=True, kw_only=True)
+class ItemRecord:
+    """What is recorded of every item of a suite: of a claim, and of what is tested beside it."""
 
-    notes: list[str]
-    remarks: dict[int, Remark]
+    id: str
+    suite: str
+    line: int
+    """Line of the item in its suite file, from 1."""
+    passed: bool | None = None
+    """Whether what is asserted holds, and no red flag fails it."""
+    outcome: Outcome | None = None
+    xfail: str | None = None
+    message: str | None = None
+    """Why it does not pass, or could not be tested, in one line; of red flags the kinds."""
+    notes: list[str] = field(default_factory=list)
+    """What a reader must know, one sentence each."""
+    remarks: dict[int, Remark] = field(default_factory=dict)
+    """Kind and values of those notes that have them, by their place from 0."""
+    warnings: list[str] = field(default_factory=list)
+    """What happened to the ledger or the results store, one sentence each."""
+    simulated: bool = False
+    """Whether any answers were made up by a rule, so that they say nothing of any model."""
 
 
-_Noted = TypeVar("_Noted", bound=Noted)
+_Item = TypeVar("_Item", bound=ItemRecord)
 
 
-def note(record: _Noted, *said: Note) -> _Noted:
+def note(record: _Item, *said: Note) -> _Item:
     """Add to the notes of a record: sentences, or what reports make a sentence of."""
     for each in said:
         if isinstance(each, Remark):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pytest_maxrandom.record.base import Arithmetic, Outcome, Remark, Standing
+from pytest_maxrandom.record.base import Arithmetic, ItemRecord, Standing
 from pytest_maxrandom.record.red_flags import RedFlag, RedFlagKind, Severity
 
 HeuristicName = Literal[
@@ -230,14 +230,10 @@ class SweepCost:
     """What computed the numbers, whenever that was."""
 
 
-@dataclass(slots=True)
-class ClaimRecord:
+@dataclass(slots=True, kw_only=True)
+class ClaimRecord(ItemRecord):
     """One claim with its numbers; see docs/design.md for the nouns."""
 
-    id: str
-    suite: str
-    line: int
-    """Line of the claim in its suite file, from 1."""
     task: str
     model: str
     quantization: str
@@ -287,12 +283,6 @@ class ClaimRecord:
     verdict: Standing | None = None
     holds: bool | None = None
     """Whether what is asserted holds, red flags aside."""
-    passed: bool | None = None
-    """Whether it holds, and no red flag fails it."""
-    outcome: Outcome | None = None
-    xfail: str | None = None
-    message: str | None = None
-    """Why the claim does not pass, or could not be tested, in one line; of red flags the kinds."""
     red_flags: list[RedFlag] = field(default_factory=list)
     """What makes the result look better than it is; those that fail the claim first."""
     tries: Tries | None = None
@@ -313,18 +303,10 @@ class ClaimRecord:
     task_digest: str | None = None
     best_prompt: BestPrompt | None = None
     engine: SweepCost | None = None
-    notes: list[str] = field(default_factory=list)
-    """What a reader must know, one sentence each."""
-    remarks: dict[int, Remark] = field(default_factory=dict)
-    """Kind and values of those notes that have them, by their place from 0."""
-    warnings: list[str] = field(default_factory=list)
-    """What happened to the ledger or the results store, one sentence each."""
     clusters: int | None = None
     """Clusters that the n examples belong to; None where none are stated."""
     effective_n: float | None = None
     """n^2 / sum of squared cluster sizes: what the n examples are worth at least."""
-    simulated: bool = False
-    """Whether the answers were made up by a rule, so that they say nothing of any model."""
 
     @property
     def failing_flags(self) -> list[RedFlag]:

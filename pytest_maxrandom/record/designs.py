@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_maxrandom.record.base import Arithmetic, Outcome, Remark, Standing
+from pytest_maxrandom.record.base import Arithmetic, ItemRecord, Standing
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record.claim import SweepCost
@@ -14,24 +14,11 @@ Indication = Literal["tuned on the text", "no sign of it", "inconclusive"]
 
 
 @dataclass(slots=True, kw_only=True)
-class DesignRecord:
+class DesignRecord(ItemRecord):
     """What is recorded of every item that is no claim."""
 
-    id: str
-    suite: str
-    line: int
-    passed: bool | None = None
-    outcome: Outcome | None = None
-    xfail: str | None = None
-    message: str | None = None
-    notes: list[str] = field(default_factory=list)
-    remarks: dict[int, Remark] = field(default_factory=dict)
-    """Kind and values of those notes that have them, by their place from 0."""
-    warnings: list[str] = field(default_factory=list)
     arithmetics: list[Arithmetic] = field(default_factory=list)
     """What computed the numbers of all the sweeps that it is about, each once."""
-    simulated: bool = False
-    """Whether any of the answers were made up by a rule."""
 
     def add_arithmetic(self, engine: SweepCost | None) -> None:
         """Note what computed a sweep, if that is known and new."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,31 +35,16 @@ RedFlagKind = Literal[
     "unpassable",
 ]
 Severity = Literal["fail", "warn", "ignore"]
+_WARNING: tuple[RedFlagKind, ...] = (
+    "shared_text",
+    "label_mass",
+    "near_heuristic",
+    "near_choices_only",
+    "repeated_prompts",
+    "unpassable",
+)
 DEFAULTS: Mapping[RedFlagKind, Severity] = {
-    "choices": "fail",
-    "complementary_prompts": "fail",
-    "colliding_ids": "fail",
-    "repeated_examples": "fail",
-    "clustered_answers": "fail",
-    "other_examples": "fail",
-    "cut_text": "fail",
-    "constant_scores": "fail",
-    "tied_scores": "fail",
-    "never_right": "fail",
-    "unsteady_prompts": "fail",
-    "identical_models": "fail",
-    "near_identical_prompts": "fail",
-    "shared_text": "warn",
-    "label_mass": "warn",
-    "constant_answers": "fail",
-    "majority": "fail",
-    "max_t": "fail",
-    "heuristic": "fail",
-    "choices_only": "fail",
-    "near_heuristic": "warn",
-    "near_choices_only": "warn",
-    "repeated_prompts": "warn",
-    "unpassable": "warn",
+    kind: "warn" if kind in _WARNING else "fail" for kind in get_args(RedFlagKind)
 }
 """What each kind does to a claim where a suite says nothing: what makes n, t, chance or the scores
 wrong fails it, and so does what shows that a preferred label, or who reads no question, would pass

@@ -30,7 +30,7 @@ def schema() -> dict[str, Any]:
     docstrings = _docstrings()
     for name, definition in {**definitions, "RunRecord": made}.items():
         described = {
-            KEYS.get(key, key): _described(value, docstrings.get((name, key)))
+            KEYS.get(key, key): _described(value, docstrings[name].get(key))
             for key, value in definition["properties"].items()
         }
         definition |= {"properties": described, "required": list(described)}
@@ -54,20 +54,30 @@ def _described(value: dict[str, Any], docstring: str | None) -> dict[str, Any]:
     return kept if docstring is None else {**kept, "description": docstring}
 
 
-def _docstrings() -> dict[tuple[str, str], str]:
+def _docstrings() -> dict[str, dict[str, str]]:
     """Find the string below each attribute of the records, by class and attribute."""
-    found = {}
-    modules = (record.base, record.claim, record.designs, record.red_flags, record.run)
+    found: dict[str, dict[str, str]] = {}
+    modules = (
+        record.base,
+        record.claim,
+        record.designs,
+        record.label_bias,
+        record.red_flags,
+        record.run,
+    )
     for node in chain.from_iterable(ast.parse(inspect.getsource(each)).body for each in modules):
         if not isinstance(node, ast.ClassDef):
             continue
+        of_class = found[node.name] = {}
+        for base in node.bases:
+            of_class |= found.get(ast.unparse(base), {})
         for attribute, below in zip(node.body, node.body[1:], strict=False):
             match attribute, below:
                 case (
                     ast.AnnAssign(target=ast.Name(id=name)),
                     ast.Expr(value=ast.Constant(value=str(text))),
                 ):
-                    found[node.name, name] = inspect.cleandoc(text).replace("\n", " ")
+                    of_class[name] = inspect.cleandoc(text).replace("\n", " ")
     return found
 
 
