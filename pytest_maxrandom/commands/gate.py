@@ -12,7 +12,7 @@ from pytest_maxrandom.ci.gate import Watch, discard, judge, known_base, report_f
 from pytest_maxrandom.ci.process import run_pytest
 from pytest_maxrandom.errors import GitError, ReportError
 from pytest_maxrandom.reports.annotations import Annotation, annotate, workflow_commands
-from pytest_maxrandom.reports.markdown import plain
+from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.results import load
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def _read(json: Path) -> tuple[RunRecord | None, list[str]]:
 def _summary(report: Path, outcome: Outcome) -> str:
     """Return the report; below why the gate does not pass, where it does not say that itself."""
     text = report.read_text(encoding="utf-8") if report.exists() else ""
-    return f"**❌ {plain(outcome.notice)}**\n\n{text}" if outcome.notice else text
+    return f"**❌ {MARKDOWN.plain(outcome.notice)}**\n\n{text}" if outcome.notice else text
 
 
 def _commands(

@@ -21,19 +21,18 @@ from pytest_maxrandom.reports import (
     replicates,
 )
 from pytest_maxrandom.reports.design_sections import labels_table
-from pytest_maxrandom.reports.sections import (
-    MAXIMUM,
-    mark,
-)
-from pytest_maxrandom.reports.tables import Column, Detail, Name, Table, tabulate
+from pytest_maxrandom.reports.dialect import Detail
+from pytest_maxrandom.reports.sections import MAXIMUM, mark
+from pytest_maxrandom.reports.tables import Column, Name, Table, tabulate
 from pytest_maxrandom.reports.text import clauses, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_maxrandom.record import ClaimRecord, InteractionBias, RunRecord
-    from pytest_maxrandom.reports.summary import Design
-    from pytest_maxrandom.reports.tables import Fact
+    from pytest_maxrandom.reports.dialect import Fact
+    from pytest_maxrandom.reports.summary import Design, Record
+    from pytest_maxrandom.reports.tables import Cell
 
 MOST_ROWS = 100
 """Rows of a table in the details of one record; the JSON report has all."""
@@ -68,6 +67,37 @@ def facts(claim: ClaimRecord, run: RunRecord) -> list[tuple[str, str]]:
         ("Cost", origins.cost(claim)),
     ]
     return [(title, phrase) for title, phrase in known if phrase]
+
+
+def claim_detail(claim: ClaimRecord, run: RunRecord, known: Mapping[str, str]) -> Detail:
+    """Tell all that is known of a claim, but for its best prompt, by what records are called."""
+    told = [f"n = {count(claim.n)}", f"t = {count(claim.t)}"]
+    flags: list[Fact] = [
+        (f"🚩 Red flag {flag.kind} ({red_flags.does(flag)})", flag.text) for flag in claim.red_flags
+    ]
+    results: list[Fact] = []
+    if claim.recorded:
+        results = [("Results", (Name(claim.recorded.path), f", format {claim.recorded.format}"))]
+    quantization = "not quantized" if claim.quantization == "none" else claim.quantization
+    made: Cell = (
+        Name(f"{claim.suite}:{claim.line}"),
+        *([Name(claim.model, before="; model ")] if claim.model else []),
+        *([f", {quantization}"] if quantization else []),
+        *([Name(claim.revision, before=", revision ")] if claim.revision else []),
+        *([f", {claim.scoring}"] if claim.scoring else []),
+    )
+    return Detail(
+        mark(claim),
+        known[claim.id],
+        clauses(phrases.result(claim), *told, sep=", "),
+        [
+            *facts(claim, run),
+            *flags,
+            *_remarks(claim),
+            *results,
+            ("Test" if claim.backend == "numbers" else "Suite", made),
+        ],
+    )
 
 
 def design_detail(record: Design, known: Mapping[str, str]) -> Detail:
@@ -114,12 +144,16 @@ def design_detail(record: Design, known: Mapping[str, str]) -> Detail:
         ("Expected to fail", record.xfail or ""),
         ("Result", record.message or ""),
         *facts,
-        *(("⚠️ Warning", warning) for warning in record.warnings),
-        *(("Note", note) for note in record.notes),
+        *_remarks(record),
         ("Suite", (Name(f"{record.suite}:{record.line}"),)),
     ]
     shown = [(title, phrase) for title, phrase in all_facts if phrase]
     return Detail(mark(record), known[record.id], told, shown, tables, parts)
+
+
+def _remarks(record: Record) -> list[Fact]:
+    warnings: list[Fact] = [("⚠️ Warning", warning) for warning in record.warnings]
+    return [*warnings, *(("Note", note) for note in record.notes)]
 
 
 def _each(name: str, columns: list[Column[Any]], rows: Sequence[Any], caption: str) -> list[Table]:

@@ -13,14 +13,16 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import NONE
-from pytest_maxrandom.reports.tables import NUMBERS, Dialect, Mark, Name, in_our_words
+from pytest_maxrandom.reports.dialect import Dialect
+from pytest_maxrandom.reports.tables import NUMBERS
 from pytest_maxrandom.reports.text import shorten, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from pytest_maxrandom.reports.dialect import Detail
     from pytest_maxrandom.reports.references import Reference
-    from pytest_maxrandom.reports.tables import Cell, Group, Kind, Piece, Table
+    from pytest_maxrandom.reports.tables import Cell, Group, Kind, Mark, Piece, Table
 
 MOST_ROWS = 40
 """Of a table on one page; one with more goes over several."""
@@ -102,106 +104,157 @@ _PROBABILITY = re.compile(r"(?:[<>] )?[+-]?[\d,]*\.?\d+(?:e-\d+)?")
 _POWER = re.compile(r"(\d(?:\.\d+)?)e-0*(\d+)")
 
 
-def plain(text: str) -> str:
-    r"""Write `text` as running text that reads as it stands: nothing in it is a command.
+class Latex(Dialect):
+    """LaTeX with booktabs, siunitx and longtable."""
 
-    Examples
-    --------
-    >>> plain("50 % of a_b, café")
-    "50 \\% of a\\_b, caf\\'{e}"
-    """
-    composed = unicodedata.normalize("NFC", visible(text))
-    return _LIGATURES.sub(r"\g<0>{}", "".join(map(_character, composed)))
+    TEXTS = (*Dialect.TEXTS, "number", "probability")
+    name = "LaTeX"
+    suffix = ".tex.j2"
 
+    def plain(self, text: str) -> str:
+        r"""Write `text` as running text that reads as it stands: nothing in it is a command.
 
-def code(text: str) -> str:
-    """Write `text` in typewriter letters, with line breaks allowed between its parts."""
-    if not text:
-        return r"\emph{(empty)}"
-    return rf"\texttt{{{_BREAKS.sub(_BREAK, _straight(text))}}}"
+        Examples
+        --------
+        >>> LATEX.plain("50 % of a_b, café")
+        "50 \\% of a\\_b, caf\\'{e}"
+        """
+        composed = unicodedata.normalize("NFC", visible(text))
+        return _LIGATURES.sub(r"\g<0>{}", "".join(map(_character, composed)))
 
+    def code(self, text: str) -> str:
+        """Write `text` in typewriter letters, with line breaks allowed between its parts."""
+        if not text:
+            return r"\emph{(empty)}"
+        return rf"\texttt{{{_BREAKS.sub(_BREAK, self._straight(text))}}}"
 
-def cell(text: str, limit: int = 60) -> str:
-    """Write `text` in typewriter letters on one line, shortened to `limit` characters."""
-    if not text:
-        return r"\emph{(empty)}"
-    return rf"\texttt{{{_straight(shorten(visible(text), limit))}}}"
+    def cell(self, text: str, limit: int = 60) -> str:
+        """Write `text` in typewriter letters on one line, shortened to `limit` characters."""
+        if not text:
+            return r"\emph{(empty)}"
+        return rf"\texttt{{{self._straight(shorten(visible(text), limit))}}}"
 
+    def statistics(self, text: str) -> str:
+        r"""Write `text` with p_max as a formula, 1e-05 as a power of ten, and minus signs."""
+        powers = _POWER.sub(r"$\1\\times10^{-\2}$", self.plain(text))
+        return _MINUS.sub("$-$", powers).replace(r"p\_max", r"$p_{\max}$")
 
-def statistics(text: str) -> str:
-    r"""Write `text` with p_max as a formula, 1e-05 as a power of ten, and minus signs."""
-    powers = _POWER.sub(r"$\1\\times10^{-\2}$", plain(text))
-    return _MINUS.sub("$-$", powers).replace(r"p\_max", r"$p_{\max}$")
+    def number(self, text: str) -> str:
+        """Write a number, as :mod:`pytest_maxrandom.notation` does, for a column of siunitx.
 
+        Examples
+        --------
+        >>> [LATEX.number(text) for text in (".683", "1,234", "-", "-.02")]
+        ['0.683', '1234', '{--}', '-0.02']
+        """
+        if text == NONE:
+            return "{--}"
+        return re.sub(r"^([+-]?)\.", r"\g<1>0.", text.replace(",", ""))
 
-def number(text: str) -> str:
-    """Write a number, as :mod:`pytest_maxrandom.notation` does, for a column of siunitx.
+    def probability(self, text: str) -> str:
+        r"""Write a p-value, as :mod:`pytest_maxrandom.notation` does.
 
-    Examples
-    --------
-    >>> number(".683"), number("1,234"), number("-"), number("-.02")
-    ('0.683', '1234', '{--}', '-0.02')
-    """
-    if text == NONE:
-        return "{--}"
-    return re.sub(r"^([+-]?)\.", r"\g<1>0.", text.replace(",", ""))
+        Examples
+        --------
+        >>> print(LATEX.probability("8.7e-18"), LATEX.probability("> .999"))
+        \num{8.7e-18} $>$\,\num{0.999}
+        """
+        if text == NONE:
+            return "--"
+        sign, space, bare = text.rpartition(" ")
+        shown = rf"\num{{{self.number(bare)}}}"
+        return rf"${sign}$\,{shown}" if space else shown
 
+    def italic(self, word: str) -> str:
+        """Write a word of our own in italics; one letter is that of a formula."""
+        if word == "p_max":
+            return r"$p_{\max}$"
+        return f"${word}$" if len(word) == 1 else rf"\emph{{{self.plain(word)}}}"
 
-def probability(text: str) -> str:
-    r"""Write a p-value, as :mod:`pytest_maxrandom.notation` does.
+    def bold(self, written: str) -> str:
+        return rf"\textbf{{{written}}}"
 
-    Examples
-    --------
-    >>> print(probability("8.7e-18"), probability("> .999"))
-    \num{8.7e-18} $>$\,\num{0.999}
-    """
-    if text == NONE:
-        return "--"
-    sign, space, bare = text.rpartition(" ")
-    shown = rf"\num{{{number(bare)}}}"
-    return rf"${sign}$\,{shown}" if space else shown
+    def cite(self, references: Sequence[Reference]) -> str:
+        return rf"~\cite{{{','.join(one.key for one in references)}}}"
 
+    def heading(self, title: str, of_part: bool = False) -> str:
+        """Write none: tables have captions."""
+        return ""
 
-def table(shown: Table) -> str:
-    """Write a table with its caption: a float, or one over several pages where it is long."""
-    groups, rows = shown.laid_out("latex")
-    cells = [[_cell_of(*each) for each in zip(groups, row, strict=True)] for row in rows]
-    kinds = [_aligned(group, [row[place] for row in cells]) for place, group in enumerate(groups)]
-    caption = _words(" ".join(filter(None, [shown.caption, shown.legend_of("latex")])))
-    if shown.about:
-        caption = f"{code(shown.about)}: {caption}"
-    label = rf"\label{{tab:maxrandom{shown.key and f'-{shown.key}'}}}"
-    head = " & ".join(map(_heading_of, groups))
-    body = [rf"{' & '.join(row)} \\" for row in cells]
-    small = r"\footnotesize\setlength{\tabcolsep}{4pt}"
-    lines = [rf"{head} \\", r"\midrule"]
-    if len(rows) > MOST_ROWS:
-        lines = [
-            rf"{{{small}\setlength{{\LTcapwidth}}{{\linewidth}}",
-            rf"\begin{{longtable}}{{{' '.join(kinds)}}}",
-            rf"\caption{{{caption}}}{label}\\",
-            r"\toprule",
-            *lines,
-            r"\endhead",
-            r"\bottomrule",
-            r"\endlastfoot",
-            *body,
-            r"\end{longtable}}",
+    def paragraph(self, written: str) -> str:
+        return f"{written}\n"
+
+    def items(self, written: Iterable[str]) -> str:
+        lines = "".join(rf"\item {item}" + "\n" for item in written)
+        return f"\\begin{{itemize}}\n{lines}\\end{{itemize}}\n"
+
+    def detail(self, shown: Detail) -> str:
+        """Leave out what other languages fold."""
+        return ""
+
+    def mark(self, mark: Mark) -> str:
+        return f"{_STANDINGS.get(mark.sign, '')}{mark.word}"
+
+    def piece(self, piece: Piece) -> str:
+        if isinstance(piece, str) and (piece == NONE or _PROBABILITY.fullmatch(piece)):
+            return self.probability(piece)
+        return super().piece(piece)
+
+    def table(self, shown: Table) -> str:
+        """Write a table with its caption: a float, or one over several pages where it is long."""
+        groups, rows = shown.laid_out("latex")
+        cells = [[self._cell_of(*each) for each in zip(groups, row, strict=True)] for row in rows]
+        kinds = [
+            _aligned(group, [row[place] for row in cells]) for place, group in enumerate(groups)
         ]
-    else:
-        lines = [
-            r"\begin{table}",
-            rf"\centering{small}",
-            rf"\caption{{{caption}}}{label}",
-            rf"\begin{{tabular}}{{{' '.join(kinds)}}}",
-            r"\toprule",
-            *lines,
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{table}",
-        ]
-    return "\n".join(lines) + "\n"
+        caption = self.words(" ".join(filter(None, [shown.caption, shown.legend_of("latex")])))
+        if shown.about:
+            caption = f"{self.code(shown.about)}: {caption}"
+        label = rf"\label{{tab:maxrandom{shown.key and f'-{shown.key}'}}}"
+        head = " & ".join(map(self._heading_of, groups))
+        body = [rf"{' & '.join(row)} \\" for row in cells]
+        small = r"\footnotesize\setlength{\tabcolsep}{4pt}"
+        lines = [rf"{head} \\", r"\midrule"]
+        if len(rows) > MOST_ROWS:
+            lines = [
+                rf"{{{small}\setlength{{\LTcapwidth}}{{\linewidth}}",
+                rf"\begin{{longtable}}{{{' '.join(kinds)}}}",
+                rf"\caption{{{caption}}}{label}\\",
+                r"\toprule",
+                *lines,
+                r"\endhead",
+                r"\bottomrule",
+                r"\endlastfoot",
+                *body,
+                r"\end{longtable}}",
+            ]
+        else:
+            lines = [
+                r"\begin{table}",
+                rf"\centering{small}",
+                rf"\caption{{{caption}}}{label}",
+                rf"\begin{{tabular}}{{{' '.join(kinds)}}}",
+                r"\toprule",
+                *lines,
+                *body,
+                r"\bottomrule",
+                r"\end{tabular}",
+                r"\end{table}",
+            ]
+        return "\n".join(lines) + "\n"
+
+    def _heading_of(self, group: Group) -> str:
+        shown = " ".join(self.heading_of(group))
+        return f"{{{shown}}}" if group.kind in NUMBERS else shown
+
+    def _cell_of(self, group: Group, pieces: Cell) -> str:
+        if group.kind in NUMBERS:
+            return ", ".join(self.number(str(piece)) for piece in pieces) or "{--}"
+        return " ".join(map(self.piece, pieces))
+
+    def _straight(self, text: str) -> str:
+        """Write `text` with straight quotation marks, as a program has them."""
+        return r"\textquotesingle{}".join(map(self.plain, text.split("'")))
 
 
 def _aligned(group: Group, cells: Sequence[str]) -> str:
@@ -211,50 +264,6 @@ def _aligned(group: Group, cells: Sequence[str]) -> str:
     found = [match for each in cells if (match := _NUMBER.fullmatch(each))]
     whole, decimals = (max((len(one[part] or "") for one in found), default=0) for part in (1, 2))
     return f"S[table-format={max(whole, 1)}.{decimals}]"
-
-
-def _heading_of(group: Group) -> str:
-    shown = " ".join(group.written(_words, _piece))
-    return f"{{{shown}}}" if group.kind in NUMBERS else shown
-
-
-def _cell_of(group: Group, pieces: Cell) -> str:
-    if group.kind in NUMBERS:
-        return ", ".join(number(str(piece)) for piece in pieces) or "{--}"
-    return " ".join(map(_piece, pieces))
-
-
-def _piece(piece: Piece) -> str:
-    match piece:
-        case Name():
-            return f"{plain(piece.before)}{cell(piece.text, piece.limit)}"
-        case Mark():
-            return f"{_STANDINGS.get(piece.sign, '')}{piece.word}"
-        case str():
-            if piece == NONE or _PROBABILITY.fullmatch(piece):
-                return probability(piece)
-            return statistics(piece)
-    return ""
-
-
-def _words(text: str) -> str:
-    """Write our own words; one letter is that of a formula."""
-
-    def italic(word: str) -> str:
-        if word == "p_max":
-            return r"$p_{\max}$"
-        return f"${word}$" if len(word) == 1 else rf"\emph{{{plain(word)}}}"
-
-    return in_our_words(text, statistics, italic)
-
-
-def _cite(references: Sequence[Reference]) -> str:
-    return rf"~\cite{{{','.join(one.key for one in references)}}}"
-
-
-def _straight(text: str) -> str:
-    """Write `text` with straight quotation marks, as a program has them."""
-    return r"\textquotesingle{}".join(map(plain, text.split("'")))
 
 
 def _character(character: str) -> str:
@@ -273,20 +282,4 @@ def _character(character: str) -> str:
     return shown
 
 
-LATEX = Dialect(
-    "LaTeX",
-    ".tex.j2",
-    plain,
-    {
-        "code": code,
-        "cell": cell,
-        "statistics": statistics,
-        "number": number,
-        "probability": probability,
-    },
-    _cite,
-    lambda title: "",
-    table,
-    lambda facts: "",
-    lambda detail: "",
-)
+LATEX = Latex()

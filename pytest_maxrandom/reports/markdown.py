@@ -10,14 +10,14 @@ import html as _html
 import re
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.reports.tables import Dialect, Mark, Name, in_brackets, in_our_words
-from pytest_maxrandom.reports.text import middle_left_out, shorten, visible
+from pytest_maxrandom.reports.dialect import Dialect
+from pytest_maxrandom.reports.text import middle_left_out, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
-    from pytest_maxrandom.reports.references import Reference
-    from pytest_maxrandom.reports.tables import Cell, Detail, Fact, Piece, Table
+    from pytest_maxrandom.reports.dialect import Detail
+    from pytest_maxrandom.reports.tables import Table
 
 # GitHub looks for mentions, issues, links and emoji in the rendered text, where a backslash is
 # gone: only an (invisible) character in between stops it. What stands at an end of the text may
@@ -48,108 +48,96 @@ _LINE_START = re.compile(r"\A(?:(\d{1,9})([.)])(?= |\Z)|([-+])(?= |\Z)|([-=:])(?
 _END_SPACE = re.compile(r"\A | \Z")
 
 
-def code(text: str) -> str:
-    """Write `text` as a code span, in which Markdown, HTML and mentions mean nothing."""
-    shown = visible(text)
-    if not shown:
-        return "*(empty)*"
-    fence = "`" * (_longest_run_of_backticks(shown) + 1)
-    # CommonMark 6.1: one space is removed at both ends; a backtick must not touch the fence.
-    touches = shown[0] == "`" or shown[-1] == "`"
-    spaced = shown[0] == shown[-1] == " " and not shown.isspace()
-    pad = " " if touches or spaced else ""
-    return f"{fence}{pad}{shown}{pad}{fence}"
+class Markdown(Dialect):
+    """Markdown, with the HTML that GitHub reads in it."""
 
+    TEXTS = (*Dialect.TEXTS, "block", "html")
+    name = "Markdown"
+    suffix = ".md.j2"
 
-def cell(text: str, limit: int = 60) -> str:
-    r"""Write `text` as a code span in a table's cell, shortened to `limit` characters.
+    def plain(self, text: str) -> str:
+        """Write `text` as running text that reads as it stands: nothing in it is markup."""
+        escaped = _MARKUP.sub(_escape_markup, visible(text))
+        return _END_SPACE.sub("&#32;", _LINE_START.sub(_start_line, escaped))
 
-    GFM 4.10: cells are split before code spans are seen, so ``|`` is written ``\|`` even there.
-    """
-    return code(shorten(visible(text), limit)).replace("|", "\\|")
+    def code(self, text: str) -> str:
+        """Write `text` as a code span, in which Markdown, HTML and mentions mean nothing."""
+        shown = visible(text)
+        if not shown:
+            return "*(empty)*"
+        fence = "`" * (_longest_run_of_backticks(shown) + 1)
+        # CommonMark 6.1: one space is removed at both ends; a backtick must not touch the fence.
+        touches = shown[0] == "`" or shown[-1] == "`"
+        spaced = shown[0] == shown[-1] == " " and not shown.isspace()
+        pad = " " if touches or spaced else ""
+        return f"{fence}{pad}{shown}{pad}{fence}"
 
+    def cell(self, text: str, limit: int = 60) -> str:
+        r"""Write `text` as a code span in a table's cell, shortened to `limit` characters.
 
-def block(text: str, limit: int = 4000) -> str:
-    """Write `text` as a fenced code block, keeping its lines.
+        GFM 4.10: cells are split before code spans are seen, so ``|`` is ``\|`` even there.
+        """
+        return super().cell(text, limit).replace("|", "\\|")
 
-    Beyond `limit` characters the middle is left out, and a line of its own says so.
-    """
-    lines = [visible(line) for line in middle_left_out(text, limit).split("\n")]
-    fence = "`" * max(3, max(map(_longest_run_of_backticks, lines)) + 1)
-    return "\n".join([f"{fence}text", *lines, fence])
+    def block(self, text: str, limit: int = 4000) -> str:
+        """Write `text` as a fenced code block, keeping its lines.
 
+        Beyond `limit` characters the middle is left out, and a line of its own says so.
+        """
+        lines = [visible(line) for line in middle_left_out(text, limit).split("\n")]
+        fence = "`" * max(3, max(map(_longest_run_of_backticks, lines)) + 1)
+        return "\n".join([f"{fence}text", *lines, fence, "", ""])
 
-def plain(text: str) -> str:
-    """Write `text` as running Markdown text that reads as it stands: nothing in it is markup."""
-    escaped = _MARKUP.sub(_escape_markup, visible(text))
-    return _END_SPACE.sub("&#32;", _LINE_START.sub(_start_line, escaped))
+    def html(self, text: str) -> str:
+        """Write `text` as HTML code, where Markdown is not read, such as in a summary."""
+        return f"<code>{_html.escape(visible(text))}</code>"
 
+    def italic(self, word: str) -> str:
+        return f"*{word}*"
 
-def html(text: str) -> str:
-    """Write `text` as HTML code, for places where Markdown is not read, such as a summary."""
-    return f"<code>{_html.escape(visible(text))}</code>"
+    def bold(self, written: str) -> str:
+        return f"**{written}**"
 
+    def link(self, place: str, address: str) -> str:
+        return f"[{place}]({address})"
 
-def table(shown: Table) -> str:
-    """Write a table as rows of pipes, with its legend below."""
-    groups, rows = shown.laid_out("markdown")
-    edges = [":--" if group.kind in ("text", "prose") else "--:" for group in groups]
-    lines = [["<br>".join(group.written(_words, _piece)) for group in groups], edges]
-    lines += [["<br>".join(map(_piece, cell)) for cell in row] for row in rows]
-    text = f"Of {code(shown.about)}:\n\n" if shown.about else ""
-    text += "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    for below in (shown.left_out, shown.legend_of("markdown")):
-        text += f"\n{_words(below)}\n" if below else ""
-    return text
+    def heading(self, title: str, of_part: bool = False) -> str:
+        return f"{self.bold(self.plain(title)) if of_part else f'### {title}'}\n\n"
 
+    def paragraph(self, written: str) -> str:
+        return f"{written}\n\n"
 
-def fact_list(facts: Sequence[Fact]) -> str:
-    """Write facts as a list."""
-    return "".join(f"- **{plain(title)}:** {_phrase(phrase)}\n" for title, phrase in facts)
+    def items(self, written: Iterable[str]) -> str:
+        return "".join(f"- {item}\n" for item in written) + "\n"
 
+    def fold(self, written: str, summary: str, folded: bool = True) -> str:
+        """Fold what is long; what need not be folded stands as it is."""
+        if not folded:
+            return written
+        return f"<details>\n<summary>{summary}</summary>\n\n{written}\n</details>\n\n"
 
-def detail(shown: Detail) -> str:
-    """Fold all that is known of a record."""
-    told = f": {plain(shown.told)}" if shown.told else ""
-    summary = f"{shown.mark.sign} {html(shown.name)} {shown.mark.word}{told}"
-    text = f"<details>\n<summary>{summary}</summary>\n\n{fact_list(shown.facts)}"
-    text += _tables(shown.tables)
-    for title, facts, tables in shown.parts:
-        text += f"\n**{plain(title)}**\n\n{fact_list(facts)}{_tables(tables)}"
-    return f"{text}\n</details>\n\n"
+    def quote(self, written: str) -> str:
+        return "".join(f"> {line}".rstrip() + "\n" for line in written.strip().split("\n")) + "\n"
 
+    def summary(self, shown: Detail) -> str:
+        told = f": {self.plain(shown.told)}" if shown.told else ""
+        return f"{shown.mark.sign} {self.html(shown.name)} {shown.mark.word}{told}"
 
-def _tables(shown: Sequence[Table]) -> str:
-    return "".join(f"\n{table(each)}" for each in shown)
+    def table(self, shown: Table) -> str:
+        """Write a table as rows of pipes, with its legend below."""
+        groups, rows = shown.laid_out("markdown")
+        edges = [":--" if group.kind in ("text", "prose") else "--:" for group in groups]
+        lines = [["<br>".join(self.heading_of(group)) for group in groups], edges]
+        lines += [["<br>".join(map(self.piece, cell)) for cell in row] for row in rows]
+        text = f"Of {self.code(shown.about)}:\n\n" if shown.about else ""
+        text += "".join(f"| {' | '.join(line)} |\n" for line in lines)
+        for below in (shown.left_out, shown.legend_of("markdown")):
+            text += f"\n{below}\n" if below else ""
+        return f"{text}\n"
 
-
-def _phrase(phrase: str | Cell) -> str:
-    return plain(phrase) if isinstance(phrase, str) else "".join(map(_inline, phrase))
-
-
-def _piece(piece: Piece) -> str:
-    if isinstance(piece, Name):
-        return f"{plain(piece.before)}{cell(piece.text, piece.limit)}"
-    return _inline(piece)
-
-
-def _inline(piece: Piece) -> str:
-    match piece:
-        case Name():
-            return f"{plain(piece.before)}{code(piece.text)}"
-        case Mark():
-            return f"{piece.sign} {piece.word}"
-        case str():
-            return plain(piece)
-    return ""
-
-
-def _words(text: str) -> str:
-    return in_our_words(text, _unescaped, lambda word: f"*{word}*")
-
-
-def _unescaped(text: str) -> str:
-    return text
+    def words(self, text: str) -> str:
+        """Write a text of our own, which is Markdown."""
+        return text
 
 
 def _longest_run_of_backticks(text: str) -> int:
@@ -165,18 +153,4 @@ def _start_line(match: re.Match[str]) -> str:
     return f"{digits}&#{ord(''.join(signs))};"
 
 
-def _cite(references: Sequence[Reference]) -> str:
-    return in_brackets(references, lambda one: f"[{one.place}]({one.link})")
-
-
-MARKDOWN = Dialect(
-    "Markdown",
-    ".md.j2",
-    plain,
-    {"code": code, "cell": cell, "block": block, "html": html, "statistics": plain},
-    _cite,
-    lambda title: f"### {title}",
-    table,
-    fact_list,
-    detail,
-)
+MARKDOWN = Markdown()

@@ -23,6 +23,7 @@ from jinja2 import (
     TemplateSyntaxError,
     UndefinedError,
     nodes,
+    pass_eval_context,
 )
 from jinja2.exceptions import SecurityError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -58,15 +59,13 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from pytest_maxrandom.record import RunRecord
-    from pytest_maxrandom.reports.tables import Dialect
+    from pytest_maxrandom.reports.dialect import Dialect
 
 PREFIX = "maxrandom/"
 """``maxrandom/NAME`` is this package's template NAME, whatever the user's folder holds."""
 
-_SHARED = ("sentences.j2", "designs.j2")
-"""Templates of all languages."""
-# Jinja's own would escape HTML only.
-_PLAIN = ("plain", "e", "escape", "forceescape")
+_SHARED = ("report.j2", "claim.j2", "designs.j2", "disclosure.j2", "sentences.j2")
+"""Templates of several languages."""
 _TOLD = (
     notation,
     text,
@@ -209,8 +208,8 @@ def environment(
 ) -> ImmutableSandboxedEnvironment:
     """Make the environment of a report, with the user's templates, if any, before ours."""
 
-    def finalize(value: object) -> Markup:
-        """Make every expression's value safe where it enters the report."""
+    def safe(value: object) -> Markup:
+        """Make the value of an expression safe where it enters the report."""
         # A block or a macro, whose own expressions came through here.
         if isinstance(value, Markup):
             return value
@@ -218,13 +217,30 @@ def environment(
             return Markup(value)
         return Markup(dialect.plain(notation.NONE if value is None else str(value)))
 
+    def of_text(write: Callable[..., str]) -> Callable[..., Written]:
+        return lambda value, *options: Written(
+            notation.NONE if value is None else write(str(value), *options)
+        )
+
+    def of_records(write: Callable[..., str]) -> Callable[..., Written]:
+        return lambda *told: Written(write(*told))
+
+    def of_written(write: Callable[..., str]) -> Callable[..., Written]:
+        def inside(value: Any) -> Any:
+            if isinstance(value, list):
+                return [inside(each) for each in value]
+            return safe(value) if isinstance(value, str) else value
+
+        return lambda *told: Written(write(*map(inside, told)))
+
     ours = FileSystemLoader(templates_folder())
     users = [] if folder is None else [FileSystemLoader(folder)]
     made = ImmutableSandboxedEnvironment(
         loader=ChoiceLoader([PrefixLoader({PREFIX.rstrip("/"): ours}), *users, ours]),
         undefined=StrictUndefined,
         autoescape=True,
-        finalize=finalize,
+        # Without the context Jinja would write constants as it compiles, and escape them for HTML.
+        finalize=pass_eval_context(lambda _, value: safe(value)),
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -236,30 +252,23 @@ def environment(
             for name, found in of_module
             if found.__module__ == module.__name__ and not name.startswith("_")
         }
-    writers = {**dict.fromkeys(_PLAIN, dialect.plain), **dialect.writers}
-    made.filters |= {name: _writing(writer) for name, writer in writers.items()}
-    made.filters |= {
-        name: _written(getattr(dialect, name))
-        for name in ("cite", "heading", "table", "fact_list", "detail")
-    }
+    for names, filtering in (
+        (dialect.TEXTS, of_text),
+        (dialect.PARTS, of_records),
+        (dialect.FRAMES, of_written),
+    ):
+        made.filters |= {name: filtering(getattr(dialect, name)) for name in names}
+    # Jinja's own would escape HTML only.
+    made.filters |= dict.fromkeys(("e", "escape", "forceescape"), of_text(dialect.plain))
+    made.filters["each"] = lambda values, macro: [macro(value).strip() for value in values]
     made.globals.update(
         symbols=summary.SYMBOLS,
         words=summary.WORDS,
         standings=agreement.STANDINGS,
         share=notation.share,
+        suffix=dialect.suffix,
     )
     return made
-
-
-def _writing(writer: Callable[..., str]) -> Callable[..., Written]:
-    def write(value: object, *options: Any) -> Written:
-        return Written(notation.NONE if value is None else writer(str(value), *options))
-
-    return write
-
-
-def _written(writer: Callable[[Any], str]) -> Callable[[Any], Written]:
-    return lambda value: Written(writer(value))
 
 
 def check_folder(folder: Path, dialect: Dialect) -> list[str]:

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 from pytest_maxrandom.notation import NONE, accuracy, count, p_value, signed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from pytest_maxrandom.reports.references import Reference
+    from collections.abc import Callable, Iterator, Sequence
 
 Medium = Literal["markdown", "html", "latex", "terminal"]
 PAGES: frozenset[Medium] = frozenset(("markdown", "html", "latex"))
@@ -30,6 +28,7 @@ class Name:
     limit: int = 60
     """Characters in a table; none in a terminal."""
     before: str = ""
+    """In our own words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +122,6 @@ class Group:
     heading: str | Cell
     kind: Kind
     header: bool
-
-    def written(self, words: Callable[[str], str], piece: Callable[[Piece], str]) -> list[str]:
-        """Write the lines of its heading: our own words, or pieces from data."""
-        if isinstance(self.heading, str):
-            return list(map(words, self.heading.split("\n")))
-        return list(map(piece, self.heading))
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,63 +227,3 @@ def tabulate(
             "them."
         )
     return Table(title, tuple(columns), cells, left_out=left_out, **told)
-
-
-Fact: TypeAlias = tuple[str, str | Cell]
-"""A title, and a phrase: a text, or pieces that stand beside each other."""
-
-
-@dataclass(frozen=True, slots=True)
-class Detail:
-    """All that is known of one record, which a page folds."""
-
-    mark: Mark
-    name: str
-    told: str
-    """What is seen of it before it is unfolded; may be empty."""
-    facts: list[Fact]
-    tables: Sequence[Table] = ()
-    parts: Sequence[tuple[str, list[Fact], list[Table]]] = ()
-    """With a heading each."""
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Dialect:
-    """A language of reports."""
-
-    name: str
-    suffix: str
-    """Its templates end with it: ``.md.j2``."""
-    plain: Callable[[str], str]
-    """Writes a text that no filter has written."""
-    writers: Mapping[str, Callable[..., str]]
-    """Filters that write a text, by name."""
-    cite: Callable[[Sequence[Reference]], str]
-    """Cites publications at the end of a sentence."""
-    heading: Callable[[str], str]
-    """Of a section; empty where tables have captions."""
-    table: Callable[[Table], str]
-    fact_list: Callable[[Sequence[Fact]], str]
-    detail: Callable[[Detail], str]
-    """Empty in a language without folds, whose readers have paper."""
-
-    @property
-    def report(self) -> str:
-        """The template that a report is rendered from."""
-        return f"report{self.suffix}"
-
-
-def in_our_words(text: str, plain: Callable[[str], str], italic: Callable[[str], str]) -> str:
-    """Write a text of our own, in which what stands between asterisks is set in italics."""
-    parts = text.split("*")
-    return "".join(
-        italic(part) if place % 2 else plain(part) for place, part in enumerate(parts) if part
-    )
-
-
-def in_brackets(references: Sequence[Reference], link: Callable[[Reference], str]) -> str:
-    """Cite publications by authors and year, with a link to each that has an address."""
-    parts = [
-        f"{one.authors}, {one.year}{f', {link(one)}' if one.link else ''}" for one in references
-    ]
-    return f" ({'; '.join(parts)})"

@@ -165,7 +165,8 @@ def test_suites_about_the_same_things_are_counted_each_by_itself() -> None:
     assert "Of `one.yaml`:" in markdown(record)
     page = html(record)
     assert page.count("<h2>Agreement of the two baselines</h2>") == 1
-    assert page.count("<summary>Verdicts of each task, <code>") == 2
+    assert page.count("<summary>Verdicts of each task, one.yaml</summary>") == 1
+    assert page.count("<summary>Verdicts of each task, two.yaml</summary>") == 1
     tex = latex(record)
     assert r"\caption{\texttt{two.\allowbreak{}yaml}: Agreement of the standard" in tex
     assert tex.count(r"\label{tab:maxrandom-agreement-") == 2

@@ -64,9 +64,11 @@ def test_no_report_says_a_flag_twice_above_its_details(written: Any) -> None:
 
 
 def test_the_details_have_a_line_for_each_flag_those_that_fail_first() -> None:
-    (line, second) = re.findall("- (🚩 .*)", markdown(run(flagged())).partition("<details>")[2])
-    assert line == "🚩 **Red flag tied_scores (fails):** 30 of 60 scores tie."
-    assert second == "🚩 **Red flag majority (warns):** Always wet is as good."
+    (line, second) = re.findall(
+        r"- (\*\*🚩 .*)", markdown(run(flagged())).partition("<details>")[2]
+    )
+    assert line == "**🚩 Red flag tied_scores (fails):** 30 of 60 scores tie."
+    assert second == "**🚩 Red flag majority (warns):** Always wet is as good."
     assert "<dt>🚩 Red flag tied_scores (fails)</dt><dd>30 of 60 scores tie." in html(
         run(flagged())
     )

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 BLOCKS = {
     "report.md.j2": (
+        "page",
         "header",
         "headline",
         "attention",
@@ -39,6 +40,7 @@ BLOCKS = {
         "footer",
     ),
     "report.html.j2": (
+        "page",
         "title",
         "style",
         "header",
@@ -54,6 +56,11 @@ BLOCKS = {
     ),
     "report.tex.j2": ("preamble", "table", "changed", "agreement", "designs", "disclosure", "end"),
     "claim.md.j2": ("summary", "facts", "prompt"),
+    "claim.html.j2": ("summary", "facts", "prompt"),
+    **{
+        f"disclosure{suffix}": ("opening", "results", "flags", "closing")
+        for suffix in (".md.j2", ".html.j2", ".tex.j2")
+    },
     **{
         f"designs{suffix}": (
             "replicates",
@@ -90,7 +97,7 @@ def without(text: str, part: str) -> str:
     ("name", "block"), [(name, block) for name, blocks in BLOCKS.items() for block in blocks]
 )
 def test_each_block_can_be_overridden_alone(folder: Path, name: str, block: str) -> None:
-    single = name == "claim.md.j2"
+    single = name.startswith("claim.")
     record = run(claim(best=41))
     if not single:
         record = designed(claim(best=41), *several(), recorded(published=None))
@@ -183,7 +190,7 @@ def test_an_unknown_block_is_refused_with_the_nearest_name(folder: Path) -> None
     path = extend(folder, "report.md.j2", "", "{% block headlines %}x{% endblock %}")
     assert failure(folder) == (
         f"{path}:3: maxrandom/report.md.j2 has no block 'headlines'; its blocks are agreement, "
-        "attention, changed, designs, details, disclosure, footer, header, headline, table; "
+        "attention, changed, designs, details, disclosure, footer, header, headline, page, table; "
         "did you mean headline instead of headlines?"
     )
 
@@ -260,9 +267,7 @@ def test_a_missing_folder_is_an_error(folder: Path) -> None:
 def test_a_folder_without_any_of_our_templates_is_an_error(folder: Path) -> None:
     (folder / "claims.md.j2").write_text("x")
     message = failure(folder)
-    start = (
-        f"{folder}: no template here is used by the Markdown report, which looks for claim.md.j2, "
-    )
+    start = f"{folder}: no template here is used by the Markdown report, which looks for claim.j2, "
     assert message.startswith(start)
     assert message.endswith("; did you mean claim.md.j2 instead of claims.md.j2?")
     looked_for = {path.name for path in templates_folder().glob("*.j2")}
@@ -272,9 +277,7 @@ def test_a_folder_without_any_of_our_templates_is_an_error(folder: Path) -> None
 
 def test_a_folder_for_another_language_is_an_error(folder: Path) -> None:
     extend(folder, "report.md.j2")
-    with pytest.raises(
-        ReportError, match=r"used by the HTML report, which looks for designs\.html"
-    ):
+    with pytest.raises(ReportError, match=r"used by the HTML report, which looks for claim\.html"):
         html(run(claim()), folder)
 
 
@@ -293,8 +296,7 @@ def test_the_readme_of_the_templates_names_every_template_block_and_filter() -> 
     templates = {path.name for path in templates_folder().glob("*.j2")}
     blocks = {block for blocks in BLOCKS.values() for block in blocks}
     dialects = (MARKDOWN, HTML, LATEX)
-    filters = {name for dialect in dialects for name in dialect.writers}
-    filters |= {"cite", "heading", "table", "fact_list", "detail"}
+    filters = {name for each in dialects for name in (*each.TEXTS, *each.PARTS, *each.FRAMES)}
     made = environment()
     told = set(made.globals) - set(type(made)().globals)
     assert (templates | blocks | filters | told) - named == set()

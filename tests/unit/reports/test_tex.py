@@ -8,9 +8,12 @@ import unicodedata
 import pytest
 from hypothesis import example, given
 
-from pytest_maxrandom.reports.latex import cell, code, number, plain, probability, statistics
+from pytest_maxrandom.reports.latex import LATEX
 from pytest_maxrandom.reports.text import visible
 from tests.unit.reports.page import any_text
+
+cell, code, plain = LATEX.cell, LATEX.code, LATEX.plain
+number, probability, statistics = LATEX.number, LATEX.probability, LATEX.statistics
 
 SIGNS = {
     "textbackslash": "\\",

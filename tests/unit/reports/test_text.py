@@ -9,9 +9,12 @@ import hypothesis
 import pytest
 from hypothesis import example, given
 
-from pytest_maxrandom.reports.markdown import block, cell, code, html, plain
+from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.text import shorten, visible
 from tests.unit.reports.page import FRAGMENTS, any_text, read
+
+plain, code, cell = MARKDOWN.plain, MARKDOWN.code, MARKDOWN.cell
+block, html = MARKDOWN.block, MARKDOWN.html
 
 # What GitHub acts on in rendered text: mentions, issues, emoji and formulas.
 ACTIVE = re.compile(r"@\w|#\d|\bGH-\d|:[\w+-]*[a-z][\w+-]*:|:100:|\$\S[^$]*\$", re.IGNORECASE)
