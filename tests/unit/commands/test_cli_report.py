@@ -26,7 +26,7 @@ STARTS = {
     "html": "<!doctype html>",
     "latex": "% Written by pytest-maxrandom",
     "bibtex": "@inproceedings{yauney-mimno-2024,",
-    "csv": "id,suite,line,task,model,",
+    "csv": "id,suite,line,",
 }
 
 
