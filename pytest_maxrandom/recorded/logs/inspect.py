@@ -7,19 +7,18 @@ among the choices is an upper bound of what a guesser reaches.
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.record import Remark
-from pytest_maxrandom.recorded.logs.inspect_samples import InspectSample, open_log, read_samples
+from pytest_maxrandom.recorded.logs.inspect_samples import open_log, read_samples
 from pytest_maxrandom.recorded.logs.json_files import Fields
 from pytest_maxrandom.recorded.logs.runs import LoggedAnswer, LoggedRun, digest, gather
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.recorded.logs.inspect_samples import InspectLog
+    from pytest_maxrandom.recorded.logs.inspect_samples import Samples
     from pytest_maxrandom.recorded.logs.json_files import Object
     from pytest_maxrandom.sweeps.answers import Answers
 
@@ -73,8 +72,7 @@ def read_inspect(
     finished = set()
     files = (file for file in sorted(path.rglob("*")) if file.suffix in {".eval", ".json"})
     for file in files if path.is_dir() else [path]:
-        log = open_log(file)
-        header = log.header
+        header, samples = open_log(file)
         if path.is_dir() and file.suffix == ".json" and "eval" not in header.data:
             continue  # such as eval-set.json, which Inspect puts beside its logs
         status = header.need(str, "status")
@@ -83,7 +81,8 @@ def read_inspect(
         if status == "success":
             finished.add(task_id)
             created = header.find(str, "eval", "created") or ""
-            runs.append((created, _run(log, scorer, shots, cluster)))
+            answers, used = read_samples(file, samples, scorer, cluster)
+            runs.append((created, _run(file, header, answers, used, shots)))
         else:
             unfinished[file] = task_id, status
     for file, (task_id, status) in unfinished.items():
@@ -97,31 +96,29 @@ def read_inspect(
     return gather(path, [run for _, run in sorted(runs, key=lambda each: each[0])])
 
 
-def _run(log: InspectLog, scorer: str | None, shots: int | None, cluster: str | None) -> LoggedRun:
-    header = log.header
+def _run(path: Path, header: Fields, samples: Samples, scorer: str, shots: int | None) -> LoggedRun:
     if header.data.get("invalidated"):
         raise header.error("the run was marked as invalid; take it away or run it again")
     arguments = header.object("eval", "task_args")
-    samples, scorer = read_samples(log, scorer, cluster)
     notes = _complete(header, samples)
     _same_accuracy(header, scorer, samples)
-    kept = [sample for sample in samples if sample.epoch == 1]
+    kept = [answer for (_, epoch), answer in samples.items() if epoch == 1]
     if shots is None:
         numbers = (arguments.get(name) for name in _SHOTS)
         shots = next((n for n in numbers if type(n) is int and n >= 0), None)
     if shots is None:
         shots = 0
         notes.append(Remark("shots_not_told"))
-    answers, more = _answers([sample.answer for sample in kept])
+    answers, more = _answers(kept)
     return LoggedRun(
-        path=log.path,
-        log=log.path,
+        path=path,
+        log=path,
         identity=digest(
             arguments,
             header.object("eval").get("model_args"),
             _settings(header.object("eval").get("model_generate_config")),
             _settings(header.object("plan").get("config")),
-            sorted((sample.answer.id, sample.prompt) for sample in kept),
+            sorted((answer.id, answer.prompt) for answer in kept),
         ),
         model=header.need(str, "eval", "model"),
         task=header.need(str, "eval", "task"),
@@ -137,19 +134,18 @@ def _settings(config: object) -> Object:
     return {name: value for name, value in settings.items() if name not in _HOW_IT_RUNS}
 
 
-def _complete(header: Fields, samples: list[InspectSample]) -> list[Remark]:
+def _complete(header: Fields, samples: Samples) -> list[Remark]:
     """Refuse a run of which samples are missing; return what a reader must know."""
     epochs = header.find(int, "eval", "config", "epochs") or 1
-    found = {(sample.answer.id, sample.epoch) for sample in samples}
     ids = header.find(list, "eval", "dataset", "sample_ids")
     if ids is None:
-        ids = list(dict.fromkeys(sample.answer.id for sample in samples))
+        ids = list(dict.fromkeys(name for name, _ in samples))
     known = {str(each) for each in ids}
-    whole = {(name, epoch) for name, epoch in found if name in known and 1 <= epoch <= epochs}
-    if len(whole) != len(ids) * epochs or found != whole:
+    whole = sum(name in known and 1 <= epoch <= epochs for name, epoch in samples)
+    if not whole == len(samples) == len(ids) * epochs:
         raise header.error(
-            f"holds {len(whole)} of the {len(ids) * epochs} samples that the run was to evaluate, "
-            f"and {len(found - whole)} others; finish it with inspect eval-retry"
+            f"holds {whole} of the {len(ids) * epochs} samples that the run was to evaluate, "
+            f"and {len(samples) - whole} others; finish it with inspect eval-retry"
         )
     notes = []
     available = header.find(int, "eval", "dataset", "samples")
@@ -161,16 +157,16 @@ def _complete(header: Fields, samples: list[InspectSample]) -> list[Remark]:
     return notes
 
 
-def _same_accuracy(header: Fields, scorer: str, samples: list[InspectSample]) -> None:
+def _same_accuracy(header: Fields, scorer: str, samples: Samples) -> None:
     """Compare the samples with the run's own results, unless those join several epochs."""
-    right = sum(sample.answer.correct for sample in samples)
+    right = sum(answer.correct for answer in samples.values())
     for score in header.find(list, "results", "scores") or []:
         if not isinstance(score, dict) or score.get("name") != scorer:
             continue
         fields = Fields(f"{header.where}: results", score)
         accuracy = fields.find(float, "metrics", "accuracy", "value")
         differs = accuracy is not None and abs(accuracy - right / len(samples)) > _TOLERANCE
-        if differs and all(sample.epoch == 1 for sample in samples):
+        if differs and all(epoch == 1 for _, epoch in samples):
             raise header.error(
                 f"{right} of {len(samples)} samples are right by {scorer!r}, but its accuracy is "
                 f"{accuracy}; give the log as Inspect wrote it"
@@ -187,13 +183,6 @@ def _answers(answers: list[LoggedAnswer]) -> tuple[tuple[LoggedAnswer, ...], lis
     if not listed or any(answer.right and len(answer.right) > 1 for answer in answers):
         untold = (replace(each, choices=None, right=None, chosen=None) for each in answers)
         return tuple(untold), [Remark("all_must_be_named")] if listed else []
-    agree = all(each.right and (each.chosen in each.right) == each.correct for each in answers)
-    told = (
-        replace(
-            answer,
-            chance=Fraction(1, len(answer.choices or ())),
-            chosen=answer.chosen if agree else None,
-        )
-        for answer in answers
-    )
-    return tuple(told), [Remark("written_answers")]
+    if any(not each.right or (each.chosen in each.right) != each.correct for each in answers):
+        answers = [replace(each, chosen=None) for each in answers]
+    return tuple(answers), [Remark("written_answers")]

@@ -11,8 +11,7 @@ import reprlib
 import sys
 import zipfile
 import zlib
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.logs.json_files import Fields, parse, read_json
@@ -21,6 +20,9 @@ from pytest_maxrandom.recorded.logs.runs import LoggedAnswer, cluster_of, digest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+Samples: TypeAlias = "dict[tuple[str, int], LoggedAnswer]"
+"""What was answered, by the sample's id and its epoch."""
 
 _ZSTANDARD = 93
 """The number of the method in an archive."""
@@ -35,45 +37,8 @@ _LETTERS = 26
 """So many choices are called A, B, ...; the next ones are called 1, 2, ..."""
 
 
-@dataclass(frozen=True, slots=True)
-class InspectLog:
-    """One log file.
-
-    Attributes
-    ----------
-    path : Path
-        Where it is.
-    header : Fields
-        All but the samples.
-    samples : iterable of Fields
-        Each sample, once.
-    """
-
-    path: Path
-    header: Fields
-    samples: Iterable[Fields]
-
-
-@dataclass(frozen=True, slots=True)
-class InspectSample:
-    """One sample in one epoch.
-
-    Attributes
-    ----------
-    prompt : str
-        Digest of all messages that the model got before it answered.
-    answer : LoggedAnswer
-        ``right`` is what the target means among the choices, if it is made of letters; ``chosen``
-        what the answer means, if it is one letter. Without choices these are an empty tuple.
-    """
-
-    epoch: int
-    prompt: str
-    answer: LoggedAnswer
-
-
-def open_log(path: Path) -> InspectLog:
-    """Open a log file; its name's ending tells the kind.
+def open_log(path: Path) -> tuple[Fields, Iterable[Fields]]:
+    """Return a log's header, and each of its samples once; the name's ending tells its kind.
 
     Raises
     ------
@@ -83,18 +48,17 @@ def open_log(path: Path) -> InspectLog:
     if path.suffix == ".eval":
         return _open_archive(path)
     header = read_json(path)
-    return InspectLog(path, header, _listed(header))
+    listed = enumerate(header.find(list, "samples") or ())
+    return header, (_listed(f"{header.where}: samples[{place}]", each) for place, each in listed)
 
 
-def _listed(header: Fields) -> Iterator[Fields]:
-    for place, sample in enumerate(header.find(list, "samples") or ()):
-        where = f"{header.where}: samples[{place}]"
-        if not isinstance(sample, dict):
-            raise RecordedError(f"{where}: expected an object; give the log as Inspect wrote it")
-        yield Fields(where, sample)
+def _listed(where: str, sample: object) -> Fields:
+    if not isinstance(sample, dict):
+        raise RecordedError(f"{where}: expected an object; give the log as Inspect wrote it")
+    return Fields(where, sample)
 
 
-def _open_archive(path: Path) -> InspectLog:
+def _open_archive(path: Path) -> tuple[Fields, Iterable[Fields]]:
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
@@ -115,7 +79,7 @@ def _open_archive(path: Path) -> InspectLog:
     if not finished:
         header.data["status"] = "started"
     wanted = [name for name in names if _SAMPLE.fullmatch(name)]
-    return InspectLog(path, header, _members(path, wanted, zstandard=zstandard))
+    return header, _members(path, wanted, zstandard=zstandard)
 
 
 def _members(path: Path, names: list[str], *, zstandard: bool) -> Iterator[Fields]:
@@ -142,9 +106,9 @@ def _members(path: Path, names: list[str], *, zstandard: bool) -> Iterator[Field
 
 
 def read_samples(
-    log: InspectLog, scorer: str | None, cluster: str | None = None
-) -> tuple[list[InspectSample], str]:
-    """Read all samples of a log, and return them with the scorer.
+    path: Path, samples: Iterable[Fields], scorer: str | None, cluster: str | None
+) -> tuple[Samples, str]:
+    """Return all samples of a log, and the scorer that judged them.
 
     Raises
     ------
@@ -152,22 +116,21 @@ def read_samples(
         If there is none, one stands there twice or failed, or its score is neither right nor
         wrong.
     """
-    samples: dict[tuple[str, int], InspectSample] = {}
+    answers: Samples = {}
     used = scorer
-    for fields in log.samples:
+    for fields in samples:
         scores = _scores(fields)
         if scorer is None and len(scores) > 1:
             raise fields.error(
                 f"the scorers {', '.join(scores)} judged this sample; say which one counts"
             )
         used = used or next(iter(scores))
-        sample = _sample(fields, used, cluster)
-        name = sample.answer.id
-        if samples.setdefault((name, sample.epoch), sample) is not sample:
-            raise fields.error(f"sample {name!r} stands there twice; keep one")
-    if used is None or not samples:
-        raise RecordedError(f"{log.path}: holds no samples; run it without --no-log-samples")
-    return [*samples.values()], used
+        answer = _answer(fields, used, cluster)
+        if answers.setdefault((answer.id, fields.find(int, "epoch") or 1), answer) is not answer:
+            raise fields.error(f"sample {answer.id!r} stands there twice; keep one")
+    if used is None or not answers:
+        raise RecordedError(f"{path}: holds no samples; run it without --no-log-samples")
+    return answers, used
 
 
 def _scores(fields: Fields) -> dict[str, Any]:
@@ -181,7 +144,11 @@ def _scores(fields: Fields) -> dict[str, Any]:
     return scores
 
 
-def _sample(fields: Fields, scorer: str, cluster: str | None) -> InspectSample:
+def _answer(fields: Fields, scorer: str, cluster: str | None) -> LoggedAnswer:
+    """Return what a sample tells: of its choices what letters mean, in its target and answer.
+
+    Without choices these are an empty tuple.
+    """
     scores = fields.object("scores")
     if scorer not in scores:
         raise fields.error(
@@ -202,18 +169,15 @@ def _sample(fields: Fields, scorer: str, cluster: str | None) -> InspectSample:
     places = _places(targets, len(choices))
     answer = _places([str(score.get("answer"))], len(choices))
     said = sorted(choices[place] for place in places) if places else targets
-    return InspectSample(
-        epoch=fields.find(int, "epoch") or 1,
+    return LoggedAnswer(
+        id=str(name),
+        content=digest(sorted(choices), said),
         prompt=_prompt(fields),
-        answer=LoggedAnswer(
-            id=str(name),
-            content=digest(sorted(choices), said),
-            correct=str(value) in _RIGHT,
-            choices=choices,
-            right=places,
-            chosen=min(answer) if answer is not None and len(answer) == 1 else None,
-            cluster=cluster_of(fields.data.get("metadata"), cluster, f"{fields.where}: metadata"),
-        ),
+        correct=str(value) in _RIGHT,
+        choices=choices,
+        right=places,
+        chosen=min(answer) if answer is not None and len(answer) == 1 else None,
+        cluster=cluster_of(fields.data.get("metadata"), cluster, f"{fields.where}: metadata"),
     )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import reprlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.recorded.files import json_lines, json_object, opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", dict[str, Any], list[Any], str, int, float, bool)
 Object: TypeAlias = dict[str, Any]
+
+_WAY = "a run that was stopped leaves such a log, finish it or copy it again"
 
 _NAMES: dict[type, str] = {
     dict: "an object",
@@ -81,10 +83,8 @@ def read_json(path: Path) -> Fields:
     RecordedError
         If it cannot be read or holds something else.
     """
-    try:
-        return parse(path.read_bytes(), str(path))
-    except OSError as error:
-        raise RecordedError(f"{path}: cannot be read: {error.strerror}") from error
+    with opened(path, newline="") as file:
+        return parse(file.read(), str(path))
 
 
 def read_lines(path: Path) -> Iterator[Fields]:
@@ -95,37 +95,11 @@ def read_lines(path: Path) -> Iterator[Fields]:
     RecordedError
         If it cannot be read, or a line holds something else.
     """
-    try:
-        with path.open("rb") as lines:
-            for number, line in enumerate(lines, start=1):
-                if line.strip():
-                    yield parse(line, f"{path}:{number}")
-    except OSError as error:
-        raise RecordedError(f"{path}: cannot be read: {error.strerror}") from error
+    with opened(path, newline="\n") as file:
+        for number, line in json_lines(path, file, _WAY):
+            yield Fields(f"{path}:{number}", line)
 
 
-def parse(text: bytes, where: str) -> Fields:
-    """Read one object.
-
-    Raises
-    ------
-    RecordedError
-        If the text is something else.
-    """
-    try:
-        value = json.loads(text.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise RecordedError(f"{where}: not text in UTF-8; copy the log again") from error
-    except json.JSONDecodeError as error:
-        raise RecordedError(
-            f"{where}: not JSON from column {error.colno} on: {error.msg}; a run that was stopped "
-            "leaves such a log, finish it or copy it again"
-        ) from error
-    except (ValueError, RecursionError) as error:
-        raise RecordedError(f"{where}: cannot be read as JSON: {error}") from error
-    if not isinstance(value, dict):
-        raise RecordedError(
-            f"{where}: the content is {reprlib.repr(value)}, expected an object; give the log as "
-            "the tool wrote it"
-        )
-    return Fields(where, value)
+def parse(text: str | bytes, where: str) -> Fields:
+    """Read one object."""
+    return Fields(where, json_object(text, where, _WAY))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import RecordedError
@@ -254,7 +253,7 @@ def _answers(
     Where choices were compared, the comparison is made again and must agree.
     """
     answers = [
-        LoggedAnswer(sample.id, sample.content, correct, cluster=sample.cluster)
+        LoggedAnswer(sample.id, sample.content, sample.prompt, correct, cluster=sample.cluster)
         for sample, correct in zip(samples, right, strict=True)
     ]
     options = [sample.options for sample in samples if sample.options is not None]
@@ -267,7 +266,6 @@ def _answers(
     told = (
         replace(
             answer,
-            chance=Fraction(len(places[row]) if places else 1, len(each.log_likelihoods)),
             choices=each.texts or ("",) * len(each.log_likelihoods),
             right=places[row] if places else None,
             chosen=chosen[row],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from dataclasses import dataclass
+from fractions import Fraction
 from hashlib import sha256
 from json import dumps
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -15,8 +16,7 @@ from pytest_maxrandom.record import Remark
 from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from fractions import Fraction
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     _Table: TypeAlias = list[list["LoggedAnswer"]]  # (t, n)
@@ -33,10 +33,10 @@ class LoggedAnswer:
         Name of the example, unique in its run.
     content : str
         Digest of what the example says, whatever the prompt around it.
+    prompt : str
+        Digest of what the model got before it answered.
     correct : bool
         Whether the tool counted the answer as right.
-    chance : Fraction or None
-        Chance of one guess.
     choices : tuple of str or None
         Texts of the choices, or as many empty texts where only their number is known.
     right : frozenset of int or None
@@ -51,13 +51,19 @@ class LoggedAnswer:
 
     id: str
     content: str
+    prompt: str
     correct: bool
-    chance: Fraction | None = None
     choices: tuple[str, ...] | None = None
     right: frozenset[int] | None = None
     chosen: int | None = None
     log_likelihoods: tuple[float, ...] | None = None
     cluster: str | None = None
+
+    @property
+    def chance(self) -> Fraction | None:
+        """Chance of one guess; one choice is right where it is not told which."""
+        right = 1 if self.right is None else len(self.right)
+        return Fraction(right, len(self.choices)) if self.choices else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,24 +195,19 @@ def _same_examples(first: LoggedRun, run: LoggedRun) -> None:
             raise RecordedError(
                 f"{where}: {name} is not in {first.path}; run the same examples every time"
             )
-        if (answer.content, answer.chance, answer.cluster) != (
-            same.content,
-            same.chance,
-            same.cluster,
-        ):
+        if answer.cluster != same.cluster:
+            problem = f"has the cluster {answer.cluster!r}, but {same.cluster!r} in {first.path}"
+        elif (answer.content, answer.chance) != (same.content, same.chance):
             problem = f"is another one than in {first.path}"
-            if answer.cluster != same.cluster:
-                problem = (
-                    f"has the cluster {answer.cluster!r}, but {same.cluster!r} in {first.path}"
-                )
-            raise RecordedError(
-                f"{where}: {name} {problem}; keep the runs on one version of the task"
-            )
+        else:
+            continue
+        raise RecordedError(f"{where}: {name} {problem}; keep the runs on one version of the task")
 
 
 def _by_label(table: _Table) -> dict[str, Any]:
     """Return what `Answers` holds of labels, as far as it is known of all answers."""
-    codes, names = _labels(table)
+    ways = _labelings(table)
+    names, codes = next((way for way in ways if _same_in_all_runs(table, way[1])), ((), None))
     if codes is None:
         return {}
     gold = _right(table[0], codes[0])
@@ -225,29 +226,26 @@ def _by_label(table: _Table) -> dict[str, Any]:
     return known
 
 
-def _labels(table: _Table) -> tuple[_Codes | None, tuple[str, ...]]:
-    """Return the label of each choice, and what labels are called.
+def _labelings(table: _Table) -> Iterator[tuple[tuple[str, ...], _Codes]]:
+    """Yield what labels may be called, and that of each choice; the best way first.
 
-    It is the choice's text if all examples with as many share their texts, else its place. None
-    where the choices are not known, or the right ones have other labels in one run than in another.
+    It is the choice's text if all examples with as many share their texts, else its place. Nothing
+    where the choices are not known.
     """
     choices = [[answer.choices or () for answer in row] for row in table]
-    if any(not each for row in choices for each in row):
-        return None, ()
+    if not all(map(all, choices)):
+        return
     texts = {tuple(sorted(each)) for row in choices for each in row}
     if len({*map(len, texts)}) == len(texts) and all(len({*each}) == len(each) for each in texts):
         known = tuple(sorted(set().union(*texts)))
         names = {text: label for label, text in enumerate(known)}
-        codes = [[tuple(names[text] for text in each) for each in row] for row in choices]
-        if _same_in_all_runs(table, codes):
-            return codes, known
-    codes = [[tuple(range(len(each))) for each in row] for row in choices]
-    return (codes if _same_in_all_runs(table, codes) else None), ()
+        yield known, [[tuple(names[text] for text in each) for each in row] for row in choices]
+    yield (), [[tuple(range(len(each))) for each in row] for row in choices]
 
 
 def _same_in_all_runs(table: _Table, codes: _Codes) -> bool:
     first, *others = [_right(*each) for each in zip(table, codes, strict=True)]
-    sizes = {tuple(len(code) for code in row) for row in codes}
+    sizes = {tuple(map(len, row)) for row in codes}
     return len(sizes) == 1 and all(other == first for other in others)
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import json
-import re
-from contextlib import contextmanager
 from itertools import chain
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.errors import RecordedError, described, did_you_mean, quoted
+from pytest_maxrandom.errors import RecordedError, did_you_mean, quoted
+from pytest_maxrandom.recorded.files import json_lines, opened
 from pytest_maxrandom.recorded.tables.columns import Rows
 
 if TYPE_CHECKING:
@@ -19,8 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.recorded.tables.columns import Wanted
 
-_NO_UTF8 = re.compile("[\udc80-\udcff]")
-"""Bytes that are not UTF-8, as Python's surrogateescape decodes them."""
+_WAY = "give one JSON object in each line, and remove a line that a stopped run left unfinished"
 
 
 def read_columns(path: Path, wanted: Wanted) -> Rows:
@@ -44,37 +41,6 @@ def read_columns(path: Path, wanted: Wanted) -> Rows:
                 f"{path}: found the ending {ending!r}, expected .csv, .jsonl or .parquet for a "
                 "table"
             )
-
-
-@contextmanager
-def opened(path: Path, newline: str) -> Iterator[IO[str]]:
-    """Open a file in UTF-8, with or without a byte order mark, also with gzip (``.gz``).
-
-    Raises
-    ------
-    RecordedError
-        If it cannot be read, or while it is read a byte is found that is not UTF-8 (with its line).
-    """
-    unpacked: Any = gzip.open if path.suffix.lower() == ".gz" else open
-    try:
-        with unpacked(path, "rt", encoding="utf-8-sig", newline=newline) as file:
-            yield file
-    except (OSError, EOFError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise RecordedError(f"{path}: cannot be read: {reason}") from error
-    except UnicodeDecodeError as error:
-        # Looked for again, because the decoder knows bytes of its own buffer only.
-        with unpacked(path, "rb") as file:
-            text = file.read().decode("utf-8-sig", "surrogateescape")
-        if not (wrong := _NO_UTF8.search(text)):
-            raise RecordedError(
-                f"{path}: the file changed while it was read; read it again"
-            ) from error
-        line = 1 + len(re.findall(r"\r\n?|\n", text[: wrong.start()]))
-        raise RecordedError(
-            f"{path}:{line}: the byte 0x{ord(wrong[0]) - 0xDC00:02x} is not UTF-8; save the file "
-            "as UTF-8"
-        ) from error
 
 
 def _read_csv(path: Path, wanted: Wanted) -> Rows:
@@ -129,8 +95,11 @@ def csv_records(path: Path, file: Iterable[str]) -> Iterator[tuple[int, list[str
 
 def _read_jsonl(path: Path, wanted: Wanted) -> Rows:
     """Read one JSON object from each line that is not blank; the first one tells the columns."""
+    decode = json.JSONDecoder(
+        object_pairs_hook=_unique, parse_float=str, parse_constant=_refuse_constant
+    ).decode
     with opened(path, newline="\n") as file:
-        objects = _objects(path, file)
+        objects = json_lines(path, file, _WAY, decode)
         line, first = next(objects, (0, None))
         if first is None:
             raise RecordedError(f"{path}: the file is empty; give one JSON object in each line")
@@ -164,35 +133,6 @@ def _alike(
                     "every line the same keys, with null where there is no value"
                 )
         yield line, row
-
-
-def _objects(path: Path, lines: Iterable[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    decode = json.JSONDecoder(
-        object_pairs_hook=_unique, parse_float=str, parse_constant=_refuse_constant
-    ).decode
-    for number, text in enumerate(lines, start=1):
-        start = text.lstrip()[:1]
-        if not start:
-            continue
-        try:
-            row = [] if start == "[" else decode(text)
-        except json.JSONDecodeError as error:
-            raise RecordedError(
-                f"{path}:{number}: not valid JSON: {error.msg} (column {error.colno}); give one "
-                "JSON object in each line, and remove a line that a stopped run left unfinished"
-            ) from None
-        except RecursionError:
-            raise RecordedError(
-                f"{path}:{number}: not readable as JSON: it is nested too deeply; give one flat "
-                "object in each line"
-            ) from None
-        except ValueError as error:
-            raise RecordedError(f"{path}:{number}: not readable as JSON: {error}") from None
-        if not isinstance(row, dict):
-            raise RecordedError(
-                f"{path}:{number}: found {described(row)}, expected one JSON object in each line"
-            )
-        yield number, row
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -12,8 +12,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.recorded.files import opened
 from pytest_maxrandom.recorded.tables.columns import as_number
-from pytest_maxrandom.recorded.tables.files import csv_records, opened
+from pytest_maxrandom.recorded.tables.files import csv_records
 from pytest_maxrandom.suite.arms import split_comparison
 
 if TYPE_CHECKING:

@@ -192,7 +192,10 @@ def test_arms_that_are_not_compared_need_not_be_complete(tmp_path: Path) -> None
     [
         (b"", ":1: there is no column 'task', found nothing"),
         (WIDE.splitlines()[0].encode(), ": no row follows the header; give the results"),
-        (b"task,replicate\n\xff\n", ":2: the byte 0xff is not UTF-8; save the file as UTF-8"),
+        (
+            b"task,replicate\n\xff\n",
+            ":2: the byte 0xff is not UTF-8; save the file as UTF-8, or copy it again",
+        ),
         (
             b'task,replicate,n,base,tuned\n"a"b,0,50,0,0\n',
             ":2: not valid CSV in the row that starts here: ",
@@ -224,5 +227,5 @@ def test_a_wrong_byte_is_found_in_a_packed_file_too(tmp_path: Path) -> None:
         read_arms(path, ["tuned-base"])
     line = WIDE.count("\n") + 1
     assert str(caught.value) == (
-        f"{path}:{line}: the byte 0xff is not UTF-8; save the file as UTF-8"
+        f"{path}:{line}: the byte 0xff is not UTF-8; save the file as UTF-8, or copy it again"
     )

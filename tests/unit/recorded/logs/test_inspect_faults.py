@@ -130,7 +130,7 @@ def test_files_that_are_missing_or_no_json_are_named(tmp_path: Path) -> None:
     for name in ("log.json", "log.eval"):
         assert "cannot be read: No such file or directory" in message(tmp_path / name)
     (tmp_path / "log.json").write_text('{"version": 2,')
-    assert "not JSON from column" in message(tmp_path / "log.json")
+    assert "not valid JSON: " in message(tmp_path / "log.json")
 
 
 def test_a_folder_without_logs_is_named(tmp_path: Path) -> None:

@@ -127,12 +127,15 @@ def test_a_results_file_must_tell_what_is_needed(
 
 def test_a_line_that_a_stopped_run_left_is_named(samples: Path) -> None:
     samples.write_text(samples.read_text()[:-30])
-    assert f"{samples}:3: not JSON from column" in message(samples)
+    assert f"{samples}:3: not valid JSON: " in message(samples)
 
 
 def test_a_file_that_is_not_text_is_named(samples: Path) -> None:
     samples.write_bytes(b"\xff\xfe{}")
-    assert f"{samples}:1: not text in UTF-8" in message(samples)
+    assert (
+        f"{samples}:1: the byte 0xff is not UTF-8; save the file as UTF-8, or copy it again"
+        in message(samples)
+    )
 
 
 @pytest.mark.parametrize("likelihood", [0.0, -1.5])

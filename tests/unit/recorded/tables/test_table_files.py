@@ -118,17 +118,23 @@ def test_no_row_is_lost_however_many_there_are(tmp_path: Path, count: int) -> No
         ),
         (
             HEADER.encode() + b"p,caf\xe9,1\n",
-            "2: the byte 0xe9 is not UTF-8; save the file as UTF-8",
+            "2: the byte 0xe9 is not UTF-8; save the file as UTF-8, or copy it again",
         ),
         (
             HEADER.encode() + b"".join(b"p,%d,1\n" % e for e in range(9999)) + b"p,\xff,1\n",
-            "10001: the byte 0xff is not UTF-8; save the file as UTF-8",
+            "10001: the byte 0xff is not UTF-8; save the file as UTF-8, or copy it again",
         ),
-        (HEADER.encode("utf-16"), "1: the byte 0xff is not UTF-8; save the file as UTF-8"),
+        (
+            HEADER.encode("utf-16"),
+            "1: the byte 0xff is not UTF-8; save the file as UTF-8, or copy it again",
+        ),
     ],
 )
 def test_what_is_no_csv_table_is_told(tmp_path: Path, content: str | bytes, expected: str) -> None:
     assert message(tmp_path / "answers.csv", content) == expected
+
+
+WAY = "give one JSON object in each line, and remove a line that a stopped run left unfinished"
 
 
 @pytest.mark.parametrize(
@@ -137,11 +143,10 @@ def test_what_is_no_csv_table_is_told(tmp_path: Path, content: str | bytes, expe
         ("", "the file is empty; give one JSON object in each line"),
         (
             LINE + '{"prompt_id": "p", "exam',
-            "2: not valid JSON: Unterminated string starting at (column 20); give one JSON object "
-            "in each line, and remove a line that a stopped run left unfinished",
+            f"2: not valid JSON: Unterminated string starting at (column 20); {WAY}",
         ),
-        (LINE + "3\n", "2: found the number 3, expected one JSON object in each line"),
-        ("[" + LINE + "]", "1: found a list, expected one JSON object in each line"),
+        (LINE + "3\n", f"2: found the number 3, expected an object; {WAY}"),
+        ("[]\n" + LINE, f"1: found a list, expected an object; {WAY}"),
         (
             LINE + "\n" + '{"prompt_id": "p", "exampleid": "b", "correct": 1}',
             "3: the key 'example_id' is missing, which earlier lines have; did you mean "
@@ -162,7 +167,7 @@ def test_what_is_no_csv_table_is_told(tmp_path: Path, content: str | bytes, expe
         ),
         (
             LINE + LINE.replace("1}", "[" * 100_000),
-            "2: not readable as JSON: it is nested too deeply; give one flat object in each line",
+            f"2: not readable as JSON: it is nested too deeply; {WAY}",
         ),
         (
             LINE + LINE.replace('"a"', '{"id": 1}'),
@@ -172,7 +177,10 @@ def test_what_is_no_csv_table_is_told(tmp_path: Path, content: str | bytes, expe
             LINE + LINE.replace('"a"', '"\\ud800"'),
             "2: example is '\\ud800', which is not valid Unicode; write it again",
         ),
-        (LINE.encode() + b'{"a": "\xe9"}', "2: the byte 0xe9 is not UTF-8; save the file as UTF-8"),
+        (
+            LINE.encode() + b'{"a": "\xe9"}',
+            "2: the byte 0xe9 is not UTF-8; save the file as UTF-8, or copy it again",
+        ),
     ],
 )
 def test_what_is_no_jsonl_table_is_told(

@@ -1,0 +1,88 @@
+"""Files that somebody else wrote: opened, and read as JSON, with every mistake in its line."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any
+
+from pytest_maxrandom.errors import RecordedError, described
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+_NO_UTF8 = re.compile("[\udc80-\udcff]")
+"""Bytes that are not UTF-8, as Python's surrogateescape decodes them."""
+
+
+@contextmanager
+def opened(path: Path, newline: str) -> Iterator[IO[str]]:
+    """Open a file in UTF-8, with or without a byte order mark, also with gzip (``.gz``).
+
+    Raises
+    ------
+    RecordedError
+        If it cannot be read, or while it is read a byte is found that is not UTF-8 (with its line).
+    """
+    unpacked: Any = gzip.open if path.suffix.lower() == ".gz" else open
+    try:
+        with unpacked(path, "rt", encoding="utf-8-sig", newline=newline) as file:
+            yield file
+    except (OSError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise RecordedError(f"{path}: cannot be read: {reason}") from error
+    except UnicodeDecodeError as error:
+        # Looked for again, because the decoder knows bytes of its own buffer only.
+        with unpacked(path, "rb") as file:
+            text = file.read().decode("utf-8-sig", "surrogateescape")
+        if not (wrong := _NO_UTF8.search(text)):
+            raise RecordedError(
+                f"{path}: the file changed while it was read; read it again"
+            ) from error
+        line = 1 + len(re.findall(r"\r\n?|\n", text[: wrong.start()]))
+        raise RecordedError(
+            f"{path}:{line}: the byte 0x{ord(wrong[0]) - 0xDC00:02x} is not UTF-8; save the file "
+            "as UTF-8, or copy it again"
+        ) from error
+
+
+def json_lines(
+    path: Path, lines: Iterable[str], way: str, decode: Callable[[str], Any] = json.loads
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the number of each line that is not blank, and the object in it (see `json_object`)."""
+    for number, line in enumerate(lines, start=1):
+        if not line.isspace():
+            yield number, json_object(line, f"{path}:{number}", way, decode)
+
+
+def json_object(
+    text: Any, where: str, way: str, decode: Callable[[Any], Any] = json.loads
+) -> dict[str, Any]:
+    """Return the object that a text in JSON, or its bytes, stands for.
+
+    Parameters
+    ----------
+    way : str
+        What to do where it stands for none: the end of a message.
+
+    Raises
+    ------
+    RecordedError
+        If it stands for none.
+    """
+    try:
+        value = decode(text)
+    except json.JSONDecodeError as error:
+        at = f"column {error.colno}"
+        raise RecordedError(f"{where}: not valid JSON: {error.msg} ({at}); {way}") from None
+    except RecursionError:
+        deep = "it is nested too deeply"
+        raise RecordedError(f"{where}: not readable as JSON: {deep}; {way}") from None
+    except ValueError as error:
+        raise RecordedError(f"{where}: not readable as JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise RecordedError(f"{where}: found {described(value)}, expected an object; {way}")
+    return value
