@@ -13,11 +13,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from pytest_maxrandom.errors import RecordedError, dotted
 from pytest_maxrandom.record import Remark
+from pytest_maxrandom.recorded.files import opened
 from pytest_maxrandom.stats.gold import hits
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -53,43 +55,45 @@ class AnswerLine:
     cluster: str | None = None
     """What the example shares with others, such as its passage; left out where none is stated."""
 
-    def check(self) -> None:
-        """Refuse what no scored example can be."""
+    def problems(self) -> Iterator[str]:
+        """Yield what no scored example can have."""
         size, known = self.choices, range(self.choices)
         if self.chosen not in known:
-            raise self._mistake(f"'chosen' is {self.chosen}, expected an index below {size}")
+            yield f"'chosen' is {self.chosen}, expected an index below {size}"
         if not self.right or not _different(self.right) or not set(self.right) <= set(known):
-            raise self._mistake(f"'right' is {self.right}, expected different indices below {size}")
+            yield f"'right' is {self.right}, expected different indices below {size}"
         for name in ("log_likelihoods", "tokens"):
             if len(values := getattr(self, name)) != size:
-                raise self._mistake(f"'{name}' has {len(values)} values, expected {size}")
+                yield f"'{name}' has {len(values)} values, expected {size}"
         labels = self.labels
         if labels is not None and (
             len(labels) != size
             or not _different(labels)
             or (isinstance(labels[0], int) and set(labels) != set(known))
         ):
-            raise self._mistake(
+            yield (
                 f"'labels' is {reprlib.repr(labels)}, expected {size} different texts, or each "
                 f"place below {size}; keep the lines as --maxrandom-predictions wrote them"
             )
 
-    def _mistake(self, message: str) -> _Mistake:
-        return _Mistake(f"example {self.id!r}: {message}")
+    def facts(self) -> Iterator[tuple[object, object, str]]:
+        """Yield what the example is, whatever was answered.
 
-    @property
-    def facts(self) -> tuple[str, str, str]:
-        """What a message says of the example, whatever was answered."""
-        return (
+        Each fact comes with what of it all examples have in common, and in words.
+        """
+        labels, cluster = self.labels, self.cluster
+        yield (
+            (self.right, self.choices),
+            None,
             f"the right choices {self.right} of {self.choices}",
-            "no labels" if self.labels is None else f"the labels {reprlib.repr(self.labels)}",
-            "no cluster" if self.cluster is None else f"the cluster {self.cluster!r}",
         )
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """Of each fact what must be the same in all examples."""
-        return "", type(self.labels and self.labels[0]).__name__, type(self.cluster).__name__
+        told = "no labels" if labels is None else f"the labels {reprlib.repr(labels)}"
+        yield labels, type(labels and labels[0]), told
+        yield (
+            cluster,
+            type(cluster),
+            "no cluster" if cluster is None else f"the cluster {cluster!r}",
+        )
 
 
 @dataclass
@@ -112,7 +116,7 @@ class PromptLine:
 
 
 _LINE = TypeAdapter(PromptLine)
-_FACTS = attrgetter("right", "choices", "labels", "cluster")
+_SAID = attrgetter("right", "choices", "labels", "cluster")
 
 
 def _different(values: list[int] | list[str]) -> bool:
@@ -126,11 +130,10 @@ class _Claim:
     first: PromptLine
     first_place: int
     examples: dict[str, AnswerLine] = field(default_factory=dict)
-    columns: dict[str, int] = field(default_factory=dict)
     prompts: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
-    places: list[list[int]] = field(default_factory=list)
-    chosen: list[list[int]] = field(default_factory=list)
-    log_likelihoods: list[list[list[float | None]]] = field(default_factory=list)
+    """Of each its digest, and the ids of its demonstrations."""
+    answers: list[list[tuple[str, int, list[float | None]]]] = field(default_factory=list)
+    """Of each prompt and example the id, what was chosen, and the log-likelihoods."""
 
     def add(self, line: PromptLine) -> None:
         """Take a line in, or say what in it contradicts the claim's first."""
@@ -144,41 +147,36 @@ class _Claim:
         for answer in line.examples:
             self._compare(answer)
         self.prompts.append((line.prompt, tuple(line.demonstration_ids)))
-        self.places.append([self.columns[answer.id] for answer in line.examples])
-        self.chosen.append([answer.chosen for answer in line.examples])
-        self.log_likelihoods.append([answer.log_likelihoods for answer in line.examples])
+        self.answers.append([(own.id, own.chosen, own.log_likelihoods) for own in line.examples])
 
     def _compare(self, answer: AnswerLine) -> None:
         """Compare an example with itself in earlier lines, and with the claim's first."""
-        self.columns.setdefault(answer.id, len(self.columns))
-        same = self.examples.setdefault(answer.id, answer)
-        if same is not answer and _FACTS(answer) != _FACTS(same):
-            pairs = zip(answer.facts, same.facts, strict=True)
-            found, expected = next(pair for pair in pairs if pair[0] != pair[1])
-            expected += " in an earlier line"
-        elif same is answer and answer.kinds != (first := self.first.examples[0]).kinds:
-            told = zip(answer.kinds, first.kinds, answer.facts, first.facts, strict=True)
-            found, expected = next((own, of) for kind, other, own, of in told if kind != other)
-            expected = f"example {first.id!r} has {expected}"
-        else:
+        same, first = self.examples.setdefault(answer.id, answer), self.first.examples[0]
+        if same is not answer and _SAID(same) == _SAID(answer):
             return
-        raise _Mistake(
-            f"example {answer.id!r} has {found}, but {expected}; keep the lines of one run"
-        )
+        facts = zip(answer.facts(), same.facts(), first.facts(), strict=True)
+        for (value, kind, found), (before, _, earlier), (_, usual, of_first) in facts:
+            if value != before or kind != usual:
+                expected = f"example {first.id!r} has {of_first}"
+                if value != before:
+                    expected = f"{earlier} in an earlier line"
+                raise _Mistake(
+                    f"example {answer.id!r} has {found}, but {expected}; keep the lines of one run"
+                )
 
     def sweep(self, path: Path) -> Answers:
         """Return all that was gathered."""
         examples = [*self.examples.values()]
-        shape = (len(self.prompts), len(examples))
-        most = max(example.choices for example in examples)
-        answers = np.full(shape, NOT_EVALUATED, dtype=np.int64)
-        scores = np.full((*shape, most), np.nan)
-        names, codes = _codes(examples, most)
-        for row, places in enumerate(self.places):
-            answers[row, places] = codes[places, self.chosen[row]]
-            for place, values in zip(places, self.log_likelihoods[row], strict=True):
+        columns = {name: column for column, name in enumerate(self.examples)}
+        names, codes = _codes(examples)
+        answers = np.full((len(self.prompts), len(examples)), NOT_EVALUATED, dtype=np.int64)
+        scores = np.full((*answers.shape, codes.shape[1]), np.nan)
+        for row, cells in enumerate(self.answers):
+            for name, chosen, values in cells:
+                column = columns[name]
+                answers[row, column] = codes[column, chosen]
                 floats = [-np.inf if value is None else value for value in values]
-                scores[row, place, : len(values)] = floats
+                scores[row, column, : len(values)] = floats
         gold = tuple(
             frozenset(row[example.right].tolist())
             for row, example in zip(codes, examples, strict=True)
@@ -210,16 +208,14 @@ class _Claim:
         )
 
 
-def _codes(examples: list[AnswerLine], most: int) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+def _codes(examples: list[AnswerLine]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """Return what labels are called, and per example and choice its label."""
     told = [example.labels or [*range(example.choices)] for example in examples]
     texts = sorted({label for labels in told for label in labels if isinstance(label, str)})
-    number = {text: place for place, text in enumerate(texts)}
-    codes = np.full((len(examples), most), NOT_EVALUATED, dtype=np.int64)
+    number: dict[str | int, int] = {text: place for place, text in enumerate(texts)}
+    codes = np.full((len(told), max(map(len, told))), NOT_EVALUATED, dtype=np.int64)
     for row, labels in zip(codes, told, strict=True):
-        row[: len(labels)] = [
-            number[label] if isinstance(label, str) else label for label in labels
-        ]
+        row[: len(labels)] = [number.get(label, label) for label in labels]
     return tuple(texts), codes
 
 
@@ -233,17 +229,14 @@ def read_predictions(path: Path) -> list[Answers]:
         hold what it should.
     """
     claims: dict[str, _Claim] = {}
-    number = 0
-    try:
-        with path.open("rb") as file:
-            for number, text in enumerate(file, start=1):
-                if text.strip():
+    with opened(path, newline="\n") as file:
+        for number, text in enumerate(file, start=1):
+            if not text.isspace():
+                try:
                     line = _line(text)
                     claims.setdefault(line.claim, _Claim(line, number)).add(line)
-    except OSError as error:
-        raise RecordedError(f"{path}: cannot be read: {error.strerror}") from error
-    except _Mistake as mistake:
-        raise RecordedError(f"{path}:{number}: {mistake}") from None
+                except _Mistake as mistake:
+                    raise RecordedError(f"{path}:{number}: {mistake}") from None
     if not claims:
         raise RecordedError(
             f"{path}: holds no prediction; give a file that --maxrandom-predictions wrote"
@@ -251,7 +244,7 @@ def read_predictions(path: Path) -> list[Answers]:
     return [claim.sweep(path) for claim in claims.values()]
 
 
-def _line(text: bytes) -> PromptLine:
+def _line(text: str) -> PromptLine:
     try:
         line = _LINE.validate_json(text, strict=True)
     except ValidationError as error:
@@ -267,7 +260,8 @@ def _line(text: bytes) -> PromptLine:
             "--maxrandom-predictions wrote them"
         )
     for answer in line.examples:
-        answer.check()
+        for problem in answer.problems():
+            raise _Mistake(f"example {answer.id!r}: {problem}")
     return line
 
 
