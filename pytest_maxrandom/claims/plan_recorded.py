@@ -9,7 +9,8 @@ from pytest_maxrandom.claims.planned import RecordedClaim
 from pytest_maxrandom.claims.stated import Contradiction, evidence
 from pytest_maxrandom.claims.verdict import Claim, share_levels
 from pytest_maxrandom.errors import Problem, RecordedError, SuiteError, did_you_mean
-from pytest_maxrandom.recorded.sources import Meant, locate, read_results
+from pytest_maxrandom.recorded.sources import locate, read_results
+from pytest_maxrandom.recorded.tables.grid import Meant
 from pytest_maxrandom.suite.recorded import StatedShots
 from pytest_maxrandom.suite.spec import claimed
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_maxrandom.errors import RecordedError
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from pytest_maxrandom.recorded.tables.grid import Meant
     from pytest_maxrandom.sweeps.answers import Answers
 
 _VARIABLE = re.compile(r"\$\{(?P<name>\w+)(:-(?P<default>[^}]*))?\}")
@@ -56,15 +56,6 @@ def locate(spec: ResultsSpec, base: Path) -> Path:
     return base / _VARIABLE.sub(value, spec.path)
 
 
-@dataclass(frozen=True)
-class Meant:
-    """What results are about where they do not say it themselves."""
-
-    model: str
-    task: str | None
-    shots: int | None
-
-
 class Reader(Protocol):
     """Reads the results of one format.
 
@@ -73,7 +64,7 @@ class Reader(Protocol):
     published maximum does (`Answers.published`). Nothing after that knows the format.
     """
 
-    def __call__(self, path: Path, spec: Any, meant: Meant) -> Sequence[Answers]:
+    def __call__(self, path: Path, spec: Any, meant: Meant, /) -> Sequence[Answers]:
         """Return all results of a file or folder.
 
         Parameters
@@ -116,16 +107,10 @@ def _whole(sweeps: list[Answers], spec: WholeSweeps) -> list[Answers]:
 READERS: dict[type, Reader] = {
     NpzResults: lambda path, spec, _: _whole(read_npz(path), spec),
     PredictionsResults: lambda path, spec, _: _whole(read_predictions(path), spec),
-    TableResults: lambda path, spec, meant: read_table(
-        path, spec.columns, **vars(meant), ragged=spec.ragged
-    ),
-    SummaryResults: lambda path, spec, meant: read_summary(path, spec.columns, **vars(meant)),
-    LmEvalResults: lambda path, spec, _: read_lm_eval(
-        path, metric=spec.metric, cluster=spec.columns.cluster
-    ),
-    InspectResults: lambda path, spec, _: read_inspect(
-        path, scorer=spec.scorer, shots=spec.shots, cluster=spec.columns.cluster
-    ),
+    TableResults: read_table,
+    SummaryResults: read_summary,
+    LmEvalResults: read_lm_eval,
+    InspectResults: read_inspect,
 }
 """The reader of each format."""
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_maxrandom.recorded.logs.inspect import read_inspect
 from tests.unit.recorded.logs.inspect_logs import Log, write_json
 from tests.unit.recorded.logs.lm_eval_logs import Document, Run, write_run
+from tests.unit.recorded.reading import read_inspect
 from tests.unit.recorded.suites import rows, save
 
 if TYPE_CHECKING:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.recorded.logs.inspect_samples import Samples
     from pytest_maxrandom.recorded.logs.json_files import Object
+    from pytest_maxrandom.recorded.tables.grid import Meant
+    from pytest_maxrandom.suite.recorded import InspectResults
     from pytest_maxrandom.sweeps.answers import Answers
 
 _SHOTS = ("fewshot", "few_shot", "num_fewshot", "n_fewshot", "shots", "num_shots", "n_shots")
@@ -35,25 +37,10 @@ _TOLERANCE = 1e-6
 """How far a mean may be from the one that Inspect computed."""
 
 
-def read_inspect(
-    path: Path,
-    *,
-    scorer: str | None = None,
-    shots: int | None = None,
-    cluster: str | None = None,
-) -> list[Answers]:
-    """Read the sweeps of all runs in a folder and the folders in it.
+def read_inspect(path: Path, spec: InspectResults, _meant: Meant) -> list[Answers]:
+    """Read the sweeps of a log, or of all runs in a folder and the folders in it.
 
-    Parameters
-    ----------
-    path : Path
-        A ``.json`` or ``.eval`` log, or a folder of them.
-    scorer : str or None
-        Whose scores count; must be given where a log has several.
-    shots : int or None
-        Number of demonstrations; by default what the task's arguments tell, or 0.
-    cluster : str or None
-        The key of the samples' metadata that holds their cluster.
+    The number of demonstrations is what the suite says, else what the task's arguments tell, or 0.
 
     Returns
     -------
@@ -81,8 +68,8 @@ def read_inspect(
         if status == "success":
             finished.add(task_id)
             created = header.find(str, "eval", "created") or ""
-            answers, used = read_samples(file, samples, scorer, cluster)
-            runs.append((created, _run(file, header, answers, used, shots)))
+            answers, used = read_samples(file, samples, spec.scorer, spec.columns.cluster)
+            runs.append((created, _run(file, header, answers, used, spec.shots)))
         else:
             unfinished[file] = task_id, status
     for file, (task_id, status) in unfinished.items():

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.recorded.logs.json_files import Object
     from pytest_maxrandom.recorded.logs.lm_eval_samples import Sample
+    from pytest_maxrandom.recorded.tables.grid import Meant
+    from pytest_maxrandom.suite.recorded import LmEvalResults
     from pytest_maxrandom.sweeps.answers import Answers
 
 _TIME = r"_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)"
@@ -105,20 +107,11 @@ class Results:
         return self.fields.need(float, "results", task, key if key in means else metric)
 
 
-def read_lm_eval(
-    path: Path, *, metric: str | None = None, cluster: str | None = None
-) -> list[Answers]:
-    """Read the sweeps of all runs in a folder and the folders in it.
+def read_lm_eval(path: Path, spec: LmEvalResults, _meant: Meant) -> list[Answers]:
+    """Read the sweeps of all runs in a folder and the folders in it, or of one samples file.
 
-    Parameters
-    ----------
-    path : Path
-        A folder, or one samples file beside its results file.
-    metric : str or None
-        What counts as right: a metric that is 0 or 1 for every document. By default ``acc``, or
-        ``exact_match`` where a task has no ``acc``. Tasks without it are left out.
-    cluster : str or None
-        The field of the documents that holds their cluster.
+    What counts as right is a metric that is 0 or 1 for every document: if the suite names none,
+    ``acc``, or ``exact_match`` where a task has no ``acc``. Tasks without it are left out.
 
     Returns
     -------
@@ -136,14 +129,14 @@ def read_lm_eval(
     for _, task, samples, results in sorted(_files(path)):
         if results not in logs:
             logs[results] = Results(results)
-        run = _run(task, samples, logs[results], metric, cluster)
+        run = _run(task, samples, logs[results], spec)
         if run is not None:
             runs.append(run)
             refuse_equal_scores(*gather(samples, [run]))
     if not runs:
         raise RecordedError(
-            f"{path}: no task has the metric {metric or 'acc or exact_match'}; name one that the "
-            "samples have, and that is 0 or 1"
+            f"{path}: no task has the metric {spec.metric or 'acc or exact_match'}; name one that "
+            "the samples have, and that is 0 or 1"
         )
     return gather(path, runs)
 
@@ -183,17 +176,15 @@ def _files(path: Path) -> Iterator[tuple[str, str, Path, Path]]:
                 )
 
 
-def _run(
-    task: str, path: Path, log: Results, metric: str | None, cluster: str | None
-) -> LoggedRun | None:
-    samples = read_samples(path, log.delimiter(task), cluster)
+def _run(task: str, path: Path, log: Results, spec: LmEvalResults) -> LoggedRun | None:
+    samples = read_samples(path, log.delimiter(task), spec.columns.cluster)
     filters = list(dict.fromkeys(sample.filter for sample in samples))
     notes = []
     if len(filters) > 1:
         values = {"task": task, "filters": filters, "used": filters[0]}
         notes.append(Remark("filters", values))
     kept = [sample for sample in samples if sample.filter == filters[0]]
-    wanted = [metric] if metric else ["acc", "exact_match"]
+    wanted = [spec.metric] if spec.metric else ["acc", "exact_match"]
     known = {name for sample in kept for name in sample.metrics}
     metric = next((name for name in wanted if name in known), None)
     if metric is None:

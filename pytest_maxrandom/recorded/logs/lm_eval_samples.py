@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.recorded.logs.json_files import Fields, Object
 
-COMPARED = frozenset({"acc", "acc_norm", "acc_bytes", "acc_mutual_info"})
+COMPARED = frozenset({"acc", "acc_norm"})
 """Metrics that compare the choices with one another."""
 
 _ONE = {"1", "1.0", "True", "true"}
@@ -40,27 +40,19 @@ class Options:
         The choices as the task has them; None where they are parts of the contexts.
     log_likelihoods : ndarray of float
         Of each choice, summed over its tokens, in nats.
-    unconditional : ndarray of float or None
-        The same without a context.
     """
 
     texts: tuple[str, ...] | None
     log_likelihoods: NDArray[np.float64]
-    unconditional: NDArray[np.float64] | None
 
     def chosen(self, metric: str) -> int | None:
         """Return the first choice with the best score, as lm-eval does; None if not known."""
-        sizes: list[int] | None = None
-        if metric != "acc" and metric != "acc_mutual_info" and self.texts is not None:
-            encoded = [text.encode("utf-8", "surrogatepass") for text in self.texts]
-            sizes = [*map(len, self.texts if metric == "acc_norm" else encoded)]
-        scores = {"acc": self.log_likelihoods}
+        if metric == "acc":
+            return int(np.argmax(self.log_likelihoods))
+        if self.texts is None:
+            return None
         with np.errstate(divide="ignore", invalid="ignore"):
-            if self.unconditional is not None:
-                scores["acc_mutual_info"] = self.log_likelihoods - self.unconditional
-            if sizes is not None:
-                scores[metric] = self.log_likelihoods / np.array(sizes, dtype=np.float64)
-        return int(np.argmax(scores[metric])) if metric in scores else None
+            return int(np.argmax(self.log_likelihoods / [len(text) for text in self.texts]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,16 +203,16 @@ def _options(fields: Fields, requests: list[list[Any]], delimiter: str) -> Optio
             f"{len(values)} log-likelihoods for {len(pairs)} requests; give the log as lm-eval "
             "wrote it"
         )
-    unconditional = None
+    # The second half was asked without a context.
     if "acc_mutual_info" in (fields.data.get("metrics") or fields.data):
         half = len(pairs) // 2
-        pairs, values, unconditional = pairs[:half], values[:half], values[half:]
+        pairs, values = pairs[:half], values[:half]
     texts = tuple(answer for _, answer in pairs)
     if any(context != pairs[0][0] for context, _ in pairs):
-        return Options(None, values, unconditional)
+        return Options(None, values)
     if all(text.startswith(delimiter) for text in texts):
         texts = tuple(text.removeprefix(delimiter) for text in texts)
-    return Options(texts, values, unconditional)
+    return Options(texts, values)
 
 
 def _number(response: object, fields: Fields) -> float:

@@ -31,6 +31,14 @@ _OWNER: dict[str, tuple[Callable[[str], Any], str]] = {
 """How what tells whose a row is is read, and how a suite says it of a whole file."""
 
 
+class Meant(NamedTuple):
+    """What results are about where their file does not say it; None where the suite does not."""
+
+    model: str | None = None
+    task: str | None = None
+    shots: int | None = None
+
+
 class Owner(NamedTuple):
     """What was asked of which model."""
 
@@ -42,13 +50,8 @@ class Owner(NamedTuple):
         return f"{self.task}[{self.model}-{self.shots}shot]"
 
 
-def owners(rows: Rows, **meant: str | int | None) -> tuple[list[Owner], NDArray[np.int64]]:
+def owners(rows: Rows, meant: Meant) -> tuple[list[Owner], NDArray[np.int64]]:
     """Return the owners in the order of their first rows, and per row the place of its own.
-
-    Parameters
-    ----------
-    model, task, shots : optional
-        What is meant where the file has no such column.
 
     Raises
     ------
@@ -58,7 +61,7 @@ def owners(rows: Rows, **meant: str | int | None) -> tuple[list[Owner], NDArray[
     codes: NDArray[np.int64] = np.zeros(rows.count, dtype=np.int64)
     firsts, parts = codes[:1], []
     for role, (parse, way) in _OWNER.items():
-        given = meant[role]
+        given = getattr(meant, role)
         if role in rows.names:
             values = rows.read(role, parse)
         elif given is None:

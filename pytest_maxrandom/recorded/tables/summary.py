@@ -13,7 +13,6 @@ from pytest_maxrandom.errors import RecordedError, listed, quoted
 from pytest_maxrandom.recorded.tables.columns import as_number, wanted_columns
 from pytest_maxrandom.recorded.tables.files import read_columns
 from pytest_maxrandom.recorded.tables.grid import owners
-from pytest_maxrandom.suite.recorded import SummaryColumns
 from pytest_maxrandom.sweeps.answers import Answers, Maximum
 
 if TYPE_CHECKING:
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.recorded.tables.columns import Rows
+    from pytest_maxrandom.recorded.tables.grid import Meant
+    from pytest_maxrandom.suite.recorded import SummaryResults
 
 T = TypeVar("T", bound="Hashable")
 
@@ -35,38 +36,24 @@ _SINGLE, _DOUBLE = Fraction(1, 2**23), Fraction(1, 2**51)
 """What may be lost where a number below 1 is computed in single or in double precision."""
 
 
-def read_summary(
-    path: Path,
-    columns: SummaryColumns = SummaryColumns(),  # noqa: B008 (frozen)
-    *,
-    model: str | None = None,
-    task: str | None = None,
-    shots: int | None = None,
-) -> list[Answers]:
+def read_summary(path: Path, spec: SummaryResults, meant: Meant) -> list[Answers]:
     """Read one result from each row.
 
-    Parameters
-    ----------
-    path : Path
-        A ``.csv``, ``.jsonl`` or ``.parquet`` file.
-    columns : SummaryColumns
-        What its columns are called. The best prompt's right answers are given by their number, or
-        by its accuracy; the chance of one guess by itself, or by the number of choices.
-    model, task, shots : optional
-        What is meant where the file has no such column; not looked at where it has one.
+    The best prompt's right answers are given by their number, or by its accuracy; the chance of one
+    guess by itself, or by the number of choices.
 
     Raises
     ------
     RecordedError
         If the file cannot be read or contradicts itself.
     """
-    rows = read_columns(path, wanted_columns(columns, always=("n",)))
+    rows = read_columns(path, wanted_columns(spec.columns, always=("n",)))
     if not {"best_correct", "accuracy"} & rows.names.keys():
         raise RecordedError(
             f"{path}: there is no column 'best_correct' and none 'accuracy', found "
             f"{listed(rows.header)}; name the one that there is under `columns:`"
         )
-    found, of_row = owners(rows, model=model, task=task, shots=shots)
+    found, of_row = owners(rows, meant)
     first: dict[int, int] = {}
     for row, place in enumerate(of_row.tolist()):
         if first.setdefault(place, row) != row:

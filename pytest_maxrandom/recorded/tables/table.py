@@ -14,7 +14,6 @@ from pytest_maxrandom.recorded.tables.files import read_columns
 from pytest_maxrandom.recorded.tables.grid import Grid, owners, shown
 from pytest_maxrandom.stats.gold import hits
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
-from pytest_maxrandom.suite.recorded import TableColumns
 from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:
@@ -23,36 +22,20 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from pytest_maxrandom.recorded.tables.grid import Meant
+    from pytest_maxrandom.suite.recorded import TableResults
+
     Texts = Sequence[frozenset[str]]
 
 _CORRECT = {"0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
 
 
-def read_table(
-    path: Path,
-    columns: TableColumns = TableColumns(),  # noqa: B008 (frozen)
-    *,
-    model: str | None = None,
-    task: str | None = None,
-    shots: int | None = None,
-    ragged: bool = False,
-) -> list[Answers]:
+def read_table(path: Path, spec: TableResults, meant: Meant) -> list[Answers]:
     """Read the sweeps of a table, in the order of their first rows.
 
-    Parameters
-    ----------
-    path : Path
-        A ``.csv``, ``.jsonl`` or ``.parquet`` file.
-    columns : TableColumns
-        What its columns are called. ``correct`` may be missing (if not renamed) where
-        ``prediction`` and ``gold`` are there. Several gold labels are a list (in CSV as JSON); so
-        are choices, unless only their number is known: right answers are shuffled among examples
-        that list the same.
-    model, task, shots : optional
-        What is meant where the file has no such column; not looked at where it has one.
-    ragged : bool
-        Whether prompts may have been scored on different numbers of examples (each leaves its own
-        demonstrations out). If not, different numbers are an error: the run was cut short.
+    The column of ``correct`` may be missing (if not renamed) where those of ``prediction`` and
+    ``gold`` are there. Several gold labels are a list (in CSV as JSON); so are choices, unless only
+    their number is known: right answers are shuffled among examples that list the same.
 
     Raises
     ------
@@ -66,9 +49,9 @@ def read_table(
     gold labels (1 where none are given) over that of choices. Where all examples have two choices
     and two answers were given, those that are right follow from `prediction` and `correct`.
     """
-    rows = read_columns(path, wanted_columns(columns, always=("prompt", "example")))
+    rows = read_columns(path, wanted_columns(spec.columns, always=("prompt", "example")))
     if "correct" not in rows.names and not {"prediction", "gold"} <= rows.names.keys():
-        name = columns.correct or "correct"
+        name = spec.columns.correct or "correct"
         raise RecordedError(
             f"{path}: there is no column {quoted(name)} for `columns: correct:`, and not both of "
             "prediction and gold, from which it would follow; found "
@@ -79,13 +62,13 @@ def read_table(
         for name, (role, parse) in _PARSED.items()
         if role in rows.names
     }
-    found, of_row = owners(rows, model=model, task=task, shots=shots)
+    found, of_row = owners(rows, meant)
     # A stable sort of small integers takes linear time.
     small = of_row.astype(np.uint16) if len(found) < 1 << 16 else of_row
     ends = np.cumsum(np.bincount(of_row))[:-1]
     members = np.split(np.argsort(small, kind="stable"), ends)
     return [
-        _sweep(path, Grid(rows, owner, own, values), ragged=ragged)
+        _sweep(path, Grid(rows, owner, own, values), ragged=spec.ragged)
         for owner, own in zip(found, members, strict=True)
     ]
 

@@ -11,16 +11,14 @@ import pytest
 
 from pytest_maxrandom.claims.plan_recorded import plan_recorded
 from pytest_maxrandom.errors import RecordedError, SuiteError
-from pytest_maxrandom.recorded.logs.inspect import read_inspect
-from pytest_maxrandom.recorded.logs.lm_eval import read_lm_eval
 from pytest_maxrandom.recorded.sources import read
-from pytest_maxrandom.recorded.tables.table import read_table
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 from pytest_maxrandom.suite.recorded import TableColumns
 from tests.unit.recorded.arrays.test_npz import arrays
 from tests.unit.recorded.logs.inspect_logs import Log, write_json
 from tests.unit.recorded.logs.lm_eval_logs import Run, write_run
 from tests.unit.recorded.logs.test_lm_eval import WEATHER
+from tests.unit.recorded.reading import read_inspect, read_lm_eval, read_table
 from tests.unit.recorded.tables.test_table import MEANT, WRITERS, row
 from tests.unit.recorded.test_predictions import answer, line, write
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.recorded.logs.inspect import read_inspect
 from tests.notes import sentences
 from tests.unit.recorded.logs.inspect_logs import Log, write_archive, write_json
+from tests.unit.recorded.reading import read_inspect
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.recorded.logs.lm_eval import read_lm_eval
 from tests.unit.recorded.logs.lm_eval_logs import Document, Run, write_run
+from tests.unit.recorded.reading import read_lm_eval
 
 if TYPE_CHECKING:
     from collections.abc import Callable

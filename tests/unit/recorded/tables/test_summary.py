@@ -16,9 +16,9 @@ from pytest_maxrandom.recorded.tables.summary import (
     chance_of,
     count_of,
     counts_of,
-    read_summary,
 )
 from pytest_maxrandom.suite.recorded import SummaryColumns
+from tests.unit.recorded.reading import read_summary
 
 if TYPE_CHECKING:
     from pathlib import Path

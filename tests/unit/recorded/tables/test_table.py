@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.tables.grid import by_first_row
-from pytest_maxrandom.recorded.tables.table import read_table
 from pytest_maxrandom.suite.recorded import TableColumns
 from tests.notes import sentences
+from tests.unit.recorded.reading import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

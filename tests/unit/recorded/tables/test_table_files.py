@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.recorded.tables.table import read_table
 from pytest_maxrandom.suite.recorded import TableColumns
+from tests.unit.recorded.reading import read_table
 
 if TYPE_CHECKING:
     from pathlib import Path
