@@ -15,7 +15,7 @@ from pytest_maxrandom.commands import json_text, table
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.host.git import repository
 from pytest_maxrandom.ledger import FOLDER
-from pytest_maxrandom.ledger.files import ledger_files, read_sets, rows_of
+from pytest_maxrandom.ledger.files import ledger_files, read_once, rows_of
 from pytest_maxrandom.ledger.history import Commit, WorkTree, from_root
 from pytest_maxrandom.ledger.lines import FIELDS, line_of, related, set_digest
 from pytest_maxrandom.ledger.losses import lost
@@ -176,7 +176,7 @@ def _unlike(path: Path) -> Iterator[str]:
     sets = {
         digest: examples
         for file in _files([path])
-        for digest, examples in read_sets(file).sets.items()
+        for digest, examples in read_once(file).contents.sets.items()
     }
     tasks = {claim.condition.task.name: claim.condition.example_digests for claim in _claims(path)}
     for task, own in tasks.items():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import LedgerError, LockError
 from pytest_maxrandom.host.machine import held
-from pytest_maxrandom.ledger.lines import PADDING, ClaimKey, Try, read_rows
+from pytest_maxrandom.ledger.lines import CUT, PADDING, ClaimKey, Try, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -26,12 +26,7 @@ _ATTRIBUTES = "*.jsonl merge=union\n"
 
 
 class Contents:
-    """What lines say, whatever their order.
-
-    Parameters
-    ----------
-    rows : iterable of dict
-        Lines of one file.
+    """What the lines of a file say, whatever their order.
 
     Attributes
     ----------
@@ -47,14 +42,12 @@ class Contents:
         Digest of a test set to the tries that opened it.
     """
 
-    def __init__(self, rows: Iterable[Row] = ()) -> None:
+    def __init__(self) -> None:
         self.sets: dict[str, tuple[str, ...]] = {}
         self.tries: dict[ClaimKey, set[Try]] = {}
         self.looks: dict[ClaimKey, dict[str, int]] = {}
         self.tests: dict[str, tuple[str, ...]] = {}
         self.openings: dict[str, set[Try]] = {}
-        for row in rows:
-            self.take(row)
 
     def take(self, row: Row) -> None:
         """Add what a row says; a second time adds nothing."""
@@ -111,17 +104,18 @@ class LedgerFile:
         self.contents = Contents()
         self.torn: str | None = None
         self.empty = True
+        self._wrong = ""
         self._offset = 0
         self._lines = 0
         self._identity: tuple[int, int] | None = None
 
     def read(self) -> None:
-        """Take the rows that were added since the last time.
+        """Take the rows that were added since the last time; see `check` for the other lines.
 
         Raises
         ------
         LedgerError
-            If a line is none of a ledger, or the file cannot be opened.
+            If the file cannot be opened.
         """
         try:
             # Locked, because what another process is writing would look like a torn line.
@@ -131,6 +125,17 @@ class LedgerFile:
             return
         except OSError as error:
             raise _unreadable(self.path, error) from error
+
+    def check(self) -> None:
+        """Refuse a file that has been read and is not all lines of a ledger.
+
+        Raises
+        ------
+        LedgerError
+            With file and line, at the first that is none.
+        """
+        if self._wrong:
+            raise LedgerError(self._wrong)
 
     def append(self, lines: Callable[[], list[bytes]]) -> None:
         """Add lines durably: all of them, or none.
@@ -155,6 +160,7 @@ class LedgerFile:
         with held("ledger", str(self.path.resolve())):
             with self.path.open("a+b", buffering=0) as file:
                 kept = self._read(file)
+                self.check()
                 if added := lines():
                     self._write(file, kept, added)
             if new:
@@ -170,19 +176,22 @@ class LedgerFile:
         data = file.read()
         end = self._lines + data.count(b"\n") + 1
         complete = False
-        for number, row in read_rows(data, self.path, self._lines + 1):
-            self.contents.take(row)
-            complete = number == end
+        for number, found in read_lines(data, self._lines + 1):
+            if not isinstance(found, str):
+                self.contents.take(found)
+                complete = number == end
+            elif found == CUT:
+                self.torn = (
+                    f"{self.path}:{number}: the last line was cut off while it was written; "
+                    "it is not counted, and is removed before the next line is added"
+                )
+            else:
+                self._wrong = self._wrong or f"{self.path}:{number}: {found}"
         whole = data.rfind(b"\n") + 1
         tail = data[whole:].rstrip(PADDING)
         self._offset += whole
         self._lines = end - 1
         self.empty = not self._offset and not complete
-        if tail and not complete:
-            self.torn = (
-                f"{self.path}:{end}: the last line was cut off while it was written; "
-                "it is not counted, and is removed before the next line is added"
-            )
         return len(tail) if complete else 0
 
     def _continues(self, file: FileIO) -> bool:
@@ -287,42 +296,46 @@ def rows_of(path: Path) -> Iterator[Row]:
     LedgerError
         With file and line, at the first line that is none of a ledger.
     """
-    return (row for _, row in read_rows(read_bytes(path), path))
+    for number, found in read_lines(read_bytes(path)):
+        if not isinstance(found, str):
+            yield found
+        elif found != CUT:
+            raise LedgerError(f"{path}:{number}: {found}")
 
 
-def read_sets(path: Path) -> Contents:
-    """Return the validation set and the openings of a file, without the many other lines.
+def read_once(path: Path) -> LedgerFile:
+    """Return a file of one validation set as it is now, its lines not all checked.
 
-    What is returned is shared: only read it.
+    It is read once for what size, time and inode tell apart, and shared: only look at it.
 
     Raises
     ------
     LedgerError
-        If one of these lines is wrong, or the file does not say which examples it is about.
+        If it cannot be read, or does not say which examples it is about.
     """
     try:
         status = path.stat()
     except OSError as error:
         raise _unreadable(path, error) from error
-    return _read_sets(path, status.st_size, status.st_mtime_ns, status.st_ino)
+    return _read_once(path, status.st_size, status.st_mtime_ns, status.st_ino)
 
 
 @functools.lru_cache(maxsize=1024)
-def _read_sets(path: Path, size: int, changed: int, number: int) -> Contents:
-    """Read a file once for what size, time and inode tell apart."""
-    data = read_bytes(path)
-    contents = Contents(row for _, row in read_rows(data, path, sets_only=True))
-    if len(contents.sets) > 1:
+def _read_once(path: Path, size: int, changed: int, number: int) -> LedgerFile:
+    file = LedgerFile(path)
+    file.read()
+    if (sets := len(file.contents.sets)) > 1:
         raise LedgerError(
-            f"{path}: found lines of {len(contents.sets)} validation sets, expected one set in a "
+            f"{path}: found lines of {sets} validation sets, expected one set in a "
             "file; put the lines of each set into a file of its own"
         )
-    if not contents.sets and b"\n" in data:
+    if not sets and not file.empty:
+        file.check()
         raise LedgerError(
             f"{path}: found no line of kind set, expected one that names the examples; restore it "
             "from version control"
         )
-    return contents
+    return file
 
 
 def linked(

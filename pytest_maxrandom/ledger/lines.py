@@ -5,17 +5,14 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from pytest_maxrandom.errors import LedgerError
 from pytest_maxrandom.stats.seeding import digest
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from pytest_maxrandom.tasks.task import Example
 
@@ -43,7 +40,6 @@ _MARKERS = (b"<<<<<<<", b"=======", b">>>>>>>", b"|||||||")
 _BEGINNING = b'{"kind":'
 PADDING = b"\0 \r\t"
 """Behind a last line: a file that had grown when the power failed ends with zeros."""
-_OF_SETS = re.compile(rb'"kind"\s*:\s*"(?:set|test|opening)"')
 _Name = TypeVar("_Name", bound="Hashable")
 _SHORT = 16  # 64 bits: a million examples collide with probability 3e-8
 _SAME = 0.5
@@ -122,9 +118,7 @@ def _hashable(value: object) -> object:
     return tuple(sorted(value.items())) if isinstance(value, dict) else value
 
 
-def read_lines(
-    data: bytes, first: int = 1, *, sets_only: bool = False
-) -> Iterator[tuple[int, Row | str]]:
+def read_lines(data: bytes, first: int = 1) -> Iterator[tuple[int, Row | str]]:
     """Read lines, without those that are blank.
 
     Parameters
@@ -133,8 +127,6 @@ def read_lines(
         Lines from the beginning of one on; the last one may lack its end.
     first : int
         Number of the first one.
-    sets_only : bool
-        Leave out lines of other kinds than set, test and opening, which are many, unread.
 
     Yields
     ------
@@ -143,36 +135,10 @@ def read_lines(
         the place. This is `CUT` if the line is a beginning without its end.
     """
     for number, raw in enumerate(io.BytesIO(data), first):
-        if sets_only and not _OF_SETS.search(raw):
-            continue
         whole = raw.endswith(b"\n")
         text = raw if whole else raw.rstrip(PADDING)
         if text.strip():
             yield number, CUT if not whole and _is_cut(text) else _read_line(text)
-
-
-def read_rows(
-    data: bytes, path: Path, first: int = 1, *, sets_only: bool = False
-) -> Iterator[tuple[int, Row]]:
-    """Read lines as `read_lines` does, all of which must be right but one that was cut off.
-
-    Raises
-    ------
-    LedgerError
-        With file and line, at the first line that is none of a ledger.
-    """
-    for number, found in read_lines(data, first, sets_only=sets_only):
-        if isinstance(found, dict):
-            yield number, found
-        elif found != CUT:
-            raise LedgerError(f"{path}:{number}: {found}")
-
-
-def readable_rows(data: bytes, *, sets_only: bool = False) -> Iterator[tuple[int, Row]]:
-    """Read what can be read; `verify` names the other lines where they stand now."""
-    for number, found in read_lines(data, sets_only=sets_only):
-        if isinstance(found, dict):
-            yield number, found
 
 
 def _read_line(raw: bytes) -> Row | str:
@@ -222,25 +188,20 @@ def _mistake(row: Row) -> str | None:
 
 
 def _contradiction(row: Row) -> str | None:
-    if row["kind"] in ("set", "test") and (
-        not row["examples"] or any(type(example) is not str for example in row["examples"])
-    ):
-        return f"examples: found {_shown(row['examples'])}, expected texts; {_RESTORE}"
-    if row["kind"] == "test":
-        return None
-    if row["kind"] == "set":
-        sizes = row["chances"].values()
-        if any(type(size) is not int for size in sizes) or sum(sizes) != len(row["examples"]):
-            return (
-                f"chances: found {_shown(row['chances'])}, expected the numbers of examples, "
-                f"{len(row['examples'])} in all; {_RESTORE}"
-            )
-        return None
+    examples = row.get("examples", [""])
+    if not examples or any(type(example) is not str for example in examples):
+        return f"examples: found {_shown(examples)}, expected texts; {_RESTORE}"
+    sizes = row.get("chances", {"": len(examples)}).values()
+    if any(type(size) is not int for size in sizes) or sum(sizes) != len(examples):
+        return (
+            f"chances: found {_shown(row['chances'])}, expected the numbers of examples, "
+            f"{len(examples)} in all; {_RESTORE}"
+        )
     for name, least in (("n", 1), ("t", 1), ("shots", 0), ("correct", 0), ("best_correct", 0)):
         if row.get(name, least) < least:
             return f"{name}: found {row[name]}, expected at least {least}; {_RESTORE}"
     for name in ("correct", "best_correct"):
-        if row.get(name, 0) > row["n"]:
+        if row.get(name, 0) > row.get("n", 0):
             return f"{name}: found {row[name]}, expected at most n, which is {row['n']}; {_RESTORE}"
     return None
 

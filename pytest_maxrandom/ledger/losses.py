@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path, PurePosixPath
 
-    from pytest_maxrandom.ledger.history import CommittedFile
+    from pytest_maxrandom.ledger.history import File
     from pytest_maxrandom.ledger.lines import Row, Subject
     from pytest_maxrandom.tasks.task import Example
 
@@ -88,16 +88,14 @@ def counted(rows: Iterable[Row]) -> str:
     return "; ".join(told) or "no prompt"
 
 
-def _gone(
-    base: Commit, file: CommittedFile, gone: list[tuple[int, Row]], now: WorkTree
-) -> Iterator[str]:
+def _gone(base: Commit, file: File, gone: list[tuple[int, Row]], now: WorkTree) -> Iterator[str]:
     if len(gone) == len(file.rows):
         yield (
             f"{file.path}: gone since {base.ref}, with {counted(row for _, row in gone)}; restore "
             f"it with `git checkout {base.commit[:12]} -- {file.path}`"
         )
         return
-    same = {_without_numbers(row): row for row in now.facts().values()}
+    same = {_without_numbers(row): row for one in now.files for row in one.facts.values()}
     for number, row in gone:
         became = _became(row, same.get(_without_numbers(row)))
         yield f"{file.path}:{number}: {_what(row)}{became} ({base.ref})"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LockError
-from pytest_maxrandom.ledger.files import LedgerFile, linked, read_sets
+from pytest_maxrandom.ledger.files import LedgerFile, linked, read_once
 from pytest_maxrandom.ledger.lines import (
     example_digest,
     examples_digest,
@@ -90,9 +90,11 @@ class SetLedger:
         self._kept = folder is not None
         self.path = (folder or Path()) / f"{_slug(task)}-{self._digest[:_SHOWN]}.jsonl"
         if folder is not None:
-            self._read(folder)
-        self._file = self._whole(self.path) if self._kept else LedgerFile(self.path)
+            self._find(folder)
+        self._file = LedgerFile(self.path)
         self._own = self._file.contents
+        self.refresh()
+        self._tell(self._file.torn)
 
     def tries(self, subject: Subject | None = None) -> frozenset[Try]:
         """Return what was ever tried for the subject's claim, or for any, on these examples.
@@ -113,6 +115,7 @@ class SetLedger:
         """Read what other processes have added."""
         if self._kept:
             self._file.read()
+            self._file.check()
 
     def shared_with(self, examples: Sequence[Example]) -> str:
         """Say how many examples another set has in common with this one: ``29 of 40``."""
@@ -203,7 +206,7 @@ class SetLedger:
 
     @property
     def _all(self) -> list[Contents]:
-        return [*self._contents, *self._elsewhere]  # one test set may serve many tasks
+        return [self._own, *self._elsewhere]  # one test set may serve many tasks
 
     def _tries(self, contents: Contents) -> Iterator[tuple[ClaimKey, set[Try]]]:
         """Yield the claims of a file, each with its tries but those of siblings."""
@@ -222,36 +225,31 @@ class SetLedger:
         same = related(tests, examples)
         return {(n, t) for one in self._all for n in same for t in one.openings.get(n, ())}
 
-    def _read(self, folder: Path) -> None:
-        """Find the file of this set, and read those of the sets that it was before."""
-        paths: dict[str, list[Path]] = {}
+    def _find(self, folder: Path) -> None:
+        """Find the file of this set, and those of the sets that it was before."""
+        files: dict[str, list[LedgerFile]] = {}
         sets: dict[str, tuple[str, ...]] = {}
         for path in sorted(folder.glob("*.jsonl")) if folder.is_dir() else ():
-            found = read_sets(path)
-            self._elsewhere.append(found)
-            sets |= found.sets
-            for digest in found.sets:
-                paths.setdefault(digest, []).append(path)
-        if self._digest in paths:
-            self.path = paths[self._digest][0]
-        read: dict[str, list[LedgerFile]] = {}
+            file = read_once(path)
+            self._elsewhere.append(file.contents)
+            sets |= file.contents.sets
+            for digest in file.contents.sets:
+                files.setdefault(digest, []).append(file)
+        if self._digest in files:
+            self.path = files[self._digest][0].path
         while True:
             same = related(sets, self._examples)
-            for digest in same.keys() - read:
-                read[digest] = [self._whole(path) for path in paths[digest] if path != self.path]
-            bare = [digest for digest in same if self._only_siblings(digest, read[digest])]
+            bare = [digest for digest in same if self._only_siblings(digest, files[digest])]
             if not bare:
                 break
             for digest in bare:  # it must not make sets the same that only it is like
                 del sets[digest]
         for digest, common in same.items():
-            self._before += [(file, common) for file in read[digest]]
-
-    def _whole(self, path: Path) -> LedgerFile:
-        file = LedgerFile(path)
-        file.read()
-        self._tell(file.torn)
-        return file
+            for file in files[digest]:
+                if file.path != self.path:
+                    file.check()
+                    self._tell(file.torn)
+                    self._before.append((file, common))
 
     def _only_siblings(self, set_: str, files: Sequence[LedgerFile]) -> bool:
         """Tell whether nothing of a set counts."""

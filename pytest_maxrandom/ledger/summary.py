@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LedgerError
-from pytest_maxrandom.ledger.files import Contents, linked, read_bytes, read_sets, rows_of
+from pytest_maxrandom.ledger.files import linked, read_bytes, read_once, rows_of
 from pytest_maxrandom.ledger.lines import ClaimKey, fact, line_of, read_lines, related, set_digest
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from pytest_maxrandom.ledger.files import Contents, LedgerFile
     from pytest_maxrandom.ledger.lines import Row
-
 
 _MORE = (0, 10, 100, 1000)
 """Prompts beyond those of today for which the baseline is told."""
@@ -131,13 +131,10 @@ def summary(path: Path) -> FileSummary:
     LedgerError
         If it cannot be read.
     """
-    rows = list(rows_of(path))
-    contents = Contents(rows)
-    if not contents.sets and rows:
-        read_sets(path)  # which says what is wrong
+    own = read_once(path)
     task, sizes = path.stem, Counter[str]()
     best: dict[ClaimKey, tuple[float, int, int]] = {}
-    for row in rows:
+    for row in rows_of(path):
         if row["kind"] == "set":
             task, sizes = row["task"], Counter(row["chances"])
         elif row["kind"] == "prompt":
@@ -145,8 +142,8 @@ def summary(path: Path) -> FileSummary:
             found = (row["correct"] / row["n"], row["correct"], row["n"])
             best[claim] = max(best.get(claim, found), found)
     chances = sorted(Fraction(chance) for chance in sizes.elements())
-    others = _related(path, contents)
-    files = [contents, *(other for other, _ in others.values())]
+    others = _related(own)
+    files = [file.contents for file in (own, *others)]
     return FileSummary(
         path=str(path),
         task=task,
@@ -154,8 +151,8 @@ def summary(path: Path) -> FileSummary:
         standard_baseline=float(sum(chances) / max(1, len(chances))),
         t=len(set().union(*(tries for each in files for tries in each.tries.values()))),
         claims=[_claim_summary(claim, best[claim], files, chances) for claim in sorted(best)],
-        related={str(other): common for other, (_, common) in others.items()},
-        openings={test: len(tries) for test, tries in sorted(contents.openings.items())},
+        related={str(other.path): common for other, common in others.items()},
+        openings={test: len(tries) for test, tries in sorted(own.contents.openings.items())},
     )
 
 
@@ -195,19 +192,17 @@ def _claim_summary(
     )
 
 
-def _related(path: Path, own: Contents) -> dict[Path, tuple[Contents, int]]:
+def _related(own: LedgerFile) -> dict[LedgerFile, int]:
     """Return the other files of the folder that are about the same set, changed a little."""
-    sets = {
-        (digest, other): examples
-        for other in sorted(path.parent.glob("*.jsonl"))
-        if other.name != path.name
-        for digest, examples in read_sets(other).sets.items()
-    }
-    return {
-        other: (Contents(rows_of(other)), common)
-        for examples in own.sets.values()
-        for (_, other), common in related(sets, examples).items()
-    }
+    paths = sorted(own.path.parent.glob("*.jsonl"))
+    others = [read_once(path) for path in paths if path != own.path]
+    sets = {file: examples for file in others for examples in file.contents.sets.values()}
+    found: dict[LedgerFile, int] = {}
+    for examples in own.contents.sets.values():
+        found |= related(sets, examples)
+    for file in found:
+        file.check()
+    return found
 
 
 def merged(lines: Iterable[Row]) -> list[Row]:
