@@ -12,7 +12,6 @@ from pytest_maxrandom.claims.planned import Condition, PlannedClaim, score_null_
 from pytest_maxrandom.claims.verdict import Claim, share_levels
 from pytest_maxrandom.errors import ModelError, ModelNotFound, Problem, SuiteError, dotted
 from pytest_maxrandom.models.registry import locate
-from pytest_maxrandom.prompts.formats import Counterfactual
 from pytest_maxrandom.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.suite.spec import AssertSpec, claimed
@@ -135,7 +134,7 @@ def draw_condition(
     prompts = suite.prompts
     prompt_set = draw_prompts(task, validation, prompts, shots)
     if SCORERS[suite.scoring].states_choices:
-        prompt_set = prompt_set.asked(Counterfactual.of(suite.counterfactual))
+        prompt_set = prompt_set.asked(suite.counterfactual)
     score_null = score_null_of(suite.metric, prompt_set, prompts.budget)
     return Condition(
         task, shots, prompt_set, guessers(prompt_set, prompts.budget), score_null, test

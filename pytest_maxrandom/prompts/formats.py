@@ -21,36 +21,6 @@ MOST_LETTERS = len(string.ascii_uppercase)
 
 
 @dataclass(frozen=True, slots=True)
-class Counterfactual:
-    """Texts that ask for a choice by one continuation that all choices share (arXiv 2406.11634).
-
-    Each choice's answer is moved into the context, ``{question}{answer}{statement}``, and the
-    log-likelihood of the continuation after it is the choice's score, in total: all choices have
-    the same text there. So no label's own probability is part of a score. Where a tokenizer joins
-    the end of a statement with the continuation, the joined token is scored as a whole.
-
-    Attributes
-    ----------
-    statement : str
-        What stands between answer and continuation; in the paper " is the".
-    continuation : str
-        What is scored; in the paper " best".
-    output_prefix : str, optional
-        What stands before the answer, in place of the layout's; in the paper ". Of the answer
-        choices above, answer ".
-    """
-
-    statement: str
-    continuation: str
-    output_prefix: str | None = None
-
-    @classmethod
-    def of(cls, spec: CounterfactualSpec) -> Counterfactual:
-        """Return what a suite says."""
-        return cls(spec.statement, spec.continuation, spec.output_prefix)
-
-
-@dataclass(frozen=True, slots=True)
 class Format:
     """A way of writing examples.
 
@@ -61,13 +31,16 @@ class Format:
     labels : str
         "text": choices are named by their text. Else they are listed with labels ("letter": A. B.,
         "parenthesized": (A) (B), "number": 1. 2.), and the label is the answer.
-    counterfactual : Counterfactual or None
-        What follows every answer, where that is scored and not the answer itself.
+    counterfactual : CounterfactualSpec or None
+        What follows every answer, where that is scored and not the answer itself: one continuation
+        that all choices share, in total (arXiv 2406.11634), so that no label's own probability is
+        part of a score. Where a tokenizer joins the end of a statement with the continuation, the
+        joined token is scored as a whole.
     """
 
     layout: Layout
     labels: Labels = "text"
-    counterfactual: Counterfactual | None = None
+    counterfactual: CounterfactualSpec | None = None
 
     @property
     def output_prefix(self) -> str:
@@ -175,7 +148,7 @@ class Prompt:
         asked = ("counterfactual", after.statement, after.continuation) if after else ()
         return digest(self.text, layout.input_prefix, *listing, self.format.output_prefix, *asked)
 
-    def asked(self, counterfactual: Counterfactual | None) -> Prompt:
+    def asked(self, counterfactual: CounterfactualSpec | None) -> Prompt:
         """Return the prompt with answers that are stated so, or, with None, scored themselves."""
         form = dataclasses.replace(self.format, counterfactual=counterfactual)
         return Prompt(self.demonstrations, form)

@@ -16,10 +16,10 @@ from pytest_maxrandom.stats.seeding import Stream, digest
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_maxrandom.prompts.formats import Counterfactual, Labels
+    from pytest_maxrandom.prompts.formats import Labels
     from pytest_maxrandom.record import Note
     from pytest_maxrandom.suite.base import FormatSpec
-    from pytest_maxrandom.suite.spec import PromptsSpec, ValidationSpec
+    from pytest_maxrandom.suite.spec import CounterfactualSpec, PromptsSpec, ValidationSpec
     from pytest_maxrandom.tasks.task import Example, Layout, Task
 
 Regime = Literal["pool", "outside", "leave_out", "none"]
@@ -73,7 +73,7 @@ class PromptSet:
         left_out = len(self.prompts[0].demonstrations) if self.regime == "leave_out" else 0
         return len(self.validation) - left_out
 
-    def asked(self, counterfactual: Counterfactual | None) -> PromptSet:
+    def asked(self, counterfactual: CounterfactualSpec | None) -> PromptSet:
         """Return the same prompts with answers that are stated so; see :meth:`Prompt.asked`."""
         prompts = tuple(prompt.asked(counterfactual) for prompt in self.prompts)
         return dataclasses.replace(self, prompts=prompts)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.prompts.formats import Counterfactual, Format, Prompt, shown_as, shown_order
+from pytest_maxrandom.prompts.formats import Format, Prompt, shown_as, shown_order
 from pytest_maxrandom.stats.labels.priors import held_back
 from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.labels import common_words, label_words, preferable
@@ -218,7 +218,7 @@ class InteractionPlan:
         own = interaction == interaction_of(scoring)
         if not own and interaction == "counterfactual":
             scoring = "counterfactual"
-            prompt_set = prompt_set.asked(Counterfactual.of(claim.suite.counterfactual))
+            prompt_set = prompt_set.asked(claim.suite.counterfactual)
         elif not own:
             scoring, prompt_set = "mean_logprob", prompt_set.asked(None)
         return cls(interaction=interaction, own=own, scoring=scoring, asked=prompt_set, spec=spec)

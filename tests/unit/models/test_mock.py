@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.models.registry import ModelPool, identify
-from pytest_maxrandom.prompts.formats import Counterfactual, Format, Prompt
+from pytest_maxrandom.prompts.formats import Format, Prompt
 from pytest_maxrandom.suite.models import MockSpec
+from pytest_maxrandom.suite.spec import CounterfactualSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.sweep import run_sweep
 from pytest_maxrandom.tasks.task import Example, Layout
@@ -32,7 +33,7 @@ EXAMPLES = [
     Example(f"e{number}", f"question {number * 7919 % 100_000}", CHOICES, (number * 31 % M,))
     for number in range(400)
 ]
-STATED = Counterfactual(" is the", " best")
+STATED = CounterfactualSpec()
 SCORINGS = ["mean_logprob", "sum_logprob", "char_logprob", "paper", "counterfactual"]
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 
 import pytest
 from scipy.stats import chisquare
 
-from pytest_maxrandom.prompts.formats import Counterfactual, Format, Labels, Prompt, shown_order
+from pytest_maxrandom.prompts.formats import Format, Labels, Prompt, shown_order
+from pytest_maxrandom.suite.spec import CounterfactualSpec
 from pytest_maxrandom.tasks.task import Example, Layout
 from tests.unit.prompts.examples import draw, example, task_of
 
@@ -85,7 +85,7 @@ def test_a_demonstration_shows_a_right_answer() -> None:
 
 
 def test_demonstrations_of_counterfactual_scoring_state_the_right_answer() -> None:
-    best = Counterfactual(" is the", " best")
+    best = CounterfactualSpec()
     form = Format(Layout(choice_prefix="\n"), "parenthesized", best)
     assert form.demonstration(SKY) == form.question(SKY) + "(B) is the best"
     assert form.question(SKY) == Format(form.layout, form.labels).question(SKY)
@@ -93,28 +93,28 @@ def test_demonstrations_of_counterfactual_scoring_state_the_right_answer() -> No
 
 
 def test_a_statement_may_begin_before_the_answer_as_in_the_paper() -> None:
-    best = Counterfactual(" is the", " best", ". Of the answer choices above, answer ")
+    best = CounterfactualSpec(output_prefix=". Of the answer choices above, answer ")
     layout = Layout("", "", ". The best answer choice is ", " ")
     form = Format(layout, "parenthesized", best)
     assert form.demonstration(SKY) == (
         "What color is the sky? (A) green (B) blue (C) red. Of the answer choices above, answer "
         "(B) is the best"
     )
-    other = dataclasses.replace(best, output_prefix=". Answer ")
+    other = CounterfactualSpec(output_prefix=". Answer ")
     assert Prompt((), form).digest != Prompt((), form).asked(other).digest
     assert Prompt((), form).asked(None).context(SKY).endswith("The best answer choice is ")
 
 
 def test_asked_otherwise_a_prompt_keeps_its_demonstrations_and_has_another_digest() -> None:
-    best = Counterfactual(" is the", " best")
+    best = CounterfactualSpec()
     for shown in ((), (SUM,)):
         prompt = Prompt(shown, Format(Layout()))
         asked = [
             prompt,
             prompt.asked(best),
-            prompt.asked(Counterfactual(" is", " best")),
-            prompt.asked(Counterfactual(" is the", " right")),
-            prompt.asked(Counterfactual(" is the ", "best")),
+            prompt.asked(CounterfactualSpec(statement=" is")),
+            prompt.asked(CounterfactualSpec(continuation=" right")),
+            prompt.asked(CounterfactualSpec(statement=" is the ", continuation="best")),
         ]
         assert len({one.digest for one in asked}) == len(asked)
         assert prompt.asked(best).demonstrations == shown

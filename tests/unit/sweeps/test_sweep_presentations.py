@@ -12,7 +12,6 @@ import pytest
 import tests.tiny as tiny
 from pytest_maxrandom.errors import PromptTooLong
 from pytest_maxrandom.models.hf.causal import CausalModel
-from pytest_maxrandom.prompts.formats import Counterfactual
 from pytest_maxrandom.prompts.sampling import PromptSet, draw_prompts
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 from pytest_maxrandom.studies.label_bias.interactions import (
@@ -22,7 +21,7 @@ from pytest_maxrandom.studies.label_bias.interactions import (
     further,
     placements,
 )
-from pytest_maxrandom.suite.spec import PromptsSpec
+from pytest_maxrandom.suite.spec import CounterfactualSpec, PromptsSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.predictions import together
@@ -45,7 +44,7 @@ EXAMPLES = tuple(
     Example(f"q{i}", f"Which of these, {i}?", CHOICES[i % 3], (i % 2,)) for i in range(9)
 )
 TASK = Task("fruits", EXAMPLES)
-BEST = Counterfactual(" is the", " best")
+BEST = CounterfactualSpec()
 
 
 @cache
@@ -177,7 +176,9 @@ def _texts(work: Asked) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("interaction", [None, BEST])
-def test_what_texts_share_goes_through_the_model_once(interaction: Counterfactual | None) -> None:
+def test_what_texts_share_goes_through_the_model_once(
+    interaction: CounterfactualSpec | None,
+) -> None:
     scoring: Scoring = "counterfactual" if interaction else "sum_logprob"
     prompts = _prompts().asked(interaction)
     for work in (_natural(prompts), _left(prompts)):
@@ -295,7 +296,7 @@ def test_prompts_and_scoring_of_different_interactions_are_refused() -> None:
 
 
 def test_the_statement_counts_for_the_length_of_the_text() -> None:
-    (work,) = [_natural(_prompts(shots=0).asked(Counterfactual(" is the" * 30, " best")))]
+    (work,) = [_natural(_prompts(shots=0).asked(CounterfactualSpec(statement=" is the" * 30)))]
     longest = max(
         len(_tokenizer()(text).input_ids) for (texts,) in [_texts(work)] for text in texts
     )

@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from pytest_maxrandom.prompts.formats import Counterfactual, Format, Prompt
+from pytest_maxrandom.prompts.formats import Format, Prompt
 from pytest_maxrandom.studies.label_bias.interactions import (
     CONTENT_FREE,
     content_free_examples,
@@ -16,6 +16,7 @@ from pytest_maxrandom.studies.label_bias.interactions import (
     control_prompt,
     no_base_rate_reason,
 )
+from pytest_maxrandom.suite.spec import CounterfactualSpec
 from pytest_maxrandom.sweeps.labels import label, label_words
 from pytest_maxrandom.tasks.task import Example, Layout
 
@@ -94,8 +95,8 @@ def test_a_format_that_lists_nothing_has_one_control_text() -> None:
 
 
 def test_counterfactual_controls_keep_their_continuation() -> None:
-    asked = Format(LAYOUT, "letter", Counterfactual(" is the", " best"))
-    assert control_prompt(asked).format.counterfactual == Counterfactual(" is the", " best")
+    asked = Format(LAYOUT, "letter", CounterfactualSpec())
+    assert control_prompt(asked).format.counterfactual == CounterfactualSpec()
     assert control_prompt(asked).digest != control_prompt(Format(LAYOUT, "letter")).digest
 
 
@@ -108,7 +109,7 @@ def test_the_control_texts_of_the_published_code_can_be_written() -> None:
     )
     asked = dataclasses.replace(
         form,
-        counterfactual=Counterfactual(" is the", " best", ". Of the answer choices above, answer "),
+        counterfactual=CounterfactualSpec(output_prefix=". Of the answer choices above, answer "),
     )
     assert control + "Of the answer choices above, answer " in _texts(
         asked, control_examples(asked, PLACES)
