@@ -75,10 +75,11 @@ def _read(spec: TaskSpec, base: Path, where: Where) -> Task:
     except Exception as error:  # whatever the code of a package raises
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         message = f"the source {spec.format!r} failed ({reason}); tell those who wrote it"
-        raise SuiteError([Problem(*where("format"), f"{spec.name}: {message}")]) from error
+        raise findings.error(message) from error
     if not isinstance(task, Task):
-        findings.add(None, f"the source {spec.format!r} gave {type(task).__name__}, expected Task")
-        findings.raise_any()
+        raise findings.error(
+            f"the source {spec.format!r} gave {type(task).__name__}, expected Task"
+        )
     return checked_task(task, findings)
 
 
@@ -114,16 +115,12 @@ def set_aside(
     if task.pool is not None:
         pool = tuple(example for example in task.pool if not tested & _known_by(example))
     if not test or not kept:
-        raise SuiteError(
-            [
-                Problem(
-                    *where("test"),
-                    f"{task.name} has {len(task.examples)} examples, of which the test set leaves "
-                    f"{len(kept)} and takes {len(test)}; expected some on both sides, so give the "
-                    "task more examples or `test` another fraction",
-                )
-            ]
+        message = (
+            f"{task.name} has {len(task.examples)} examples, of which the test set leaves "
+            f"{len(kept)} and takes {len(test)}; expected some on both sides, so give the task "
+            "more examples or `test` another fraction"
         )
+        raise SuiteError([Problem(*where("test"), message)])
     dropped = len(task.examples) - len(kept) if spec.test.path else 0
     notes = task.notes
     if dropped:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections import Counter
 from dataclasses import replace
@@ -22,7 +23,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 MOST_SHOWN = 20
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 HALF_A_PAIR = "it holds half of a surrogate pair"
 
 
@@ -71,8 +71,7 @@ class Findings:
         try:
             return function(*args, **kwargs)
         except Mistake as mistake:
-            self.add(mistake.line, str(mistake))
-            raise self._error() from None
+            raise self.error(str(mistake), mistake.line) from None
 
     def raise_any(self) -> None:
         """Raise what was found.
@@ -84,6 +83,11 @@ class Findings:
         """
         if self._problems:
             raise self._error()
+
+    def error(self, message: str, place: int | None = None) -> SuiteError:
+        """Return the error for a problem after which nothing more can be read."""
+        self.add(place, message)
+        return self._error()
 
     def _error(self) -> SuiteError:
         in_order = sorted(self._problems, key=lambda problem: problem.line or 0)
@@ -155,8 +159,7 @@ def finished_task(
     examples = tuple(_checked(drafts, findings))
     findings.raise_any()
     if not examples:
-        findings.add(None, "there are no examples; a task needs at least one")
-        findings.raise_any()
+        raise findings.error("there are no examples; a task needs at least one")
     return Task(name, examples, layout, tuple(notes))
 
 
@@ -238,60 +241,48 @@ def shown(path: Path) -> Path:
 def read_file(path: str, base: Path, where: Where) -> tuple[Path, str]:
     """Return the file that `path` names, relative to the folder `base`, and its text.
 
+    It is UTF-8, with its own line ends and without a byte order mark.
+
     Raises
     ------
     SuiteError
-        In the suite, if there is no such file; in the file, if it is no text.
-    """
-    try:
-        file = find_file(path, base)
-    except Mistake as mistake:
-        raise SuiteError([Problem(*where("path"), str(mistake))]) from None
-    return file, file_findings(file).require(read_text, file)
-
-
-def find_file(path: str, base: Path) -> Path:
-    """Return the file that `path` names, relative to the folder `base`.
-
-    Raises
-    ------
-    Mistake
-        If there is no such file.
+        In the suite, if there is no such file; in the file, if it is no text (with the line of the
+        first bad byte).
     """
     file = shown(base / path)
     try:
-        if file.is_file():
-            return file
-        if file.exists():
-            raise Mistake(f"{quoted(path)} is not a file; give the file that holds the examples")
-        if file.parent.is_dir():
-            names = [entry.name for entry in file.parent.iterdir()]
-            raise Mistake(
-                f"there is no file {quoted(str(file), 200)} (paths are relative to the suite file)"
-                f"{did_you_mean(file.name, names)}"
-            )
-        raise Mistake(
-            f"there is no folder {quoted(str(file.parent), 200)} for the file "
-            f"{quoted(file.name)} (paths are relative to the suite file)"
-        )
+        missing = _missing(path, file)
     except OSError as error:
-        raise Mistake(f"cannot look for {quoted(path)}: {error.strerror}") from None
+        missing = f"cannot look for {quoted(path)}: {error.strerror}"
+    if missing:
+        raise SuiteError([Problem(*where("path"), missing)])
+    return file, file_findings(file).require(_text_of, file)
 
 
-def read_text(file: Path) -> str:
-    """Return the text of a UTF-8 file, with its own line ends and without a byte order mark.
+def _missing(path: str, file: Path) -> str:
+    """Say that there is no such file, and what there is; nothing if there is."""
+    if file.is_file():
+        return ""
+    if file.exists():
+        return f"{quoted(path)} is not a file; give the file that holds the examples"
+    if file.parent.is_dir():
+        names = [entry.name for entry in file.parent.iterdir()]
+        return (
+            f"there is no file {quoted(str(file), 200)} (paths are relative to the suite file)"
+            f"{did_you_mean(file.name, names)}"
+        )
+    return (
+        f"there is no folder {quoted(str(file.parent), 200)} for the file "
+        f"{quoted(file.name)} (paths are relative to the suite file)"
+    )
 
-    Raises
-    ------
-    Mistake
-        If the file cannot be read, is empty, or is not UTF-8 (with the line of the first bad byte).
-    """
+
+def _text_of(file: Path) -> str:
     try:
-        data = file.read_bytes().removeprefix(_BYTE_ORDER_MARK)
+        data = file.read_bytes().removeprefix(codecs.BOM_UTF8)
+        text = data.decode("utf-8")
     except OSError as error:
         raise Mistake(f"cannot read the file: {error.strerror}") from None
-    try:
-        text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise Mistake(
             f"the file is not UTF-8: found the byte 0x{data[error.start]:02x}; save it as UTF-8",

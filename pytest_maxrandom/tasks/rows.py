@@ -5,19 +5,18 @@ from __future__ import annotations
 import re
 import string
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_maxrandom.errors import described, did_you_mean, listed, quoted
 from pytest_maxrandom.tasks.reading import Mistake, as_cluster, as_id, as_text, parse_json
 from pytest_maxrandom.tasks.task import Example
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from pytest_maxrandom.suite.spec import RowsSpec
     from pytest_maxrandom.tasks.reading import Findings
 
-AnswerIs: TypeAlias = Literal["text", "index", "letter"]
 Slots: TypeAlias = "Sequence[str | None]"  # the choices; None where a row has no such choice
 
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}")
@@ -117,14 +116,38 @@ class RowReader:
             )
         return [as_text(value, "a choice") for value in values]
 
-    def _right(self, row: Mapping[str, object], slots: Sequence[str | None]) -> set[int]:
+    def _right(self, row: Mapping[str, object], slots: Slots) -> set[int]:
         answer = _value(row, self.spec.columns.answer)
         # A choice may itself look like a list, and then that is what the answer means.
         if self.lists_as_json and isinstance(answer, str) and answer not in slots:
             spelled = _json_list(answer)
             answer = answer if spelled is None else spelled
         answers = answer if isinstance(answer, list) else [answer]
-        return {right_slot(each, slots, self.spec.answer_is) for each in answers}
+        return {self._right_slot(each, slots) for each in answers}
+
+    def _right_slot(self, answer: object, slots: Slots) -> int:
+        """Return the position of the choice that an answer means: see `answer_is` of the spec."""
+        match self.spec.answer_is:
+            case "text":
+                return _by_text(answer, slots)
+            case "letter":
+                return _by_letter(answer, slots)
+            case "index":
+                return _by_index(answer, slots)
+        if isinstance(answer, bool):
+            raise Mistake(
+                f"the answer is {described(answer)}, which names no choice; write a choice's text, "
+                "or say `answer_is: index` to read false as 0 and true as 1"
+            )
+        if not isinstance(answer, int):
+            return _by_text(answer, slots)
+        text = str(answer)
+        if text in slots and slots.index(text) != answer:
+            raise Mistake(
+                f"the answer {answer} is the text of choice {slots.index(text)} (counted from 0), "
+                "and may be an index too; say `answer_is: text` or `answer_is: index`"
+            )
+        return _by_index(answer, slots)
 
 
 def _value(row: Mapping[str, object], column: str) -> object:
@@ -147,41 +170,6 @@ def _json_list(text: str) -> list[object] | None:
     return value if isinstance(value, list) else None
 
 
-def right_slot(answer: object, slots: Slots, answer_is: AnswerIs | None) -> int:
-    """Return the position in `slots` of the choice that `answer` means.
-
-    Parameters
-    ----------
-    answer : object
-        As the data has it.
-    slots : sequence of str or None
-        The choices in their order.
-    answer_is : "text", "index", "letter" or None
-        How to read the answer; None reads a number as an index, and anything else as a text.
-
-    Raises
-    ------
-    Mistake
-        If the answer means none of the choices, or could mean two.
-    """
-    if answer_is is not None:
-        return _READERS[answer_is](answer, slots)
-    if isinstance(answer, bool):
-        raise Mistake(
-            f"the answer is {described(answer)}, which names no choice; write a choice's text, "
-            "or say `answer_is: index` to read false as 0 and true as 1"
-        )
-    if not isinstance(answer, int):
-        return _by_text(answer, slots)
-    text = str(answer)
-    if text in slots and slots.index(text) != answer:
-        raise Mistake(
-            f"the answer {answer} is the text of choice {slots.index(text)} (counted from 0), and "
-            "may be an index too; say `answer_is: text` or `answer_is: index`"
-        )
-    return _by_index(answer, slots)
-
-
 def _by_text(answer: object, slots: Slots) -> int:
     text = as_text(answer, "the answer")
     if text in slots:
@@ -196,13 +184,11 @@ def _by_text(answer: object, slots: Slots) -> int:
 
 
 def _by_index(answer: object, slots: Slots) -> int:
-    expected = f"an index must be a whole number from 0 to {len(slots) - 1}"
     if isinstance(answer, str) and _WHOLE_NUMBER.fullmatch(answer.strip()):
         answer = int(answer)
-    if not isinstance(answer, int):
-        raise Mistake(f"{expected}, found {described(answer)}")
-    if not 0 <= answer < len(slots):
-        raise Mistake(f"{expected}, found {int(answer)}")
+    if not isinstance(answer, int) or not 0 <= answer < len(slots):
+        found = int(answer) if isinstance(answer, int) else described(answer)
+        raise Mistake(f"an index must be a whole number from 0 to {len(slots) - 1}, found {found}")
     return _filled(int(answer), slots, f"the index {int(answer)}")
 
 
@@ -222,10 +208,3 @@ def _filled(slot: int, slots: Slots, what: str) -> int:
     if slots[slot] is None:
         raise Mistake(f"the answer is {what}, but that choice is empty in this row")
     return slot
-
-
-_READERS: dict[AnswerIs, Callable[[object, Slots], int]] = {
-    "text": _by_text,
-    "index": _by_index,
-    "letter": _by_letter,
-}
