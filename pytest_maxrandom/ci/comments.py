@@ -88,8 +88,6 @@ class Forge(ABC):
         Names the pull request for a person: ``pull request 7 of owner/name``.
     path, path_of_one : str
         Of its comments, and of one, which its number follows.
-    login : str, optional
-        Whose token it is, where the user says it.
     """
 
     noun: ClassVar[str] = "comments"
@@ -99,18 +97,11 @@ class Forge(ABC):
     needs: ClassVar[str]
     """What a token that may not write lacks."""
 
-    def __init__(
-        self, client: Client, place: str, path: str, path_of_one: str, login: str | None
-    ) -> None:
+    def __init__(self, client: Client, place: str, path: str, path_of_one: str) -> None:
         self.client = client
         self.place = place
         self._path = path
         self._path_of_one = path_of_one
-        self._login = login
-
-    def login(self) -> Login:
-        """Return the login that comments of this token have."""
-        return Login(self._login) if self._login else self.asked_login()
 
     def comments(self) -> Iterator[Comment]:
         """Return the comments of all pages."""
@@ -146,7 +137,7 @@ class Forge(ABC):
         )
 
     @abstractmethod
-    def asked_login(self) -> Login:
+    def login(self) -> Login:
         """Ask whose token it is."""
 
     @abstractmethod
@@ -186,7 +177,7 @@ def head(key: str, stamp: Stamp | None) -> str:
     return f"{_marker(key)}\n{run}\n"
 
 
-def publish(forge: Forge, key: str, body: str) -> Done:
+def publish(forge: Forge, key: str, body: str, login: str | None = None) -> Done:
     """Make `body` the one comment of this key that this token has on the pull request.
 
     A comment of a later run stays as it is. After a creation that may have happened, and after an
@@ -200,6 +191,8 @@ def publish(forge: Forge, key: str, body: str) -> Done:
         Which of this project's comments it is.
     body : str
         Begins with its marker and the run that it is of, if that is known; see :func:`head`.
+    login : str, optional
+        Whose token it is, where the user says it.
 
     Raises
     ------
@@ -207,13 +200,12 @@ def publish(forge: Forge, key: str, body: str) -> Done:
         If the forge refuses or cannot be reached, or does not tell which comments are this token's
         where they may be those of another login.
     """
-    told = forge.login()
-    login = told.name
+    told = Login(login) if login else forge.login()
     for _ in range(_MOST_ROUNDS):
         found = [one for one in forge.comments() if one.body.lstrip().startswith(_marker(key))]
-        own = sorted((c for c in found if c.login.lower() == login.lower()), key=lambda c: c.id)
+        own = [comment for comment in found if comment.login.lower() == told.name.lower()]
         if own:
-            done = _renew(forge, own, key, body)
+            done = _renew(forge, sorted(own, key=lambda comment: comment.id), key, body)
             if done is not None:
                 return done
             continue
@@ -223,7 +215,7 @@ def publish(forge: Forge, key: str, body: str) -> Done:
             created = forge.create(body)
         except UnsureError:
             continue
-        return Done("created", created, _other_login(created, login))
+        return Done("created", created, _other_login(created, told.name))
     raise ForgeError(f"{forge.place}: the comment disappears as often as it is written")
 
 

@@ -131,14 +131,12 @@ class GitHub(Forge):
         "whose jobs never get it, from a workflow_run workflow"
     )
 
-    def __init__(
-        self, client: Client, repository: str, number: int, login: str | None, *, in_actions: bool
-    ) -> None:
+    def __init__(self, client: Client, repository: str, number: int, *, in_actions: bool) -> None:
         self._in_actions = in_actions
         place, issues = f"pull request {number} of {repository}", f"/repos/{repository}/issues"
-        super().__init__(client, place, f"{issues}/{number}/comments", f"{issues}/comments", login)
+        super().__init__(client, place, f"{issues}/{number}/comments", f"{issues}/comments")
 
-    def asked_login(self) -> Login:
+    def login(self) -> Login:
         """Ask whose token it is.
 
         The token of a job is no user's, so it may not ask who it is; GraphQL tells nevertheless.

@@ -48,14 +48,12 @@ class GitLab(Forge):
     update_method = "PUT"
     needs = "GITLAB_TOKEN needs the scope 'api' and the role Reporter or higher"
 
-    def __init__(
-        self, client: Client, project: str, number: int, login: str | None, page: str | None
-    ) -> None:
+    def __init__(self, client: Client, project: str, number: int, page: str | None) -> None:
         path = f"/projects/{quote(project, safe='')}/merge_requests/{number}/notes"
-        super().__init__(client, f"merge request {number} of {project}", path, path, login)
+        super().__init__(client, f"merge request {number} of {project}", path, path)
         self._page = f"{page}/-/merge_requests/{number}" if page else self.place
 
-    def asked_login(self) -> Login:
+    def login(self) -> Login:
         """Ask who the token's user is."""
         answer = self.client.send("GET", "/user")
         if answer.status != 200:

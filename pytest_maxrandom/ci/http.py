@@ -35,9 +35,9 @@ _MOST_FAILURES = 6
 _MOST_REDIRECTS = 5
 _TIMEOUT = 30.0
 """Seconds in which a server must say something."""
-_MOST_BYTES = 64 * 2**20
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _PLAIN = re.compile("[!-~]+")
+_TOKEN = re.compile(r"[!#-\[\]-~]+")  # what JSON writes as it is
 _NEXT_PAGE = re.compile(r'<([^<>]*)>[^<>]*;\s*rel="?next"?\s*(?:[;,]|$)')
 _LIMITS = ("secondary rate limit", "abuse detection mechanism")
 """How GitHub, and older GitHub Enterprise, name the limit that no header tells."""
@@ -131,7 +131,7 @@ class Client:
             raise ForgeError(
                 f"{self.host}: a token is sent through https only; change http to https"
             )
-        if not _PLAIN.fullmatch(token):  # http.client would refuse it too, and show it
+        if not _TOKEN.fullmatch(token):  # http.client would refuse it too, and show it
             raise ForgeError(
                 "the token in the environment holds a space, a line break or another character "
                 "that no token has; copy it again"
@@ -176,13 +176,13 @@ class Client:
             except (OSError, http.client.HTTPException) as error:
                 failure = f"{self.host}: no answer ({self._reason(error)})"
             else:
-                limited = answer.is_limit
-                if not limited and answer.status < 500:
+                pause, limited = answer.pause, answer.is_limit
+                if limited:
+                    failure = f"{self.host} allows no more requests at the moment"
+                elif answer.status >= 500:
+                    failure = f"{self.host} answers {answer.status}{answer.message} again and again"
+                else:
                     return self._usable(answer)
-                pause = answer.pause
-                failure = f"{self.host} answers {answer.status}{answer.message} again and again"
-            if limited:
-                failure = f"{self.host} allows no more requests at the moment"
             if pause is None:  # a lot keeps clients from coming back together
                 pause = 2.0**self._failures * (60.0 if limited else random.uniform(1.0, 1.25))
             self._wait(failure, pause)
@@ -243,9 +243,7 @@ class Client:
             request = urllib.request.Request(url, data, self._headers, method=method)
             with self._opener.open(request, timeout=_TIMEOUT) as response:
                 status, headers = int(response.status), response.headers
-                body = response.read(_MOST_BYTES + 1)
-            if len(body) > _MOST_BYTES:
-                raise ForgeError(f"{self.host}: its answer is longer than {_MOST_BYTES:,} bytes")
+                body = response.read()
             location = headers.get("Location")
             # Only these keep the method; of the others, those to a GET do no harm.
             if not location or status not in ((301, 302, 307, 308) if data is None else (307, 308)):
@@ -352,17 +350,6 @@ def _origin(url: str) -> str:
 def _parsed(body: bytes, token: str) -> Any:
     """Read JSON; nothing that a server echoes, however written, brings the token into a message."""
     try:
-        return _without(token, json.loads(body))
+        return json.loads(json.dumps(json.loads(body)).replace(token, "***"))
     except (ValueError, RecursionError):
         return None
-
-
-def _without(token: str, found: Any) -> Any:
-    """Leave a token out of all texts of a JSON value."""
-    if isinstance(found, str):
-        return found.replace(token, "***")
-    if isinstance(found, list):
-        return [_without(token, item) for item in found]
-    if isinstance(found, dict):
-        return {key: _without(token, item) for key, item in found.items()}
-    return found

@@ -111,7 +111,7 @@ def run(options: argparse.Namespace) -> str:
     forge = (_gitlab if on_gitlab else _github)(options, os.environ, trigger)
     if isinstance(forge, str):
         return f"left alone: {forge}"
-    done = publish(forge, options.key, text)
+    done = publish(forge, options.key, text, options.login)
     return "\n".join(map(visible, [f"{done.how}: {done.comment.url}", *done.notes]))
 
 
@@ -159,7 +159,7 @@ def _github(
     if isinstance(number, str):
         return number
     in_actions = environ.get("GITHUB_ACTIONS") == "true"
-    return github.GitHub(client, repository, number, options.login, in_actions=in_actions)
+    return github.GitHub(client, repository, number, in_actions=in_actions)
 
 
 def _gitlab(options: argparse.Namespace, environ: Mapping[str, str], trigger: Trigger) -> Forge:
@@ -170,7 +170,7 @@ def _gitlab(options: argparse.Namespace, environ: Mapping[str, str], trigger: Tr
     address = environ.get("CI_API_V4_URL") or "https://gitlab.com/api/v4"
     client = Client(address, gitlab.headers(token), token)
     page = None if options.repository else environ.get("CI_PROJECT_URL")
-    return gitlab.GitLab(client, project, number, options.login, page)
+    return gitlab.GitLab(client, project, number, page)
 
 
 def _needed(value: _Value | None, name: str) -> _Value:
