@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from pytest_maxrandom.tasks.task import Example
 
 _NUMBERS = {"n": "n", "correct": "right", "t": "t", "best_correct": "right at best"}
+_WHAT = {
+    "set": "the line of the set {set:.12}, without which nothing of the file counts,",
+    "test": "the line of the test set {test:.12}",
+    "look": "the look {look:.12} at {model} {shots}-shot",
+    "opening": "the opening of the test set {test:.12} by {model} {shots}-shot",
+    "prompt": "the prompt {prompt:.12}, which counts for {model} {shots}-shot,",
+}
+"""What each kind of line is, for a person."""
 
 
 def lost(
@@ -79,7 +87,7 @@ def counted(rows: Iterable[Row]) -> str:
     claims: dict[str, Counter[str]] = {}
     for row in rows:
         if row["kind"] in COUNTED:
-            claims.setdefault(_claim(row), Counter())[row["kind"]] += 1
+            claims.setdefault(f"{row['model']} {row['shots']}-shot", Counter())[row["kind"]] += 1
     told = (
         " and ".join(f"{count(n)} {kind}{'s' * (n != 1)}" for kind, n in kinds.items())
         + f" of {claim}"
@@ -97,8 +105,9 @@ def _gone(base: Commit, file: File, gone: list[tuple[int, Row]], now: WorkTree) 
         return
     same = {_without_numbers(row): row for one in now.files for row in one.facts.values()}
     for number, row in gone:
+        what = _WHAT[row["kind"]].format(**row)
         became = _became(row, same.get(_without_numbers(row)))
-        yield f"{file.path}:{number}: {_what(row)}{became} ({base.ref})"
+        yield f"{file.path}:{number}: {what}{became} ({base.ref})"
 
 
 def _without_numbers(row: Row) -> tuple[object, ...]:
@@ -111,32 +120,13 @@ def _without_numbers(row: Row) -> tuple[object, ...]:
 def _became(row: Row, other: Row | None) -> str:
     if other is None:
         return " is gone"
-    if row["kind"] == "set":
-        return " has other examples or chances now"
-    if row["kind"] == "test":
-        return " has other examples now"
+    if "examples" in row:
+        return " says something else now"
     return f" had {_numbers(row)}, and has {_numbers(other)} now"
-
-
-def _what(row: Row) -> str:
-    kind = row["kind"]
-    if kind == "set":
-        return f"the line of the set {row['set'][:12]}, without which nothing of the file counts,"
-    if kind == "test":
-        return f"the line of the test set {row['test'][:12]}"
-    if kind == "look":
-        return f"the look {row['look'][:12]} at {_claim(row)}"
-    if kind == "opening":
-        return f"the opening of the test set {row['test'][:12]} by {_claim(row)}"
-    return f"the prompt {row['prompt'][:12]}, which counts for {_claim(row)},"
 
 
 def _numbers(row: Row) -> str:
     return ", ".join(f"{name} = {row[key]}" for key, name in _NUMBERS.items() if key in row)
-
-
-def _claim(row: Row) -> str:
-    return f"{row['model']} {row['shots']}-shot"
 
 
 def left_behind(

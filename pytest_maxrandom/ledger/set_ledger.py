@@ -57,6 +57,8 @@ class SetLedger:
     ----------
     path : Path
         The file of this set.
+    problems : list of str
+        What is wrong with the files, a sentence each.
 
     Raises
     ------
@@ -73,7 +75,7 @@ class SetLedger:
         siblings: Siblings | None = None,
     ) -> None:
         self._run = run
-        self._siblings = siblings
+        self._left_out: Siblings = siblings or (lambda _: ())
         self._examples = tuple(sorted(map(example_digest, examples)))
         self._digest = set_digest(self._examples)
         self._set: Row = {
@@ -86,7 +88,7 @@ class SetLedger:
         self._before: list[tuple[LedgerFile, int]] = []
         self._elsewhere: list[Contents] = []
         self._waiting: list[Row] = []
-        self._problems: dict[str, None] = {}
+        self.problems: list[str] = []
         self._kept = folder is not None
         self.path = (folder or Path()) / f"{_slug(task)}-{self._digest[:_SHOWN]}.jsonl"
         if folder is not None:
@@ -134,7 +136,7 @@ class SetLedger:
 
     def siblings_on(self, examples: Sequence[Example]) -> Collection[str]:
         """Return the digests of the prompts that are no tries on a set of examples."""
-        return self._left_out(examples_digest(examples)) if self._siblings else ()
+        return self._left_out(examples_digest(examples))
 
     def seen(self, examples: Sequence[Example]) -> int:
         """Count the examples that stand in any validation set of the ledger."""
@@ -145,20 +147,14 @@ class SetLedger:
     def notes(self, subject: Subject) -> list[Remark]:
         """Return from where tries of the subject's claim were carried over."""
         now = self._own.tries.get(subject.claim, set())
-        before = [(dict(self._tries(file.contents)), common) for file, common in self._before]
         return [
             Remark(
                 "tries_of_another_set",
                 {"prompts": len(tries), "common": common, "examples": len(self._examples)},
             )
-            for counted, common in before
-            if (tries := counted.get(subject.claim, set()) - now)
+            for file, common in self._before
+            if (tries := dict(self._tries(file.contents)).get(subject.claim, set()) - now)
         ]
-
-    @property
-    def problems(self) -> list[str]:
-        """What is wrong with the files, a sentence each."""
-        return list(self._problems)
 
     def evaluated(self, subject: Subject, prompt: str, n: int, correct: int) -> None:
         """Count a prompt, once; when this returns, it is on the disk."""
@@ -217,9 +213,6 @@ class SetLedger:
             if counted:
                 yield claim, counted
 
-    def _left_out(self, set_: str) -> Collection[str]:
-        return self._siblings(set_) if self._siblings else ()
-
     def _openings(self, examples: Sequence[str]) -> set[tuple[str, Try]]:
         tests = {name: test for one in self._all for name, test in one.tests.items()}
         same = related(tests, examples)
@@ -228,23 +221,22 @@ class SetLedger:
     def _find(self, folder: Path) -> None:
         """Find the file of this set, and those of the sets that it was before."""
         files: dict[str, list[LedgerFile]] = {}
-        sets: dict[str, tuple[str, ...]] = {}
         for path in sorted(folder.glob("*.jsonl")) if folder.is_dir() else ():
             file = read_once(path)
             self._elsewhere.append(file.contents)
-            sets |= file.contents.sets
             for digest in file.contents.sets:
                 files.setdefault(digest, []).append(file)
         if self._digest in files:
             self.path = files[self._digest][0].path
-        while True:
-            same = related(sets, self._examples)
-            bare = [digest for digest in same if self._only_siblings(digest, files[digest])]
-            if not bare:
-                break
+        sets = {digest: found[0].contents.sets[digest] for digest, found in files.items()}
+        while bare := [
+            digest
+            for digest in related(sets, self._examples)
+            if self._only_siblings(digest, files[digest])
+        ]:
             for digest in bare:  # it must not make sets the same that only it is like
                 del sets[digest]
-        for digest, common in same.items():
+        for digest, common in related(sets, self._examples).items():
             for file in files[digest]:
                 if file.path != self.path:
                     file.check()
@@ -299,8 +291,8 @@ class SetLedger:
         return [line_of(line) for line in (*top, *self._waiting, *new)]
 
     def _tell(self, problem: str | None) -> None:
-        if problem:
-            self._problems[problem] = None
+        if problem and problem not in self.problems:
+            self.problems.append(problem)
 
 
 def _slug(task: str) -> str:
