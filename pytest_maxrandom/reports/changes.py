@@ -7,25 +7,25 @@ Everything here is plain text and numbers; nothing is rendered.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from pytest_maxrandom.notation import accuracy, count
-from pytest_maxrandom.record import ClaimRecord
-from pytest_maxrandom.record.red_flags import DEFAULTS
-from pytest_maxrandom.reports.design_changes import WEAKER_IF_LESS, design_differences, numbers
-from pytest_maxrandom.reports.phrases import (
-    best_value,
-    claimed,
-    decisive,
-    metric_name,
-    p_name,
-    shown_p,
+from pytest_maxrandom.notation import NONE, accuracy, count, p_value, signed
+from pytest_maxrandom.record import (
+    ClaimRecord,
+    ComparisonRecord,
+    ContaminationRecord,
+    LabelBiasRecord,
+    ReplicatesRecord,
 )
-from pytest_maxrandom.reports.red_flags import DOES
-from pytest_maxrandom.reports.summary import REPORTED, WORDS, asserts, became, records
+from pytest_maxrandom.record.red_flags import DEFAULTS
+from pytest_maxrandom.reports import comparisons, replicates
+from pytest_maxrandom.reports.details import claimed_of
+from pytest_maxrandom.reports.label_bias import bias_numbers
+from pytest_maxrandom.reports.phrases import best_value, decisive, metric_name, p_name, shown_p
+from pytest_maxrandom.reports.summary import BECAME, REPORTED, WORDS, asserts, became, records
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from pytest_maxrandom.record import Outcome, RedFlagKind, RunRecord, Severity
     from pytest_maxrandom.reports.summary import Record
@@ -50,14 +50,7 @@ _FALLEN: dict[Outcome | None, str] = {
     "skipped": "is skipped now",
     None: "has no result any more",
 }
-_ENDED: dict[Outcome | None, str] = {
-    "failed": "fails",
-    "xpassed": "holds unexpectedly",
-    "xfailed": "fails as expected",
-    "error": "could not be tested",
-    "skipped": "is skipped",
-    None: "has no result",
-}
+_ENDED = {outcome: one for outcome, (one, _) in BECAME.items()}
 _COUNTED: dict[Kind, tuple[str, str]] = {
     "fell": ("1 {} fell", "{} {} fell"),
     "weakened": ("1 was weakened", "{} were weakened"),
@@ -67,6 +60,19 @@ _COUNTED: dict[Kind, tuple[str, str]] = {
     "unknown": ("1 has no result in the base", "{} have no result in the base"),
     "other": ("1 changed otherwise", "{} changed otherwise"),
 }
+_CLAIMS, _EXAMPLES, _REVISION = "claims", "validation examples", "revision"
+_SAID = {
+    _CLAIMS: "claims: {now}, before: {before}",
+    _EXAMPLES: "the validation examples are not the same",
+    _REVISION: "the model's revision is another one",
+}
+"""How a difference is said where it is not ``t from 50 to 200``, by what is compared."""
+_WEAKER_IF_LESS = frozenset({"in_replicates", "not_worse_than", "better"})
+"""Bounds from below: the smaller, the less is claimed. All others are bounds from above."""
+_SEVERITIES: tuple[Severity, ...] = ("ignore", "warn", "fail")
+"""From what asserts least to what asserts most."""
+_MOST_FLAGS = 2
+"""Kinds of red flags that are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +85,12 @@ class Change:
     what: str = ""
     """Such as ``newly fails``; empty where nothing is worth a sentence."""
     why: tuple[str, ...] = ()
-    """What is different, one clause each: ``t grew from 50 to 200``."""
+    """What is different, one clause each: ``t from 50 to 200``."""
 
     @property
     def t_grew(self) -> bool:
         """Whether more prompts were tried than before."""
-        return (
-            isinstance(self.now, ClaimRecord)
-            and isinstance(self.before, ClaimRecord)
-            and _grew(self.now, self.before)
-        )
+        return _is_less(_tries(self.before), _tries(self.now))
 
 
 def changes(run: RunRecord, base: RunRecord) -> list[Change]:
@@ -142,57 +144,67 @@ def counted(found: list[Change]) -> str:
 
 def differences(now: Record, before: Record) -> tuple[str, ...]:
     """Say in what the numbers and the conditions of a record are not what they were."""
-    if isinstance(now, ClaimRecord) and isinstance(before, ClaimRecord):
-        return _claim_differences(now, before)
-    assert not isinstance(now, ClaimRecord)
-    assert not isinstance(before, ClaimRecord)
-    return design_differences(now, before)
-
-
-def _claim_differences(now: ClaimRecord, before: ClaimRecord) -> tuple[str, ...]:
-    said, earlier = claimed(now), claimed(before)
-    same_metric = now.metric == before.metric
-    same_rule = now.asserted == before.asserted and now.n == before.n
-    needed = difference(now.critical_count, before.critical_count)
-    digests = {now.task_digest, before.task_digest}
-    found = [
-        said != earlier
-        and (
-            f"claims that {said or 'nothing'}, before: {earlier or 'nothing'}"
-            if now.asserted
-            else f"claims nothing any more, before: {earlier}"
-        ),
-        now.clusters is None
-        and before.clusters is not None
-        and f"no clusters are stated, before: {count(before.clusters)}",
-        not same_metric and f"the metric is {metric_name(now)}, before: {metric_name(before)}",
-        len(digests - {None}) > 1 and "the validation examples are not the same",
-        before.revision not in (None, now.revision) and "the model's revision is another one",
-        _moved("n grew", "n fell", now.n, before.n),
-        _moved("t grew", "t fell", now.t, before.t),
-        same_metric and _best_moved(now, before),
-        same_rule
-        and needed
-        and f"{count(now.critical_count)} are needed, before: {count(before.critical_count)}",
-        _p_moved(now, before),
-        *flag_differences(now, before),
+    earlier = _conditions(before, now)
+    told = [
+        _SAID.get(name, f"{name} from {{before}} to {{now}}").format(now=shown, before=was)
+        for name, shown in _conditions(now, now).items()
+        if (was := earlier.get(name, NONE)) != shown and NONE not in (shown, was)
     ]
-    return tuple(clause for clause in found if clause)
+    if isinstance(now, ClaimRecord) and isinstance(before, ClaimRecord):
+        told += _flag_differences(now, before)
+    return tuple(told)
 
 
-def difference(now: float | None, before: float | None, write: Callable[[Any], str] = count) -> str:
-    """Write how a number changed: ``+50``; empty where no digit that is shown did.
+def _conditions(record: Record, now: Record) -> dict[str, str]:
+    """Name what is compared of a record with the later `now`, as it is written; a dash is unknown.
 
-    Examples
-    --------
-    >>> difference(200, 50), difference(50, 1200), difference(50, 50), difference(5, None)
-    ('+150', '-1,150', '', '')
-    >>> difference(0.65, 0.6167, accuracy), difference(0.6, 0.6001, accuracy)
-    ('+.033', '')
+    What has another name in another record (the best value of another metric) is not compared.
     """
-    if now is None or before is None or write(now) == write(before):
-        return ""
-    return f"{'+' if now > before else '-'}{write(abs(now - before))}"
+    claims = {_CLAIMS: claimed_of(record) or "nothing"}
+    match record:
+        case ClaimRecord():
+            assert isinstance(now, ClaimRecord)
+            key, metric = decisive(now), metric_name(record)
+            same_rule = record.asserted == now.asserted and record.n == now.n
+            return {
+                **claims,
+                "clusters": "none" if record.clusters is None else count(record.clusters),
+                "metric": metric,
+                _EXAMPLES: record.task_digest or NONE,
+                _REVISION: record.revision or NONE,
+                "n": count(record.n),
+                "t": count(record.t),
+                f"best {metric}": accuracy(best_value(record)),
+                "right answers needed": count(record.critical_count) if same_rule else NONE,
+                p_name(now, key): NONE if getattr(record, key) is None else shown_p(record, key),
+            }
+        case ReplicatesRecord():
+            return {
+                **claims,
+                "holds in": replicates.holding(record),
+                "contradicting the majority": replicates.contradictions(record),
+                "median best accuracy": replicates.median(record, "best_accuracy"),
+                "median p_max": replicates.median(record, "p_max"),
+            }
+        case LabelBiasRecord():
+            return claims | bias_numbers(record)
+        case ComparisonRecord():
+            return {
+                **claims,
+                "n": comparisons.shown_n(record),
+                "t": count(record.t),
+                "replicates": count(record.replicates),
+                "difference": signed(record.difference),
+                "p": p_value(record.p_value),
+                "best of t": signed(record.best_difference),
+            }
+        case ContaminationRecord():
+            return {
+                **claims,
+                "boost": signed(record.boost),
+                "bias": signed(record.bias),
+                "finding": record.finding or NONE,
+            }
 
 
 def _key(record: Record) -> tuple[type[Record], str]:
@@ -230,7 +242,7 @@ def _compared(now: Record, before: Record) -> Change:
     change = Change(now, before, "t grew", turned or "more prompts were tried", why)
     if change.t_grew:
         return change
-    if why or _shown(now) != _shown(before):
+    if why or became(now) != became(before):
         return Change(now, before, "other", turned, why)
     return Change(now, before, "same")
 
@@ -242,16 +254,15 @@ def _is_weaker(now: Record, before: Record) -> bool:
     """
     asserted: dict[str, object] = getattr(now, "asserted", {})
     earlier: dict[str, object] = getattr(before, "asserted", {})
-    ungrouped = getattr(now, "clusters", 1) is None  # what stood together is counted by itself
+    clusters, grouped = (getattr(each, "clusters", None) for each in (now, before))
     return (
         _is_excused(now, before)
-        or _t_fell(now, before)
-        or (
-            isinstance(now, ClaimRecord)
-            and isinstance(before, ClaimRecord)
-            and excuses_flags(now, before)
+        or _is_less(_tries(now), _tries(before))
+        or (clusters is None and grouped is not None)  # what stood together counts by itself
+        or any(
+            _SEVERITIES.index(severity) < _SEVERITIES.index(was)
+            for _, severity, was in _changed_severities(now, before)
         )
-        or (ungrouped and getattr(before, "clusters", None) is not None)
         or any(
             key not in asserted or _bounds_less(key, asserted[key], value)
             for key, value in earlier.items()
@@ -261,7 +272,7 @@ def _is_weaker(now: Record, before: Record) -> bool:
 
 def _bounds_less(key: str, now: object, before: object) -> bool:
     if isinstance(now, float) and isinstance(before, float):
-        return now < before if key in WEAKER_IF_LESS else now > before
+        return now < before if key in _WEAKER_IF_LESS else now > before
     return (before, now) == ("max_random", "standard")
 
 
@@ -277,104 +288,50 @@ def _weakened(now: Record, before: Record) -> str:
         return "is expected to fail now" if now.outcome == "xfailed" else _FALLEN["skipped"]
     if now.outcome in _HOLDS and not asserts(now):
         return "is only reported now"
-    if _t_fell(now, before):
+    if _is_less(_tries(now), _tries(before)):
         return f"counts fewer tries, and {_ENDED.get(now.outcome, 'passes')}"
     if now.outcome in _HOLDS:
         return "asserts less" if before.outcome in _HOLDS else "passes, but asserts less"
     return f"asserts less, and {_ENDED[now.outcome]}"
 
 
-def _shown(claim: Record) -> tuple[object, ...]:
-    """Return what a row of a table shows of a record."""
-    if not isinstance(claim, ClaimRecord):
-        return became(claim), *numbers(claim).values()
-    best, baseline = accuracy(best_value(claim)), accuracy(claim.max_random_baseline)
-    p = shown_p(claim, decisive(claim))
-    return became(claim), claim.verdict, claim.n, claim.t, best, baseline, p
+def _tries(record: Record | None) -> int | None:
+    """Return t of a claim; until it is tested, no tries are counted."""
+    if not isinstance(record, ClaimRecord) or record.best_correct is None:
+        return None
+    return record.t
 
 
-def _grew(now: ClaimRecord, before: ClaimRecord) -> bool:
-    return now.t is not None and before.t is not None and now.t > before.t
+def _is_less(one: int | None, other: int | None) -> bool:
+    return one is not None and other is not None and one < other
 
 
-def _t_fell(now: Record, before: Record) -> bool:
-    """Say whether fewer tries are counted; until a claim is tested, none are."""
-    tested = [
-        each.t
-        for each in (now, before)
-        if isinstance(each, ClaimRecord) and each.best_correct is not None and each.t is not None
-    ]
-    return len(tested) > 1 and tested[0] < tested[1]
-
-
-def _moved(
-    up: str,
-    down: str,
-    now: float | None,
-    before: float | None,
-    write: Callable[[Any], str] = count,
-) -> str:
-    moved = difference(now, before, write)
-    what = up if moved.startswith("+") else down
-    return f"{what} from {write(before)} to {write(now)}" if moved else ""
-
-
-def _best_moved(now: ClaimRecord, before: ClaimRecord) -> str:
-    best = f"best {metric_name(now)}"
-    return _moved(f"{best} rose", f"{best} fell", best_value(now), best_value(before), accuracy)
-
-
-def _p_moved(now: ClaimRecord, before: ClaimRecord) -> str:
-    key = decisive(now)
-    shown, earlier = shown_p(now, key), shown_p(before, key)
-    known = shown != earlier and None not in (getattr(now, key), getattr(before, key))
-    return f"{p_name(now, key)} from {earlier} to {shown}" if known else ""
-
-
-_DO: dict[Severity, str] = {"fail": "fail", "warn": "warn", "ignore": "are ignored"}
-_MOST = 2
-"""Kinds that are named."""
-_STRENGTH: dict[Severity, int] = {"ignore": 0, "warn": 1, "fail": 2}
-
-
-def flag_differences(now: ClaimRecord, before: ClaimRecord) -> list[str]:
-    """Say which red flags are new or gone, and which do something else, one clause each."""
+def _flag_differences(now: ClaimRecord, before: ClaimRecord) -> Iterator[str]:
+    """Say which red flags do something else, and which are new or gone, one clause each."""
     changed: dict[tuple[Severity, Severity], list[RedFlagKind]] = {}
-    for kind, severity, earlier in _changed(now, before):
-        changed.setdefault((severity, earlier), []).append(kind)
-    clauses = [_do(kinds, severity, earlier) for (severity, earlier), kinds in changed.items()]
+    for kind, severity, was in _changed_severities(now, before):
+        changed.setdefault((severity, was), []).append(kind)
+    for (severity, was), kinds in changed.items():
+        named = f"red flag{'s' * (len(kinds) > 1)} {' and '.join(kinds)}"
+        if len(kinds) > _MOST_FLAGS:
+            named = f"{len(kinds)} red flags"
+        yield f"{named}: {severity}, before: {was}"
     if now.best_correct is None or before.best_correct is None:
-        return clauses
-    raised, earlier_raised = ({flag.kind for flag in each.red_flags} for each in (now, before))
-    for said, kinds in (
-        ("new", raised - earlier_raised),
-        ("gone", earlier_raised - raised),
-    ):
-        clauses += [f"red flag {kind} is {said}" for kind in DEFAULTS if kind in kinds]
-    return clauses
+        return
+    raised, earlier = ({flag.kind for flag in each.red_flags} for each in (now, before))
+    for said, found in (("new", raised - earlier), ("gone", earlier - raised)):
+        yield from (f"red flag {kind} is {said}" for kind in DEFAULTS if kind in found)
 
 
-def _do(kinds: list[RedFlagKind], severity: Severity, earlier: Severity) -> str:
-    if len(kinds) == 1:
-        return f"red flag {kinds[0]} {DOES[severity]}, before: {DOES[earlier]}"
-    named = f"{len(kinds)} red flags" if len(kinds) > _MOST else f"red flags {' and '.join(kinds)}"
-    return f"{named} {_DO[severity]}, before: {_DO[earlier]}"
-
-
-def excuses_flags(now: ClaimRecord, before: ClaimRecord) -> bool:
-    """Tell whether a red flag does less than it did, by what the suite says."""
-    return any(
-        _STRENGTH[severity] < _STRENGTH[earlier] for _, severity, earlier in _changed(now, before)
-    )
-
-
-def _changed(
-    now: ClaimRecord, before: ClaimRecord
+def _changed_severities(
+    now: Record, before: Record
 ) -> Iterator[tuple[RedFlagKind, Severity, Severity]]:
     """Yield the kinds whose severity is another one; none of what asserts nothing."""
+    if not (isinstance(now, ClaimRecord) and isinstance(before, ClaimRecord)):
+        return
     if not (now.asserted and before.asserted):
         return
     for kind, default in DEFAULTS.items():
-        severity, earlier = (each.severities.get(kind, default) for each in (now, before))
-        if severity != earlier:
-            yield kind, severity, earlier
+        severity, was = (each.severities.get(kind, default) for each in (now, before))
+        if severity != was:
+            yield kind, severity, was

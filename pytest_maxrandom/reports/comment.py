@@ -16,7 +16,7 @@ from markupsafe import Markup
 from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.record import ClaimRecord, RunRecord
 from pytest_maxrandom.reports.changes import Change, changes, counted, is_partial
-from pytest_maxrandom.reports.design_sections import designs_table
+from pytest_maxrandom.reports.details import designs_table
 from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.phrases import findings
 from pytest_maxrandom.reports.red_flags import described, not_in_finding, raised

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import NONE, accuracy, count, signed
 from pytest_maxrandom.reports import comparisons, label_bias, replicates
-from pytest_maxrandom.reports.design_changes import claimed_of, summarized
 from pytest_maxrandom.reports.sections import (
     HTML_ONLY,
     MAXIMUM,
@@ -17,7 +16,6 @@ from pytest_maxrandom.reports.sections import (
     mark,
     name_column,
     task_column,
-    was,
 )
 from pytest_maxrandom.reports.summary import (
     files,
@@ -26,7 +24,7 @@ from pytest_maxrandom.reports.summary import (
 from pytest_maxrandom.reports.tables import Column, Drawing, Name, Table, tabulate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_maxrandom.record import (
         InteractionBias,
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
         ReplicatesRecord,
         RunRecord,
     )
-    from pytest_maxrandom.reports.summary import Record
     from pytest_maxrandom.reports.tables import Cell
 
 
@@ -279,20 +276,6 @@ def contamination_table(run: RunRecord) -> Table:
     )
     title = "Was it tuned on the benchmark's text?"
     return tabulate(title, columns, run.contamination, key="contamination", legend=legend)
-
-
-def designs_table(
-    records: Sequence[Record | None], before: Sequence[Record | None], known: Mapping[str, str]
-) -> Table:
-    """Show records of all kinds that are no claims, with what each tells in one phrase."""
-    no_result = was(lambda each: summarized(each) or "no result")
-    columns: list[Column[Any]] = [
-        RESULT,
-        Column("replicates, comparison\nor check", lambda each: Name(known[each.id], 80)),
-        Column("what it tells", lambda each: summarized(each) or NONE, change=no_result),
-        Column("claimed", lambda each: claimed_of(each) or "nothing"),
-    ]
-    return tabulate("Replicates, comparisons and checks", columns, records, before)
 
 
 _TABLES = {

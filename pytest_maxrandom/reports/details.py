@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import NONE, accuracy, count, level, share, signed
 from pytest_maxrandom.record import (
+    ClaimRecord,
     ComparisonRecord,
     ContaminationRecord,
     LabelBiasRecord,
@@ -22,14 +23,14 @@ from pytest_maxrandom.reports import (
 )
 from pytest_maxrandom.reports.design_sections import labels_table
 from pytest_maxrandom.reports.dialect import Detail
-from pytest_maxrandom.reports.sections import MAXIMUM, mark
+from pytest_maxrandom.reports.sections import MAXIMUM, RESULT, mark, was
 from pytest_maxrandom.reports.tables import Column, Name, Table, tabulate
 from pytest_maxrandom.reports.text import clauses, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_maxrandom.record import ClaimRecord, InteractionBias, RunRecord
+    from pytest_maxrandom.record import InteractionBias, RunRecord
     from pytest_maxrandom.reports.dialect import Fact
     from pytest_maxrandom.reports.summary import Design, Record
     from pytest_maxrandom.reports.tables import Cell
@@ -98,6 +99,57 @@ def claim_detail(claim: ClaimRecord, run: RunRecord, known: Mapping[str, str]) -
             ("Test" if claim.backend == "numbers" else "Suite", made),
         ],
     )
+
+
+def claimed_of(record: Record) -> str:
+    """Say what is claimed of a record."""
+    match record:
+        case ClaimRecord():
+            return phrases.claimed(record)
+        case ReplicatesRecord():
+            return replicates.demanded(record) and f"the claim holds {replicates.demanded(record)}"
+        case LabelBiasRecord():
+            return label_bias.required_score(record)
+        case ComparisonRecord():
+            return comparisons.required(record)
+        case ContaminationRecord():
+            return f"no sign of the benchmark's text at level {level(record.level)}"
+
+
+def summarized(record: Design) -> str:
+    """Say what a record tells, in one phrase for a table of all kinds."""
+    match record:
+        case ReplicatesRecord():
+            if not record.runs:
+                return ""
+            return (
+                f"holds in {replicates.holding(record)}, {replicates.contradictions(record)} "
+                "contradict the majority; best accuracy "
+                f"{replicates.extremes(record, 'best_accuracy')}"
+            )
+        case LabelBiasRecord():
+            return label_bias.bias_found(record)
+        case ComparisonRecord():
+            return comparisons.difference_is(record)
+        case ContaminationRecord():
+            if record.boost is None:
+                return ""
+            changes = f"boost {signed(record.boost)}, bias {signed(record.bias)}"
+            return f"{changes}: {comparisons.indicated(record)}"
+
+
+def designs_table(
+    records: Sequence[Record | None], before: Sequence[Record | None], known: Mapping[str, str]
+) -> Table:
+    """Show records of all kinds that are no claims, with what each tells in one phrase."""
+    no_result = was(lambda each: summarized(each) or "no result")
+    columns: list[Column[Any]] = [
+        RESULT,
+        Column("replicates, comparison\nor check", lambda each: Name(known[each.id], 80)),
+        Column("what it tells", lambda each: summarized(each) or NONE, change=no_result),
+        Column("claimed", lambda each: claimed_of(each) or "nothing"),
+    ]
+    return tabulate("Replicates, comparisons and checks", columns, records, before)
 
 
 def design_detail(record: Design, known: Mapping[str, str]) -> Detail:

@@ -34,7 +34,6 @@ from pytest_maxrandom.errors import ReportError, did_you_mean
 from pytest_maxrandom.reports import (
     agreement,
     comparisons,
-    design_changes,
     design_sections,
     details,
     label_bias,
@@ -76,7 +75,6 @@ _TOLD = (
     comparisons,
     replicates,
     label_bias,
-    design_changes,
     design_sections,
     details,
     agreement,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.notation import NONE, accuracy, count, p_value, share
 from pytest_maxrandom.reports import phrases
 from pytest_maxrandom.reports.agreement import STANDINGS, changed
-from pytest_maxrandom.reports.changes import difference
 from pytest_maxrandom.reports.phrases import best_value
 from pytest_maxrandom.reports.red_flags import DOES
 from pytest_maxrandom.reports.summary import (
@@ -53,6 +52,21 @@ def was(write: Callable[[Any], str]) -> Callable[[Any, Any], str]:
         return "" if write(now) == write(before) else f"was\N{NO-BREAK SPACE}{write(before)}"
 
     return change
+
+
+def difference(now: float | None, before: float | None, write: Callable[[Any], str] = count) -> str:
+    """Write how a number changed: ``+50``; empty where no digit that is shown did.
+
+    Examples
+    --------
+    >>> difference(200, 50), difference(50, 1200), difference(50, 50), difference(5, None)
+    ('+150', '-1,150', '', '')
+    >>> difference(0.65, 0.6167, accuracy), difference(0.6, 0.6001, accuracy)
+    ('+.033', '')
+    """
+    if now is None or before is None or write(now) == write(before):
+        return ""
+    return f"{'+' if now > before else '-'}{write(abs(now - before))}"
 
 
 def _correct(claim: ClaimRecord) -> str:

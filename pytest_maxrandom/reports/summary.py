@@ -59,7 +59,7 @@ _NOUNS = {
     ComparisonRecord: ("comparison", "comparisons"),
     ContaminationRecord: ("contamination check", "contamination checks"),
 }
-_BECAME: dict[str | None, tuple[str, str]] = {
+BECAME: dict[str | None, tuple[str, str]] = {
     "failed": ("fails", "fail"),
     "xpassed": ("holds unexpectedly", "hold unexpectedly"),
     "xfailed": ("fails as expected", "fail as expected"),
@@ -67,6 +67,7 @@ _BECAME: dict[str | None, tuple[str, str]] = {
     "skipped": ("was skipped", "were skipped"),
     None: ("has no result", "have no result"),
 }
+"""What is said of one and of more records by their outcome, where they do not pass."""
 
 
 def records(run: RunRecord) -> list[Record]:
@@ -221,7 +222,7 @@ def _tally(found: Sequence[Record], kind: type[Record], not_run: int = 0) -> str
     verb = "holds" if 1 in (held, total) else "hold"
     others = [
         f"{number} {one if number == 1 else more}"
-        for outcome, (one, more) in _BECAME.items()
+        for outcome, (one, more) in BECAME.items()
         if (number := outcomes[outcome])
     ]
     return clauses(

@@ -72,21 +72,21 @@ def test_a_claim_is_told_by_what_became_of_it(
 @pytest.mark.parametrize(
     ("now", "before", "why"),
     [
-        ({"t": 200}, {"t": 50}, "t grew from 50 to 200"),
-        ({"t": 1500}, {"t": 200}, "t grew from 200 to 1,500"),
-        ({"n": 60}, {"n": 100}, "n fell from 100 to 60"),
-        ({"best": 37}, {"best": 42}, "best accuracy fell from .700 to .617"),
-        ({"best": 45}, {"best": 42}, "best accuracy rose from .700 to .750"),
+        ({"t": 200}, {"t": 50}, "t from 50 to 200"),
+        ({"t": 1500}, {"t": 200}, "t from 200 to 1,500"),
+        ({"n": 60}, {"n": 100}, "n from 100 to 60"),
+        ({"best": 37}, {"best": 42}, "best accuracy from .700 to .617"),
+        ({"best": 45}, {"best": 42}, "best accuracy from .700 to .750"),
         (
             {"level": 0.01},
             {"level": 0.05},
-            "claims that p_max is at most .01, before: p_max is at most .05",
+            "claims: p_max is at most .01, before: p_max is at most .05",
         ),
-        ({"asserted": {}}, {}, "claims nothing any more, before: p_max is at most .05"),
-        ({}, {"asserted": {}}, "claims that p_max is at most .05, before: nothing"),
+        ({"asserted": {}}, {}, "claims: nothing, before: p_max is at most .05"),
+        ({}, {"asserted": {}}, "claims: p_max is at most .05, before: nothing"),
         ({"task_digest": "b"}, {"task_digest": "a"}, "the validation examples are not the same"),
         ({"revision": "b"}, {"revision": "a"}, "the model's revision is another one"),
-        ({"metric": "macro_f1"}, {}, "the metric is macro-F1, before: accuracy"),
+        ({"metric": "macro_f1"}, {}, "metric from accuracy to macro-F1"),
     ],
 )
 def test_each_difference_is_said_with_its_numbers(
@@ -99,8 +99,8 @@ def test_a_fall_that_t_alone_caused_names_t_alone() -> None:
     now, before = claim(best=42, t=200), claim(best=42, t=20)
     # By hand: scipy.stats.binom(60, .5).cdf(41) ** t is .9825 for t = 20 and .838 for t = 200.
     assert compare(now, before).why == (
-        "t grew from 20 to 200",
-        "44 are needed, before: 42",
+        "t from 20 to 200",
+        "right answers needed from 42 to 44",
         "p_max from .026 to .234",
     )
 
@@ -111,7 +111,7 @@ def test_a_fall_without_any_difference_has_no_cause() -> None:
 
 def test_other_metrics_are_compared_in_their_own_value() -> None:
     why = compare(scored(best_score=0.5), scored(best_score=0.6)).why
-    assert why == ("best macro-F1 fell from .600 to .500",)
+    assert why == ("best macro-F1 from .600 to .500",)
 
 
 def test_claims_that_are_new_or_gone_are_told() -> None:

@@ -67,6 +67,6 @@ def test_the_table_has_columns_for_them() -> None:
 def test_a_claim_that_states_none_any_more_is_weaker() -> None:
     (change,) = changes(run(claim()), run(clustered()))
     assert change.kind == "weakened"
-    assert "no clusters are stated, before: 15" in change.why
+    assert "clusters from 15 to none" in change.why
     (change,) = changes(run(clustered()), run(claim()))
     assert change.kind != "weakened"

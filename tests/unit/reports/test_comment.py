@@ -127,7 +127,7 @@ def test_what_changed_stands_first_in_the_list_and_in_the_table() -> None:
     # By hand: 1 - scipy.stats.binom(60, .5).cdf(44)**20 and 1 - scipy.stats.binom(60, .5)
     # .cdf(37)**20.
     assert points(text)[0] == (
-        "❌ `fell` **newly fails**: best accuracy fell from .750 to .633; p_max from .0013 to "
+        "❌ `fell` **newly fails**: best accuracy from .750 to .633; p_max from .0013 to "
         ".409; 38 of 60 correct; 42 would have passed"
     )
     assert points(text)[-1].startswith("❌ `still` **fails as before**: 30 of 60 correct; ")
@@ -174,7 +174,7 @@ TOLD = {
     (None, "failed"): "fails, before: no result",
     ("xfailed", "failed"): "fails, before: expected failure",
     ("xfailed", "xpassed"): "holds unexpectedly, before: expected failure",
-    ("xfailed", "skipped"): "is skipped, before: expected failure",
+    ("xfailed", "skipped"): "was skipped, before: expected failure",
     ("xpassed", "xfailed"): "fails as expected, before: unexpected pass",
     ("failed", "error"): "could not be tested, before: failed",
     ("failed", None): "has no result, before: failed",

@@ -162,8 +162,8 @@ def test_a_comment_tells_a_flag_of_many_claims_once() -> None:
 
 
 @pytest.mark.parametrize(("kinds", "told"), [
-    (["tied_scores", "cut_text"], "red flags cut_text and tied_scores are ignored, before: fail"),
-    (["tied_scores", "cut_text", "choices"], "3 red flags are ignored, before: fail"),
+    (["tied_scores", "cut_text"], "red flags cut_text and tied_scores: ignore, before: fail"),
+    (["tied_scores", "cut_text", "choices"], "3 red flags: ignore, before: fail"),
 ])  # fmt: skip
 def test_flags_that_change_alike_are_told_together(kinds: list[str], told: str) -> None:
     severities: Any = dict.fromkeys(kinds, "ignore")
@@ -216,7 +216,7 @@ def test_a_flag_that_does_less_weakens_a_claim(
 def test_a_failure_that_is_excused_by_a_severity_is_said() -> None:
     change = compare(claim(severities={"tied_scores": "ignore"}), flagged())
     assert (change.kind, change.what) == ("weakened", "passes, but asserts less")
-    assert change.why[0] == "red flag tied_scores is ignored, before: fails"
+    assert change.why[0] == "red flag tied_scores: ignore, before: fail"
     reported = compare(claim(asserted={}), claim(severities={"majority": "fail"}))
     assert not any("red flag" in why for why in reported.why)
 
