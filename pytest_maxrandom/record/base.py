@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
+
+from annotated_types import Interval  # pydantic reads them
 
 from pytest_maxrandom.stats.seeding import digest
 
 Outcome = Literal["passed", "failed", "xfailed", "xpassed", "skipped", "error"]
 Adjustment = Literal["holm", "bh", "none"]
+_ONE = 1 + 1e-6  # floating point rounds
+_MOST = 10**12
+Count = Annotated[int, Interval(ge=0, le=_MOST)]
+Amount = Annotated[float, Interval(ge=0, le=_MOST)]
+Share = Annotated[float, Interval(ge=0, le=_ONE)]
+"""Also a probability."""
+Difference = Annotated[float, Interval(ge=-_ONE, le=_ONE)]
+"""Also a correlation."""
 Standing = Literal["above maximum", "between baselines", "at chance", "below standard"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pytest_maxrandom.record.base import Arithmetic, ItemRecord, Standing
+from pytest_maxrandom.record.base import Arithmetic, Count, Difference, ItemRecord, Share, Standing
 from pytest_maxrandom.record.red_flags import RedFlag, RedFlagKind, Severity
 
 HeuristicName = Literal[
@@ -105,14 +105,14 @@ class Tries:
 class NewQuestions:
     """What the best prompt is worth on questions like these that were not used to select it."""
 
-    low: float
+    low: Share
     """Its accuracy there is at least this, at 95 %: what it leaves possible as the best of t."""
-    estimate: float | None
+    estimate: Share | None
     """Its accuracy there, without the bias of the selection: selected on resampled examples, scored
     on those that were not drawn. None where that leaves none."""
     resamples: int
     """How often the examples were drawn for the estimate."""
-    clusters: int | None = None
+    clusters: Count | None = None
     """Clusters of the best prompt's examples, which were drawn whole; None where each example
     stands by itself."""
 
@@ -121,30 +121,30 @@ class NewQuestions:
 class HeldOut:
     """The best prompt on the test set, which is opened for a claim that passed only."""
 
-    n: int
-    correct: int
-    accuracy: float
-    low: float
-    high: float
+    n: Count
+    correct: Count
+    accuracy: Share
+    low: Share
+    high: Share
     """Wilson's 95 % interval of the accuracy; with clusters, of the effective n."""
-    standard_baseline: float
-    p_standard: float
+    standard_baseline: Share
+    p_standard: Share
     """P(one guesser has at least as many right); one prompt was tried, so t = 1."""
-    openings: int
+    openings: Count
     """(model, prompt) pairs for which this test set was ever opened, this one included."""
-    seen: int = 0
+    seen: Count = 0
     """Its examples that stand in a validation set of the ledger: no test for those who saw them."""
     clusters: int | None = None
     """Clusters that its examples belong to; None where none are stated."""
     effective_n: float | None = None
     """n^2 / sum of squared cluster sizes; the interval is that of so many examples."""
-    majority_rate: float | None = None
+    majority_rate: Share | None = None
     """Accuracy of the best constant answer there; None where no two examples share an answer."""
-    permutation_p: float | None = None
+    permutation_p: Share | None = None
     """P(the same answers have at least as many right) where right answers are shuffled."""
-    p: float | None = None
+    p: Share | None = None
     """The larger of both, times `tests`: what `test_p` is about."""
-    tests: int | None = None
+    tests: Count | None = None
     """The openings, or the claims of the run that may open this test set where these are more."""
 
 
@@ -237,7 +237,7 @@ class ClaimRecord(ItemRecord):
     task: str
     model: str
     quantization: str
-    shots: int
+    shots: Count
     asserted: dict[str, Any]
     """`assert` of the suite, red flags aside: {"p_max": 0.05}."""
     levels: dict[str, float] = field(default_factory=dict)
@@ -248,37 +248,37 @@ class ClaimRecord(ItemRecord):
     revision: str | None = None
     backend: str = "transformers"
     scoring: str = "mean_logprob"
-    n: int | None = None
-    t: int | None = None
+    n: Count | None = None
+    t: Count | None = None
     metric: str = "accuracy"
     """What the best prompt is best in, and the baselines are baselines of."""
-    best_correct: int | None = None
-    best_accuracy: float | None = None
-    best_score: float | None = None
+    best_correct: Count | None = None
+    best_accuracy: Share | None = None
+    best_score: Difference | None = None
     """The best prompt's value of the metric."""
-    standard_baseline: float | None = None
-    max_random_baseline: float | None = None
+    standard_baseline: Share | None = None
+    max_random_baseline: Share | None = None
     max_random_baseline_error: float | None = None
     """Monte Carlo standard error; 0 where nothing was simulated."""
-    p_standard: float | None = None
-    p_max: float | None = None
+    p_standard: Share | None = None
+    p_max: Share | None = None
     p_max_error: float | None = None
     """Monte Carlo standard error; 0 where nothing was simulated."""
     log_p_max: float | None = None
-    union_p: float | None = None
+    union_p: Share | None = None
     """At least p_max however prompts depend on each other: t times the p-value of one guesser."""
-    permutation_p: float | None = None
-    adjusted_p: float | None = None
+    permutation_p: Share | None = None
+    adjusted_p: Share | None = None
     """The p-value that the claim is about, adjusted for all the claims of the run."""
-    majority_rate: float | None = None
+    majority_rate: Share | None = None
     """Accuracy of the best constant answer; None where no two examples share an answer."""
-    majority_p: float | None = None
+    majority_p: Share | None = None
     """p_max of that constant answer."""
     shortcuts: Shortcuts | None = None
     """The best prompt beside what needs no knowledge; None where no texts are at hand."""
-    critical_count: int | None = None
+    critical_count: Count | None = None
     """Fewest correct answers that would have passed the claim; None if no count can."""
-    critical_score: float | None = None
+    critical_score: Difference | None = None
     """The same, where the metric is no accuracy."""
     verdict: Standing | None = None
     holds: bool | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_maxrandom.record.base import Arithmetic, ItemRecord, Standing
+from pytest_maxrandom.record.base import Arithmetic, Count, Difference, ItemRecord, Share, Standing
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record.claim import SweepCost
@@ -30,12 +30,12 @@ class DesignRecord(ItemRecord):
 class Replicate:
     """One replicate of a claim: other examples and other demonstrations."""
 
-    n: int
-    t: int
-    best_correct: int
-    best_accuracy: float
-    max_random_baseline: float
-    p_max: float
+    n: Count
+    t: Count
+    best_correct: Count
+    best_accuracy: Share
+    max_random_baseline: Share
+    p_max: Share
     verdict: Standing
     passed: bool
     """Whether all parts of the claim hold of this replicate alone."""
@@ -54,16 +54,16 @@ class ReplicatesRecord(DesignRecord):
     task: str
     model: str
     quantization: str
-    shots: int
+    shots: Count
     asserted: dict[str, Any]
     """`assert` of the suite: {"p_max": 0.05, "in_replicates": 0.9}."""
-    count: int
+    count: Count
     """Replicates asked for."""
     seed: int
     runs: list[Replicate] = field(default_factory=list)
-    share_passed: float | None = None
+    share_passed: Share | None = None
     """Share of the replicates of which the claim holds."""
-    contradicting: float | None = None
+    contradicting: Share | None = None
     """Share whose verdict contradicts that of the majority."""
 
 
@@ -71,11 +71,11 @@ class ReplicatesRecord(DesignRecord):
 class PromptPair:
     """One prompt in both arms, McNemar's test."""
 
-    only_first: int
+    only_first: Count
     """Examples on which only the first arm is right."""
-    only_second: int
-    p_value: float
-    adjusted_p: float
+    only_second: Count
+    p_value: Share
+    adjusted_p: Share
     """By Holm's method over the prompts of the comparison."""
 
 
@@ -84,50 +84,50 @@ class ComparisonRecord(DesignRecord):
     """Two arms on one task with one number of shots; first minus second throughout."""
 
     task: str
-    shots: int
+    shots: Count
     first: str
     second: str
     changed: str
     """What differs between the arms: `quantization: nf4, not none`."""
     asserted: dict[str, Any]
     """`assert` of the comparison: {"not_worse_than": -0.02}."""
-    replicates: int
-    t: int | None = None
+    replicates: Count
+    t: Count | None = None
     """Prompts, the same in both arms and in each replicate."""
-    n: int | None = None
+    n: Count | None = None
     """Examples of each prompt, mean over the replicates if they differ."""
-    first_accuracy: float | None = None
+    first_accuracy: Share | None = None
     """Mean over prompts, examples and replicates."""
-    second_accuracy: float | None = None
-    difference: float | None = None
+    second_accuracy: Share | None = None
+    difference: Difference | None = None
     """Mean paired difference of accuracy."""
-    low: float | None = None
-    high: float | None = None
+    low: Difference | None = None
+    high: Difference | None = None
     """Interval of the difference: the sign-flip test, inverted."""
-    confidence: float = 0.95
-    p_value: float | None = None
+    confidence: Share = 0.95
+    p_value: Share | None = None
     """Two-sided, sign-flip."""
-    assertion_p: float | None = None
+    assertion_p: Share | None = None
     """One-sided, of what is asserted; None where nothing is."""
     units: Literal["examples", "clusters", "prompts", "replicates"] | None = None
     """What the signs are flipped of, where that tells least."""
     sampled: dict[str, int] = field(default_factory=dict)
     """Units of each kind of which signs are flipped: what the result generalizes to."""
-    first_best: float | None = None
+    first_best: Share | None = None
     """Accuracy of the best of the t prompts, mean over replicates."""
-    second_best: float | None = None
-    best_difference: float | None = None
-    best_low: float | None = None
-    best_high: float | None = None
+    second_best: Share | None = None
+    best_difference: Difference | None = None
+    best_low: Difference | None = None
+    best_high: Difference | None = None
     """Its interval over replicates; None where there are too few."""
     prompts: list[PromptPair] = field(default_factory=list)
     """Each prompt of the first replicate."""
     by_replicate: list[float] = field(default_factory=list)
     """The difference in each replicate."""
-    adjusted_bh: float | None = None
+    adjusted_bh: Share | None = None
     """`p_value` adjusted over the tasks of the same comparison in the run, after Benjamini and
     Hochberg."""
-    adjusted_holm: float | None = None
+    adjusted_holm: Share | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -135,19 +135,19 @@ class ContaminationRecord(DesignRecord):
     """Was a model tuned on the benchmark's text? Arms base, extra (other text) and test."""
 
     task: str
-    shots: int
+    shots: Count
     base: str
     extra: str
     test: str
-    boost: float | None = None
+    boost: Difference | None = None
     """Mean paired difference extra - base: what tuning on other text brings."""
-    boost_p: float | None = None
+    boost_p: Share | None = None
     """One-sided: the boost is above 0."""
-    bias: float | None = None
+    bias: Difference | None = None
     """Mean paired difference test - extra: what the benchmark's own text brings beyond that."""
-    bias_p: float | None = None
+    bias_p: Share | None = None
     """One-sided."""
-    level: float = 0.05
+    level: Share = 0.05
     sampled: dict[str, int] = field(default_factory=dict)
     """Units of each kind of which signs are flipped: what the finding generalizes to."""
     finding: Indication | None = None
@@ -159,12 +159,12 @@ class OverTasks:
 
     first: str
     second: str
-    shots: int
-    tasks: int
-    difference: float
+    shots: Count
+    tasks: Count
+    difference: Difference
     """Mean over tasks, each with the same weight."""
-    low: float
-    high: float
-    confidence: float
-    p_value: float
+    low: Difference
+    high: Difference
+    confidence: Share
+    p_value: Share
     """Two-sided sign-flip over tasks."""

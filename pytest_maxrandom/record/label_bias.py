@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from pytest_maxrandom.record.base import Amount, Count, Difference, Share
 from pytest_maxrandom.record.claim import SweepCost
 from pytest_maxrandom.record.designs import DesignRecord
 from pytest_maxrandom.stats.labels import LabelFinding
@@ -21,13 +22,13 @@ class LabelRow:
 
     label: str
     """A, B, ... or a text that all examples share as a choice."""
-    gold: int
+    gold: Count
     """Presentations whose right answer has the label; of several right answers each counts."""
-    recall: float | None
+    recall: Share | None
     """Share of those that are answered with it; None where there are none."""
-    predicted: float
+    predicted: Share
     """Share of all answers that are this label."""
-    base_rate: float | None = None
+    base_rate: Share | None = None
     """Probability of the label without a question, normalised over the labels; mean over the
     control texts."""
 
@@ -39,15 +40,15 @@ class Calibrated:
     method: Calibration
     """contextual: of content-free inputs (Zhao et al. 2021); pride: of a held-back share of the
     examples with their choices rotated (Zheng et al. 2023)."""
-    n: int
+    n: Count
     """Examples of the best prompt, those held back left out."""
-    best_correct: int
-    best_accuracy: float
-    plain_accuracy: float
+    best_correct: Count
+    best_accuracy: Share
+    plain_accuracy: Share
     """Highest accuracy of a prompt on the same examples, by whole probabilities as they are."""
-    max_random_baseline: float
-    p_max: float
-    prior: dict[str, float] = field(default_factory=dict)
+    max_random_baseline: Share
+    p_max: Share
+    prior: dict[str, Share] = field(default_factory=dict)
     """By label, of the prompt that is best then, beside the most choices that it has one for."""
 
 
@@ -56,44 +57,44 @@ class InteractionBias:
     """The labels in one way of asking: cloze, or counterfactual."""
 
     interaction: Interaction
-    n: int
+    n: Count
     """Examples of the most accurate prompt."""
-    t: int
+    t: Count
     best_prompt: str
     """Digest of the prompt with the highest accuracy over all presentations."""
-    best_accuracy: float
+    best_accuracy: Share
     labels: list[LabelRow]
-    rstd: float
+    rstd: Share
     """Standard deviation of its recalls (RStd, Zheng et al. 2023)."""
-    score: float
+    score: Share
     """Highest Nvr-X score of the t prompts: (sum of recalls - largest)/(m - 1), or least accuracy
     over the redraws (arXiv 2406.11634)."""
     score_prompt: str
     """Digest of the prompt that has it."""
-    score_baseline: float
+    score_baseline: Share
     """What the best of t random guessers is expected to reach in that score; where examples are
     shown in several orders, of the kind of guessers that is harder to beat: those who guess each of
     them anew, or those who keep to one choice of each example."""
-    score_baseline_error: float
+    score_baseline_error: Share
     """Monte Carlo standard error; 0 where nothing was simulated."""
-    p_value: float
+    p_value: Share
     """P(the best of t such guessers scores as high)."""
-    p_error: float
-    preference_p: float
+    p_error: Share
+    preference_p: Share
     """P(a model without label preference that is as accurate as `best_prompt` spreads its answers
     over the labels as unevenly)."""
-    permutation_p: float | None = None
+    permutation_p: Share | None = None
     """P(the best of the t prompts scores as high when right answers are shuffled among examples
     with as many choices), times t over the prompts at hand where these are fewer; None but for
     recall."""
     by_content: bool = False
     """Whether these guessers keep to one choice of each example, wherever it stands."""
-    base_rate_mass: float | None = None
+    base_rate_mass: Share | None = None
     """Probability of all labels together without a question, mean over the control texts."""
-    r: float | None = None
+    r: Difference | None = None
     """Pearson correlation of base rate and recall over the labels; None below 4 labels."""
-    r_low: float | None = None
-    r_high: float | None = None
+    r_low: Difference | None = None
+    r_high: Difference | None = None
     """Fisher's 95 % interval of it; None also where base rates or recalls have two values only."""
     calibrated: list[Calibrated] = field(default_factory=list)
     finding: LabelFinding | None = None
@@ -109,7 +110,7 @@ class LabelBiasRecord(DesignRecord):
     task: str
     model: str
     quantization: str
-    shots: int
+    shots: Count
     check: LabelCheck
     """recall: accuracy by gold label as the examples are; move: every right answer at every label;
     redraw: right answers drawn anew among all labels but one."""
@@ -126,6 +127,6 @@ class LabelBiasRecord(DesignRecord):
     """The finding, with the numbers behind it."""
     engine: SweepCost | None = None
     """What the check cost beyond the claim's own sweep; None where that was nothing."""
-    sweeps: float | None = None
+    sweeps: Amount | None = None
     """That cost in tokens, in units of the claim's own sweep, whenever both were run; None where it
     was nothing."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.record.base import Adjustment
+from pytest_maxrandom.record.base import Adjustment, Count
 from pytest_maxrandom.record.claim import ClaimRecord
 from pytest_maxrandom.record.designs import (
     ComparisonRecord,
@@ -40,7 +40,7 @@ class RunRecord:
     broken: list[str] = field(default_factory=list)
     """Mistakes of suites that could not be collected, and records that could not be read, one
     sentence each, with file and line."""
-    not_run: int = 0
+    not_run: Count = 0
     """Tests that were selected and have no result, because the run ended before."""
     replicates: list[ReplicatesRecord] = field(default_factory=list)
     label_bias: list[LabelBiasRecord] = field(default_factory=list)
