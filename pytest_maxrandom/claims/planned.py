@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from abc import abstractmethod
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.stated import Evidence
     from pytest_maxrandom.claims.verdict import Claim
     from pytest_maxrandom.prompts.sampling import PromptSet
+    from pytest_maxrandom.record import Record
     from pytest_maxrandom.suite.models import ModelSpec
     from pytest_maxrandom.suite.recorded import RecordedModelSpec
     from pytest_maxrandom.suite.spec import Metric, SuiteSpec
@@ -70,27 +72,50 @@ class Heading(TypedDict):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClaimOfSuite:
-    """A claim of a suite, whether its model is run or its results exist already.
+class Planned:
+    """What a suite asks to be tested, known when it has been read.
 
     Attributes
     ----------
     name : str
-        ``task[model-kshot]``, or ``task[model-quantization-kshot]`` where that is known.
+        In test ids.
     line : int
-        Line of its task in the suite file, from 1.
-    shots : int or None
-        None where only results would tell, and they are missing.
+        Its line in the suite file, from 1; that of its task where it is about one.
+    xfail : str or None
+        Why it is expected to fail.
+    marks : tuple of str
+        Its pytest marks.
+    missing : str or None
+        What to do where results are missing; None where they are not, or models are run.
     """
 
     name: str
     line: int
+    xfail: str | None
+    marks: tuple[str, ...]
+    missing: str | None = None
+
+    @abstractmethod
+    def record(self, node_id: str, suite: str) -> Record:
+        """Return what can be said of it before it is tested."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimOfSuite(Planned):
+    """A claim of a suite, whether its model is run or its results exist already.
+
+    Its name is ``task[model-kshot]``, or ``task[model-quantization-kshot]`` where that is known.
+
+    Attributes
+    ----------
+    shots : int or None
+        None where only results would tell, and they are missing.
+    """
+
     model: ModelSpec | RecordedModelSpec
     task: str
     shots: int | None
     claim: Claim
-    xfail: str | None
-    marks: tuple[str, ...]
 
     @property
     def simulated(self) -> bool:
@@ -212,15 +237,12 @@ class RecordedClaim(ClaimOfSuite):
     ----------
     evidence : Evidence or None
         None where the results are missing.
-    missing : str or None
-        What to do then.
     others : tuple of RecordedClaim
         Those about other models, on the same task with as many shots.
     """
 
     model: RecordedModelSpec
     evidence: Evidence | None
-    missing: str | None
     others: tuple[RecordedClaim, ...] = field(default=(), repr=False)
 
     def with_other_models(self, claims: Iterable[RecordedClaim]) -> RecordedClaim:

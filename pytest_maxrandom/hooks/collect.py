@@ -9,14 +9,14 @@ import pytest
 
 from pytest_maxrandom.claims.planned import PlannedClaim, RecordedClaim
 from pytest_maxrandom.errors import SuiteError
-from pytest_maxrandom.hooks.items.base import SuiteItem, collected
+from pytest_maxrandom.hooks.items.base import SuiteItem
 from pytest_maxrandom.hooks.items.claims import RecordedItem, ReplicatesItem, SweepItem
 from pytest_maxrandom.hooks.items.studies import (
     ComparisonItem,
     ContaminationItem,
     LabelBiasItem,
 )
-from pytest_maxrandom.hooks.session_state import drop_model
+from pytest_maxrandom.hooks.session_state import collected, drop_model
 from pytest_maxrandom.studies.arms.plan import Compared, PlannedComparison, PlannedContamination
 from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
 from pytest_maxrandom.studies.plan import plan_file

@@ -7,7 +7,7 @@ import importlib.metadata
 import platform
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,6 +17,7 @@ from pytest_maxrandom.record import (
     ComparisonRecord,
     ContaminationRecord,
     LabelBiasRecord,
+    Record,
     ReplicatesRecord,
     RunRecord,
     arithmetics,
@@ -27,13 +28,10 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.record import Adjustment, Outcome
 
-ItemRecord: TypeAlias = (
-    ClaimRecord | ReplicatesRecord | LabelBiasRecord | ComparisonRecord | ContaminationRecord
-)
-RECORDS = pytest.StashKey[Sequence[ItemRecord]]()
+RECORDS = pytest.StashKey[Sequence[Record]]()
 """The records of a pytest item: one for an item of a suite."""
 
-_LISTS: dict[str, type[ItemRecord]] = {
+_LISTS: dict[str, type[Record]] = {
     "claims": ClaimRecord,
     "replicates": ReplicatesRecord,
     "label_bias": LabelBiasRecord,
@@ -119,13 +117,11 @@ class Run:
         return run
 
 
-def _sound(
-    kind: type[ItemRecord], found: Iterable[dict[str, Any]], broken: list[str]
-) -> list[ItemRecord]:
+def _sound(kind: type[Record], found: Iterable[dict[str, Any]], broken: list[str]) -> list[Record]:
     """Return the records that are what they should be; of others, say what is wrong."""
     from pydantic import TypeAdapter, ValidationError
 
-    adapter: TypeAdapter[ItemRecord] = TypeAdapter(kind)
+    adapter: TypeAdapter[Record] = TypeAdapter(kind)
     sound = []
     for record in found:
         try:

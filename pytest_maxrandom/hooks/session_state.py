@@ -1,4 +1,4 @@
-"""What the items of a pytest session share: models, the store, and who is running."""
+"""What the items of a pytest session share: plans, models, the store, and who is running."""
 
 from __future__ import annotations
 
@@ -10,15 +10,20 @@ from typing import Any
 import pytest
 
 from pytest_maxrandom.claims.evaluation import SessionState
-from pytest_maxrandom.claims.planned import PlannedClaim
-from pytest_maxrandom.hooks.items.base import collected
+from pytest_maxrandom.claims.planned import Planned, PlannedClaim
 from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.hooks.progress import say
 from pytest_maxrandom.models.registry import ModelPool, begin
 from pytest_maxrandom.sweeps.store import Store
 
+_COLLECTED = pytest.StashKey[list[Planned]]()
 _STATE = pytest.StashKey[SessionState]()
 _NUMBER = re.compile(r"\d+$")
+
+
+def collected(config: pytest.Config) -> list[Planned]:
+    """Return what the suites that were read plan, to be added to; also what is not selected."""
+    return config.stash.setdefault(_COLLECTED, [])
 
 
 def session_state(config: pytest.Config) -> SessionState:

@@ -47,7 +47,14 @@ from pytest_maxrandom.record.label_bias import (
     LabelRow,
 )
 from pytest_maxrandom.record.red_flags import RedFlag, RedFlagKind, Severity
-from pytest_maxrandom.record.run import SCHEMA_VERSION, UNREADABLE, RunRecord, arithmetics
+from pytest_maxrandom.record.run import (
+    SCHEMA_VERSION,
+    UNREADABLE,
+    Design,
+    Record,
+    RunRecord,
+    arithmetics,
+)
 from pytest_maxrandom.stats.labels import LabelFinding
 
 __all__ = [
@@ -62,6 +69,7 @@ __all__ = [
     "ClaimRecord",
     "ComparisonRecord",
     "ContaminationRecord",
+    "Design",
     "HeldOut",
     "HeuristicName",
     "Interaction",
@@ -77,6 +85,7 @@ __all__ = [
     "PromptCount",
     "PromptPair",
     "Published",
+    "Record",
     "Recorded",
     "RedFlag",
     "RedFlagKind",

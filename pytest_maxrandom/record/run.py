@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_maxrandom.record.base import Adjustment, Count
 from pytest_maxrandom.record.claim import ClaimRecord
@@ -17,6 +17,11 @@ from pytest_maxrandom.record.label_bias import LabelBiasRecord
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record.base import Arithmetic
+
+Design: TypeAlias = ReplicatesRecord | LabelBiasRecord | ComparisonRecord | ContaminationRecord
+"""What is recorded of one test that is no claim by itself."""
+Record: TypeAlias = ClaimRecord | Design
+"""What is recorded of one test."""
 
 SCHEMA_VERSION = 1
 UNREADABLE = "its record cannot be read"

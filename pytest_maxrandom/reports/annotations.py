@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.errors import Problem
-    from pytest_maxrandom.record import Outcome, RunRecord
-    from pytest_maxrandom.reports.summary import Record
+    from pytest_maxrandom.record import Outcome, Record, RunRecord
 
 SHOWN = 10
 """Annotations of a kind that GitHub shows of a step."""

@@ -27,8 +27,7 @@ from pytest_maxrandom.reports.summary import BECAME, REPORTED, WORDS, asserts, b
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pytest_maxrandom.record import Outcome, RedFlagKind, RunRecord, Severity
-    from pytest_maxrandom.reports.summary import Record
+    from pytest_maxrandom.record import Outcome, Record, RedFlagKind, RunRecord, Severity
 
 Kind = Literal["fell", "weakened", "rose", "t grew", "gone", "new", "unknown", "other", "same"]
 """In the order in which a reviewer wants to know of them.

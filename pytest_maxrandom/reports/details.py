@@ -30,9 +30,8 @@ from pytest_maxrandom.reports.text import clauses, shorten
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_maxrandom.record import InteractionBias, RunRecord
+    from pytest_maxrandom.record import Design, InteractionBias, Record, RunRecord
     from pytest_maxrandom.reports.dialect import Fact
-    from pytest_maxrandom.reports.summary import Design, Record
     from pytest_maxrandom.reports.tables import Cell
 
 MOST_ROWS = 100

@@ -24,8 +24,7 @@ from pytest_maxrandom.reports.wording import examples, levels_of, unmet
 from pytest_maxrandom.stats import multiplicity
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.record import RunRecord
-    from pytest_maxrandom.reports.summary import Record
+    from pytest_maxrandom.record import Record, RunRecord
 
 _ADJUSTMENTS = {"holm": "Holm", "bh": "Benjamini and Hochberg", "none": "not adjusted"}
 _BEATEN = {"max_random": "the maximum random baseline", "standard": "the standard baseline"}

@@ -27,9 +27,8 @@ from pytest_maxrandom.reports.wording import examples
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_maxrandom.record import ClaimRecord, RunRecord
+    from pytest_maxrandom.record import ClaimRecord, Record, RunRecord
     from pytest_maxrandom.reports.agreement import Agreement, Counts
-    from pytest_maxrandom.reports.summary import Record
     from pytest_maxrandom.reports.tables import Cell, Medium
 
 _WHY = 300

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import (
@@ -19,12 +19,7 @@ from pytest_maxrandom.reports.text import clauses
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_maxrandom.record import Outcome, RunRecord
-
-Design: TypeAlias = ReplicatesRecord | LabelBiasRecord | ComparisonRecord | ContaminationRecord
-"""What a report says of one test that is no claim by itself."""
-Record: TypeAlias = ClaimRecord | Design
-"""What a report says of one test."""
+    from pytest_maxrandom.record import Design, Outcome, Record, RunRecord
 
 MOST_SKIPPED = 5
 """Skipped claims that have rows in a table of numbers."""

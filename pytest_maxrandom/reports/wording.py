@@ -32,7 +32,7 @@ from pytest_maxrandom.reports import flag_sentences, label_bias, remarks
 from pytest_maxrandom.stats.multiplicity import above
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.reports.summary import Record
+    from pytest_maxrandom.record import Record
 
 _BOUNDS = ("p_max", "union_p", "permutation_p", "beats")
 _NOT_ABOVE: dict[str, tuple[Standing, ...]] = {

@@ -6,32 +6,19 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.claims.plan_recorded import plan_recorded
-from pytest_maxrandom.claims.planned import PlannedClaim
-from pytest_maxrandom.studies.arms.plan import plan_comparisons, plan_recorded_comparisons
+from pytest_maxrandom.studies.arms.plan import plan_comparisons
 from pytest_maxrandom.studies.label_bias.plan import plan_label_bias
-from pytest_maxrandom.studies.replicates import plan_replicates, replicated
+from pytest_maxrandom.studies.replicates import plan_replicates
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.claims.planned import RecordedClaim
-    from pytest_maxrandom.studies.arms.plan import PlannedComparison, PlannedContamination
-    from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
-    from pytest_maxrandom.studies.replicates import PlannedReplicates
-
-    Planned = (
-        PlannedClaim
-        | PlannedLabelBias
-        | PlannedReplicates
-        | RecordedClaim
-        | PlannedComparison
-        | PlannedContamination
-    )
+    from pytest_maxrandom.claims.planned import Planned
 
 
-def plan_file(path: Path) -> Sequence[Planned]:
+def plan_file(path: Path) -> list[Planned]:
     """Return the claims of a suite file, with what is asked of each, and comparisons of its arms.
 
     Raises
@@ -40,10 +27,10 @@ def plan_file(path: Path) -> Sequence[Planned]:
         With all the mistakes in it, and in the files that it names.
     """
     suite = load_any_suite(path)
+    claims: Sequence[Planned]
     if isinstance(suite, RecordedSuite):
-        recorded = plan_recorded(suite)
-        checked = plan_label_bias(suite, recorded)
-        return [*checked, *plan_recorded_comparisons(suite, recorded)]
-    planned = plan_label_bias(suite, plan_replicates(suite, plan(suite)))
-    claims = [each for each in planned if isinstance(each, PlannedClaim)]
-    return [*planned, *plan_comparisons(suite, map(replicated, claims))]
+        claims = plan_recorded(suite)
+    else:
+        claims = plan_replicates(suite, plan(suite))
+    planned = plan_label_bias(suite, claims)
+    return [*planned, *plan_comparisons(suite, planned)]

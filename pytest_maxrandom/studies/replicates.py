@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.nulls import NoMetric
 from pytest_maxrandom.claims.plan import draw_condition
-from pytest_maxrandom.claims.planned import Design
+from pytest_maxrandom.claims.planned import Design, Planned
 from pytest_maxrandom.errors import Problem, SuiteError
 from pytest_maxrandom.ledger import examples_digest
 from pytest_maxrandom.prompts.sampling import NoPrompts, validation_set
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.spec import SuiteSpec, TaskSpec
 
 
-@dataclass(frozen=True)
-class PlannedReplicates:
+@dataclass(frozen=True, kw_only=True)
+class PlannedReplicates(Planned):
     """A claim that is repeated, ready to be tested.
 
     Attributes
@@ -48,33 +48,25 @@ class PlannedReplicates:
     in_replicates: Fraction | None
     seed: int
 
+    @classmethod
+    def of(cls, claims: list[PlannedClaim], seed: int) -> PlannedReplicates:
+        """Return the replicates of a claim, itself first."""
+        claim, asserted = claims[0], _share(claims[0])
+        return cls(
+            # The bracket at the end is what pytest 9.2 expects of an id that has one.
+            name=f"{claim.name}::replicates[{len(claims)}]",
+            line=claim.line,
+            xfail=None if asserted is None else claim.xfail,  # what asserts nothing cannot fail
+            marks=claim.marks,
+            claims=claims,
+            in_replicates=asserted,
+            seed=seed,
+        )
+
     @property
     def claim(self) -> PlannedClaim:
         """The claim itself."""
         return self.claims[0]
-
-    @property
-    def name(self) -> str:
-        """``task[model-quantization-kshot]::replicates[count]``.
-
-        The bracket at the end is what pytest 9.2 expects of an id that has one.
-        """
-        return f"{self.claim.name}::replicates[{len(self.claims)}]"
-
-    @property
-    def line(self) -> int:
-        """Line of the task in the suite file, from 1."""
-        return self.claim.line
-
-    @property
-    def marks(self) -> tuple[str, ...]:
-        """The claim's pytest marks."""
-        return self.claim.marks
-
-    @property
-    def xfail(self) -> str | None:
-        """Why it is expected to fail; None where it cannot, because nothing is asserted of it."""
-        return None if self.in_replicates is None else self.claim.xfail
 
     def record(self, node_id: str, suite: str) -> ReplicatesRecord:
         """Return what can be said of the replicates before they are tested."""
@@ -128,9 +120,7 @@ def replicated(planned: PlannedClaim) -> list[PlannedClaim]:
     return _replicates(planned, conditions)
 
 
-def plan_replicates(
-    suite: Suite, claims: Iterable[PlannedClaim]
-) -> list[PlannedClaim | PlannedReplicates]:
+def plan_replicates(suite: Suite, claims: Sequence[PlannedClaim]) -> Sequence[Planned]:
     """Return the suite's claims, each with its replicates after it, if the suite asks for them.
 
     Raises
@@ -140,10 +130,10 @@ def plan_replicates(
     """
     spec = suite.spec.replicates
     if spec is None:
-        return list(claims)
+        return claims
     design = Design()
     problems: dict[Problem, None] = {}
-    planned: list[PlannedClaim | PlannedReplicates] = []
+    planned: list[Planned] = []
     conditions: dict[int, list[Condition]] = {}
     for claim in claims:
         try:
@@ -158,7 +148,7 @@ def plan_replicates(
             problems[Problem(suite.path, suite.line("replicates"), _all_the_same(found[0]))] = None
             continue
         replicates = design.add(_replicates(claim, found))
-        planned += [replicates[0], PlannedReplicates(replicates, _share(claim), spec.seed)]
+        planned += [replicates[0], PlannedReplicates.of(replicates, spec.seed)]
     if problems:
         raise SuiteError(problems)
     return planned

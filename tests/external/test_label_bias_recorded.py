@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from pytest_maxrandom.studies.label_bias.evaluate import judge_recorded
 from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
 from pytest_maxrandom.studies.plan import plan_file
 
@@ -54,7 +55,7 @@ def test_published_answers_give_the_published_recalls_and_nearly_the_published_m
     _, check = plan_file(tmp_path / "s.yaml")
     assert isinstance(check, PlannedLabelBias)
     record = check.record("id", "s.yaml")
-    check.judge(record)
+    judge_recorded(check, record)
     (cloze,) = record.interactions
     # The publication's are means over subjects, these over questions.
     assert [row.recall for row in cloze.labels] == pytest.approx(recalls, abs=0.03)

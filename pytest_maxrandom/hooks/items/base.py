@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_maxrandom.claims.evaluation import Evaluation
 from pytest_maxrandom.errors import ClaimFailed, MaxRandomError, RedFlagged
 from pytest_maxrandom.hooks.run import RECORDS
+from pytest_maxrandom.hooks.session_state import session_state
 from pytest_maxrandom.models.registry import locate
 from pytest_maxrandom.reports.wording import word
 
@@ -16,39 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.hooks.run import ItemRecord
-
-
-_COLLECTED = pytest.StashKey[list["Planned"]]()
-
-
-class Planned(Protocol):
-    """What is known of an item when its suite has been read."""
-
-    @property
-    def name(self) -> str:
-        """Its name in test ids."""
-
-    @property
-    def line(self) -> int:
-        """Its line in the suite file, from 1."""
-
-    @property
-    def marks(self) -> tuple[str, ...]:
-        """Its pytest marks."""
-
-    @property
-    def xfail(self) -> str | None:
-        """Why it is expected to fail."""
-
-    def record(self, node_id: str, suite: str) -> ItemRecord:
-        """Return what can be said of it before it is tested."""
-
-
-def collected(config: pytest.Config) -> list[Planned]:
-    """Return what the suites that were read plan, to be added to; also what is not selected."""
-    return config.stash.setdefault(_COLLECTED, [])
+    from pytest_maxrandom.claims.planned import Planned, PlannedClaim
+    from pytest_maxrandom.record import Record
 
 
 def all_sweeps(item: pytest.Item) -> list[PlannedClaim]:
@@ -61,26 +32,29 @@ def all_sweeps(item: pytest.Item) -> list[PlannedClaim]:
 class SuiteItem(pytest.Item):
     """One item of a suite, with its record.
 
-    A kind of item says what it runs (`runs`), gets at models or results (`prepare`), fills its
-    record (`judge`), names the numbers that JUnit reports have (`told`), and lets go (`release`).
+    A kind of item says what it runs (`runs`), gets at models or results (`prepare`), and fills its
+    record (`judge`).
 
     Attributes
     ----------
+    numbers : tuple of str
+        Fields of its record that stand in JUnit reports.
     last : bool
         Whether it needs what the other items find, and so comes after them.
     model : tuple of str or None
         What items that need the same model have in common; None where none is needed.
     planned : Planned
         What it tests.
-    record : ItemRecord
+    record : Record
         What is known and found of it, which travels with pytest's reports.
     sweeps : sequence of PlannedClaim
         What it runs, and the ledger counts.
     """
 
+    numbers: tuple[str, ...] = ()
     last: bool = False
     planned: Planned
-    record: ItemRecord
+    record: Record
 
     def __init__(
         self, *, name: str, parent: pytest.Collector, planned: Planned, **kwargs: Any
@@ -97,6 +71,7 @@ class SuiteItem(pytest.Item):
             )
         self.record = planned.record(self.nodeid, self.suite)
         self.stash[RECORDS] = [self.record]
+        self._evaluations: dict[int, Evaluation] = {}
         self.sweeps = self.runs()
         first = next(iter(self.sweeps), None)
         shared = first is not None and not self.last
@@ -106,22 +81,29 @@ class SuiteItem(pytest.Item):
         """Return what it runs, and the ledger counts; nothing where results are recorded."""
         return ()
 
+    def evaluation(self, claim: PlannedClaim) -> Evaluation:
+        """Return the evaluation of a claim that it runs; its warnings are the item's."""
+        if id(claim) not in self._evaluations:
+            shared = session_state(self.config)
+            self._evaluations[id(claim)] = Evaluation(claim, all_sweeps(self), shared)
+        return self._evaluations[id(claim)]
+
     def prepare(self) -> None:
-        """Get at the results or the model."""
+        """Load the model, unless all answers are known."""
 
     @abstractmethod
     def judge(self) -> None:
         """Fill the record."""
 
     def told(self) -> Iterator[tuple[str, object]]:
-        """Yield what stands in a JUnit report: flat pairs of builtin types."""
-        yield "passed", getattr(self.record, "passed", None)
-
-    def release(self) -> None:
-        """Let go of the model; the pool keeps it while the next item needs it."""
+        """Return what stands in a JUnit report: flat pairs of builtin types."""
+        return self.pairs(*self.numbers)
 
     def setup(self) -> None:
-        """Fail in one line where what a user can mend keeps the item from being set up."""
+        """Skip it where results are missing; fail in one line where a user can mend the reason."""
+        if reason := self.planned.missing:
+            self.record.message = reason
+            pytest.skip(reason)
         message = None
         try:
             self.prepare()
@@ -137,24 +119,20 @@ class SuiteItem(pytest.Item):
         try:
             self.judge()
         finally:
+            found = (text for each in self._evaluations.values() for text in each.warnings)
+            self.record.warnings = list(dict.fromkeys(found))
             word(self.record)
         self.user_properties += self.told()
         self.fail()
 
     def teardown(self) -> None:
-        """Let go of what the item held."""
-        self.release()
+        """Let go of the model; the pool keeps it while the next item needs it."""
+        self._evaluations.clear()
 
     def fail(self) -> None:
         """Raise what the record says."""
         if self.record.message:
             raise ClaimFailed(self.record.message)
-
-    def skip_missing(self, reason: str | None) -> None:
-        """Skip what cannot be judged here, if there is a reason."""
-        if reason:
-            self.record.message = reason
-            pytest.skip(reason)
 
     def pairs(self, *names: str) -> Iterator[tuple[str, object]]:
         """Yield fields of the record by their names."""

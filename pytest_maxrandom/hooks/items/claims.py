@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.assessment import assess_recorded
 from pytest_maxrandom.claims.counting import expected
-from pytest_maxrandom.claims.evaluation import Evaluation
 from pytest_maxrandom.claims.planned import RecordedClaim
 from pytest_maxrandom.errors import MaxRandomError, RedFlagged
-from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps, collected
+from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps
 from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.hooks.progress import Progress
-from pytest_maxrandom.hooks.session_state import session_state
+from pytest_maxrandom.hooks.session_state import collected, session_state
 from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.reports.predictions import append
 from pytest_maxrandom.reports.red_flags import explained
@@ -26,28 +25,28 @@ if TYPE_CHECKING:
     from pytest_maxrandom.studies.replicates import PlannedReplicates
 
 _KNOWN = ("task", "model", "quantization", "shots", "n", "standard_baseline")
-_FOUND = (
-    "t", "max_random_baseline", "best_correct", "best_accuracy", "p_standard", "p_max", "union_p",
-    "permutation_p", "majority_rate", "verdict", "passed",
-)  # fmt: skip
 
 
 class ClaimItem(SuiteItem):
     """One claim: a model, a task and a number of shots."""
 
+    numbers = (
+        "t", "max_random_baseline", "best_correct", "best_accuracy", "p_standard", "p_max",
+        "union_p", "permutation_p", "majority_rate", "verdict", "passed",
+    )  # fmt: skip
     record: ClaimRecord
 
     def __repr__(self) -> str:
         return f"<Claim {self.name} t={self.record.t} n={self.record.n}>"
 
     def setup(self) -> None:
-        """Say what is known, and get at the results or the model."""
+        """Say what is known, and load the model where one is needed."""
         self.user_properties += self.pairs(*_KNOWN)
         super().setup()
 
     def told(self) -> Iterator[tuple[str, object]]:
         """Yield what was found."""
-        yield from self.pairs(*_FOUND)
+        yield from super().told()
         if self.record.red_flags:
             kinds = dict.fromkeys(flag.kind for flag in self.record.red_flags)
             yield "red_flags", ", ".join(kinds)
@@ -63,7 +62,6 @@ class SweepItem(ClaimItem):
     """A claim about a model that is run."""
 
     planned: PlannedClaim
-    _evaluation: Evaluation | None = None
 
     def __repr__(self) -> str:
         try:
@@ -79,34 +77,21 @@ class SweepItem(ClaimItem):
 
     def prepare(self) -> None:
         """Load the model, or take the one at hand, where its answers are missing."""
-        self._evaluation = Evaluation(self.planned, all_sweeps(self), session_state(self.config))
-        self._evaluation.prepare()
+        self.evaluation(self.planned).prepare()
 
     def judge(self) -> None:
         """Sweep the prompts, where that was not done before, and judge the best of them."""
-        shared, evaluation = session_state(self.config), self._evaluation
-        assert evaluation is not None
-        try:
-            with Progress(self.config, self.name) as progress:
-                predictions = evaluation.run(self.record, progress)
-        finally:
-            self.record.warnings = evaluation.warnings
+        shared = session_state(self.config)
+        with Progress(self.config, self.name) as progress:
+            predictions = self.evaluation(self.planned).run(self.record, progress)
         if shared.settings.predictions:
             append(shared.settings.predictions, shared.process, self.record, predictions)
-
-    def release(self) -> None:
-        """Let go of the model; the pool keeps it while the next item needs it."""
-        self._evaluation = None
 
 
 class RecordedItem(ClaimItem):
     """A claim about results that exist already."""
 
     planned: RecordedClaim
-
-    def prepare(self) -> None:
-        """Skip what cannot be judged here."""
-        self.skip_missing(self.planned.missing)
 
     def judge(self) -> None:
         """Judge the best of the recorded prompts."""
@@ -119,9 +104,9 @@ class RecordedItem(ClaimItem):
 class ReplicatesItem(SuiteItem):
     """One claim again and again, with examples and demonstrations that are drawn anew."""
 
+    numbers = ("count", "share_passed", "contradicting", "passed")
     planned: PlannedReplicates
     record: ReplicatesRecord
-    _evaluations: dict[int, Evaluation] | None = None
 
     def __repr__(self) -> str:
         return f"<Replicates {self.name} count={self.record.count}>"
@@ -132,44 +117,23 @@ class ReplicatesItem(SuiteItem):
 
     def prepare(self) -> None:
         """Load the model, unless all answers are known."""
-        shared, run = session_state(self.config), all_sweeps(self)
-        self._evaluations = {
-            planned.replicate: Evaluation(planned, run, shared)
-            for planned in self.planned.claims
-            if planned.replicate or self._claim is None
-        }
-        for evaluation in self._evaluations.values():
-            evaluation.prepare()
+        for claim in self.planned.claims[0 if self._claim is None else 1 :]:
+            self.evaluation(claim).prepare()
 
     def judge(self) -> None:
         """Test the claim in each replicate."""
-        evaluations = self._evaluations or {}
-        try:
-            runs = [self._run(number, evaluations) for number in range(self.record.count)]
-        finally:
-            found = (each.warnings for each in evaluations.values())
-            self.record.warnings = list(dict.fromkeys(text for each in found for text in each))
+        runs = [self._run(claim) for claim in self.planned.claims]
         conclude(self.record, runs, self.planned.in_replicates)
         if session_state(self.config).settings.predictions:
             note(self.record, Remark("predictions_are_the_first"))
 
-    def told(self) -> Iterator[tuple[str, object]]:
-        """Yield what the replicates say together."""
-        return self.pairs("count", "share_passed", "contradicting", "passed")
-
-    def release(self) -> None:
-        """Let go of the model; the pool keeps it while the next item needs it."""
-        self._evaluations = None
-
-    def _run(self, number: int, evaluations: dict[int, Evaluation]) -> Replicate:
-        if number not in evaluations:
-            assert self._claim is not None
-            self.record.add_arithmetic(self._claim.engine)
-            return replicate(self._claim)
-        record = self.planned.claims[number].record(self.nodeid, self.suite)
-        where = f"{self.planned.claim.name}, replicate {number + 1} of {self.record.count}"
-        with Progress(self.config, where) as progress:
-            evaluations[number].replicate(record, progress)
+    def _run(self, claim: PlannedClaim) -> Replicate:
+        record = None if claim.replicate else self._claim
+        if record is None:
+            record = claim.record(self.nodeid, self.suite)
+            where = f"{claim.name}, replicate {claim.replicate + 1} of {self.record.count}"
+            with Progress(self.config, where) as progress:
+                self.evaluation(claim).replicate(record, progress)
         self.record.add_arithmetic(record.engine)
         return replicate(record)
 

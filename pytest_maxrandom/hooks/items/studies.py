@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.claims.evaluation import Evaluation
 from pytest_maxrandom.claims.planned import PlannedClaim, RecordedClaim
 from pytest_maxrandom.errors import MaxRandomError, SweepError
-from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps
+from pytest_maxrandom.hooks.items.base import SuiteItem
 from pytest_maxrandom.hooks.progress import Progress
 from pytest_maxrandom.hooks.session_state import drop_model, session_state
 from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.studies.arms.conclude import conclude, conclude_contamination
 from pytest_maxrandom.studies.arms.reduction import difference
-from pytest_maxrandom.studies.label_bias.evaluate import LabelBiasEvaluation
+from pytest_maxrandom.studies.label_bias.evaluate import judge, judge_recorded, prepare
 from pytest_maxrandom.sweeps.answers import of_predictions
 from pytest_maxrandom.sweeps.labels import label
 
@@ -38,8 +37,8 @@ class LabelBiasItem(SuiteItem):
     """Whether a claim's best prompt knows answers, or prefers a label."""
 
     planned: PlannedLabelBias
+    numbers = ("finding", "passed")
     record: LabelBiasRecord
-    _evaluation: LabelBiasEvaluation | None = None
 
     def __repr__(self) -> str:
         return f"<LabelBias {self.name} check={self.record.check}>"
@@ -49,7 +48,7 @@ class LabelBiasItem(SuiteItem):
         for bias in self.record.interactions:
             for name in ("score", "score_baseline", "p_value", "rstd"):
                 yield f"{bias.interaction}_{name}", getattr(bias, name)
-        yield from self.pairs("finding", "passed")
+        yield from super().told()
 
     def fail(self) -> None:
         """Raise what the record says.
@@ -68,32 +67,20 @@ class LabelBiasItem(SuiteItem):
         return [self.planned.claim] if isinstance(self.planned.claim, PlannedClaim) else []
 
     def prepare(self) -> None:
-        """Load the model, unless all answers are known; skip results that are missing."""
-        claim = self.planned.claim
-        if isinstance(claim, RecordedClaim):
-            self.skip_missing(claim.missing)
-            return
-        evaluation = Evaluation(claim, all_sweeps(self), session_state(self.config))
-        self._evaluation = LabelBiasEvaluation(self.planned, evaluation)
-        self._evaluation.prepare()
+        """Load the model, unless all answers are known."""
+        if isinstance(self.planned.claim, PlannedClaim):
+            prepare(self.planned, self.evaluation(self.planned.claim))
 
     def judge(self) -> None:
         """Ask for the labels, or read the answers, and compare with random guessers."""
-        evaluation = self._evaluation
-        if evaluation is None:
-            self.planned.judge(self.record)
+        claim = self.planned.claim
+        if isinstance(claim, RecordedClaim):
+            judge_recorded(self.planned, self.record)
             return
-        try:
-            with Progress(self.config, self.name) as progress:
-                evaluation.run(self.record, progress)
-        finally:
-            self.record.warnings = evaluation.warnings
+        with Progress(self.config, self.name) as progress:
+            judge(self.planned, self.evaluation(claim), self.record, progress)
         if session_state(self.config).settings.predictions and self.record.engine is not None:
             note(self.record, Remark("predictions_are_the_claims"))
-
-    def release(self) -> None:
-        """Let go of the model; the pool keeps it while the next item needs it."""
-        self._evaluation = None
 
 
 class ArmsItem(SuiteItem):
@@ -114,13 +101,9 @@ class ArmsItem(SuiteItem):
         """Return the claims of all arms that are run."""
         return [claim for side in self.planned.compared for claim in (*side.first, *side.second)]
 
-    def prepare(self) -> None:
-        """Skip what cannot be judged here."""
-        for side in self.planned.compared:
-            self.skip_missing(side.missing)
-
-    def release(self) -> None:
+    def teardown(self) -> None:
         """Free the memory of a model that had to be loaded for this."""
+        super().teardown()
         self._answers.clear()
         if self.sweeps:
             drop_model(self.config)
@@ -139,14 +122,12 @@ class ArmsItem(SuiteItem):
         if self.planned.compared[0].replicates > 1:
             where += f" {claim.replicate + 1} of {self.planned.compared[0].replicates}"
         try:
-            evaluation = Evaluation(claim, all_sweeps(self), session_state(self.config))
             with Progress(self.config, where) as progress:
-                sweep = evaluation.sweep(progress)
+                sweep = self.evaluation(claim).sweep(progress)
             self._add_arithmetic(sweep)
         except MaxRandomError as error:
             message = f"the arm {claim.arm.name!r} has no results: {error}"
             raise SweepError(message) from error
-        self.record.warnings = list(dict.fromkeys([*self.record.warnings, *evaluation.warnings]))
         return of_predictions(
             sweep.predictions,
             label(claim.condition.prompt_set.validation),
@@ -168,6 +149,7 @@ class ArmsItem(SuiteItem):
 class ComparisonItem(ArmsItem):
     """The first arm less the second, on one task with one number of shots."""
 
+    numbers = ("t", "n", "replicates", "difference", "low", "high", "p_value", "assertion_p")
     planned: PlannedComparison
     record: ComparisonRecord
 
@@ -178,16 +160,11 @@ class ComparisonItem(ArmsItem):
         """Compare the arms."""
         conclude(self.record, self._difference(self.planned.compared[0]), self.planned.claim)
 
-    def told(self) -> Iterator[tuple[str, object]]:
-        """Yield the difference."""
-        return self.pairs(
-            "t", "n", "replicates", "difference", "low", "high", "p_value", "assertion_p"
-        )
-
 
 class ContaminationItem(ArmsItem):
     """Was a model tuned on the benchmark's own text? The arms base, extra and test, compared."""
 
+    numbers = ("boost", "boost_p", "bias", "bias_p", "finding")
     planned: PlannedContamination
     record: ContaminationRecord
 
@@ -200,7 +177,3 @@ class ContaminationItem(ArmsItem):
         boost, bias = (self._difference(side) for side in self.planned.compared)
         allowed = self.planned.spec.allow_inconclusive
         conclude_contamination(self.record, boost, bias, allow_inconclusive=allowed)
-
-    def told(self) -> Iterator[tuple[str, object]]:
-        """Yield the two differences."""
-        return self.pairs("boost", "boost_p", "bias", "bias_p", "finding")

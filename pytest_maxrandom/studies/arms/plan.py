@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from pytest_maxrandom.claims.arms import arms_by_name, differences, differences_of_models, joined
-from pytest_maxrandom.errors import Problem, SuiteError
+from pytest_maxrandom.claims.planned import Planned, PlannedClaim, RecordedClaim
+from pytest_maxrandom.errors import Problem, SuiteError, dotted
 from pytest_maxrandom.notation import level as level_text
 from pytest_maxrandom.notation import p_value
 from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord, Remark, note
 from pytest_maxrandom.studies.arms.answers import Sides, Unpaired
 from pytest_maxrandom.studies.arms.reduction import smallest_p
 from pytest_maxrandom.studies.arms.units import FEWEST
+from pytest_maxrandom.studies.replicates import replicated
 from pytest_maxrandom.suite.arms import model_names, split_comparison
+from pytest_maxrandom.suite.loader import RecordedSuite
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_maxrandom.claims.planned import PlannedClaim, RecordedClaim
     from pytest_maxrandom.suite.arms import ContaminationSpec, DifferenceSpec
-    from pytest_maxrandom.suite.loader import RecordedSuite, Suite
+    from pytest_maxrandom.suite.loader import Suite
+    from pytest_maxrandom.suite.recorded import RecordedTaskSpec
+    from pytest_maxrandom.suite.spec import TaskSpec
     from pytest_maxrandom.sweeps.answers import Answers
-
-    Planned: TypeAlias = "PlannedComparison | PlannedContamination"
 
 
 class _Heading(TypedDict):
@@ -39,27 +41,24 @@ class _Heading(TypedDict):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compared:
+class Compared(Planned):
     """What is compared on one task with one number of shots.
+
+    Its name is ``compare[first-second]`` or ``contamination``, with the number of shots where there
+    are several.
 
     Attributes
     ----------
-    name : str
-        In test ids: ``compare[first-second]`` or ``contamination``, with the number of shots where
-        there are several.
-    line : int
-        Its line in the suite file, from 1.
     compared : tuple of Sides
         Each pair of arms that is compared.
+    level : float or None
+        That of what is asserted; None where nothing is.
     """
 
-    name: str
-    line: int
     task: str
     shots: int | None
-    xfail: str | None
-    marks: tuple[str, ...]
     compared: tuple[Sides, ...]
+    level: float | None
 
     def _heading(self, node_id: str, suite: str) -> _Heading:
         return {
@@ -93,7 +92,7 @@ class PlannedComparison(Compared):
     @property
     def confidence(self) -> float:
         """That of the interval: what is claimed holds exactly where it lies above the margin."""
-        return 0.95 if self.claim is None else 1 - 2 * self.claim.level
+        return 0.95 if self.level is None else 1 - 2 * self.level
 
     def record(self, node_id: str, suite: str) -> ComparisonRecord:
         """Return what can be said before it is made."""
@@ -137,219 +136,201 @@ class PlannedContamination(Compared):
         )
 
 
-def plan_comparisons(suite: Suite, claims: Iterable[Sequence[PlannedClaim]]) -> list[Planned]:
+def plan_comparisons(suite: Suite | RecordedSuite, planned: Iterable[Planned]) -> list[Compared]:
     """Return what a suite compares, task by task.
 
     Parameters
     ----------
-    claims
-        Of each of the suite's claims all replicates, itself first.
+    planned
+        What else is planned in it, with its claims.
 
     Raises
     ------
     SuiteError
         With all arms that cannot be paired, and all comparisons that can never pass.
     """
-    found = {(each[0].arm.name, each[0].condition.task.name, each[0].condition.shots): each
-             for each in claims}  # fmt: skip
-    arms = arms_by_name(suite.spec)
-
-    def sides(first: str, second: str, task: str, shots: int | None) -> Sides:
-        assert shots is not None
-        one, other = arms[first].name, arms[second].name
-        return Sides.run(found[one, task, shots], found[other, task, shots])
-
-    def changed(first: str, second: str) -> tuple[str, ...]:
-        one, other = arms[first], arms[second]
-        return differences((one.model, one.prompts), (other.model, other.prompts))
-
-    shots = {task.name: list(suite.spec.prompts.shots) for task in suite.spec.tasks}
-    return _Planner(suite, list(arms), sides, changed).planned(
-        shots, unpassable=suite.spec.allow_unpassable
-    )
-
-
-def plan_recorded_comparisons(
-    suite: RecordedSuite, claims: Sequence[RecordedClaim]
-) -> list[Planned]:
-    """Return what a suite of recorded results compares, task by task.
-
-    Raises
-    ------
-    SuiteError
-        With all results that cannot be paired, and all comparisons that can never pass.
-    """
-    models = suite.spec.models
-    names = model_names(models)
-    places = {id(model): place for place, model in enumerate(models)}
-    found = {(places[id(claim.model)], claim.task, claim.shots): claim for claim in claims}
-
-    def sweep(name: str, task: str, shots: int | None) -> Answers | str:
-        """Return the results, or why they are missing."""
-        place = names[name]
-        claim = found.get((place, task, shots)) or found.get((place, task, None))
-        if claim is None:
-            raise Unpaired(f"there are no {shots}-shot results of {name!r}")
-        if claim.evidence is None:
-            return claim.missing or "its results are missing"
-        if not claim.evidence.results.prompts:
-            raise Unpaired(f"the results of {name!r} are of the best prompt alone, and to compare "
-                           "arms needs every prompt's answer to every example")  # fmt: skip
-        return claim.evidence.results
-
-    def sides(first: str, second: str, task: str, shots: int | None) -> Sides:
-        one, other = sweep(first, task, shots), sweep(second, task, shots)
-        if isinstance(one, str):
-            return Sides(missing=one)
-        return Sides(missing=other) if isinstance(other, str) else Sides.of_results(one, other)
-
-    def changed(first: str, second: str) -> tuple[str, ...]:
-        return differences_of_models(models[names[first]], models[names[second]])
-
-    shots: dict[str, Sequence[int | None]] = {}
-    for task in suite.spec.tasks:
-        told = {k for _, name, k in found if name == task.name and k is not None}
-        shots[task.name] = sorted(told) or [None]
-    return _Planner(suite, list(names), sides, changed).planned(shots, unpassable=False)
+    return _Planner(suite, planned).planned()
 
 
 class _Planner:
-    """Gathers what is compared, and the problems.
+    """Gathers what is compared, and the problems."""
 
-    Parameters
-    ----------
-    names : list of str
-        What may stand in comparisons.
-    sides : callable
-        Returns the results of two arms on a task with a number of shots, or raises `Unpaired`.
-    changed : callable
-        Says what differs between two arms.
-    """
-
-    def __init__(
-        self,
-        suite: Suite | RecordedSuite,
-        names: list[str],
-        sides: Callable[[str, str, str, int | None], Sides],
-        changed: Callable[[str, str], tuple[str, ...]],
-    ) -> None:
-        self._suite, self._names = suite, names
-        self._sides, self._changed = sides, changed
+    def __init__(self, suite: Suite | RecordedSuite, planned: Iterable[Planned]) -> None:
+        self._suite = suite
+        self._claims = _by_arm(suite, planned)
         self._problems: dict[Problem, None] = {}
 
-    def planned(
-        self, tasks: Mapping[str, Sequence[int | None]], *, unpassable: bool
-    ) -> list[Planned]:
-        """Return the comparisons on tasks with their numbers of shots."""
-        found = [
-            each
-            for spec in self._suite.spec.tasks
-            for each in self._of_task(spec.name, (*self._suite.spec.marks, *spec.marks), tasks)
-        ]
-        for each in () if unpassable else found:
-            self._check_passable(each)
+    def planned(self) -> list[Compared]:
+        """Return the comparisons."""
+        suite = self._suite
+        found = [each for task in suite.spec.tasks for each in self._of_task(task)]
+        if isinstance(suite, RecordedSuite) or not suite.spec.allow_unpassable:
+            for each in found:
+                self._check_passable(each)
         if self._problems:
             raise SuiteError(self._problems)
         return found
 
-    def _of_task(
-        self, task: str, marks: Iterable[str], tasks: Mapping[str, Sequence[int | None]]
-    ) -> Iterator[Planned]:
-        shots, marks = tasks[task], tuple(dict.fromkeys(marks))
-        several = len(shots) > 1
-        for place in range(len(self._suite.spec.compare)):
-            for k in shots:
-                comparison = self._comparison(place, task, k, marks, several)
-                if comparison:
-                    yield comparison
-        for k in shots:
-            contamination = self._contamination(task, k, marks, several)
-            if contamination:
-                yield contamination
+    def _of_task(self, task: TaskSpec | RecordedTaskSpec) -> Iterator[Compared]:
+        spec = self._suite.spec
+        told = dict.fromkeys(
+            claim.shots
+            for claims in self._claims.values()
+            for claim in claims
+            if claim.task == task.name and claim.shots is not None
+        )
+        marks = tuple(dict.fromkeys((*spec.marks, *task.marks)))
+        for place in range(len(spec.compare)):
+            for shots in told or (None,):
+                yield from self._comparison(place, task.name, shots, marks, several=len(told) > 1)
+        for shots in told or (None,):
+            yield from self._contamination(task.name, shots, marks, several=len(told) > 1)
 
     def _comparison(
-        self, place: int, task: str, shots: int | None, marks: tuple[str, ...], several: bool
-    ) -> PlannedComparison | None:
+        self, place: int, task: str, shots: int | None, marks: tuple[str, ...], *, several: bool
+    ) -> Iterator[PlannedComparison]:
         spec = self._suite.spec.compare[place]
-        first, second = split_comparison(spec.arms, self._names)
+        first, second = split_comparison(spec.arms, list(self._claims))
         try:
-            sides = self._sides(first, second, task, shots)
+            sides, changed = self._sides(first, second, task, shots)
         except Unpaired as error:
             self._unpaired(("compare", place), first, second, task, error)
-            return None
+            return
         what = f"{first}-{second}" + (f"-{shots}shot" if several else "")
-        return PlannedComparison(
+        yield PlannedComparison(
             name=f"compare[{what}]",
             line=self._suite.line("compare", place),
             task=task,
             shots=shots,
             first=first,
             second=second,
-            changed=self._changed(first, second),
+            changed=changed,
             claim=spec.assertion,
+            level=spec.assertion.level if spec.assertion else None,
             xfail=spec.xfail,
             marks=marks,
+            missing=sides.missing,
             compared=(sides,),
         )
 
     def _contamination(
-        self, task: str, shots: int | None, marks: tuple[str, ...], several: bool
-    ) -> PlannedContamination | None:
+        self, task: str, shots: int | None, marks: tuple[str, ...], *, several: bool
+    ) -> Iterator[PlannedContamination]:
         spec = self._suite.spec.contamination
         if spec is None:
-            return None
-        sides = []
+            return
+        compared = []
         for first, second in ((spec.extra, spec.base), (spec.test, spec.extra)):
             try:
-                sides.append(self._sides(first, second, task, shots))
+                compared.append(self._sides(first, second, task, shots)[0])
             except Unpaired as error:
                 self._unpaired(("contamination",), first, second, task, error)
-                return None
-        return PlannedContamination(
+                return
+        yield PlannedContamination(
             name="contamination" + (f"[{shots}shot]" if several else ""),
             line=self._suite.line("contamination"),
             task=task,
             shots=shots,
             spec=spec,
+            level=spec.level,
             marks=marks,
             xfail=spec.xfail,
-            compared=tuple(sides),
+            missing=next((sides.missing for sides in compared if sides.missing), None),
+            compared=tuple(compared),
         )
+
+    def _claim(self, arm: str, task: str, shots: int | None) -> PlannedClaim | RecordedClaim:
+        """Return an arm's claim; one without shots, where results are missing, is about any.
+
+        Raises
+        ------
+        Unpaired
+            If there is none.
+        """
+        for claim in self._claims[arm]:
+            if claim.task == task and claim.shots in (shots, None):
+                return claim
+        raise Unpaired(f"there are no {shots}-shot results of {arm!r}")
+
+    def _sides(
+        self, first: str, second: str, task: str, shots: int | None
+    ) -> tuple[Sides, tuple[str, ...]]:
+        """Return two arms, and what differs between them.
+
+        Raises
+        ------
+        Unpaired
+            If they are not asked the same.
+        """
+        one, other = self._claim(first, task, shots), self._claim(second, task, shots)
+        if isinstance(one, PlannedClaim) and isinstance(other, PlannedClaim):
+            changed = differences((one.model, one.arm.prompts), (other.model, other.arm.prompts))
+            return Sides.run(replicated(one), replicated(other)), changed
+        changed = differences_of_models(one.model, other.model)
+        answers, others = _results(first, one), _results(second, other)
+        if answers is None or others is None:
+            return Sides(missing=one.missing or other.missing), changed
+        return Sides.of_results(answers, others), changed
 
     def _unpaired(
         self, where: tuple[str | int, ...], first: str, second: str, task: str, error: Unpaired
     ) -> None:
-        name = "".join(f"[{part}]" if isinstance(part, int) else part for part in where)
         self._problem(
-            where,
-            f"{name}: {first!r} and {second!r} cannot be paired on {task}: {error}; arms must ask "
-            "the same prompts of the same examples",
+            self._suite.line(*where),
+            f"{dotted(where)}: {first!r} and {second!r} cannot be paired on {task}: {error}; arms "
+            "must ask the same prompts of the same examples",
         )
 
-    def _check_passable(self, planned: Planned) -> None:
-        if isinstance(planned, PlannedContamination):
-            level = planned.spec.level
-        elif planned.claim:
-            level = planned.claim.level
-        else:
-            return
-        sides = planned.compared[0]
-        if sides.missing:
+    def _check_passable(self, planned: Compared) -> None:
+        sides, level = planned.compared[0], planned.level
+        if sides.missing or level is None:
             return
         least = smallest_p(sides.examples, sides.prompts, sides.replicates)
         if least > level:
             others = [(sides.prompts, "prompts"), (sides.replicates, "replicates")]
             units = [f"{sides.examples} examples"]
             units += [f"{many} {kind}" for many, kind in others if many >= FEWEST]
-            problem = Problem(
-                self._suite.path,
+            self._problem(
                 planned.line,
                 f"{planned.task}::{planned.name} can never pass: with "
                 f"{' and '.join(units)} no p-value is below {p_value(least)}, and the "
                 f"level is {level_text(level)}; use more of them, or a higher level",
             )
-            self._problems[problem] = None
 
-    def _problem(self, location: tuple[str | int, ...], message: str) -> None:
-        line = self._suite.line(*location)
+    def _problem(self, line: int, message: str) -> None:
         self._problems[Problem(self._suite.path, line, message)] = None
+
+
+def _by_arm(
+    suite: Suite | RecordedSuite, planned: Iterable[Planned]
+) -> Mapping[str, Sequence[PlannedClaim | RecordedClaim]]:
+    """Return the claims of each arm, by what comparisons call it."""
+    claims = list(planned)
+    if isinstance(suite, RecordedSuite):
+        recorded = [each for each in claims if isinstance(each, RecordedClaim)]
+        models = suite.spec.models
+        return {
+            name: [claim for claim in recorded if claim.model is models[place]]
+            for name, place in model_names(models).items()
+        }
+    run = [each for each in claims if isinstance(each, PlannedClaim)]
+    return {
+        name: [claim for claim in run if claim.arm.name == arm.name]
+        for name, arm in arms_by_name(suite.spec).items()
+    }
+
+
+def _results(arm: str, claim: PlannedClaim | RecordedClaim) -> Answers | None:
+    """Return the recorded answers of an arm; None where they are missing.
+
+    Raises
+    ------
+    Unpaired
+        If they are not told one by one.
+    """
+    if not isinstance(claim, RecordedClaim) or claim.evidence is None:
+        return None
+    if not claim.evidence.results.prompts:
+        raise Unpaired(f"the results of {arm!r} are of the best prompt alone, and to compare "
+                       "arms needs every prompt's answer to every example")  # fmt: skip
+    return claim.evidence.results

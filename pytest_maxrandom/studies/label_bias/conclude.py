@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,15 +52,6 @@ _OF_LABELS: frozenset[RedFlagKind] = frozenset({"max_t", "majority"})
 """Red flags of a result that who prefers a label reaches as well, whatever the claim asserts."""
 
 
-@dataclass(frozen=True)
-class InteractionResult:
-    """One way of asking, reduced to its numbers, with what they say."""
-
-    bias: InteractionBias
-    best: int
-    """Place of the prompt with the highest accuracy."""
-
-
 def reduce(
     asked: LabelAnswers,
     interaction: Interaction,
@@ -69,7 +59,7 @@ def reduce(
     t: int,
     *,
     claim_holds: bool = True,
-) -> InteractionResult:
+) -> InteractionBias:
     """Compute the score of the best prompt beside that of the best of t guessers.
 
     Parameters
@@ -116,7 +106,7 @@ def reduce(
     )
     p_values = [p for p in (bias.p_value, bias.permutation_p) if p is not None]
     bias.finding = finding(p_values, bias.preference_p, spec.level, claim_holds=claim_holds)
-    return InteractionResult(bias, best)
+    return bias
 
 
 def _rows(asked: LabelAnswers, prompt: int, recall: NDArray[np.float64]) -> list[LabelRow]:
@@ -180,14 +170,14 @@ def holds(claim: ClaimRecord, level: float) -> bool:
     return not above(max(claim.p_max, claim.permutation_p or 0.0), level)
 
 
-def conclude(record: LabelBiasRecord, found: Sequence[InteractionResult]) -> None:
+def conclude(record: LabelBiasRecord, found: Sequence[InteractionBias]) -> None:
     """Write down what all ways of asking say together.
 
     What is asserted must hold in each of them. The finding is knowledge where all say so, a label
     preference where one does, and else cannot be told.
     """
-    record.interactions = [each.bias for each in found]
-    kinds = {bias.finding for bias in record.interactions}
+    record.interactions = list(found)
+    kinds = {bias.finding for bias in found}
     if kinds == {"knowledge"}:
         record.finding = "knowledge"
     else:
@@ -204,46 +194,33 @@ def _hardest(
     presentation anew, and those who keep to one choice of each example. A model that prefers
     contents knows nothing either.
     """
-    # The models of a suite share their examples, and so their guessers.
-    evaluated = np.unique(asked.evaluated, axis=0) if _same(asked) else asked.evaluated
-    shown = _Shown(
-        check=spec.check,
-        ids=asked.ids if spec.check == "redraw" else (),
-        choices=asked.choices,
-        gold=asked.gold if spec.check == "recall" else (),
-        seed=spec.seed,
-        shape=evaluated.shape,
-        evaluated=evaluated.tobytes(),
-    )
+    everywhere = bool((asked.evaluated == asked.evaluated[0]).all())
+    evaluated = asked.evaluated[:1] if everywhere else asked.evaluated
+    mask = evaluated.shape, evaluated.tobytes()
     kinds = [False] if spec.check == "recall" else [False, True]
-    found = [(kept, _guessers(shown, t, by_content=kept)) for kept in kinds]
+    examples = asked.ids, asked.choices, asked.gold
+    found = [(kept, _guessers(spec.check, spec.seed, t, kept, mask, *examples)) for kept in kinds]
     return max(found, key=lambda each: each[1].p_value(score))
 
 
-def _same(asked: LabelAnswers) -> bool:
-    """Whether all prompts were scored on the same examples."""
-    return bool((asked.evaluated == asked.evaluated[0]).all())
-
-
-@dataclass(frozen=True)
-class _Shown:
-    """All of a check that guessers depend on; `evaluated` as bytes, because arrays do not hash."""
-
-    check: LabelCheck
-    ids: tuple[str, ...]
-    choices: tuple[int, ...]
-    gold: tuple[frozenset[int], ...]
-    seed: int
-    shape: tuple[int, ...]
-    evaluated: bytes
-
-
-@functools.lru_cache(maxsize=16)
-def _guessers(shown: _Shown, t: int, *, by_content: bool) -> ScoreBaseline:
-    mask = np.frombuffer(shown.evaluated, dtype=np.bool_).reshape(shown.shape)
-    if shown.check == "recall":
-        return recall_baseline(shown.gold, shown.choices, t, evaluated=mask)
-    if shown.check == "move":
-        return move_baseline(shown.choices, t, by_content=by_content, evaluated=mask)
-    places = redraw_places(shown.ids, shown.choices, seed=shown.seed)
-    return redraw_baseline(shown.choices, places, t, by_content=by_content, evaluated=mask)
+@functools.lru_cache(
+    maxsize=16
+)  # the models of a suite share their examples, and so their guessers
+def _guessers(
+    check: LabelCheck,
+    seed: int,
+    t: int,
+    by_content: bool,
+    mask: tuple[tuple[int, ...], bytes],
+    ids: tuple[str, ...],
+    choices: tuple[int, ...],
+    gold: tuple[frozenset[int], ...],
+) -> ScoreBaseline:
+    """Return the guessers of a check; `mask` is which examples prompts were scored on, hashable."""
+    evaluated = np.frombuffer(mask[1], dtype=np.bool_).reshape(mask[0])
+    if check == "recall":
+        return recall_baseline(gold, choices, t, evaluated=evaluated)
+    if check == "move":
+        return move_baseline(choices, t, by_content=by_content, evaluated=evaluated)
+    places = redraw_places(ids, choices, seed=seed)
+    return redraw_baseline(choices, places, t, by_content=by_content, evaluated=evaluated)

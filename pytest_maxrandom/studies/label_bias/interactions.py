@@ -47,32 +47,17 @@ def unmovable(form: Format, examples: Sequence[Example]) -> str | None:
     return None
 
 
-def place(example: Example) -> int:
-    """Return where the right answer is listed, from 0; of several, the file's first.
+def placements(example: Example) -> tuple[Example, ...]:
+    """Return the example with its right answer at each place, and all else in the order it had.
 
-    That one is moved; the others are treated like distractors, and still count as right.
+    One of them is the natural one. Of several right answers the file's first is moved; the others
+    are treated like distractors, and still count as right.
     """
-    return shown_order(example).index(example.right[0])
-
-
-def moved(example: Example, to: int) -> Example:
-    """Return the example with its right answer at a place, and all else in the order it had.
-
-    Raises
-    ------
-    ValueError
-        If the example has no such place.
-    """
-    if not 0 <= to < len(example.choices):
-        raise ValueError(f"place {to} of {len(example.choices)} choices, counted from 0")
     right = example.right[0]
     rest = [index for index in shown_order(example) if index != right]
-    return shown_as(example, (*rest[:to], right, *rest[to:]))
-
-
-def placements(example: Example) -> tuple[Example, ...]:
-    """Return the example with its right answer at each place; one of them is the natural one."""
-    return tuple(moved(example, to) for to in range(len(example.choices)))
+    return tuple(
+        shown_as(example, (*rest[:to], right, *rest[to:])) for to in range(len(example.choices))
+    )
 
 
 def rotations(example: Example) -> tuple[Example, ...]:
@@ -181,11 +166,6 @@ def _rotations(m: int) -> Iterator[tuple[int, ...]]:
         yield (*range(by, m), *range(by))
 
 
-def formats_of(prompt_set: PromptSet) -> list[Format]:
-    """Return the formats of a prompt set, each once."""
-    return list(dict.fromkeys(prompt.format for prompt in prompt_set.prompts))
-
-
 def interaction_of(scoring: Scoring) -> Interaction:
     """Return how a claim with this scoring asks."""
     return "counterfactual" if SCORERS[scoring].states_choices else "cloze"
@@ -231,7 +211,19 @@ class InteractionPlan:
     @cached_property
     def formats(self) -> list[Format]:
         """The formats of the prompts, each once."""
-        return formats_of(self.asked)
+        return list(dict.fromkeys(prompt.format for prompt in self.asked.prompts))
+
+    @cached_property
+    def no_base_rate_reason(self) -> str | None:
+        """Why the labels have no probability without a question, in one sentence."""
+        reasons = (no_base_rate_reason(form, self.labels) for form in self.formats)
+        return next(filter(None, reasons), None)
+
+    @cached_property
+    def unmovable(self) -> str | None:
+        """Why right answers cannot stand at other labels, in one sentence."""
+        reasons = (unmovable(form, self.asked.validation) for form in self.formats)
+        return next(filter(None, reasons), None)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -66,10 +66,9 @@ from tests.unit.reports.test_latex import cited
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_maxrandom.record import RunRecord
+    from pytest_maxrandom.record import Design, Record, RunRecord
     from pytest_maxrandom.reports.changes import Kind
     from pytest_maxrandom.reports.csv import Table
-    from pytest_maxrandom.reports.summary import Design, Record
 
 HERE = Path("/repository")
 TASKS = [f"task_{number}" for number in range(3)]

@@ -16,7 +16,6 @@ from pytest_maxrandom.stats.labels.priors import BaseRates
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.studies.label_bias.answers import LabelAnswers
 from pytest_maxrandom.studies.label_bias.conclude import (
-    InteractionResult,
     add_base_rates,
     conclude,
     reduce,
@@ -55,7 +54,7 @@ def record(level: float | None = 0.05) -> LabelBiasRecord:
     )  # fmt: skip
 
 
-def concluded(record: LabelBiasRecord, found: list[InteractionResult]) -> None:
+def concluded(record: LabelBiasRecord, found: list[InteractionBias]) -> None:
     conclude(record, found)
     word(record)
 
@@ -63,7 +62,7 @@ def concluded(record: LabelBiasRecord, found: list[InteractionResult]) -> None:
 def sentence_of(bias: InteractionBias, finding: LabelFinding) -> str:
     told = record()
     bias.finding = finding
-    concluded(told, [InteractionResult(bias, 0)])
+    concluded(told, [bias])
     return str(told.sentence)
 
 
@@ -80,10 +79,10 @@ def test_who_knows_passes_and_who_says_one_label_scores_nothing(check: str) -> N
     for answers, kind in ((knowing(0.7), "knowledge"), (knowing(0) * 0 + 2, "label preference")):
         given = answers[:, np.arange(N), natural] if check == "recall" else answers
         found = reduce(asked(given), "cloze", spec(check=check), 3)
-        assert found.bias.finding == kind
-        assert (found.bias.p_value <= 0.05) is (kind == "knowledge")
+        assert found.finding == kind
+        assert (found.p_value <= 0.05) is (kind == "knowledge")
         if kind == "label preference":
-            assert (found.bias.score, found.bias.p_value) == (0, 1)
+            assert (found.score, found.p_value) == (0, 1)
 
 
 def test_who_prefers_contents_knows_nothing_however_often_he_is_shown_them() -> None:
@@ -98,7 +97,7 @@ def test_who_prefers_contents_knows_nothing_however_often_he_is_shown_them() -> 
         # Elsewhere than where the right answer is shown, as a distractor is.
         wrong = (np.arange(M) + 1 + generator.integers(0, M - 1, (10, N, M))) % M
         answers = np.where(right[:, :, None], np.arange(M), wrong)
-        found = reduce(asked(answers), "cloze", spec(check="move"), 10).bias
+        found = reduce(asked(answers), "cloze", spec(check="move"), 10)
         passed += found.p_value <= 0.05
         assert found.by_content
         anew += plain.p_value(found.score) <= 0.05
@@ -113,12 +112,12 @@ def test_the_most_accurate_prompt_is_shown_and_the_best_score_is_tested() -> Non
     accurate[natural == 3] = 0  # 45 right: recalls 1, 1, 1, 0
     even[:18] = (even[:18] + 1) % M  # 42 right, in all labels alike
     found = reduce(asked(np.stack([even, accurate])), "cloze", spec(), 2)
-    assert (found.best, found.bias.best_prompt) == (1, "p1")
-    assert found.bias.best_accuracy == 45 / 60
-    assert [row.recall for row in found.bias.labels] == [1, 1, 1, 0]
-    assert found.bias.score_prompt == "p0"
+    assert found.best_prompt == "p1"
+    assert found.best_accuracy == 45 / 60
+    assert [row.recall for row in found.labels] == [1, 1, 1, 0]
+    assert found.score_prompt == "p0"
     recalls = [(even[natural == x] == x).mean() for x in range(M)]
-    assert found.bias.score == pytest.approx((sum(recalls) - max(recalls)) / 3)
+    assert found.score == pytest.approx((sum(recalls) - max(recalls)) / 3)
 
 
 def test_base_rates_are_correlated_with_recalls() -> None:
@@ -127,14 +126,14 @@ def test_base_rates_are_correlated_with_recalls() -> None:
     answers = np.where(known, natural, (natural + 1) % M)
     found = reduce(asked(answers[None]), "cloze", spec(), 1)
     rates = np.array([0.4, 0.1, 0.2, 0.3])
-    add_base_rates(found.bias, BaseRates(rates, np.array(0.01)))
-    recalls = np.array([row.recall for row in found.bias.labels], dtype=np.float64)
+    add_base_rates(found, BaseRates(rates, np.array(0.01)))
+    recalls = np.array([row.recall for row in found.labels], dtype=np.float64)
     r = np.corrcoef(rates, recalls)[0, 1]
-    assert found.bias.r == pytest.approx(r)
-    assert found.bias.r_low == pytest.approx(np.tanh(np.arctanh(r) - 1.959964), abs=1e-6)
-    assert found.bias.r_high == pytest.approx(np.tanh(np.arctanh(r) + 1.959964), abs=1e-6)
-    assert [row.base_rate for row in found.bias.labels] == rates.tolist()
-    assert found.bias.base_rate_mass == 0.01
+    assert found.r == pytest.approx(r)
+    assert found.r_low == pytest.approx(np.tanh(np.arctanh(r) - 1.959964), abs=1e-6)
+    assert found.r_high == pytest.approx(np.tanh(np.arctanh(r) + 1.959964), abs=1e-6)
+    assert [row.base_rate for row in found.labels] == rates.tolist()
+    assert found.base_rate_mass == 0.01
 
 
 def test_what_is_asserted_must_hold_in_every_way_of_asking() -> None:
@@ -164,7 +163,7 @@ def test_knowledge_in_one_way_alone_is_no_finding() -> None:
     good = reduce(asked(natural[None]), "cloze", spec(), 1)
     guesses = np.random.default_rng(3).integers(0, M, (1, N))
     poor = reduce(asked(guesses), "counterfactual", spec(), 1)
-    assert poor.bias.finding == "cannot tell"
+    assert poor.finding == "cannot tell"
     both = record()
     concluded(both, [good, poor])
     assert both.finding == "cannot tell"
@@ -188,8 +187,8 @@ def test_who_prefers_the_usual_label_a_little_does_not_know_the_rare_one() -> No
     for _ in range(40):
         answers = (generator.random((10, 100)) >= 0.6).astype(np.int64)
         found = reduce(rare(answers, 5), "cloze", spec(), 10)
-        guessed += found.bias.p_value <= 0.05
-        said += found.bias.finding == "knowledge"
+        guessed += found.p_value <= 0.05
+        said += found.finding == "knowledge"
     assert guessed > 6  # uniform guessers do not explain it
     assert said <= 6  # 2 are expected at most; more with a probability of .003
 
@@ -200,9 +199,9 @@ def test_who_knows_the_rare_label_is_found_to() -> None:
     knows = generator.random((10, 100)) < 0.7
     answers = np.where(knows, gold, generator.integers(0, 2, (10, 100)))
     found = reduce(rare(answers), "cloze", spec(), 10)
-    assert found.bias.finding == "knowledge"
-    assert found.bias.permutation_p is not None
-    assert found.bias.permutation_p < 0.001
+    assert found.finding == "knowledge"
+    assert found.permutation_p is not None
+    assert found.permutation_p < 0.001
 
 
 def lucky() -> LabelAnswers:
@@ -217,12 +216,12 @@ def lucky() -> LabelAnswers:
 
 def test_the_test_that_fails_is_named() -> None:
     found = reduce(lucky(), "cloze", spec(level=0.07), 1)
-    assert found.bias.permutation_p is not None
-    assert found.bias.p_value < 0.07 < found.bias.permutation_p
-    assert found.bias.finding != "knowledge"
+    assert found.permutation_p is not None
+    assert found.p_value < 0.07 < found.permutation_p
+    assert found.finding != "knowledge"
     told = record(level=0.07)
     concluded(told, [found])
-    assert (told.passed, told.finding) == (False, found.bias.finding)
+    assert (told.passed, told.finding) == (False, found.finding)
     assert told.message is not None
     assert told.message.count(" is above .07") == 1
     assert re.search(r"p with shuffled right answers = \S+ is above \.07", told.message)
@@ -230,14 +229,14 @@ def test_the_test_that_fails_is_named() -> None:
 
 
 def test_prompts_that_are_not_at_hand_count_in_the_permutation_p_too() -> None:
-    one, three = (reduce(lucky(), "cloze", spec(), t).bias.permutation_p for t in (1, 3))
+    one, three = (reduce(lucky(), "cloze", spec(), t).permutation_p for t in (1, 3))
     assert one is not None
     assert three == pytest.approx(min(1.0, 3 * one))
 
 
 @pytest.mark.parametrize("check", ["move", "redraw"])
 def test_moved_right_answers_are_not_shuffled(check: str) -> None:
-    assert reduce(asked(knowing(0.7)), "cloze", spec(check=check), 3).bias.permutation_p is None
+    assert reduce(asked(knowing(0.7)), "cloze", spec(check=check), 3).permutation_p is None
 
 
 @pytest.mark.parametrize("level", [0.04, 0.05])
@@ -246,7 +245,7 @@ def test_a_check_passes_exactly_where_no_p_value_is_said_to_be_above_its_level(
 ) -> None:
     """Also where a p-value is its level but for rounding."""
     natural = np.arange(N) % M
-    good = reduce(asked(natural[None]), "cloze", spec(), 1).bias
+    good = reduce(asked(natural[None]), "cloze", spec(), 1)
     finds: list[tuple[float, LabelFinding]] = [
         (level, "knowledge"),
         (level * (1 + 1e-14), "knowledge"),
@@ -255,7 +254,7 @@ def test_a_check_passes_exactly_where_no_p_value_is_said_to_be_above_its_level(
     for p, kind in finds:
         told = record(level)
         bias = replace(good, p_value=p, permutation_p=p, finding=kind)
-        concluded(told, [InteractionResult(bias, 0)])
+        concluded(told, [bias])
         assert told.passed is (kind == "knowledge")
         assert ("is above" in str(told.message)) is not told.passed
 
@@ -304,9 +303,9 @@ def leaning(hits: int) -> NDArray[np.int64]:
 def test_a_score_above_guessers_is_no_knowledge_where_the_claim_fails() -> None:
     """A label is preferred (p 5e-5), and the score was enough to be called knowledge."""
     found = reduce(asked(leaning(5)), "cloze", spec(), 1, claim_holds=False)
-    assert found.bias.preference_p < 1e-4
-    assert found.bias.permutation_p is not None
-    assert max(found.bias.p_value, found.bias.permutation_p) < 0.05
+    assert found.preference_p < 1e-4
+    assert found.permutation_p is not None
+    assert max(found.p_value, found.permutation_p) < 0.05
     told = record()
     told.claim_holds = False
     concluded(told, [found])
@@ -315,7 +314,7 @@ def test_a_score_above_guessers_is_no_knowledge_where_the_claim_fails() -> None:
     assert "; but the claim itself does not hold, and " in told.sentence
     assert told.message is not None
     assert told.message.endswith(", the claim itself does not hold: cannot tell")
-    assert reduce(asked(leaning(5)), "cloze", spec(), 1).bias.finding == "knowledge"
+    assert reduce(asked(leaning(5)), "cloze", spec(), 1).finding == "knowledge"
 
 
 def test_what_knowledge_must_show_beside_a_preference_is_said() -> None:
@@ -330,5 +329,5 @@ def test_what_knowledge_must_show_beside_a_preference_is_said() -> None:
         "knowing explain (p = 5.0e-05), beside which the last p shows knowledge from .005 on."
     )
     told = record()
-    concluded(told, [InteractionResult(bias, 0)])
+    concluded(told, [bias])
     assert re.search(r"; p = \.0\d+ is above \.005: cannot tell$", str(told.message))

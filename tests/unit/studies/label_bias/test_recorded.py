@@ -11,6 +11,7 @@ import pytest
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.reports.label_bias import bias_facts
 from pytest_maxrandom.reports.wording import word
+from pytest_maxrandom.studies.label_bias.evaluate import judge_recorded
 from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
 from pytest_maxrandom.studies.plan import plan_file
 from tests.notes import noted
@@ -54,7 +55,7 @@ def judged(folder: Path, block: str = "label_bias: {}", **named: Any) -> LabelBi
     assert isinstance(check, PlannedLabelBias)
     assert check.name == f"{claim.name}::label_bias"
     record = check.record("id", "s.yaml")
-    check.judge(record)
+    judge_recorded(check, record)
     word(record)
     return record
 
@@ -163,7 +164,7 @@ def test_answers_to_a_passage_are_one_piece_of_evidence(tmp_path: Path, claimed:
     claim, check = replanned(tmp_path / "s.yaml")
     assert claim.evidence.null.p_max(claim.evidence.results.best_correct) <= 0.05
     record = check.record("id", "s.yaml")
-    check.judge(record)
+    judge_recorded(check, record)
     (cloze,) = record.interactions
     assert cloze.p_value <= 0.05
     assert cloze.permutation_p > 0.05
@@ -177,7 +178,7 @@ def test_t_is_the_claims(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("{name: t}", "{name: t, t: 500}"))
     claim, check = replanned(path)
     record = check.record("id", "s.yaml")
-    check.judge(record)
+    judge_recorded(check, record)
     assert record.interactions[0].t == claim.evidence.null.t == 500
 
 
