@@ -6,11 +6,12 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from pytest_maxrandom.stats.chances import chance_groups
 from pytest_maxrandom.stats.maximum import BestOfPrompts
 from pytest_maxrandom.stats.metrics import METRICS
+from pytest_maxrandom.sweeps.labels import label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,65 +20,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.stats.chances import Chance
     from pytest_maxrandom.stats.metrics import ScoreBaseline
     from pytest_maxrandom.suite.spec import Metric
-    from pytest_maxrandom.sweeps.labels import Labels
 
 _ROUNDING = Fraction(1, 10**12)
-
-
-class Null(Protocol):
-    """The best of t guessers in some score; a *result* is the best prompt's value of that score.
-
-    Attributes
-    ----------
-    n, t : int
-        Examples per prompt; prompts.
-    standard_baseline, max_random_baseline : float
-        Expected score of one guesser, and of the best of t.
-    only_permuted : bool
-        Whether only shuffled right answers can judge this score, because who prefers a label, and
-        knows nothing, scores higher in it than who guesses all choices alike.
-    """
-
-    @property
-    def n(self) -> int: ...  # noqa: D102
-    @property
-    def t(self) -> int: ...  # noqa: D102
-    @property
-    def standard_baseline(self) -> float: ...  # noqa: D102
-    @property
-    def max_random_baseline(self) -> float: ...  # noqa: D102
-
-    @property
-    def only_permuted(self) -> bool: ...  # noqa: D102
-
-    @property
-    def results(self) -> Sequence[float]:
-        """All possible results, ascending."""
-        ...
-
-    def p_max(self, result: float) -> float:
-        """P(best of t guessers >= result)."""
-        ...
-
-    def log_p_max(self, result: float) -> float:
-        """Natural logarithm of `p_max`."""
-        ...
-
-    def p_standard(self, result: float, prompt: int) -> float:
-        """P(the guesser beside this prompt >= result)."""
-        ...
-
-    def union_p(self, result: float) -> float:
-        """Bound of p_max that holds whatever the dependence between prompts."""
-        ...
-
-    def against(self, baseline: str, result: float) -> int:
-        """Return 1, 0 or -1: the result is above, at or below "max_random" or "standard"."""
-        ...
-
-    def errors(self, result: float) -> tuple[float, float]:
-        """Monte Carlo standard errors of `max_random_baseline` and of `p_max`; 0 where exact."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -102,6 +46,9 @@ class Guessers:
     n: int
     chance: Fraction
 
+    only_permuted: ClassVar = False
+    """As of `ScoreGuessers`: a preferred label is found by other means."""
+
     @classmethod
     def alike(cls, n: int, chance: Chance, t: int) -> Guessers:
         """Return t guessers of the same examples."""
@@ -123,11 +70,6 @@ class Guessers:
     def max_random_baseline(self) -> float:
         """Expected accuracy of the best guesser."""
         return self.best.expected_accuracy
-
-    @property
-    def only_permuted(self) -> bool:
-        """False: a preferred label is found by other means."""
-        return False
 
     @property
     def results(self) -> Sequence[int]:
@@ -162,48 +104,50 @@ class Guessers:
             return 0
         return (difference > 0) - (difference < 0)
 
-    def errors(self, result: float) -> tuple[float, float]:
-        """Return zeros: nothing is simulated."""
-        return 0.0, 0.0
-
 
 @dataclass(frozen=True)
 class ScoreGuessers:
-    """Guessers of the same examples whose score is no count of right answers."""
+    """Guessers of the same examples whose score is no count of right answers.
 
-    baseline: ScoreBaseline
+    Attributes
+    ----------
+    best : ScoreBaseline
+        The distribution of the best of them.
+    n : int
+        Examples per prompt.
+    only_permuted : bool
+        Whether only shuffled right answers can judge this score, because who prefers a label, and
+        knows nothing, scores higher in it than who guesses all choices alike.
+    """
+
+    best: ScoreBaseline
     n: int
-    metric: Metric
+    only_permuted: bool
 
     @property
     def t(self) -> int:
         """Number of guessers."""
-        return self.baseline.t
+        return self.best.t
 
     @property
     def standard_baseline(self) -> float:
         """Expected score of one guesser."""
-        return self.baseline.standard_baseline
+        return self.best.standard_baseline
 
     @property
     def max_random_baseline(self) -> float:
         """Expected score of the best guesser."""
-        return self.baseline.expected
-
-    @property
-    def only_permuted(self) -> bool:
-        """As the metric is defined."""
-        return not METRICS[self.metric].guessers_judge
+        return self.best.expected
 
     @property
     def results(self) -> Sequence[float]:
-        """All scores that guessers have, and the perfect one."""
-        values: list[float] = self.baseline.values.tolist()
+        """All scores that guessers have, and the perfect one, ascending."""
+        values: list[float] = self.best.values.tolist()
         return values if values[-1] >= 1 else [*values, 1.0]
 
     def p_max(self, result: float) -> float:
         """P(best of t guessers >= result)."""
-        return self.baseline.p_value(result)
+        return self.best.p_value(result)
 
     def log_p_max(self, result: float) -> float:
         """Natural logarithm of `p_max`."""
@@ -211,11 +155,11 @@ class ScoreGuessers:
 
     def p_standard(self, result: float, prompt: int) -> float:
         """P(one guesser >= result); the prompts share their examples."""
-        return self.baseline.p_standard(result)
+        return self.best.p_standard(result)
 
     def union_p(self, result: float) -> float:
         """Bound of p_max that holds whatever the dependence between prompts."""
-        return self.baseline.union_p(result)
+        return self.best.union_p(result)
 
     def against(self, baseline: str, result: float) -> int:
         """Compare with a baseline; scores closer than 1e-12 are equal."""
@@ -223,9 +167,9 @@ class ScoreGuessers:
         difference = result - expected[baseline]
         return 0 if abs(difference) <= _ROUNDING else (difference > 0) - (difference < 0)
 
-    def errors(self, result: float) -> tuple[float, float]:
-        """Monte Carlo standard errors of `max_random_baseline` and of `p_max`; 0 where exact."""
-        return self.baseline.expected_error, self.baseline.p_value_error(result)
+
+Null: TypeAlias = Guessers | ScoreGuessers
+"""The best of t guessers in some score; a *result* is the best prompt's value of that score."""
 
 
 def guessers(prompt_set: PromptSet, t: int | None = None) -> Guessers:
@@ -260,15 +204,19 @@ class NoMetric(ValueError):
 
 
 def score_guessers(
-    metric: Metric, prompt_set: PromptSet, labels: Labels, t: int | None = None
-) -> ScoreGuessers:
-    """Return the guessers of a prompt set, or t of them, in a metric about classes.
+    metric: Metric, prompt_set: PromptSet, t: int | None = None
+) -> ScoreGuessers | None:
+    """Return the guessers of a prompt set, or t of them, in a metric; None where it is accuracy.
 
     Raises
     ------
     NoMetric
         In one sentence, where the examples do not share their labels, or prompts their examples.
     """
+    definition = METRICS[metric]
+    if definition.guessers is None:
+        return None
+    labels = label(prompt_set.validation)
     classes = labels.classes()
     if classes is None:
         raise NoMetric(
@@ -282,6 +230,5 @@ def score_guessers(
             "demonstrations come from the rest, or `metric: accuracy`"
         )
     t, n = max(t or 0, len(prompt_set.prompts)), prompt_set.n
-    best_of = METRICS[metric].guessers
-    assert best_of is not None
-    return ScoreGuessers(best_of(classes, labels.choices, t), n, metric)
+    best = definition.guessers(classes, labels.choices, t)
+    return ScoreGuessers(best, n, not definition.guessers_judge)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.arms import arms_of
 from pytest_maxrandom.claims.impossible import contradicting, unpassable, untestable
-from pytest_maxrandom.claims.nulls import NoMetric, guessers
-from pytest_maxrandom.claims.planned import Condition, PlannedClaim, score_null_of
+from pytest_maxrandom.claims.nulls import NoMetric, guessers, score_guessers
+from pytest_maxrandom.claims.planned import Condition, PlannedClaim
 from pytest_maxrandom.claims.verdict import Claim, share_levels
 from pytest_maxrandom.errors import ModelError, ModelNotFound, Problem, SuiteError, dotted
 from pytest_maxrandom.models.registry import locate
@@ -135,7 +135,7 @@ def draw_condition(
     prompt_set = draw_prompts(task, validation, prompts, shots)
     if SCORERS[suite.scoring].states_choices:
         prompt_set = prompt_set.asked(suite.counterfactual)
-    score_null = score_null_of(suite.metric, prompt_set, prompts.budget)
+    score_null = score_guessers(suite.metric, prompt_set, prompts.budget)
     return Condition(
         task, shots, prompt_set, guessers(prompt_set, prompts.budget), score_null, test
     )

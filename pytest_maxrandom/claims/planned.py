@@ -14,7 +14,6 @@ from pytest_maxrandom.ledger import examples_digest
 from pytest_maxrandom.ledger.lines import example_digest
 from pytest_maxrandom.record import ClaimRecord, PromptCount, Recorded, ValidationSet, note
 from pytest_maxrandom.stats.clusters import summary
-from pytest_maxrandom.sweeps.labels import label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -54,7 +53,7 @@ class Condition:
             return self
         null = guessers(self.prompt_set, t)
         return dataclasses.replace(
-            self, null=null, score_null=score_null_of(metric, self.prompt_set, t)
+            self, null=null, score_null=score_guessers(metric, self.prompt_set, t)
         )
 
 
@@ -341,10 +340,3 @@ class Design:
         of_set = self._tried.setdefault(examples_digest(condition.prompt_set.validation), {})
         for prompt in condition.prompt_set.prompts:
             of_set[prompt.digest] = of_set.get(prompt.digest, 0) | 1 << replicate
-
-
-def score_null_of(metric: Metric, prompt_set: PromptSet, t: int | None) -> ScoreGuessers | None:
-    """Return guessers who are put through a score; None where it is the accuracy."""
-    if metric == "accuracy":
-        return None
-    return score_guessers(metric, prompt_set, label(prompt_set.validation), t)

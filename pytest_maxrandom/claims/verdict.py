@@ -291,8 +291,8 @@ def judge(
     elif (beside_chance := null.against("standard", result)) <= 0:
         standing = "at chance" if beside_chance == 0 else "below standard"
     critical = claim.critical(null)
-    counted = isinstance(null, Guessers)
-    errors, known = null.errors(result), not null.only_permuted
+    scores = None if isinstance(null, Guessers) else null.best
+    known = not null.only_permuted
     return Verdict(
         n=null.n,
         t=null.t,
@@ -301,16 +301,16 @@ def judge(
         best_score=correct / null.n if score is None else score,
         standard_baseline=null.standard_baseline,
         max_random_baseline=null.max_random_baseline,
-        max_random_baseline_error=errors[0],
+        max_random_baseline_error=scores.expected_error if scores else 0.0,
         levels=levels,
         p_standard=null.p_standard(result, best) if known else None,
         p_max=null.p_max(result) if known else None,
-        p_max_error=errors[1] if known else None,
+        p_max_error=(scores.p_value_error(result) if scores else 0.0) if known else None,
         log_p_max=null.log_p_max(result) if known else None,
         union_p=null.union_p(result) if known else None,
         permutation_p=permutation_p,
-        critical_count=int(critical) if counted and critical is not None else None,
-        critical_score=None if counted else critical,
+        critical_count=None if scores or critical is None else int(critical),
+        critical_score=critical if scores else None,
         verdict=standing,
         passed=permuted and not claim.unmet(null, result),
     )

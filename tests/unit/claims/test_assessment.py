@@ -88,7 +88,7 @@ def assessed(
         tasks=[CsvSpec(name="t", format="csv", path="x")],
         metric=metric,
     )
-    null = None if metric == "accuracy" else score_guessers(metric, prompt_set, label(examples))
+    null = score_guessers(metric, prompt_set)
     usual = ("permutation_p",) if metric == "macro_f1" else ("p_max", "permutation_p")
     made = Claim.of(claim, usual)
     planned = PlannedClaim(
