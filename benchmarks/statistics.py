@@ -184,9 +184,12 @@ def memory() -> None:
 def start_up() -> None:
     print("## From the shell: seconds above the bare interpreter\n")
     bare = median_seconds(lambda: run_python("pass"))
-    code = "from pytest_maxrandom.stats.sizes import baseline_summary as b; b(100, 0.5, 10, 60)"
+    code = (
+        "from pytest_maxrandom.stats.sizes import baseline_for, baseline_summary; "
+        "baseline_summary(baseline_for(100, 0.5, 10), 60)"
+    )
     whole = median_seconds(lambda: run_python(code))
-    table(["call", "seconds"], [["baseline_summary(100, 0.5, 10, 60)", f"{whole - bare:.3f}"]])
+    table(["call", "seconds"], [["baseline_summary of n = 100, t = 10", f"{whole - bare:.3f}"]])
 
 
 def permutations() -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.prompts.sampling import PromptSet
     from pytest_maxrandom.stats.chances import Chance
-    from pytest_maxrandom.stats.metrics import ScoreBaseline
+    from pytest_maxrandom.stats.maximum import ScoreBaseline
     from pytest_maxrandom.suite.spec import Metric
 
 _ROUNDING = Fraction(1, 10**12)

@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_maxrandom.commands import json_text, table
 from pytest_maxrandom.stats.best_of import MOST_GUESSERS
+from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.sizes import baseline_summary, plan
 
 
@@ -41,9 +42,8 @@ def _baseline(options: argparse.Namespace) -> str:
     """Return the baseline and what it takes to pass."""
     if options.n is None and not isinstance(options.choices, dict):
         raise ValueError("--n is needed where --choices is one number; it counts the examples")
-    summary = baseline_summary(
-        options.n, _chance_of(options.choices), options.t, options.correct, options.alpha
-    )
+    baseline = MaxRandomBaseline(options.n, _chance_of(options.choices), options.t)
+    summary = baseline_summary(baseline, options.correct, options.alpha)
     return json_text(summary) if options.json else table(_baseline_rows(summary), left=2)
 
 

@@ -237,17 +237,10 @@ class BestOf:
         prompt
             Place of its pair in the list given; needed where the pairs differ.
         """
-        return self._single(prompt).p_value(correct)
-
-    def log_p_standard(self, correct: int, prompt: int | None = None) -> float:
-        """Natural logarithm of `p_standard`."""
-        return self._single(prompt).log_p_value(correct)
-
-    def _single(self, prompt: int | None) -> BestOf:
         if prompt is None and len(self._guessers) > 1:
             raise ValueError("the prompts differ in their chances: say which one with prompt=")
         place = whole_number("prompt", prompt or 0, 0, len(self._prompts) - 1)
-        return BestOf([(self._guessers[self._prompts[place]][0], 1)])
+        return BestOf([(self._guessers[self._prompts[place]][0], 1)]).p_value(correct)
 
     def union_p(self, correct: int, n: int | None = None) -> float:
         """min(1, sum_i P(X_i/n_i >= correct/n)): p_max at most, however guessers depend.
@@ -294,29 +287,24 @@ class BestOf:
         place = first_count(0, len(ladder), lambda j: self._passes(ladder[j], level))
         return ladder[place] if place < len(ladder) else None
 
-    def log_cdf(self, k: int) -> float:
-        """Log P(best number correct <= k) for any integer k."""
+    def _log_cdf(self, k: int) -> float:
         return self._log_below(Fraction(whole_number("k", k, -(2**63)) + 1, self.n))
 
     def cdf(self, k: int) -> float:
         """P(best number correct <= k) for any integer k."""
-        return math.exp(self.log_cdf(k))
+        return math.exp(self._log_cdf(k))
 
     def sf(self, k: int) -> float:
         """P(best number correct > k) for any integer k: SciPy's convention, not >=."""
         return self._p(Fraction(whole_number("k", k, -(2**63)) + 1, self.n))
 
-    def log_sf(self, k: int) -> float:
-        """Logarithm of `sf`, also where that is below the smallest double."""
-        return self._log_p(Fraction(whole_number("k", k, -(2**63)) + 1, self.n))
-
     def pmf(self, k: int) -> float:
         """P(best number correct = k) for any integer k."""
         if not 0 <= whole_number("k", k, -(2**63)) <= self.n:
             return 0.0
-        upto = self.log_cdf(k)
+        upto = self._log_cdf(k)
         return (
-            0.0 if upto == -math.inf else math.exp(upto) * -math.expm1(self.log_cdf(k - 1) - upto)
+            0.0 if upto == -math.inf else math.exp(upto) * -math.expm1(self._log_cdf(k - 1) - upto)
         )
 
     def quantile(self, q: float) -> int:
@@ -326,4 +314,4 @@ class BestOf:
             above = self.critical_count(1 - level)
             return self.n if above is None else max(0, above - 1)
         target = math.log(level) if level else -math.inf
-        return first_count(0, self.n, lambda k: self.log_cdf(k) >= target)
+        return first_count(0, self.n, lambda k: self._log_cdf(k) >= target)

@@ -3,6 +3,14 @@
 Expected maximum and p_max follow Yauney and Mimno, "Stronger Random Baselines for In-Context
 Learning" (2024), equations for the maximum order statistic of t independent guessers.
 
+Where a score is no count of right answers, the values of one guesser's are listed with their
+probabilities, or simulated: of N single guessers
+
+    E[max of t] = sum_i x_(i) [(i/N)^t - ((i-1)/N)^t]
+
+over the ascending scores x_(i), with the standard error of that L-statistic from its influence
+function (Serfling, "Approximation Theorems of Mathematical Statistics", 1980, section 8.1).
+
 The functions have the arguments of the package max-random-baseline 0.1.1. Where that package is
 wrong these are right: chances of any accepted type, no negative p-values, counts compared as
 integers, and a plain `ValueError` or `TypeError` for input outside the domain.
@@ -10,18 +18,31 @@ integers, and a plain `ValueError` or `TypeError` for input outside the domain.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
 
 from pytest_maxrandom.stats.best_of import MOST_GUESSERS, BestOf
 from pytest_maxrandom.stats.chances import Groups, chance_groups, whole_number
 from pytest_maxrandom.stats.counts import GuesserCount
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
 
     from pytest_maxrandom.stats.chances import Chance
+
+    Floats: TypeAlias = NDArray[np.float64]
+
+_MOST_VALUES = 4_000_000  # support points of an exact distribution
+_FLOOR = 1e-50  # masses below 1e-60 are not in the windows that the sums start from
+_NEAR = 1e-12  # two scores closer than this are the same score, computed differently
 
 
 class MaxRandomBaseline(BestOf):
@@ -114,6 +135,156 @@ class BestOfPrompts(BestOf):
             [(GuesserCount(groups), copies) for groups, copies in sizes.items()],
             [places[groups] for groups in listed],
         )
+
+
+@dataclass(frozen=True)
+class ScoreBaseline:
+    """Best of ``t`` independent random guessers in some score.
+
+    Attributes
+    ----------
+    t
+        Number of guessers.
+    values
+        Possible (or simulated) scores of one guesser, ascending and distinct.
+    masses
+        Their probabilities.
+    draws
+        Number of simulated guessers, or None where the distribution is exact.
+    """
+
+    t: int
+    values: Floats
+    masses: Floats
+    draws: int | None
+
+    @cached_property
+    def expected(self) -> float:
+        """Expected best score: the maximum random baseline."""
+        above = np.minimum(np.cumsum(self.masses[::-1])[::-1][1:], np.nextafter(1, 0))
+        reached = -np.expm1(self.t * np.log1p(-above))
+        return math.fsum((self.values[0], *(np.diff(self.values) * reached)))
+
+    @cached_property
+    def expected_error(self) -> float:
+        """Monte Carlo standard error of `expected`; 0 where it is exact."""
+        if self.draws is None:
+            return 0.0
+        below = np.minimum(1.0, np.cumsum(self.masses[:-1]))
+        slopes = self.t * below ** (self.t - 1)
+        influence = np.append(np.cumsum((np.diff(self.values) * slopes)[::-1])[::-1], 0.0)
+        mean = np.sum(self.masses * influence)
+        variance = np.sum(self.masses * (influence - mean) ** 2)
+        return math.sqrt(float(variance) / self.draws)
+
+    @cached_property
+    def standard_baseline(self) -> float:
+        """Expected score of one guesser."""
+        return math.fsum(self.values * self.masses)
+
+    def p_standard(self, score: float) -> float:
+        """P(score of one guesser >= score).
+
+        Exact distributions give at least 1e-50. Simulated ones give (1 + #) / (N + 1), which is
+        never zero and makes a test at any level valid (Besag and Clifford, 1989).
+        """
+        if not math.isfinite(score):
+            raise ValueError(f"score must be a finite number, found {score!r}")
+        tail = self.masses[np.searchsorted(self.values, score - _NEAR) :]
+        if self.draws is None:
+            return min(1.0, max(_FLOOR, math.fsum(tail)))
+        return (1 + round(math.fsum(tail) * self.draws)) / (self.draws + 1)
+
+    def p_value(self, score: float) -> float:
+        """P(best score of t guessers >= score)."""
+        single = self.p_standard(score)
+        return 1.0 if single == 1 else -math.expm1(self.t * math.log1p(-single))
+
+    def p_value_error(self, score: float) -> float:
+        """Monte Carlo standard error of `p_value`; 0 where it is exact."""
+        if self.draws is None:
+            return 0.0
+        single = self.p_standard(score)
+        slope = self.t * (1 - single) ** (self.t - 1)
+        return slope * math.sqrt(single * (1 - single) / self.draws)
+
+    def union_p(self, score: float) -> float:
+        """min(1, t * p_standard): holds for every dependence between prompts."""
+        return min(1.0, self.t * self.p_standard(score))
+
+
+def listed(
+    counts: Sequence[GuesserCount], *, without_best: bool = False
+) -> tuple[Floats, Floats] | None:
+    """List the mean over classes of the shares of right answers that one guesser may have.
+
+    Parameters
+    ----------
+    counts
+        The number of right answers of each class; they are independent.
+    without_best
+        Whether the class with the largest share is left out of the mean, as in the Nvr-X score.
+
+    Returns
+    -------
+    values, masses
+        Ascending, and their probabilities; None where they are too many to list.
+    """
+    common = math.lcm(*(count.n for count in counts))
+    # The sum of the shares so far and the largest, in units of 1 / common, are kept in one number.
+    base = common + 1 if without_best else 1
+    if base * (common + 1) * len(counts) >= 2**62:
+        return None
+    states, masses = np.zeros(1, dtype=np.int64), np.ones(1)
+    for count in counts:
+        window = count.window
+        if len(states) * len(window.masses) > _MOST_VALUES:
+            return None
+        steps = (window.low + np.arange(len(window.masses))) * (common // count.n)
+        sums = np.add.outer(states // base, steps) * base
+        if without_best:
+            sums += np.maximum.outer(states % base, steps)
+        states, masses = _merged(sums.ravel(), np.multiply.outer(masses, window.masses).ravel())
+    if without_best:
+        states, masses = _merged(states // base - states % base, masses)
+    return states / (common * (len(counts) - without_best)), masses
+
+
+def _merged(values: NDArray[np.int64], masses: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """Add up the masses of equal values; ascending."""
+    distinct, places = np.unique(values, return_inverse=True)
+    return distinct, np.bincount(places, weights=masses)
+
+
+def simulated(
+    t: int,
+    draws: int | None,
+    seed: int,
+    scores: Callable[[np.random.Generator, int], Floats],
+) -> ScoreBaseline:
+    """Best of t guessers, by the scores of simulated single ones.
+
+    Parameters
+    ----------
+    draws
+        How many are simulated; by default enough for p-values near .05, which are multiples of
+        about t / draws.
+    scores
+        Simulates so many, or a few more.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If t or ``draws`` is no number, or ``draws`` is too few for t.
+    """
+    guessers = whole_number("t", t, 1)
+    number = min(2_000_000, max(200_000, 1000 * guessers)) if draws is None else draws
+    number = whole_number("draws", number, 1)
+    if number < 20 * guessers:
+        raise ValueError(f"draws must be at least 20 t = {20 * guessers}, found {number}")
+    found = np.round(scores(np.random.default_rng(seed), number), 13)
+    values, counts = np.unique(found, return_counts=True)
+    return ScoreBaseline(guessers, values, counts / len(found), len(found))
 
 
 def _correct(acc: object, n: int) -> int:

@@ -1,12 +1,7 @@
 """Scores of prompts by label, and the best of t random guessers in others than accuracy.
 
 Balanced accuracy is a weighted sum of independent counts, so its distribution is exact on the
-lattice of its values. Macro-F1 has no closed form: N single guessers are simulated once, and
-
-    E[max of t] = sum_i x_(i) [(i/N)^t - ((i-1)/N)^t]
-
-over the ascending scores x_(i), with the standard error of that L-statistic from its influence
-function (Serfling, "Approximation Theorems of Mathematical Statistics", 1980, section 8.1).
+lattice of its values. Macro-F1 has no closed form, so single guessers are simulated.
 """
 
 from __future__ import annotations
@@ -15,26 +10,18 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_maxrandom.stats.chances import chance_groups, whole_number
 from pytest_maxrandom.stats.counts import GuesserCount
+from pytest_maxrandom.stats.maximum import ScoreBaseline, listed, simulated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from pytest_maxrandom.stats.chances import Chance
-
-    Floats: TypeAlias = NDArray[np.float64]
-
-_MOST_VALUES = 4_000_000  # support points of an exact distribution
-_FLOOR = 1e-50  # masses below 1e-60 are not in the windows that the sums start from
-_NEAR = 1e-12  # two scores closer than this are the same score, computed differently
+    from pytest_maxrandom.stats.maximum import Floats
 
 
 def _same_length(gold: Sequence[object], other: Sequence[object], name: str) -> None:
@@ -136,160 +123,6 @@ the prompt was scored on. For prompts that leave out their own demonstrations: w
 are missing is known to the model, and whoever answers against them would seem to know."""
 
 
-@dataclass(frozen=True)
-class ScoreBaseline:
-    """Best of ``t`` independent random guessers in some score.
-
-    Attributes
-    ----------
-    t
-        Number of guessers.
-    values
-        Possible (or simulated) scores of one guesser, ascending and distinct.
-    masses
-        Their probabilities.
-    draws
-        Number of simulated guessers, or None where the distribution is exact.
-    """
-
-    t: int
-    values: NDArray[np.float64]
-    masses: NDArray[np.float64]
-    draws: int | None
-
-    @cached_property
-    def _below(self) -> NDArray[np.float64]:
-        return np.minimum(1.0, np.cumsum(self.masses))
-
-    @cached_property
-    def expected(self) -> float:
-        """Expected best score: the maximum random baseline."""
-        above = np.minimum(np.cumsum(self.masses[::-1])[::-1][1:], np.nextafter(1, 0))
-        reached = -np.expm1(self.t * np.log1p(-above))
-        return math.fsum((self.values[0], *(np.diff(self.values) * reached)))
-
-    @cached_property
-    def expected_error(self) -> float:
-        """Monte Carlo standard error of `expected`; 0 where it is exact."""
-        if self.draws is None:
-            return 0.0
-        slopes = self.t * self._below[:-1] ** (self.t - 1)
-        influence = np.append(np.cumsum((np.diff(self.values) * slopes)[::-1])[::-1], 0.0)
-        mean = np.sum(self.masses * influence)
-        variance = np.sum(self.masses * (influence - mean) ** 2)
-        return math.sqrt(float(variance) / self.draws)
-
-    @cached_property
-    def standard_baseline(self) -> float:
-        """Expected score of one guesser."""
-        return math.fsum(self.values * self.masses)
-
-    def p_standard(self, score: float) -> float:
-        """P(score of one guesser >= score).
-
-        Exact distributions give at least 1e-50. Simulated ones give (1 + #) / (N + 1), which is
-        never zero and makes a test at any level valid (Besag and Clifford, 1989).
-        """
-        if not math.isfinite(score):
-            raise ValueError(f"score must be a finite number, found {score!r}")
-        tail = self.masses[np.searchsorted(self.values, score - _NEAR) :]
-        if self.draws is None:
-            return min(1.0, max(_FLOOR, math.fsum(tail)))
-        return (1 + round(math.fsum(tail) * self.draws)) / (self.draws + 1)
-
-    def p_value(self, score: float) -> float:
-        """P(best score of t guessers >= score)."""
-        single = self.p_standard(score)
-        return 1.0 if single == 1 else -math.expm1(self.t * math.log1p(-single))
-
-    def p_value_error(self, score: float) -> float:
-        """Monte Carlo standard error of `p_value`; 0 where it is exact."""
-        if self.draws is None:
-            return 0.0
-        single = self.p_standard(score)
-        slope = self.t * (1 - single) ** (self.t - 1)
-        return slope * math.sqrt(single * (1 - single) / self.draws)
-
-    def union_p(self, score: float) -> float:
-        """min(1, t * p_standard): holds for every dependence between prompts."""
-        return min(1.0, self.t * self.p_standard(score))
-
-
-def _merged(
-    values: NDArray[np.int64], masses: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Add up the masses of equal values; ascending."""
-    distinct, places = np.unique(values, return_inverse=True)
-    return distinct, np.bincount(places, weights=masses).astype(np.float64)
-
-
-def listed(
-    counts: Sequence[GuesserCount], *, without_best: bool = False
-) -> tuple[Floats, Floats] | None:
-    """List the mean over classes of the shares of right answers that one guesser may have.
-
-    Parameters
-    ----------
-    counts
-        The number of right answers of each class; they are independent.
-    without_best
-        Whether the class with the largest share is left out of the mean, as in the Nvr-X score.
-
-    Returns
-    -------
-    values, masses
-        Ascending, and their probabilities; None where they are too many to list.
-    """
-    common = math.lcm(*(count.n for count in counts))
-    # The sum of the shares so far and the largest, in units of 1 / common, are kept in one number.
-    base = common + 1 if without_best else 1
-    if base * (common + 1) * len(counts) >= 2**62:
-        return None
-    states, masses = np.zeros(1, dtype=np.int64), np.ones(1)
-    for count in counts:
-        window = count.window
-        if len(states) * len(window.masses) > _MOST_VALUES:
-            return None
-        steps = (window.low + np.arange(len(window.masses))) * (common // count.n)
-        sums = np.add.outer(states // base, steps) * base
-        if without_best:
-            sums += np.maximum.outer(states % base, steps)
-        states, masses = _merged(sums.ravel(), np.multiply.outer(masses, window.masses).ravel())
-    if without_best:
-        states, masses = _merged(states // base - states % base, masses)
-    return states / (common * (len(counts) - without_best)), masses
-
-
-def minimum_accuracy_baseline(
-    n: int | None, chance: Chance, t: int, variants: int
-) -> ScoreBaseline:
-    """Exact best of t prompts, each of which counts with its least accuracy over some variants.
-
-    So a prompt that is scored under v ways to map labels is worth its minimum over them. For
-    independent variants P(max min <= k) = (1 - (1 - F(k))^v)^t. Variants of one prompt are usually
-    positively dependent, and then that formula promises too much; t * P(X >= k) holds always, which
-    is `MaxRandomBaseline.union_p`.
-
-    Parameters
-    ----------
-    n, chance, t
-        As in `pytest_maxrandom.stats.maximum.MaxRandomBaseline`.
-    variants
-        Number v of variants of each prompt; 1 gives the maximum random baseline.
-
-    Examples
-    --------
-    >>> round(minimum_accuracy_baseline(100, 0.5, t=200, variants=2).expected, 4)
-    0.5798
-    """
-    count = GuesserCount(chance_groups(chance, n))
-    right = range(count.window.low, count.window.high + 1)
-    reached = np.array([count.p_at_least(k) for k in right])
-    reached = reached ** whole_number("variants", variants, 1)
-    masses = -np.diff(reached, append=0.0)
-    return ScoreBaseline(whole_number("t", t, 1), np.array(right) / count.n, masses, None)
-
-
 def balanced_accuracy_baseline(
     gold: Sequence[Hashable],
     chances: Sequence[float | Fraction],
@@ -330,13 +163,15 @@ def balanced_accuracy_baseline(
     guessers = whole_number("t", t, 1)
     if (exact := listed(counts)) is not None:
         return ScoreBaseline(guessers, *exact, None)
-    guessers, number = number_of_draws(t, draws)
-    generator = np.random.default_rng(seed)
-    score = np.zeros(number)
-    for count in counts:
-        right = sum(generator.binomial(size, float(p), number) for p, size in count.groups)
-        score += right / (count.n * len(counts))
-    return simulated(guessers, score)
+
+    def scores(generator: np.random.Generator, number: int) -> Floats:
+        score = np.zeros(number)
+        for count in counts:
+            right = sum(generator.binomial(size, float(p), number) for p, size in count.groups)
+            score += right / (count.n * len(counts))
+        return score
+
+    return simulated(guessers, draws, seed, scores)
 
 
 def macro_f1_baseline(
@@ -372,18 +207,20 @@ def macro_f1_baseline(
     for label, count in zip(gold, choices, strict=True):
         most = whole_number("choices", count, 1) - 1
         cells[whole_number("gold", label, 0, most), most + 1] += 1
-    guessers, number = number_of_draws(t, draws)
-    generator = np.random.default_rng(seed)
-    labels = sorted({label for label, _ in cells})
-    said = np.zeros((number, max(count for _, count in cells)), dtype=np.int64)
-    right = {label: np.zeros(number, dtype=np.int64) for label in labels}
-    for (label, count), size in sorted(cells.items()):
-        guesses = generator.multinomial(size, np.full(count, 1 / count), number)
-        said[:, :count] += guesses
-        right[label] += guesses[:, label]
     sizes = Counter(gold)
-    scores = sum(2 * right[label] / (sizes[label] + said[:, label]) for label in labels)
-    return simulated(guessers, np.asarray(scores) / len(labels))
+    labels = sorted(sizes)
+
+    def scores(generator: np.random.Generator, number: int) -> Floats:
+        said = np.zeros((number, max(count for _, count in cells)), dtype=np.int64)
+        right = {label: np.zeros(number, dtype=np.int64) for label in labels}
+        for (label, count), size in sorted(cells.items()):
+            guesses = generator.multinomial(size, np.full(count, 1 / count), number)
+            said[:, :count] += guesses
+            right[label] += guesses[:, label]
+        scores = sum(2 * right[label] / (sizes[label] + said[:, label]) for label in labels)
+        return np.asarray(scores) / len(labels)
+
+    return simulated(t, draws, seed, scores)
 
 
 @dataclass(frozen=True, eq=False)
@@ -425,19 +262,3 @@ METRICS: Mapping[str, MetricDefinition] = {
     ),
 }
 """By their names in a suite; how they are written stands in `pytest_maxrandom.notation`."""
-
-
-def number_of_draws(t: int, draws: int | None) -> tuple[int, int]:
-    """Check t and the number of draws: p-values are multiples of about t / draws."""
-    guessers = whole_number("t", t, 1)
-    number = min(2_000_000, max(200_000, 1000 * guessers)) if draws is None else draws
-    number = whole_number("draws", number, 1)
-    if number < 20 * guessers:
-        raise ValueError(f"draws must be at least 20 t = {20 * guessers}, found {number}")
-    return guessers, number
-
-
-def simulated(t: int, scores: NDArray[np.float64]) -> ScoreBaseline:
-    """Best of t guessers, given the scores of simulated single ones."""
-    values, counts = np.unique(np.round(scores, 13), return_counts=True)
-    return ScoreBaseline(t, values, counts / len(scores), len(scores))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from math import inf
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.stats.chances import proportion
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 _ROUNDING = 1e-12
 
@@ -83,11 +84,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
         If a p-value is no number from 0 to 1.
     """
     ps, order = _ranked(p_values)
-    adjusted, largest = [0.0] * len(ps), 0.0
-    for rank, place in enumerate(order):
-        largest = max(largest, min(1.0, (len(ps) - rank) * ps[place]))
-        adjusted[place] = largest
-    return adjusted
+    scaled = (min(1.0, (len(ps) - rank) * ps[place]) for rank, place in enumerate(order))
+    return _in_places(order, accumulate(scaled, max))
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
@@ -101,8 +99,10 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
         If a p-value is no number from 0 to 1.
     """
     ps, order = _ranked(p_values)
-    adjusted, smallest = [0.0] * len(ps), 1.0
-    for rank in range(len(ps) - 1, -1, -1):
-        smallest = min(smallest, len(ps) * ps[order[rank]] / (rank + 1))
-        adjusted[order[rank]] = smallest
-    return adjusted
+    order.reverse()
+    scaled = (len(ps) * ps[place] / (len(ps) - rank) for rank, place in enumerate(order))
+    return _in_places(order, accumulate(scaled, min))
+
+
+def _in_places(order: Iterable[int], values: Iterable[float]) -> list[float]:
+    return [value for _, value in sorted(zip(order, values, strict=True))]

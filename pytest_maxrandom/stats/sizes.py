@@ -15,7 +15,7 @@ from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 if TYPE_CHECKING:
     from typing import Any
 
-    from pytest_maxrandom.stats.chances import Chance, Groups
+    from pytest_maxrandom.stats.chances import Groups
 
     Mix = float | Fraction | Mapping[int, int]
     """One chance, or a mapping {choices: examples} that is scaled to other n."""
@@ -43,8 +43,6 @@ def mix_for(chance: Mix, n: int) -> Groups:
 
 def baseline_for(n: int, chance: Mix, t: int) -> MaxRandomBaseline:
     """Return the baseline of ``n`` examples with the mix of chances of ``chance``."""
-    if not isinstance(chance, Mapping):
-        return MaxRandomBaseline(n, chance, t)
     return MaxRandomBaseline.of_groups(mix_for(chance, whole_number("n", n, 1)), t)
 
 
@@ -202,14 +200,12 @@ def largest_t_for_power(
 
 
 def baseline_summary(
-    n: int | None, chance: Chance, t: int, correct: int | None = None, alpha: float = 0.05
+    baseline: MaxRandomBaseline, correct: int | None = None, alpha: float = 0.05
 ) -> dict[str, Any]:
     """Describe one baseline, and one result against it, in plain numbers.
 
     Parameters
     ----------
-    n, chance, t
-        As in `pytest_maxrandom.stats.maximum.MaxRandomBaseline`.
     correct
         Number correct of the best prompt, or None.
     alpha
@@ -221,10 +217,6 @@ def baseline_summary(
         Built-in numbers, strings and None only, ready for JSON. The keys from ``correct`` on
         are there only if ``correct`` is given.
     """
-    return _summary(MaxRandomBaseline(n, chance, t), correct, alpha)
-
-
-def _summary(baseline: MaxRandomBaseline, correct: int | None, alpha: float) -> dict[str, Any]:
     critical = baseline.critical_count(alpha)
     summary: dict[str, Any] = {
         "n": baseline.n,
@@ -321,7 +313,7 @@ def plan(
                 lambda target: largest_t_for_power(n, chance, true_accuracy, target, alpha)
             )
     if n is not None and t is not None:
-        answers["baseline"] = _summary(baseline_for(n, chance, t), None, alpha)
+        answers["baseline"] = baseline_summary(baseline_for(n, chance, t), alpha=alpha)
         answers["true_accuracy_for_power"] = for_powers(
             lambda target: true_accuracy_for_power(n, chance, t, target, alpha)
         )

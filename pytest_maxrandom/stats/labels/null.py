@@ -27,13 +27,7 @@ from pytest_maxrandom.stats.chances import chance_groups, whole_number
 from pytest_maxrandom.stats.counts import GuesserCount
 from pytest_maxrandom.stats.gold import right_labels
 from pytest_maxrandom.stats.labels.scores import never_score, shares, worst_redraw
-from pytest_maxrandom.stats.metrics import (
-    ScoreBaseline,
-    listed,
-    minimum_accuracy_baseline,
-    number_of_draws,
-    simulated,
-)
+from pytest_maxrandom.stats.maximum import ScoreBaseline, listed, simulated
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 
 if TYPE_CHECKING:
@@ -41,6 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from pytest_maxrandom.stats.chances import Chance
     from pytest_maxrandom.stats.gold import Gold
 
     Floats: TypeAlias = NDArray[np.float64]
@@ -118,16 +113,7 @@ def move_baseline(
     numbers = [whole_number("choices", count, 1) for count in choices]
     held = _profiles([((tuple(range(k)),), k) for k in numbers], evaluated)
     if by_content:
-        if len(set(numbers)) == 1:
-            return redraw_baseline(
-                numbers,
-                np.zeros((2, len(numbers)), dtype=np.int64),
-                t,
-                evaluated=evaluated,
-                draws=draws,
-                seed=seed,
-            )
-        return _simulate(held, t, draws, seed, never_score)
+        return _minimum(held, max(numbers), t, draws, seed, never_score)
     profiles: Counter[Profile] = Counter()
     for profile, rows in held.items():
         anew = (((((label,),), k), size) for (_, k), size in profile for label in range(k))
@@ -166,11 +152,37 @@ def redraw_baseline(
     profiles = _profiles(guesses, evaluated)
     if not any(blocks for profile in profiles for (blocks, _), _ in profile):
         raise ValueError("no example has a second label that its right answer can stand at")
-    same = _alike(profiles, len(places))
-    if same is None:
-        return _simulate(profiles, t, draws, seed, worst_redraw)
-    chances, redraws = same
-    return minimum_accuracy_baseline(None, chances, t, redraws)
+    return _minimum(profiles, len(places), t, draws, seed, worst_redraw)
+
+
+def minimum_accuracy_baseline(
+    n: int | None, chance: Chance, t: int, variants: int
+) -> ScoreBaseline:
+    """Exact best of t prompts, each of which counts with its least accuracy over some variants.
+
+    So a prompt that is scored under v ways to map labels is worth its minimum over them. For
+    independent variants P(max min <= k) = (1 - (1 - F(k))^v)^t. Variants of one prompt are usually
+    positively dependent, and then that formula promises too much; t * P(X >= k) holds always, which
+    is `MaxRandomBaseline.union_p`.
+
+    Parameters
+    ----------
+    n, chance, t
+        As in `pytest_maxrandom.stats.maximum.MaxRandomBaseline`.
+    variants
+        Number v of variants of each prompt; 1 gives the maximum random baseline.
+
+    Examples
+    --------
+    >>> round(minimum_accuracy_baseline(100, 0.5, t=200, variants=2).expected, 4)
+    0.5798
+    """
+    count = GuesserCount(chance_groups(chance, n))
+    right = range(count.window.low, count.window.high + 1)
+    reached = np.array([count.p_at_least(k) for k in right])
+    reached = reached ** whole_number("variants", variants, 1)
+    masses = -np.diff(reached, append=0.0)
+    return ScoreBaseline(whole_number("t", t, 1), np.array(right) / count.n, masses, None)
 
 
 def _profiles(guesses: Sequence[Guess], evaluated: NDArray[np.bool_] | None) -> Counter[Profile]:
@@ -234,18 +246,24 @@ def _blocks(places: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     return tuple(sorted(map(tuple, blocks.values())))
 
 
-def _alike(profiles: Counter[Profile], redraws: int) -> tuple[dict[int, int], int] | None:
-    """Examples by number of labels and the independent redraws, where blocks are the same."""
+def _minimum(
+    profiles: Counter[Profile],
+    labels: int,
+    t: int,
+    draws: int | None,
+    seed: int,
+    score: Callable[[Floats], Floats],
+) -> ScoreBaseline:
+    """Best of t guessers in a least accuracy: exact where all examples have the same blocks."""
     profile = next(iter(profiles))
     first = profile[0][0][0]
-    if len(profiles) > 1 or sum(map(len, first)) < redraws:
-        return None
+    alike = all(blocks == first for (blocks, _), _ in profile)
+    if len(profiles) > 1 or not alike or sum(map(len, first)) < labels:
+        return _simulate(profiles, t, draws, seed, score)
     chances = Counter[int]()
-    for (blocks, k), size in profile:
-        if blocks != first:
-            return None
+    for (_, k), size in profile:
         chances[k] += size
-    return chances, len(first)
+    return minimum_accuracy_baseline(None, chances, t, len(first))
 
 
 def _simulate(
@@ -267,19 +285,21 @@ def _simulate(
         Whether the blocks of an example are different answers to one presentation, of which only
         one can be given; else they are guessed independently.
     """
+
+    def scores(generator: np.random.Generator, number: int) -> Floats:
+        found = []
+        for profile, rows in profiles.items():
+            left = math.ceil(number * rows / profiles.total())
+            while left:
+                hits = _hits(profile, min(left, _AT_ONCE), generator, one_guess=one_guess)
+                found.append(score(shares(hits, _sizes(profile))))
+                left -= len(hits)
+        # A prompt without a score is never the best.
+        return np.nan_to_num(np.concatenate(found), nan=0.0)
+
     if draws is None:
         draws = min(_MOST_DRAWS, max(1_000_000, 10_000 * whole_number("t", t, 1)))
-    guessers, number = number_of_draws(t, draws)
-    generator = np.random.default_rng(seed)
-    scores = []
-    for profile, rows in profiles.items():
-        left = math.ceil(number * rows / profiles.total())
-        while left:
-            hits = _hits(profile, min(left, _AT_ONCE), generator, one_guess=one_guess)
-            scores.append(score(shares(hits, _sizes(profile))))
-            left -= len(hits)
-    # A prompt without a score is never the best.
-    return simulated(guessers, np.nan_to_num(np.concatenate(scores), nan=0.0))
+    return simulated(t, draws, seed, scores)
 
 
 def _hits(

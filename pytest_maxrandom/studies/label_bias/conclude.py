@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         RedFlagKind,
     )
     from pytest_maxrandom.stats.labels.priors import BaseRates
-    from pytest_maxrandom.stats.metrics import ScoreBaseline
+    from pytest_maxrandom.stats.maximum import ScoreBaseline
     from pytest_maxrandom.studies.label_bias.answers import LabelAnswers
     from pytest_maxrandom.suite.claims import LabelBiasSpec
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_maxrandom.stats.labels.null import minimum_accuracy_baseline
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
-from pytest_maxrandom.stats.metrics import minimum_accuracy_baseline
 from tests.unit.stats import oracle
 
 close = pytest.approx

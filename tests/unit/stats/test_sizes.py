@@ -117,14 +117,14 @@ def test_a_need_of_more_than_ten_million_examples_is_none() -> None:
 
 def test_the_summary_holds_the_numbers_of_the_baseline() -> None:
     baseline = MaxRandomBaseline(100, 0.5, 10)
-    summary = baseline_summary(100, 0.5, 10, correct=60)
+    summary = baseline_summary(baseline, correct=60)
     assert summary["max_random_baseline"] == baseline.expected_accuracy
     assert (summary["p_max"], summary["p_standard"]) == (
         baseline.p_value(60),
         baseline.p_standard(60),
     )
     assert (summary["accuracy"], summary["critical_count"]) == (0.6, 64)
-    assert "p_max" not in baseline_summary(100, 0.5, 10)
+    assert "p_max" not in baseline_summary(baseline)
 
 
 def flat(value: Any) -> list[Any]:

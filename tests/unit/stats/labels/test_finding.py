@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.record import LabelFinding
-    from pytest_maxrandom.stats.metrics import ScoreBaseline
+    from pytest_maxrandom.stats.maximum import ScoreBaseline
 
 UNBALANCED = np.repeat(range(4), [45, 19, 18, 18])
 BALANCED = np.repeat(range(4), 25)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.stats.metrics import ScoreBaseline
+    from pytest_maxrandom.stats.maximum import ScoreBaseline
 
 close = pytest.approx
 N, M, T = 100, 4, 10
