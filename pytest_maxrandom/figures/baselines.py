@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
-from pytest_maxrandom.figures.labels import EndLabels, counts, label_ends, settle
+from pytest_maxrandom.figures.labels import counts, label_ends, settle
 from pytest_maxrandom.figures.panels import accuracy_axis, log_axis, numbered, pages
-from pytest_maxrandom.figures.style import BLACK, GREY, LINES, PALE, WIDTH
+from pytest_maxrandom.figures.style import BLACK, GREY, LINES, PALE, WIDTH, marks
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+    from pytest_maxrandom.figures.labels import EndLabels
     from pytest_maxrandom.figures.results import Result
 
 SIZES = (10, 30, 100, 300, 1000)
@@ -102,12 +103,9 @@ def baselines(rows: Sequence[Row]) -> Figure:
 
 def _title(row: Row) -> str:
     parts = [f"{row.choices} choices"]
-    given = [
-        f"{name} = {count(value)}"
-        for name, value in (("n", row.n), ("t", row.t))
-        if value is not None
-    ]
-    if given:
+    if given := [
+        f"{name} = {count(value)}" for name, value in (("n", row.n), ("t", row.t)) if value
+    ]:
         parts.append(f"wide: {', '.join(given)}")
     if row.results:
         parts.append(f"circles: claims, {counts(row.results)}")
@@ -119,60 +117,49 @@ def _over_t(axes: Axes, row: Row) -> EndLabels:
     curves = {}
     for n in _with(SIZES, row.n):
         one = MaxRandomBaseline(n, Fraction(1, row.choices), 1)
-        curves[n] = [one.with_t(t).expected_accuracy for t in steps]
-    labels = _draw(axes, row, "n", steps, curves, row.n)
-    if row.results:
-        _mark(axes, [each.t for each in row.results], row.results)
-    return labels
+        curves[f"n = {count(n)}"] = [one.with_t(t).expected_accuracy for t in steps]
+    wide = None if row.n is None else f"n = {count(row.n)}"
+    return _draw(axes, row, steps, curves, wide, [each.t for each in row.results])
 
 
 def _over_n(axes: Axes, row: Row) -> EndLabels:
     sizes = _with([SIZES[0], SIZES[-1], *(each.n for each in row.results)], row.n)
     steps = _spaced(min(sizes), max(sizes))
     ones = [MaxRandomBaseline(n, Fraction(1, row.choices), 1) for n in steps]
-    curves = {t: [one.with_t(t).expected_accuracy for one in ones] for t in _with(TRIES, row.t)}
-    labels = _draw(axes, row, "t", steps, curves, row.t)
-    if row.results:
-        _mark(axes, [each.n for each in row.results], row.results)
-    return labels
+    curves = {
+        f"t = {count(t)}": [one.with_t(t).expected_accuracy for one in ones]
+        for t in _with(TRIES, row.t)
+    }
+    wide = None if row.t is None else f"t = {count(row.t)}"
+    return _draw(axes, row, steps, curves, wide, [each.n for each in row.results])
 
 
 def _draw(
     axes: Axes,
     row: Row,
-    name: str,
     steps: Sequence[int],
-    curves: dict[int, list[float]],
-    chosen: int | None,
+    curves: dict[str, list[float]],
+    wide: str | None,
+    places: Sequence[int],
 ) -> EndLabels:
+    """Draw curves, one of them wide, and a mark at the place of each claim."""
     labels = []
-    for (value, heights), (colour, dashes) in zip(curves.items(), LINES, strict=False):
-        label = f"{name} = {count(value)}"
-        width = 2.4 if value == chosen else 1.3
-        axes.plot(steps, heights, color=colour, linestyle=dashes, linewidth=width, label=label)
-        labels.append((heights[-1], label, colour))
+    for (name, heights), (colour, dashes) in zip(curves.items(), LINES, strict=False):
+        width = 2.4 if name == wide else 1.3
+        axes.plot(steps, heights, color=colour, linestyle=dashes, linewidth=width, label=name)
+        labels.append((heights[-1], name, colour))
     axes.axhline(1 / row.choices, color=GREY, linewidth=0.7, zorder=1)
     log_axis(axes.xaxis, steps[0], steps[-1])
     axes.set_ylim(top=1.02)
     axes.grid(True, color=PALE, linewidth=0.6)
     accuracy_axis(axes.yaxis)
-    return label_ends(axes, labels)
-
-
-def _mark(axes: Axes, places: Sequence[int], results: Sequence[Result]) -> None:
-    axes.plot(
-        places,
-        [result.maximum for result in results],
-        linestyle="none",
-        marker="o",
-        markersize=4,
-        markerfacecolor="none",
-        markeredgecolor=BLACK,
-        markeredgewidth=0.8,
-        label="claims",
-        zorder=4,
-        clip_on=False,
-    )
+    texts = label_ends(axes, labels)
+    if places:
+        maxima = [result.maximum for result in row.results]
+        axes.plot(
+            places, maxima, **marks("o", "none", BLACK), zorder=4, clip_on=False, label="claims"
+        )
+    return texts
 
 
 def _with(values: Sequence[int], chosen: int | None) -> list[int]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from pytest_maxrandom.figures.labels import EndLabels, counts, label_ends, settle, short
+from pytest_maxrandom.figures.labels import counts, label_ends, settle, short
 from pytest_maxrandom.figures.panels import (
     FLOOR,
     accuracy_axis,
@@ -34,6 +34,7 @@ from pytest_maxrandom.figures.style import (
     SMALL,
     STANDARD,
     WIDTH,
+    marks,
 )
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+    from pytest_maxrandom.figures.labels import EndLabels
     from pytest_maxrandom.figures.results import Result
 
 _MOST_TOGETHER = 24
@@ -91,30 +93,27 @@ def best_of_t(models: Sequence[Sequence[Result]]) -> Figure:
     """
     longest = max(map(len, models))
     slot = min(max((WIDTH - _SIDES) / longest, _SLOT[0]), _SLOT[1])
-    slanted = [_slanted(model, slot) for model in models]
-    below = [
-        0.3 + (_slant_height(model) if slant else 0.15)
-        for model, slant in zip(models, slanted, strict=True)
-    ]
+    slants = [_slant_height(model, slot) for model in models]
+    below = sum(0.3 + (slant or 0.15) for slant in slants)
     heights = [high for _ in models for high in (_PANEL, _STRIP)]
     figure = Figure(
         figsize=(
             max(_SIDES + slot * longest, 4.4),
-            0.35 + sum(heights) + sum(below) + 0.5 * len(models),
+            0.35 + sum(heights) + below + 0.5 * len(models),
         ),
         layout="constrained",
     )
     grid = figure.subplots(2 * len(models), 1, squeeze=False, height_ratios=heights)[:, 0]
     labels: list[EndLabels] = []
-    for place, (model, slant) in enumerate(zip(models, slanted, strict=True)):
+    for place, (model, slant) in enumerate(zip(models, slants, strict=True)):
         upper, strip = grid[2 * place], grid[2 * place + 1]
         labels += [_values(upper, model), _p_values(strip, model)]
-        _settings(strip, model, slant)
+        _settings(strip, model, slanted=slant > 0)
         for axes in (upper, strip):
             spare = max(0.0, (3 - len(model)) / 2)
             axes.set_xlim(-0.6 - spare, len(model) - 0.4 + spare)
-            for boundary in _boundaries(model)[1:]:
-                axes.axvline(boundary - 0.5, color=PALE, linewidth=0.6, zorder=0)
+            for _, start, _ in _tasks(model)[1:]:
+                axes.axvline(start - 0.5, color=PALE, linewidth=0.6, zorder=0)
     figure.legend(
         handles=standing_handles([result for model in models for result in model]),
         loc="outside upper left",
@@ -181,12 +180,7 @@ def _p_values(axes: Axes, model: Sequence[Result]) -> EndLabels:
             axes.plot(
                 [place + shift for place, _ in shown],
                 [shown_p(p) for _, p in shown],
-                linestyle="none",
-                marker=mark,
-                markersize=3.4,
-                markerfacecolor=colour if filled else "white",
-                markeredgecolor=colour,
-                markeredgewidth=0.9,
+                **marks(mark, colour if filled else "white", colour, 3.4, 0.9),
                 zorder=3,
                 label=name,
             )
@@ -196,16 +190,21 @@ def _p_values(axes: Axes, model: Sequence[Result]) -> EndLabels:
     return label_ends(axes, labels)
 
 
-def _boundaries(model: Sequence[Result]) -> list[int]:
-    """Return where each task begins."""
-    return [
+def _tasks(model: Sequence[Result]) -> list[tuple[str, int, int]]:
+    """Return each task as it is written, where its claims begin, and how many they are."""
+    starts = [
         place
         for place, result in enumerate(model)
         if place == 0 or model[place - 1].task != result.task
     ]
+    names = short([model[start].task for start in starts])
+    return [
+        (name, start, stop - start)
+        for name, (start, stop) in zip(names, pairwise([*starts, len(model)]), strict=True)
+    ]
 
 
-def _settings(axes: Axes, model: Sequence[Result], slanted: bool) -> None:
+def _settings(axes: Axes, model: Sequence[Result], *, slanted: bool) -> None:
     """Write shots below each claim, and each task once below its claims."""
     axes.set_xticks(range(len(model)), [result.shots for result in model])
     axes.tick_params(axis="x", length=0, pad=2)
@@ -222,10 +221,10 @@ def _settings(axes: Axes, model: Sequence[Result], slanted: bool) -> None:
             size=SMALL,
             color=GREY,
         )
-    starts = [*_boundaries(model), len(model)]
-    centres = [(start + stop - 1) / 2 for start, stop in pairwise(starts)]
     tasks = axes.secondary_xaxis(location=0)
-    tasks.set_xticks(centres, short([model[start].task for start in starts[:-1]]))
+    names, starts, widths = zip(*_tasks(model), strict=True)
+    centres = [start + (width - 1) / 2 for start, width in zip(starts, widths, strict=True)]
+    tasks.set_xticks(centres, names)
     tasks.tick_params(axis="x", length=0, pad=13 if any_shots else 3)
     tasks.spines["bottom"].set_visible(False)
     if slanted:
@@ -233,17 +232,10 @@ def _settings(axes: Axes, model: Sequence[Result], slanted: bool) -> None:
             text.set(rotation=_SLANT, ha="right", rotation_mode="anchor")
 
 
-def _slanted(model: Sequence[Result], slot: float) -> bool:
-    """Return whether some task's name is wider than its claims."""
-    starts = [*_boundaries(model), len(model)]
-    names = short([model[start].task for start in starts[:-1]])
-    widths = [stop - start for start, stop in pairwise(starts)]
-    return len(names) > 1 and any(
-        len(name) * _LETTER > width * slot for name, width in zip(names, widths, strict=True)
-    )
-
-
-def _slant_height(model: Sequence[Result]) -> float:
-    """Return the inches that slanted names take."""
-    longest = max(map(len, short([result.task for result in model])))
+def _slant_height(model: Sequence[Result], slot: float) -> float:
+    """Return the inches that names take when slanted; 0 where each fits below its claims."""
+    tasks = _tasks(model)
+    if len(tasks) == 1 or all(len(name) * _LETTER <= width * slot for name, _, width in tasks):
+        return 0
+    longest = max(len(name) for name, _, _ in tasks)
     return 0.1 + longest * _LETTER * math.sin(math.radians(_SLANT))

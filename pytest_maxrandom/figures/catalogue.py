@@ -36,6 +36,11 @@ if TYPE_CHECKING:
 
 _NAMED = 3
 """Claims that a note names."""
+_WITHOUT_DATE: dict[str, dict[str, None]] = {
+    "svg": {"Date": None},
+    "png": {},
+    "pdf": {"CreationDate": None},
+}
 
 
 @dataclass(slots=True)
@@ -182,7 +187,7 @@ def write_all(
     folder: Path,
     formats: Sequence[str] = DEFAULT_FORMATS,
     *,
-    told: Callable[[Path], None] | None = None,
+    told: Callable[[Path], object] = lambda _: None,
 ) -> Written:
     """Draw and write everything.
 
@@ -202,12 +207,18 @@ def write_all(
     OSError
         If a file cannot be written.
     """
-    files = []
-    for draw in (draw for catalogue in catalogues for draw in catalogue.families.values()):
-        for path in write(draw, folder, formats):
-            files.append(path)
-            if told is not None:
-                told(path)
+    files: list[Path] = []
+    taken: set[str] = set()
+    with applied():
+        for draw in (draw for catalogue in catalogues for draw in catalogue.families.values()):
+            folder.mkdir(parents=True, exist_ok=True)
+            for stem, figure in draw():
+                name = _free(stem, taken)
+                for ending in formats:
+                    path = folder / f"{name}.{ending}"
+                    figure.savefig(path, format=ending, metadata=_WITHOUT_DATE[ending])
+                    files.append(path)
+                    told(path)
     return Written(files, [note for each in catalogues for note in each.notes.values()])
 
 
@@ -221,44 +232,6 @@ def write_run(run: RunRecord, folder: Path) -> Written:
     if not catalogue.families and not catalogue.notes:
         catalogue.notes[""] = "no claim was tested"
     return write_all([catalogue], folder)
-
-
-_WITHOUT_DATE: dict[str, dict[str, None]] = {
-    "svg": {"Date": None},
-    "png": {},
-    "pdf": {"CreationDate": None},
-}
-
-
-def write(
-    draw: Callable[[], Iterable[tuple[str, Figure]]], folder: Path, formats: Sequence[str]
-) -> Iterator[Path]:
-    """Draw figures and write each in all formats.
-
-    Parameters
-    ----------
-    draw
-        Yields pairs (name of the file without its ending, figure).
-
-    Yields
-    ------
-    Path
-        Each file, when it is written.
-
-    Raises
-    ------
-    OSError
-        If the folder or a file cannot be written.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    taken: set[str] = set()
-    with applied():
-        for stem, figure in draw():
-            name = _free(stem, taken)
-            for ending in formats:
-                path = folder / f"{name}.{ending}"
-                figure.savefig(path, format=ending, metadata=_WITHOUT_DATE[ending])
-                yield path
 
 
 def _free(stem: str, taken: set[str]) -> str:

@@ -14,7 +14,7 @@ from sklearn.metrics import precision_recall_curve, roc_curve
 
 from pytest_maxrandom.figures.labels import settle, short
 from pytest_maxrandom.figures.panels import accuracy_axis, numbered, pages
-from pytest_maxrandom.figures.style import BLACK, GREY, MAXIMUM, PALE, SKY, SMALL, WIDTH
+from pytest_maxrandom.figures.style import BLACK, GREY, MAXIMUM, PALE, SKY, SMALL, WIDTH, marks
 from pytest_maxrandom.notation import accuracy, count, span
 from pytest_maxrandom.studies.holdout import predictive_values
 
@@ -121,20 +121,8 @@ def _row(roc: Axes, pr: Axes, study: Study) -> None:
 
 
 def _mark(axes: Axes, x: float | None, y: float | None, mark: str, label: str) -> None:
-    if x is None or y is None:
-        return
-    axes.plot(
-        x,
-        y,
-        linestyle="none",
-        marker=mark,
-        markersize=5.5,
-        markerfacecolor="white",
-        markeredgecolor=BLACK,
-        markeredgewidth=1.1,
-        zorder=4,
-        label=label,
-    )
+    if x is not None and y is not None:
+        axes.plot(x, y, **marks(mark, "white", BLACK, 5.5, 1.1), zorder=4, label=label)
 
 
 def _ranks(scores: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from pytest_maxrandom.figures.labels import counts, settle, short
 from pytest_maxrandom.figures.panels import accuracy_axis, numbered, pages
 from pytest_maxrandom.figures.results import by_model
-from pytest_maxrandom.figures.style import LINES, PALE, SMALL, WIDTH
+from pytest_maxrandom.figures.style import LINES, PALE, SMALL, WIDTH, marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -93,15 +93,11 @@ def _panel(
             continue
         # Shots of a task stand a little above each other, so that none hides another.
         shift = (rank - (len(all_shots) - 1) / 2) * min(0.28, 0.8 / len(all_shots))
+        colour, _ = LINES[rank % len(LINES)]
         axes.plot(
             [result.maximum - result.standard for result in shown],
             [tasks.index(result.task) + shift for result in shown],
-            linestyle="none",
-            marker=_MARKS[rank % len(_MARKS)],
-            markersize=3.6,
-            markerfacecolor=LINES[rank % len(LINES)][0] if rank % 2 == 0 else "white",
-            markeredgecolor=LINES[rank % len(LINES)][0],
-            markeredgewidth=0.9,
+            **marks(_MARKS[rank % len(_MARKS)], "white" if rank % 2 else colour, colour, 3.6, 0.9),
             label=_name(shots),
             clip_on=False,
         )

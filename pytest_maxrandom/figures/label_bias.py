@@ -16,7 +16,7 @@ from matplotlib.transforms import Bbox
 
 from pytest_maxrandom.figures.labels import counts, settle, short
 from pytest_maxrandom.figures.panels import accuracy_axis, frame, numbered, pages
-from pytest_maxrandom.figures.style import BLACK, GREY, ORANGE, PALE, SMALL, WIDTH
+from pytest_maxrandom.figures.style import BLACK, GREY, ORANGE, PALE, SMALL, WIDTH, marks
 from pytest_maxrandom.notation import signed
 from pytest_maxrandom.reports.label_bias import label_checked, r_interval
 from pytest_maxrandom.reports.summary import files, label, model_name
@@ -42,10 +42,8 @@ _UPRIGHT = 10
 _RECALL, _SHARE = "recall", "share of the answers"
 _LINE: dict[str, Any] = {"color": GREY, "linewidth": 0.9, "linestyle": (0, (1, 2))}
 """Of chance."""
-_LOOKS: dict[str, dict[str, Any]] = {
-    _RECALL: {"marker": "o", "markerfacecolor": BLACK, "markeredgecolor": BLACK},
-    _SHARE: {"marker": "D", "markerfacecolor": "white", "markeredgecolor": ORANGE},
-}
+_LOOKS = {_RECALL: ("o", BLACK, BLACK), _SHARE: ("D", "white", ORANGE)}
+"""Mark, its face and its edge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +75,16 @@ class Panel:
     def has_rates(self) -> bool:
         """Whether every label has a base rate."""
         return all(row.base_rate is not None for row in self.labels)
+
+    @property
+    def points(self) -> list[tuple[float, float]]:
+        """Base rate and recall of each label."""
+        return [(row.base_rate or 0.0, row.recall or 0.0) for row in self.labels]
+
+    @property
+    def names(self) -> list[str]:
+        """What is written of each label."""
+        return short([row.label for row in self.labels], _NAME)
 
 
 def panels_of(run: RunRecord) -> tuple[list[Panel], list[str]]:
@@ -119,11 +127,8 @@ def base_rates(panels: Sequence[Panel]) -> Figure:
     figure, grid, columns = frame(len(panels), _WIDTHS, 0.55, _PANEL)
     longest = 34 if columns > 1 else 46
     settings = short([panel.setting for panel in panels], longest)
-    named: list[Named] = []
     for axes, panel, setting in zip(grid, panels, settings, strict=True):
-        named += [_over_rates(axes, panel)] if panel.has_rates else []
-        if not panel.has_rates:
-            _side_by_side(axes, panel)
+        (_over_rates if panel.has_rates else _side_by_side)(axes, panel)
         axes.axhline(panel.chance, zorder=1, **_LINE)
         axes.set_ylim(-0.06, 1.06)
         axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
@@ -135,8 +140,9 @@ def base_rates(panels: Sequence[Panel]) -> Figure:
     shown = [_RECALL] if all(panel.has_rates for panel in panels) else [_RECALL, _SHARE]
     figure.legend(handles=_handles(shown), loc="outside upper left", ncols=len(shown) + 1)
     settle(figure)
-    for each in named:
-        name_points(each)
+    for axes, panel in zip(grid, panels, strict=True):
+        if panel.has_rates:
+            _name_points(axes, panel)
     return figure
 
 
@@ -147,19 +153,14 @@ def _correlation(bias: InteractionBias) -> str:
     return f"r = {signed(bias.r, 2)}" + f"\n95 %: {interval}" * bool(interval)
 
 
-def _over_rates(axes: Axes, panel: Panel) -> Named:
-    rates = [row.base_rate or 0.0 for row in panel.labels]
-    recalls = [row.recall or 0.0 for row in panel.labels]
-    axes.plot(rates, recalls, linestyle="none", markersize=4.2, zorder=3, **_LOOKS[_RECALL])
+def _over_rates(axes: Axes, panel: Panel) -> None:
+    rates, recalls = zip(*panel.points, strict=True)
+    axes.plot(rates, recalls, **marks(*_LOOKS[_RECALL], 4.2, 1), zorder=3)
     room = 0.14 * ((max(rates) - min(rates)) or max(rates) or 1.0)
     axes.set_xlim(min(rates) - room, max(rates) + room)
     axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
     accuracy_axis(axes.xaxis)
     axes.set_xlabel("base rate of the label", size=SMALL)
-    names = short([row.label for row in panel.labels], _NAME)
-    return Named(
-        axes, tuple(zip(names, rates, recalls, strict=True)), panel.chance, panel.correlation
-    )
 
 
 def _side_by_side(axes: Axes, panel: Panel) -> None:
@@ -168,21 +169,18 @@ def _side_by_side(axes: Axes, panel: Panel) -> None:
         (_SHARE, [row.predicted for row in panel.labels]),
         (_RECALL, [row.recall or 0.0 for row in panel.labels]),
     ):
-        axes.plot(places, heights, linestyle="none", markersize=4.2, zorder=3, **_LOOKS[name])
-    names = short([row.label for row in panel.labels], _NAME)
-    slant = len("".join(names)) > _UPRIGHT
+        axes.plot(places, heights, **marks(*_LOOKS[name], 4.2, 1), zorder=3)
+    slant = len("".join(panel.names)) > _UPRIGHT
     axes.set_xticks(
-        list(places), names, rotation=60 if slant else 0, ha="right" if slant else "center"
+        places, panel.names, rotation=60 if slant else 0, ha="right" if slant else "center"
     )
     axes.set_xlim(-0.6, len(panel.labels) - 0.4)
     axes.set_xlabel("label", size=SMALL)
 
 
 def _handles(names: Sequence[str]) -> list[Line2D]:
-    marks = [Line2D([], [], linestyle="none", markersize=5, label=name) for name in names]
-    for mark, name in zip(marks, names, strict=True):
-        mark.set(**_LOOKS[name])
-    return [*marks, Line2D([], [], label="chance", **_LINE)]
+    shown = [Line2D([], [], **marks(*_LOOKS[name], 5, 1), label=name) for name in names]
+    return [*shown, Line2D([], [], label="chance", **_LINE)]
 
 
 _MARK = 3.0
@@ -198,42 +196,19 @@ _PLACES = ((-1, 1), (1, -1), (1, 1), (-1, -1), (0, 1), (0, -1), (-1, 0), (1, 0),
 """Of a remark, as sides of the panel: its corners are tried first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """The points of a panel.
-
-    Attributes
-    ----------
-    points : tuple of (str, float, float)
-        Name and place of each.
-    line : float
-        Height of a horizontal line, which no name is written on either.
-    remark : str
-        A text for a corner; may be empty.
-    """
-
-    axes: Axes
-    points: tuple[tuple[str, float, float], ...]
-    line: float
-    remark: str = ""
-
-
-def name_points(named: Named) -> None:
-    """Write the remark and the names; the panel must have its final size."""
-    axes = named.axes
-    pixels = [axes.transData.transform((x, y)) for _, x, y in named.points]
-    figure = axes.get_figure(root=True)
-    assert figure is not None
-    wide = _MARK * figure.dpi / 72
+def _name_points(axes: Axes, panel: Panel) -> None:
+    """Write the correlation and the labels' names; the panel must have its final size."""
+    pixels = axes.transData.transform(panel.points).tolist()
+    wide = _MARK * axes.figure.dpi / 72
     taken = [Bbox([[x - wide, y - wide], [x + wide, y + wide]]) for x, y in pixels]
-    level = float(axes.transData.transform((0.0, named.line))[1])
+    level = float(axes.transData.transform((0.0, panel.chance))[1])
     taken.append(Bbox([[axes.bbox.x0, level - 1], [axes.bbox.x1, level + 1]]))
-    if named.remark:
-        taken.append(_written(axes, named.remark, _in_corners(), taken))
+    if panel.correlation:
+        taken.append(_written(axes, panel.correlation, _in_corners(), taken))
     # A name may touch its own mark.
-    for place, (name, x, y) in enumerate(named.points):
+    for place, (name, point) in enumerate(zip(panel.names, panel.points, strict=True)):
         others = [box for index, box in enumerate(taken) if index != place]
-        taken.append(_written(axes, name, _beside((x, y)), others))
+        taken.append(_written(axes, name, _beside(point), others))
 
 
 def _in_corners() -> Iterator[dict[str, Any]]:
@@ -271,7 +246,8 @@ def _written(
         one = axes.annotate(text, textcoords="offset points", size=SMALL, **place)
         one.get_window_extent()  # puts the letters where they belong
         box = Text.get_window_extent(one)  # without the line that leads to them
-        covered = sum(map(box.overlaps, taken)) + (not _within(box, axes.bbox))
+        inside = axes.bbox.contains(box.x0, box.y0) and axes.bbox.contains(box.x1, box.y1)
+        covered = sum(map(box.overlaps, taken)) + (not inside)
         tried.append((covered, box, one))
         if not covered:
             break
@@ -280,9 +256,3 @@ def _written(
         if other is not best:
             other[2].remove()
     return kept
-
-
-def _within(box: Bbox, panel: Bbox) -> bool:
-    return bool(
-        panel.x0 <= box.x0 and panel.y0 <= box.y0 and box.x1 <= panel.x1 and box.y1 <= panel.y1
-    )

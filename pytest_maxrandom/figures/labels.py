@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from matplotlib.font_manager import findfont, get_font
 
@@ -20,43 +19,24 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.text import Annotation
 
+    EndLabels: TypeAlias = list[Annotation]
+    """The labels beside one panel, by ascending height."""
+
 _LINE = 1.25 * SMALL
 """Points from one label to the next, at least."""
 _AWAY = 7.0
 """Points from the axes to a label."""
 
 
-@dataclass(frozen=True, slots=True)
-class EndLabels:
-    """The labels beside one panel, by ascending height."""
-
-    axes: Axes
-    texts: tuple[Annotation, ...]
-
-    def spread(self) -> None:
-        """Move the labels apart; the panel must have its final size."""
-        figure = self.axes.get_figure(root=True)
-        assert figure is not None
-        points = 72 / figure.dpi
-        heights = [
-            float(self.axes.transData.transform((1.0, text.xy[1]))[1]) * points
-            for text in self.texts
-        ]
-        lowest = self.axes.bbox.y0 * points + _LINE / 2
-        placed = apart(heights, _LINE, lowest)
-        for text, height, place in zip(self.texts, heights, placed, strict=True):
-            text.set_position((_AWAY, place - height))
-
-
 def label_ends(axes: Axes, entries: Iterable[tuple[float, str, str]]) -> EndLabels:
-    """Write texts right of a panel.
+    """Write texts right of a panel, and return them by ascending height.
 
     Parameters
     ----------
     entries
         Height in data, text and colour of each.
     """
-    texts = tuple(
+    return [
         axes.annotate(
             text,
             (1, height),
@@ -73,8 +53,7 @@ def label_ends(axes: Axes, entries: Iterable[tuple[float, str, str]]) -> EndLabe
             },
         )
         for height, text, colour in sorted(entries)
-    )  # fmt: skip
-    return EndLabels(axes, texts)
+    ]  # fmt: skip
 
 
 def settle(figure: Figure, labels: Iterable[EndLabels] = ()) -> Figure:
@@ -82,8 +61,14 @@ def settle(figure: Figure, labels: Iterable[EndLabels] = ()) -> Figure:
     if (layout := figure.get_layout_engine()) is not None:
         layout.execute(figure)
     figure.set_layout_engine("none")
-    for each in labels:
-        each.spread()
+    points = 72 / figure.dpi
+    for texts in labels:
+        axes = texts[0].axes
+        assert axes is not None
+        heights = [float(axes.transData.transform(text.xy)[1]) * points for text in texts]
+        lowest = axes.bbox.y0 * points + _LINE / 2
+        for text, height, place in zip(texts, heights, apart(heights, _LINE, lowest), strict=True):
+            text.set_position((_AWAY, place - height))
     return figure
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.figures.labels import EndLabels, counts, label_ends, settle, short
+from pytest_maxrandom.figures.labels import counts, label_ends, settle, short
 from pytest_maxrandom.figures.panels import (
     accuracy_axis,
     alpha_lines,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from pytest_maxrandom.figures.labels import EndLabels
     from pytest_maxrandom.figures.results import Result
 
 _MOST = 9

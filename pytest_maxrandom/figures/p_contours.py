@@ -6,12 +6,12 @@ After figure 7 of arXiv 2404.13020.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.figures.labels import EndLabels, decimal, label_ends, settle, short
+from pytest_maxrandom.figures.labels import decimal, label_ends, settle, short
 from pytest_maxrandom.figures.panels import (
     accuracy_axis,
     frame,
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from pytest_maxrandom.figures.labels import EndLabels
     from pytest_maxrandom.figures.results import Result
+    from pytest_maxrandom.stats.chances import Groups
     from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 
 LEVELS = (0.5, 0.05, 0.001, 1e-6)
@@ -68,21 +70,18 @@ class Panel:
 
 def panels_of(results: Iterable[Result]) -> list[Panel]:
     """Put a suite's claims with equal n and chances together, ascending by chance and n."""
-    suites: dict[str, dict[object, list[Result]]] = {}
+    panels: dict[tuple[str, Groups], Panel] = {}
     for result in results:
-        if result.guessers is not None:
-            kinds = suites.setdefault(result.suite, {})
-            kinds.setdefault(result.guessers.chance_groups, []).append(result)
-    return [panel for kinds in suites.values() for panel in _ascending(kinds.values())]
+        if (one := result.guessers) is not None:
+            known = panels.get(kind := (result.suite, one.chance_groups), Panel(one))
+            panels[kind] = replace(known, results=(*known.results, result))
+    suites = [*dict.fromkeys(suite for suite, _ in panels)]
 
+    def rank(kind: tuple[str, Groups]) -> tuple[int, float, int]:
+        guessers = panels[kind].guessers
+        return suites.index(kind[0]), guessers.standard_baseline, guessers.n
 
-def _ascending(kinds: Iterable[list[Result]]) -> list[Panel]:
-    panels = [
-        Panel(group[0].guessers, results=tuple(group))
-        for group in kinds
-        if group[0].guessers is not None
-    ]
-    return sorted(panels, key=lambda panel: (panel.guessers.standard_baseline, panel.guessers.n))
+    return [panels[kind] for kind in sorted(panels, key=rank)]
 
 
 def figures(panels: Sequence[Panel]) -> Iterator[tuple[str, Figure]]:

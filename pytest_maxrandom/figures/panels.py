@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from pytest_maxrandom.figures.labels import decimal, plain
-from pytest_maxrandom.figures.style import BLACK, MARKS, STANDINGS
+from pytest_maxrandom.figures.style import BLACK, MARKS, STANDINGS, marks
 from pytest_maxrandom.notation import level
 
 if TYPE_CHECKING:
@@ -69,19 +69,9 @@ def mark_claims(
     """Draw a mark for each claim, by its verdict; for a p-value below `FLOOR` a triangle."""
     for x, y, result in places:
         mark, face, edge = MARKS[result.verdict]
-        axes.plot(
-            x,
-            y,
-            linestyle="none",
-            marker="v" if of_p and result.p_max < FLOOR else mark,
-            markersize=4,
-            markerfacecolor=face,
-            markeredgecolor=edge,
-            markeredgewidth=0.8,
-            zorder=4,
-            clip_on=False,
-            label=plain(result.claim),
-        )
+        shape = "v" if of_p and result.p_max < FLOOR else mark
+        look = marks(shape, face, edge)
+        axes.plot(x, y, **look, zorder=4, clip_on=False, label=plain(result.claim))
 
 
 def p_axis(axes: Axes) -> None:
@@ -114,13 +104,11 @@ def alpha_lines(axes: Axes, results: Iterable[Result]) -> list[tuple[float, str,
 def standing_handles(results: Iterable[Result]) -> list[Line2D]:
     """Return the entries of a legend for the verdicts that occur."""
     present = {result.verdict for result in results}
-    handles = []
-    for standing, (mark, face, edge) in MARKS.items():
-        if standing in present:
-            handle = Line2D([], [], linestyle="none", marker=mark, markersize=5)
-            handle.set(markerfacecolor=face, markeredgecolor=edge, label=STANDINGS[standing])
-            handles.append(handle)
-    return handles
+    return [
+        Line2D([], [], **marks(*look, size=5, width=1), label=STANDINGS[standing])
+        for standing, look in MARKS.items()
+        if standing in present
+    ]
 
 
 def log_axis(axis: Axis, low: int, high: int) -> None:

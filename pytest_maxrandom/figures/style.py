@@ -56,6 +56,18 @@ STANDINGS: dict[Standing, str] = {
 }
 
 
+def marks(shape: str, face: str, edge: str, size: float = 4, width: float = 0.8) -> dict[str, Any]:
+    """Return how matplotlib draws marks with no line between them; sizes are in points."""
+    return {
+        "linestyle": "none",
+        "marker": shape,
+        "markersize": size,
+        "markerfacecolor": face,
+        "markeredgecolor": edge,
+        "markeredgewidth": width,
+    }
+
+
 def darkened(colour: str) -> str:
     """Return the colour of texts about what has this colour, which are too thin for it."""
     red, green, blue = mpl.colors.to_rgb(colour)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_maxrandom.stats import metrics
+from pytest_maxrandom.stats import maximum, metrics
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 
 close = pytest.approx
@@ -66,7 +66,7 @@ def test_simulated_balanced_accuracy_agrees_with_the_exact_one_within_its_stated
 ) -> None:
     labels, chances = [0] * 60 + [1] * 30 + [2] * 10, [0.5] * 50 + [0.25] * 50
     exact = metrics.balanced_accuracy_baseline(labels, chances, 200)
-    monkeypatch.setattr(metrics, "_MOST_VALUES", 1)
+    monkeypatch.setattr(maximum, "_MOST_VALUES", 1)
     simulated = metrics.balanced_accuracy_baseline(labels, chances, 200, seed=5)
     assert abs(simulated.expected - exact.expected) < 4 * simulated.expected_error
     assert 0 < simulated.expected_error < 1e-3
