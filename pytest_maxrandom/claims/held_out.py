@@ -18,7 +18,7 @@ from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.stats.majority import majority_answer
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.multiplicity import above
-from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_test, permutations_for
+from pytest_maxrandom.stats.permutation import max_t_of_all
 from pytest_maxrandom.stats.winner import wilson
 from pytest_maxrandom.sweeps.labels import label, label_by_cluster, label_by_text
 from pytest_maxrandom.tasks.task import share_choices
@@ -60,10 +60,8 @@ def held_out(
     low, high = wilson(correct, len(examples), effective_n=effective_n)
     p_standard = null.p_value(correct)
     tests = max(openings, claims)
-    permutations = permutations_for((test_p or 1) / tests)
-    permuted = max(
-        _permuted(labels, predictions.chosen, permutations) for labels in _views(examples)
-    )
+    least = (test_p or 1) / tests
+    permuted = max(_permuted(labels, predictions.chosen, least) for labels in _views(examples))
     return HeldOut(
         n=len(examples),
         correct=correct,
@@ -113,17 +111,11 @@ def _views(examples: Sequence[Example]) -> Iterator[Labels]:
     yield from (each for each in (texts, label_by_cluster(examples)) if each is not None)
 
 
-def _permuted(labels: Labels, chosen: Sequence[int], permutations: int) -> float:
+def _permuted(labels: Labels, chosen: Sequence[int], least: float) -> float:
     said = [codes[choice] for codes, choice in zip(labels.codes, chosen, strict=True)]
-    return max_t_test(
-        [said],
-        labels.gold,
-        labels.choices,
-        strata=labels.strata,
-        groups=labels.groups,
-        permutations=permutations,
-        stop_after=STOP_AFTER,
-    ).p_value
+    given = [said], labels.gold, labels.choices
+    p, _ = max_t_of_all(*given, 1, level=least, strata=labels.strata, groups=labels.groups)
+    return p
 
 
 def _majority(predictions: PromptPredictions) -> float | None:

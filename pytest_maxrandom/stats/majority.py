@@ -42,10 +42,10 @@ class ConstantAnswer(Generic[Answer]):
         return baseline.p_value(self.correct, n=self.n)
 
 
-def constant_answers(
+def majority_answer(
     gold: Iterable[Answer | set[Answer] | frozenset[Answer]],
-) -> list[ConstantAnswer[Answer]]:
-    """Accuracy of every constant answer that is ever right, best first.
+) -> ConstantAnswer[Answer]:
+    """Return the best constant answer; the first seen where several are equally good.
 
     Parameters
     ----------
@@ -65,11 +65,5 @@ def constant_answers(
         tally.update(right if isinstance(right, set | frozenset) else [right])
     if not tally:
         raise ValueError("gold names no right answer; at least 1 example is needed")
-    return [ConstantAnswer(answer, correct, n) for answer, correct in tally.most_common()]
-
-
-def majority_answer(
-    gold: Iterable[Answer | set[Answer] | frozenset[Answer]],
-) -> ConstantAnswer[Answer]:
-    """Return the best constant answer; the first seen where several are equally good."""
-    return constant_answers(gold)[0]
+    [(answer, correct)] = tally.most_common(1)
+    return ConstantAnswer(answer, correct, n)

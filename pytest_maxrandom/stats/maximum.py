@@ -253,7 +253,7 @@ def listed(
 def _merged(values: NDArray[np.int64], masses: Floats) -> tuple[NDArray[np.int64], Floats]:
     """Add up the masses of equal values; ascending."""
     distinct, places = np.unique(values, return_inverse=True)
-    return distinct, np.bincount(places, weights=masses)
+    return distinct, np.bincount(places, weights=masses).astype(np.float64)
 
 
 def simulated(

@@ -16,7 +16,8 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from pytest_maxrandom.stats.gold import Gold
-    from pytest_maxrandom.stats.metrics import Floats, Statistic
+    from pytest_maxrandom.stats.maximum import Floats
+    from pytest_maxrandom.stats.metrics import Statistic
 
 NOT_EVALUATED = -1
 """The prediction of a prompt for an example that it was not scored on."""
@@ -150,16 +152,17 @@ def max_t_test(
         a score.
     """
     chosen = integers("predictions", predictions, 2)
-    n = chosen.shape[1]
-    if len(gold) != n:
-        raise ValueError(f"gold names {len(gold)} examples, the predictions {n}")
-    rights = right_labels(gold)
-    counts = _choice_counts(choices, chosen, rights)
-    _check_predictions(chosen, counts)
-    apart = counts if strata is None else integers("strata", strata, 1)
-    for name, given in (("strata", apart), ("groups", groups)):
-        if given is not None and len(given) != n:
-            raise ValueError(f"{name} names {len(given)} examples, the predictions {n}")
+    n, rights = chosen.shape[1], right_labels(gold)
+    counts = None if choices is None else integers("choices", choices, 1)
+    apart = None if strata is None else integers("strata", strata, 1)
+    given = {"gold": rights, "choices": counts, "strata": apart, "groups": groups}
+    for name, each in given.items():
+        if each is not None and len(each) != n:
+            raise ValueError(f"{name} names {len(each)} examples, the predictions {n}")
+    if counts is None:
+        counts = np.full(n, 1 + max(int(chosen.max()), *map(max, rights)))
+    _check(chosen, rights, counts)
+    apart = counts if apart is None else apart
     limit = whole_number("permutations", permutations, 1)
     enough = limit + 1 if stop_after is None else whole_number("stop_after", stop_after, 1)
     blocks = _blocks(apart, groups)
@@ -225,18 +228,23 @@ def max_t_of_all(
     test
         Of the prompts at hand.
     """
-    given: dict[str, Any] = {
-        "statistic": statistic, "strata": strata, "groups": groups,
-        "stop_after": STOP_AFTER, "seed": seed,
-    }  # fmt: skip
     answers = np.asarray(predictions)
-    test = max_t_test(answers, gold, choices, permutations=permutations_for(level), **given)
+    tested = partial(
+        max_t_test,
+        gold=gold,
+        choices=choices,
+        statistic=statistic,
+        strata=strata,
+        groups=groups,
+        stop_after=STOP_AFTER,
+        seed=seed,
+    )
+    test = tested(answers, permutations=permutations_for(level))
     others = t - len(answers)
     if others <= 0:
         return test.p_value, test
-    best = answers[test.best_prompt : test.best_prompt + 1]
     enough = min(MOST, permutations_for(level / others))
-    alone = max_t_test(best, gold, choices, permutations=enough, **given)
+    alone = tested(answers[[test.best_prompt]], permutations=enough)
     return min(1.0, test.p_value + others * alone.p_value), test
 
 
@@ -256,8 +264,7 @@ def _of_accuracy(
 
     def reaches(order: NDArray[np.int64]) -> NDArray[np.bool_]:
         counted = gold[order].reshape(len(order), -1) @ answers.T
-        reached: NDArray[np.bool_] = (counted >= needed - 0.5).any(axis=1)
-        return reached
+        return np.asarray((counted >= needed - 0.5).any(axis=1))
 
     return scores, reaches
 
@@ -308,27 +315,17 @@ def _of_labels(
     return observed, lambda order: scores(order).max(axis=1) >= best
 
 
-def _choice_counts(
-    choices: ArrayLike | None, chosen: NDArray[np.int64], rights: Sequence[frozenset[int]]
-) -> NDArray[np.int64]:
-    n = len(rights)
-    if choices is None:
-        return np.full(n, 1 + max(int(chosen.max()), *map(max, rights)))
-    counts = integers("choices", choices, 1)
-    if len(counts) != n:
-        raise ValueError(f"choices names {len(counts)} examples, the predictions {n}")
-    if counts.min() < 1:
-        raise ValueError(f"choices must be at least 1, found {counts.min()}")
-    for place, (right, count) in enumerate(zip(rights, counts.tolist(), strict=True)):
+def _check(
+    predictions: NDArray[np.int64], rights: Sequence[frozenset[int]], choices: NDArray[np.int64]
+) -> None:
+    if choices.min() < 1:
+        raise ValueError(f"choices must be at least 1, found {choices.min()}")
+    for place, (right, count) in enumerate(zip(rights, choices.tolist(), strict=True)):
         if max(right) >= count:
             raise ValueError(
                 f"gold of example {place} must be a choice from 0 to {count - 1}, "
                 f"found {max(right)}"
             )
-    return counts
-
-
-def _check_predictions(predictions: NDArray[np.int64], choices: NDArray[np.int64]) -> None:
     wrong = np.argwhere((predictions < NOT_EVALUATED) | (predictions >= choices))
     if len(wrong):
         prompt, example = wrong[0]
