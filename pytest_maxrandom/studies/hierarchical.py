@@ -379,8 +379,8 @@ def design_of(models: Mapping[str, Pairs]) -> Design:
     pair = np.array([f"{next(earlier[name]):09}" for name in task.tolist()])
     lm = (of_model[:, None] == np.arange(1, len(measured))).astype(np.float64)
     arms = [(p.correct_a, p.n_a, p.correct_b, p.n_b) for p in measured]
-    counts = map(np.concatenate, zip(*arms, strict=True))
-    return Design(*counts, task, pair, lm - lm.mean(axis=0))
+    correct_a, n_a, correct_b, n_b = (np.concatenate(counts) for counts in zip(*arms, strict=True))
+    return Design(correct_a, n_a, correct_b, n_b, task, pair, lm - lm.mean(axis=0))
 
 
 def pairs_are_informed(design: Design) -> bool:
