@@ -12,10 +12,11 @@ from pydantic import (
     GetCoreSchemaHandler,
     ValidationError,
     ValidationInfo,
+    ValidatorFunctionWrapHandler,
     field_validator,
     model_validator,
 )
-from pydantic_core import PydanticCustomError, core_schema
+from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
@@ -106,6 +107,19 @@ def _raise(errors: Iterable[tuple[Any, Location, dict[str, Any]]]) -> None:
         raise ValidationError.from_exception_data("", found)  # type: ignore[arg-type]
 
 
+def placed(error: ValidationError, name: str, thing: Any) -> ValidationError:
+    """Return the error, whose mistakes say in their contexts below what they are, and where.
+
+    What a deeper part has said of that already stays.
+    """
+    found = []
+    for each in error.errors(include_url=False):
+        context = {"told": each["msg"], name: (thing, each["loc"]), **each.get("ctx", {})}
+        kind = PydanticCustomError(each["type"], "{told}", context)
+        found.append(InitErrorDetails(type=kind, loc=each["loc"], input=each["input"]))
+    return ValidationError.from_exception_data(error.title, found)
+
+
 Shots = Annotated[int, Field(ge=0, le=1000)]
 Quantization = Literal["none", "nf4", "fp4", "int8"]
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
@@ -125,6 +139,14 @@ class Spec(BaseModel):
         if value is None and _has_keys(cls.model_fields[str(info.field_name)].annotation):
             raise PydanticCustomError("model_type", "empty")
         return value
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _placed(cls, value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+        try:
+            return handler(value)
+        except ValidationError as error:
+            raise placed(error, "spec", cls) from None
 
     def contradictions(self) -> Iterator[Contradiction]:
         """Yield where parts contradict each other: the place below this spec, and a sentence."""

@@ -17,7 +17,7 @@ from pydantic import PlainValidator, ValidationError, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from pytest_maxrandom.errors import ExtensionError
-from pytest_maxrandom.suite.base import Spec
+from pytest_maxrandom.suite.base import Spec, placed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -130,7 +130,7 @@ class SpecUnion(Generic[S]):
         ExtensionError
             If it is that of a package, and cannot be loaded.
         """
-        name = value.get(self.key, self.default) if isinstance(value, dict) else self.default
+        name = self._name(value)
         if isinstance(name, str) and name in self.specs:
             return self.specs[name]
         if not isinstance(name, str) or self.group is None or name not in self.names():
@@ -143,6 +143,9 @@ class SpecUnion(Generic[S]):
             f"{entry.value} of {_package(entry)} has no attribute `spec` that is a subclass of "
             f"{self.base.__module__}.{self.base.__name__}; repair or uninstall the package"
         )
+
+    def _name(self, value: object) -> Any:
+        return value.get(self.key, self.default) if isinstance(value, dict) else self.default
 
     def known(self, value: object) -> type[Spec]:
         """Return the same, for messages: what cannot be loaded has the keys of all."""
@@ -170,7 +173,10 @@ class SpecUnion(Generic[S]):
                 if not (given is None or given is False) or key in _keys(kind) or
                 key not in _keys(self.every_key)
             }  # fmt: skip
-        return kind.model_validate(value)
+        try:
+            return kind.model_validate(value)
+        except ValidationError as error:
+            raise placed(error, "union", (self, self._name(value))) from None
 
 
 def _keys(spec: type[Spec]) -> set[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import functools
 import reprlib
 from collections import defaultdict
 from dataclasses import dataclass
@@ -127,7 +126,7 @@ def _mistakes(
     parents = {path[:end] for path in at for end in range(len(path))}
     explained = {path for path in at if _is_unknown(at[path][0]) and path in told}
     left = at.keys() - parents - explained
-    told_of = {path: _sentence(kind, path, at[path], document.data) for path in at if path in left}
+    told_of = {path: _sentence(kind, path, at[path], document) for path in at if path in left}
     return {path: sentence for path, sentence in told_of.items() if sentence}
 
 
@@ -136,14 +135,14 @@ def _is_unknown(error: ErrorDetails) -> bool:
 
 
 def _sentence(
-    kind: type[Spec], path: Location, alternatives: Sequence[ErrorDetails], data: Any
+    kind: type[Spec], path: Location, alternatives: Sequence[ErrorDetails], document: Document
 ) -> str:
-    first, name, part = alternatives[0], dotted(path), Part.of(kind, path, data)
-    context = first.get("ctx", {})
+    first, name = alternatives[0], dotted(path)
+    context = first["ctx"]
     if first["type"] == "invalid_key" or (_is_unknown(first) and isinstance(path[-1], int)):
         return no_word(repr(str(path[-1])))
     if _is_unknown(first):
-        return _unknown(kind, path, data)
+        return _unknown(kind, path, first, document)
     match first["type"]:
         case "missing":
             return f"the key `{name}` is missing; it must be given"
@@ -153,7 +152,7 @@ def _sentence(
             return f"{name} repeats {dotted((*path[:-1], context['first']))}; remove one of the two"
         case "broken_extension":
             return f"`{name}`: {context['told']}"
-    found = first["input"]
+    found, part = first["input"], Part(*_around(first, "spec", document))
     expected = list(dict.fromkeys(_expected(part, error) for error in alternatives))
     subject = f"`{name}`" if name else "a suite"
     keys = part.keys if path and first["type"] == "model_type" else []
@@ -164,19 +163,21 @@ def _sentence(
     )
 
 
-def _unknown(kind: type[Spec], path: Location, data: Any) -> str:
-    """Say that there is no such key, and where it belongs or which was perhaps meant.
+def _around(error: ErrorDetails, name: str, document: Document) -> tuple[Any, Location]:
+    """Return what the error says is around it, and where below that it is."""
+    around, below = error["ctx"][name]
+    whole, above = error["loc"], error["loc"][: len(error["loc"]) - len(below)]
+    # A number may stand in the document for keys with values.
+    return around, document.path(whole)[len(document.path(above)) :] or below
 
-    Nothing of a key that goes with some formats where none is given: that is told.
-    """
-    part, name, key = Part.of(kind, path, data), dotted(path), str(path[-1])
-    if part.union:
-        union, specs = part.union, part.union.specs.items()
-        if having := [name for name, spec in specs if Part(spec, part.below).options]:
-            block = functools.reduce(lambda here, key: here[key], path[: -len(part.below)], data)
-            said = block.get(union.key, union.default)
-            if said is None:
-                return ""
+
+def _unknown(kind: type[Spec], path: Location, error: ErrorDetails, document: Document) -> str:
+    """Say that there is no such key, and where it belongs or which was perhaps meant."""
+    part, name, key = Part(*_around(error, "spec", document)), dotted(path), str(path[-1])
+    if "union" in error["ctx"]:
+        (union, said), below = _around(error, "union", document)
+        kinds = union.specs.items()
+        if having := [name for name, spec in kinds if Part(spec, below).options]:
             return (
                 f"`{name}` goes with `{union.key}: {' | '.join(having)}`, but this is "
                 f"`{union.key}: {said}`; remove one of the two"
@@ -188,7 +189,7 @@ def _unknown(kind: type[Spec], path: Location, data: Any) -> str:
               if key in Part(part.kind, below).keys]  # fmt: skip
     hint = f"; it belongs below {' or '.join(blocks)}" if blocks else _nearest(key, valid)
     other, about = _OTHERS[kind]
-    if Part.of(other, path, data).options:
+    if Part(other, path).options:
         hint = f"; it belongs to suites {about}"
     return f"unknown key `{name}`{hint} (keys here: {', '.join(valid)})"
 
@@ -213,11 +214,12 @@ _EXPECTED = {
 
 
 def _expected(part: Part, error: ErrorDetails) -> str:
-    kind, context, message = error["type"], error.get("ctx", {}), error["msg"]
+    kind, context, message = error["type"], error["ctx"], error["msg"]
     if kind in _NUMBERS:
         return part.number
-    if kind == "literal_error" and part.union and part.below == (part.union.key,):
-        return " or ".join(map(repr, (*part.union.names(), *part.union.reserved)))
+    (union, _), below = context.get("union", ((None, None), ()))
+    if kind == "literal_error" and union and below == (union.key,):
+        return " or ".join(map(repr, (*union.names(), *union.reserved)))
     if kind == "literal_error":
         return str(context["expected"]).replace(", ", " or ")
     if kind not in _EXPECTED:

@@ -176,7 +176,7 @@ class ArmSpec(Spec):
     def _of_backend(
         cls, value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo
     ) -> Any:
-        if cls is not ArmSpec or not isinstance(value, dict):
+        if cls is not ArmSpec or isinstance(value, ArmSpec):
             return handler(value)
         suite = info.context if isinstance(info.context, dict) else {}
         return arm_of(suite.get("models")).model_validate(value)

@@ -10,20 +10,18 @@ import functools
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Any
 
 from pydantic.json_schema import models_json_schema
 
-from pytest_maxrandom.suite.base import Spec
-from pytest_maxrandom.suite.extensions import SpecUnion
-from pytest_maxrandom.suite.models import MODELS, ArmSpec, arm_of, arm_spec
+from pytest_maxrandom.suite.models import MODELS, ArmSpec, arm_spec
 from pytest_maxrandom.suite.recorded import RecordedSuiteSpec
 from pytest_maxrandom.suite.spec import TASKS, SuiteSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_maxrandom.suite.base import Location
+    from pytest_maxrandom.suite.base import Location, Spec
 
     Kinds = tuple[tuple[str, Any], ...]
     Node = dict[str, Any]
@@ -100,47 +98,10 @@ def dump_schema(made: Node | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a suite: a place below a spec, which a key of the suite may have chosen.
-
-    Attributes
-    ----------
-    kind : type of Spec
-        The innermost spec around the part.
-    path : tuple
-        Where the part is below that.
-    union : SpecUnion or None
-        What the innermost spec that a key chose was chosen from.
-    below : tuple
-        Where the part is below that spec.
-    """
+    """A part of a suite: a place below a spec."""
 
     kind: type[Spec]
     path: Location
-    union: SpecUnion[Any] | None = None
-    below: Location = ()
-
-    @classmethod
-    def of(cls, kind: type[Spec], path: Location, data: Any) -> Part:
-        """Return the part at `path` in the data of a suite of a kind."""
-        if kind is SuiteSpec and path[:1] == ("arms",) and len(path) > 1:
-            return cls(arm_of(data.get("models")), path[2:])
-        here, start, chosen = data, 0, 0
-        inner = union = None
-        for place, part in enumerate(path):
-            if isinstance(part, str):
-                inner = _inner(kind, part) if place == start else None
-            if inner is None or not (isinstance(part, int) or part in here):
-                break
-            here = here[part]
-            entry = isinstance(inner, SpecUnion) and isinstance(part, int)
-            if not (isinstance(here, dict) or entry):
-                continue
-            start = place + 1
-            if isinstance(inner, SpecUnion):
-                union, kind, chosen = inner, inner.known(here), start
-            else:
-                kind = inner
-        return cls(kind, path[start:], union, path[chosen:])
 
     @property
     def keys(self) -> list[str]:
@@ -193,26 +154,6 @@ def _options(node: Node, kind: type[Spec]) -> Iterator[Node]:
     yield node
     for option in node.get("anyOf", ()):
         yield from _options(option, kind)
-
-
-def _inner(kind: type[Spec], key: str) -> SpecUnion[Any] | type[Spec] | None:
-    """Return what stands below a key, where that is a spec or a list of them."""
-    for name, field in kind.model_fields.items():
-        if (field.alias or name) == key and get_origin(field.annotation) is not dict:
-            return next(_specs(Annotated[(field.annotation, *field.metadata, None)]), None)
-    return None
-
-
-def _specs(annotation: Any) -> Iterator[SpecUnion[Any] | type[Spec]]:
-    """Yield the specs that an annotation names, a union before what it is a union of."""
-    for data in getattr(annotation, "__metadata__", ()):
-        validate = getattr(data, "func", None)
-        if isinstance(union := getattr(validate, "__self__", None), SpecUnion):
-            yield union
-    if isinstance(annotation, type) and issubclass(annotation, Spec):
-        yield annotation
-    for part in () if get_origin(annotation) is dict else get_args(annotation):
-        yield from _specs(part)
 
 
 def _written(bound: float) -> str:
