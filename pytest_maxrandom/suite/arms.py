@@ -11,9 +11,9 @@ from pytest_maxrandom.errors import did_you_mean
 from pytest_maxrandom.suite.base import Spec, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
-    from pytest_maxrandom.suite.base import Contradiction, FormatSpec, NamedModel
+    from pytest_maxrandom.suite.base import Contradiction, NamedModel
     from pytest_maxrandom.suite.models import ArmSpec
 
 Level = Annotated[float, Field(gt=0, lt=0.5)]
@@ -145,103 +145,7 @@ def unknown_arm(name: str, names: Collection[str]) -> str:
     return f"there is no arm {name!r}{hint} (arms here: {', '.join(names)})"
 
 
-def contradictions_of_arms(
-    arms: Mapping[str, ArmSpec | None],
-    models: int,
-    instructions: int,
-    formats: Sequence[FormatSpec],
-) -> Iterator[Contradiction]:
-    """Yield arms that do not change exactly one thing of the suite, or cannot.
-
-    Parameters
-    ----------
-    arms
-        None stands for an arm that is a mistake by itself.
-    models, instructions : int
-        How many the suite names.
-    formats
-        Those of the suite's prompts.
-    """
-    if models > 1:
-        yield (
-            ("models", 1),
-            f"found {models} models, expected one, because `arms` are changes of one model; give "
-            "the others as arms, such as `other: {model: NAME}`",
-        )
-    variants = {"instruction": instructions, "format": len(formats)}
-    for name, arm in arms.items():
-        changes = things_changed(arm) if arm else []
-        if len(changes) > 1:
-            yield (
-                ("arms", name),
-                f"this changes {' and '.join(changes)}; an arm changes one thing, so that a "
-                "difference has one cause: make two arms of it",
-            )
-        for key in changes:
-            if variants.get(key, 0) > 1:
-                yield (
-                    ("arms", name, key),
-                    f"the suite varies this already, with {variants[key]} `"
-                    f"prompts.{key}s`; leave one there, or remove this arm",
-                )
-        if arm and arm.format and _labels_nothing(arm.format, formats):
-            yield (
-                ("arms", name, "format"),
-                "labels that are not the choices' text need the choices listed; remove "
-                "`append_choices: false` or use `labels: text`",
-            )
-
-
-def _labels_nothing(changed: FormatSpec, formats: Sequence[FormatSpec]) -> bool:
-    """Tell whether a format, with what it leaves as the suite has it, labels unlisted choices."""
-    base = formats[0] if len(formats) == 1 else changed
-    given = base.model_dump() | changed.model_dump(exclude_unset=True)
-    return given["labels"] != "text" and given["append_choices"] is False
-
-
 def things_changed(arm: ArmSpec) -> list[str]:
     """Return what an arm changes, as its keys; a model comes with its revision."""
     keys = [key for key, value in arm if value is not None]
     return [key for key in keys if key != "revision" or "model" not in keys]
-
-
-def contradictions_of_comparisons(
-    names: Mapping[str, int],
-    compare: Sequence[CompareSpec | None],
-    contamination: ContaminationSpec | None,
-) -> Iterator[Contradiction]:
-    """Yield comparisons of what does not exist.
-
-    Parameters
-    ----------
-    names
-        What arms may be called, with what tells them apart.
-    compare
-        None stands for an entry that is a mistake by itself.
-    """
-    first: dict[str, int] = {}
-    for index, spec in enumerate(compare):
-        if spec is None:
-            continue
-        place = ("compare", index, "arms")
-        try:
-            one, other = split_comparison(spec.arms, names)
-        except ValueError as error:
-            yield place, str(error)
-            continue
-        if names[one] == names[other]:
-            yield place, f"{one!r} and {other!r} are one model"
-        if (earlier := first.setdefault(f"{one}-{other}", index)) != index:
-            yield (
-                place,
-                f"this has the test ids of compare[{earlier}]; remove one of the two, or rename "
-                "an arm",
-            )
-    arms = {key: getattr(contamination, key) for key in ("base", "extra", "test")
-            if contamination is not None}  # fmt: skip
-    for key, name in arms.items():
-        if name not in names:
-            yield ("contamination", key), unknown_arm(name, names)
-    known = [names[name] for name in arms.values() if name in names]
-    if len(set(known)) < len(known):
-        yield ("contamination",), "base, extra and test must be three different arms"

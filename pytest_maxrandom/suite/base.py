@@ -26,6 +26,10 @@ Contradiction: TypeAlias = tuple[Location, str]
 """Where parts of a suite contradict each other, and one sentence of what to do about it."""
 
 NO_SURROGATES = "text without lone surrogates"
+UNLISTED = (
+    "labels that are not the choices' text need the choices listed; remove `append_choices: false` "
+    "or use `labels: text`"
+)
 CONTRADICTION, REPEATED = "contradiction", "repeated"
 """Types of pydantic's errors: their contexts have a sentence, and an earlier index."""
 
@@ -206,8 +210,4 @@ class FormatSpec(Spec):
     def contradictions(self) -> Iterator[Contradiction]:
         """Yield labels of choices that are not listed."""
         if self.labels != "text" and self.append_choices is False:
-            yield (
-                ("append_choices",),
-                "labels that are not the choices' text need the choices listed; remove "
-                "`append_choices: false` or use `labels: text`",
-            )
+            yield ("append_choices",), UNLISTED

@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
+from pytest_maxrandom.errors import did_you_mean
 from pytest_maxrandom.suite.arms import (
     CompareSpec,
     ContaminationSpec,
-    contradictions_of_arms,
-    contradictions_of_comparisons,
     model_names,
+    split_comparison,
+    things_changed,
+    unknown_arm,
 )
-from pytest_maxrandom.suite.base import Spec, as_list, repeats
-from pytest_maxrandom.suite.claims import LabelBiasSpec, contradictions_of_label_bias
+from pytest_maxrandom.suite.base import UNLISTED, Spec, as_list, repeats
+from pytest_maxrandom.suite.claims import LabelBiasSpec
 from pytest_maxrandom.suite.models import MODELS, ModelSpec, arm_of
 from pytest_maxrandom.suite.recorded import RecordedModelSpec
 from pytest_maxrandom.suite.spec import PromptsSpec
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_maxrandom.suite.base import Contradiction, Location, NamedModel
+    from pytest_maxrandom.suite.models import ArmSpec
 
 S = TypeVar("S", bound=Spec)
 
@@ -70,11 +73,7 @@ def contradictions(data: Any, *, recorded: bool) -> Iterator[Contradiction]:
         yield ("models", index), f"this has the test ids of models[{first}]; give one a `label`"
     yield from _of_tasks(suite, tasks)
     yield from _of_replicates(suite, tasks, recorded=recorded)
-    bias = _sound(LabelBiasSpec, suite.get("label_bias"))
-    if bias is not None:
-        task_names = [task.get("name") for task in tasks]
-        for place, told in contradictions_of_label_bias(bias, task_names, recorded=recorded):
-            yield ("label_bias", *place), told
+    yield from _of_label_bias(suite, tasks, recorded=recorded)
     if recorded and suite.get("judge") == "published":
         for index, task in enumerate(tasks):
             if task and "published" not in task:
@@ -92,7 +91,14 @@ def contradictions(data: Any, *, recorded: bool) -> Iterator[Contradiction]:
                 "this says how choices are stated, and nothing is scored so; remove it, or use "
                 "`scoring: counterfactual` or `label_bias: {interactions: counterfactual}`",
             )
-    yield from _of_arms(suite, models, recorded=recorded)
+    arms = suite.get("arms")
+    if isinstance(arms, dict) and not recorded:
+        kind = arm_of(suite.get("models"))
+        sound = {name: _sound(kind, arm) for name, arm in arms.items() if isinstance(name, str)}
+        yield from _of_arms(suite, sound)
+        yield from _of_comparisons(suite, {name: place for place, name in enumerate(sound)})
+    elif None not in models:
+        yield from _of_comparisons(suite, model_names([each for each in models if each]))
 
 
 def _of_tasks(suite: dict[str, Any], tasks: list[dict[str, Any]]) -> Iterator[Contradiction]:
@@ -124,42 +130,124 @@ def _of_replicates(
         if isinstance(claim := part.get("assert"), dict) and claim.get("in_replicates") is not None
     ]
     if recorded:
-        for place in [("replicates",), *asking] if "replicates" in suite else asking:
-            yield (
-                place,
-                "this is about examples and demonstrations that are drawn anew, and these results "
-                "are recorded; remove it, and see `maxrandom replication` for results that hold "
-                "replicates",
-            )
-    elif suite.get("replicates") is None:
-        for place in asking:
-            yield (
-                place,
-                "this is a share of the suite's replicates, and it has none; add `replicates: 20` "
-                "to the suite, or remove this",
-            )
-
-
-def _of_arms(
-    suite: dict[str, Any], models: list[NamedModel | None], *, recorded: bool
-) -> Iterator[Contradiction]:
-    known = [model for model in models if model is not None]
-    names = model_names(known) if len(known) == len(models) else {}
-    arms = suite.get("arms")
-    if isinstance(arms, dict) and not recorded:
-        kind = arm_of(suite.get("models"))
-        sound = {name: _sound(kind, arm) for name, arm in arms.items() if isinstance(name, str)}
-        names = {name: place for place, name in enumerate(sound)}
-        prompts = _sound(PromptsSpec, suite.get("prompts")) or PromptsSpec()
-        yield from contradictions_of_arms(
-            sound, len(models), len(prompts.instructions or ()), prompts.formats or ()
+        asking += [("replicates",)] if "replicates" in suite else []
+        told = (
+            "this is about examples and demonstrations that are drawn anew, and these results are "
+            "recorded; remove it, and see `maxrandom replication` for results that hold replicates"
         )
-    if names:
-        entries = _entries(suite, "compare")
-        entries = [{"arms": each} if isinstance(each, str) else each for each in entries]
-        compare = [_sound(CompareSpec, each) for each in entries]
-        contamination = _sound(ContaminationSpec, suite.get("contamination"))
-        yield from contradictions_of_comparisons(names, compare, contamination)
+    else:
+        asking = asking if suite.get("replicates") is None else []
+        told = (
+            "this is a share of the suite's replicates, and it has none; add `replicates: 20` to "
+            "the suite, or remove this"
+        )
+    yield from ((place, told) for place in asking)
+
+
+def _of_label_bias(
+    suite: dict[str, Any], tasks: list[dict[str, Any]], *, recorded: bool
+) -> Iterator[Contradiction]:
+    spec = _sound(LabelBiasSpec, suite.get("label_bias"))
+    if spec is None:
+        return
+    known = [task["name"] for task in tasks if isinstance(task.get("name"), str)]
+    for index, name in enumerate(spec.tasks or []):
+        if name not in known:
+            hint = did_you_mean(name, known) or "; correct the name, or remove it"
+            yield ("label_bias", "tasks", index), f"{name!r} is no task of the suite{hint}"
+    if not recorded:
+        return
+    if spec.check != "recall":
+        yield (
+            ("label_bias", "check"),
+            f"{spec.check} asks the model again with other texts, and these results are recorded; "
+            "use `check: recall`",
+        )
+    if spec.interactions not in (None, ["cloze"]):
+        yield (
+            ("label_bias", "interactions"),
+            "these results are recorded as they are, and cannot be asked for in other ways; remove "
+            "it",
+        )
+    if "base_rate" in spec.model_fields_set and spec.base_rate != "off":
+        yield (
+            ("label_bias", "base_rate"),
+            "of recorded results there is none, because the model is not asked again; remove it",
+        )
+    if spec.calibration:
+        yield (
+            ("label_bias", "calibration"),
+            "scores of recorded results are not calibrated; remove it",
+        )
+
+
+def _of_arms(suite: dict[str, Any], arms: dict[str, ArmSpec | None]) -> Iterator[Contradiction]:
+    """Yield arms that do not change exactly one thing of the suite, or cannot."""
+    if (models := len(_entries(suite, "models"))) > 1:
+        yield (
+            ("models", 1),
+            f"found {models} models, expected one, because `arms` are changes of one model; give "
+            "the others as arms, such as `other: {model: NAME}`",
+        )
+    prompts = _sound(PromptsSpec, suite.get("prompts")) or PromptsSpec()
+    formats = prompts.formats or []
+    variants = {"instruction": len(prompts.instructions or []), "format": len(formats)}
+    for name, arm in arms.items():
+        changes = things_changed(arm) if arm else []
+        if len(changes) > 1:
+            yield (
+                ("arms", name),
+                f"this changes {' and '.join(changes)}; an arm changes one thing, so that a "
+                "difference has one cause: make two arms of it",
+            )
+        for key in changes:
+            if variants.get(key, 0) > 1:
+                yield (
+                    ("arms", name, key),
+                    f"the suite varies this already, with {variants[key]} `"
+                    f"prompts.{key}s`; leave one there, or remove this arm",
+                )
+        if arm and arm.format:
+            # What it leaves as the suite has it may leave the choices unlisted.
+            given = formats[0].model_dump() if len(formats) == 1 else arm.format.model_dump()
+            given |= arm.format.model_dump(exclude_unset=True)
+            if given["labels"] != "text" and given["append_choices"] is False:
+                yield ("arms", name, "format"), UNLISTED
+
+
+def _of_comparisons(suite: dict[str, Any], names: dict[str, int]) -> Iterator[Contradiction]:
+    """Yield comparisons of what does not exist, given what arms may be called."""
+    if not names:
+        return
+    first: dict[str, int] = {}
+    for index, each in enumerate(_entries(suite, "compare")):
+        spec = _sound(CompareSpec, {"arms": each} if isinstance(each, str) else each)
+        if spec is None:
+            continue
+        place = ("compare", index, "arms")
+        try:
+            one, other = split_comparison(spec.arms, names)
+        except ValueError as error:
+            yield place, str(error)
+            continue
+        if names[one] == names[other]:
+            yield place, f"{one!r} and {other!r} are one model"
+        if (earlier := first.setdefault(f"{one}-{other}", index)) != index:
+            yield (
+                place,
+                f"this has the test ids of compare[{earlier}]; remove one of the two, or rename "
+                "an arm",
+            )
+    contamination = _sound(ContaminationSpec, suite.get("contamination"))
+    if contamination is None:
+        return
+    arms = {key: getattr(contamination, key) for key in ("base", "extra", "test")}
+    for key, name in arms.items():
+        if name not in names:
+            yield ("contamination", key), unknown_arm(name, names)
+    known = [names[name] for name in arms.values() if name in names]
+    if len(set(known)) < len(known):
+        yield ("contamination",), "base, extra and test must be three different arms"
 
 
 def _model(value: Any, *, recorded: bool) -> NamedModel | None:

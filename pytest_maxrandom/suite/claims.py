@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from pytest_maxrandom.errors import did_you_mean
 from pytest_maxrandom.record.label_bias import BaseRate, Calibration, Interaction, LabelCheck
 from pytest_maxrandom.record.red_flags import DEFAULTS, RedFlagKind, Severity
 from pytest_maxrandom.suite.base import (
@@ -21,7 +20,7 @@ from pytest_maxrandom.suite.base import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from pytest_maxrandom.suite.base import Contradiction
 
@@ -257,43 +256,3 @@ class LabelBiasSettings(Spec):
 
     label_bias: LabelBiasSpec | None = None
     """Whether a claim's best prompt knows answers or prefers a label; one more item per claim."""
-
-
-def contradictions_of_label_bias(
-    spec: LabelBiasSpec, tasks: Sequence[object], *, recorded: bool
-) -> Iterator[Contradiction]:
-    """Yield where what is said of label bias contradicts the rest of the suite.
-
-    Parameters
-    ----------
-    tasks
-        Names of the suite's tasks, as they stand in the file.
-    recorded
-        Whether its results are recorded.
-    """
-    known = [name for name in tasks if isinstance(name, str)]
-    for index, name in enumerate(spec.tasks or []):
-        if name not in known:
-            hint = did_you_mean(name, known) or "; correct the name, or remove it"
-            yield ("tasks", index), f"{name!r} is no task of the suite{hint}"
-    if not recorded:
-        return
-    if spec.check != "recall":
-        yield (
-            ("check",),
-            f"{spec.check} asks the model again with other texts, and these results are recorded; "
-            "use `check: recall`",
-        )
-    if spec.interactions not in (None, ["cloze"]):
-        yield (
-            ("interactions",),
-            "these results are recorded as they are, and cannot be asked for in other ways; remove "
-            "it",
-        )
-    if "base_rate" in spec.model_fields_set and spec.base_rate != "off":
-        yield (
-            ("base_rate",),
-            "of recorded results there is none, because the model is not asked again; remove it",
-        )
-    if spec.calibration:
-        yield ("calibration",), "scores of recorded results are not calibrated; remove it"
