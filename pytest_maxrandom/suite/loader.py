@@ -59,21 +59,6 @@ class RecordedSuite(_File):
     spec: RecordedSuiteSpec
 
 
-def load_suite(path: Path) -> Suite:
-    """Read a suite file whose models are run.
-
-    Raises
-    ------
-    SuiteError
-        With all the mistakes of the file; or if its results are recorded.
-    """
-    suite = load_any_suite(path)
-    if isinstance(suite, Suite):
-        return suite
-    message = "its results are recorded; what was asked for needs a suite whose models are run"
-    raise SuiteError([Problem(path, suite.line("models"), message)])
-
-
 def load_any_suite(path: Path) -> Suite | RecordedSuite:
     """Read a suite file of either kind; `backend: recorded` of its models tells which.
 
@@ -89,21 +74,18 @@ def load_any_suite(path: Path) -> Suite | RecordedSuite:
         raise SuiteError([Problem(path, document.line(at), f"{dotted(at)}: {message}")])
     contradicting = contradictions(document.data, recorded=recorded)
     found = {at: f"{dotted(at)}: {message}" for at, message in contradicting}
-    suite: Suite | RecordedSuite | None = None
+    kind = RecordedSuiteSpec if recorded else SuiteSpec
+    spec: SuiteSpec | RecordedSuiteSpec | None = None
     try:
-        if recorded:
-            recorded_spec = RecordedSuiteSpec.model_validate(document.data)
-            suite = RecordedSuite(path, document, recorded_spec)
-        else:
-            spec = SuiteSpec.model_validate(document.data, context=document.data)
-            suite = Suite(path, document, spec)
+        spec = kind.model_validate(document.data, context=document.data)
     except ValidationError as error:
-        kind = RecordedSuiteSpec if recorded else SuiteSpec
         found |= _mistakes(error.errors(include_url=False), document, kind, found)
     told = [*document.mistakes, *((document.line(at), message) for at, message in found.items())]
-    if told or suite is None:
+    if told or spec is None:
         raise SuiteError([Problem(path, line, message) for line, message in sorted(told)])
-    return suite
+    if isinstance(spec, SuiteSpec):
+        return Suite(path, document, spec)
+    return RecordedSuite(path, document, spec)
 
 
 def _mistakes(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound="Hashable")
 
 _DECIMAL = re.compile(
-    r"(?P<whole>\d{0,40})(\.(?P<places>\d{0,40}))?(e(?P<power>[+-]?\d{1,2}))?\s*(?P<percent>%?)",
+    r"(?P<number>(\d{1,40}(\.\d{0,40})?|\.\d{1,40})(e[+-]?\d{1,2})?)\s*(?P<percent>%?)",
     re.ASCII | re.IGNORECASE,
 )
 _FRACTION = re.compile(r"(\d{1,40})\s*/\s*(\d{1,40})", re.ASCII)
@@ -217,18 +218,12 @@ def _read(text: str) -> tuple[Fraction, Fraction]:
         if whole:
             return Fraction(part, whole), Fraction(0)
     match = _DECIMAL.fullmatch(stripped)
-    if not match or not (match["whole"] or match["places"]):
+    if not match:
         raise ValueError(f"is {quoted(text)}, expected a number such as .29, 29 % or 29/100")
-    places = match["places"] or ""
-    power = int(match["power"] or 0) - len(places) - (2 if match["percent"] else 0)
-    digits = match["whole"] + places
-    unit = Fraction(10) ** power
-    value = int(digits) * unit
-    return value, max(unit / 2, _lost(digits, value))
-
-
-def _lost(digits: str, value: Fraction) -> Fraction:
-    if len(digits.lstrip("0")) < _MOST_DIGITS:
-        return Fraction(0)
+    _, digits, power = Decimal(match["number"]).as_tuple()
+    scale = Fraction(1, 100) if match["percent"] else Fraction(1)
+    value, unit = Fraction(match["number"]) * scale, Fraction(10) ** int(power) * scale
+    if len(digits) < _MOST_DIGITS:
+        return value, unit / 2
     single = float(np.float32(float(value))) == float(value)
-    return _SINGLE if single else _DOUBLE
+    return value, max(unit / 2, _SINGLE if single else _DOUBLE)

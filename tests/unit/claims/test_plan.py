@@ -12,8 +12,8 @@ import pytest
 from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.errors import SuiteError
-from pytest_maxrandom.suite.loader import load_suite
 from tests.notes import noted, sentences
+from tests.suites import load_suite
 
 if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import PlannedClaim

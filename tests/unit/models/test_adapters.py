@@ -17,8 +17,8 @@ from pytest_maxrandom.models.base import Question
 from pytest_maxrandom.models.hf import hub
 from pytest_maxrandom.models.hf.arithmetic import foretold
 from pytest_maxrandom.models.registry import ModelPool, identify, locate
-from pytest_maxrandom.suite.loader import load_suite
 from pytest_maxrandom.suite.models import TransformersSpec
+from tests.suites import load_suite
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,10 +21,10 @@ from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.studies.plan import plan_file
 from pytest_maxrandom.studies.replicates import PlannedReplicates, conclude, replicate, replicated
-from pytest_maxrandom.suite.loader import load_suite
 from pytest_maxrandom.sweeps.predictions import Predictions, PromptPredictions, predict
 from pytest_maxrandom.sweeps.sweep import Sweep
 from tests.notes import noted
+from tests.suites import load_suite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_maxrandom.errors import SuiteError
-from pytest_maxrandom.suite.loader import Suite, load_suite
+from tests.suites import load_suite
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from pytest_maxrandom.suite.loader import Suite
 
 
 class SuiteText:

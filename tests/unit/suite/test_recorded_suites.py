@@ -10,7 +10,7 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from pytest_maxrandom.errors import SuiteError
-from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite, load_suite
+from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 from pytest_maxrandom.suite.schema import schema
 from tests.unit.suite.examples import MINIMAL, RECORDED
 
@@ -232,12 +232,6 @@ def test_an_unknown_backend_is_told_with_both(suite: SuiteText) -> None:
         "1: `models[0].backend`: found 'recoded', expected 'transformers' or 'mock' or "
         "'recorded'; did you mean `recorded`?"
     ]
-
-
-def test_what_needs_models_that_run_refuses_recorded_results(load: RecordedSuiteText) -> None:
-    load(recorded())
-    with pytest.raises(SuiteError, match=r"s\.yaml:1: its results are recorded"):
-        load_suite(load.path)
 
 
 def test_a_test_set_is_not_opened_for_a_claim_that_says_nothing(suite: SuiteText) -> None:

@@ -10,9 +10,9 @@ import pytest
 from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.errors import SuiteError
-from pytest_maxrandom.suite.loader import load_suite
 from pytest_maxrandom.suite.spec import AssertSpec
 from tests.notes import sentences
+from tests.suites import load_suite
 
 if TYPE_CHECKING:
     from pathlib import Path

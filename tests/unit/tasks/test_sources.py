@@ -11,11 +11,11 @@ from jsonschema import Draft202012Validator
 from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.suite.extensions import SOURCES, load
-from pytest_maxrandom.suite.loader import load_suite
 from pytest_maxrandom.suite.schema import schema
 from pytest_maxrandom.tasks.tables import Csv
 from pytest_maxrandom.tasks.task import Example, Task
 from tests.installed import install
+from tests.suites import load_suite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
