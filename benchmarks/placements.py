@@ -48,7 +48,7 @@ def sweep(jobs: Sequence[Job], model: CausalModel) -> Sweep:
 
 def check(found: Sweep, reference: Sweep) -> None:
     """Compare all answers, and the log-likelihoods behind them."""
-    for one, other in zip(found.predictions.prompts, reference.predictions.prompts, strict=True):
+    for one, other in zip(found.predictions, reference.predictions, strict=True):
         rows = zip(one.log_likelihoods, other.log_likelihoods, strict=True)
         worst = max(abs(a - b) for row in rows for a, b in zip(*row, strict=True))
         if not worst <= FLOAT32_NATS:

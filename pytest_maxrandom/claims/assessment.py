@@ -103,12 +103,9 @@ def assess(
     claim, null, predictions = planned.claim, planned.null, sweep.predictions
     metric = planned.suite.metric
     readings = shuffled(planned.condition.prompt_set)
-    shuffles = [
-        Shuffle(each.answers(predictions), each.gold, each.choices, each.strata, each.groups)
-        for each in readings
-    ]
+    shuffles = [Shuffle.of(predictions, each) for each in readings]
     labels, answers = readings[0], shuffles[0].answers
-    counts = predictions.correct_counts
+    counts = [prompt.correct for prompt in predictions]
     scores = _scores(metric, labels, answers)
     ranked = [float(count) for count in counts] if scores is None else scores
     best = ranked.index(max(ranked))
@@ -118,10 +115,12 @@ def assess(
         claim, null, counts[best], best, tested, record, score=score, metric=metric
     )
     record.correct_counts = counts
-    winner = predictions.prompts[best]
+    winner = predictions[best]
     record.clusters, record.effective_n = summary(each.cluster for each in winner.examples)
-    record.ties = sum(prompt.ties for prompt in predictions.prompts)
+    record.ties = sum(prompt.ties for prompt in predictions)
     record.best_ties = winner.ties
+    if unread := sum(prompt.unread for prompt in predictions):
+        note(record, Remark("unread_answers", {"answers": unread, "best": winner.unread}))
     record.best_prompt = BestPrompt(
         index=best,
         digest=winner.prompt.digest,
@@ -150,7 +149,6 @@ def assess(
                 planned,
                 sweep,
                 view,
-                shuffle.answers,
                 [flag_input_of_sweep(*other, view) for other in others if view is labels],
                 compared,
             ),

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.prompts.formats import Prompt
     from pytest_maxrandom.record import ClaimRecord, HeldOut, Tries
     from pytest_maxrandom.sweeps.executor import Job
-    from pytest_maxrandom.sweeps.predictions import Predictions, PromptPredictions
+    from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.store import Store
     from pytest_maxrandom.sweeps.sweep import Progress, Sweep
 
@@ -129,7 +129,7 @@ class Evaluation:
         if not self.knows(self._jobs):
             self.load()
 
-    def run(self, record: ClaimRecord, progress: Progress) -> Predictions:
+    def run(self, record: ClaimRecord, progress: Progress) -> Sweep:
         """Sweep the prompts, judge the best of them, and write down what was found.
 
         This is a look at the claim, which the ledger counts; and where the claim holds and has a
@@ -149,7 +149,7 @@ class Evaluation:
         note(record, *explained(planned, self._run, self._ledger, self._subject, record.t))
         if record.passed and planned.condition.test:
             self._test(sweep, record, progress)
-        return sweep.predictions
+        return sweep
 
     def replicate(self, record: ClaimRecord, progress: Progress) -> None:
         """Sweep the prompts and judge the best of them, without a look at the claim.
@@ -249,7 +249,7 @@ class Evaluation:
             raise
         except SweepError as error:
             raise SweepError(f"shortcuts: choices_only: with blank inputs, {error}") from error
-        return sweep.predictions.prompts[0]
+        return sweep.predictions[0]
 
     def _others(self) -> list[tuple[PlannedClaim, Sweep]]:
         session = self._session
@@ -299,7 +299,7 @@ class Evaluation:
         """Open the test set for a claim that passed, and hold the claim to what it says of it."""
         assert record.best_prompt is not None
         if not self._session.settings.no_test:
-            best = sweep.predictions.prompts[record.best_prompt.index].prompt
+            best = sweep.predictions[record.best_prompt.index].prompt
             record.test = self._open(best, progress)
             if record.test is None:
                 note(record, Remark("test_not_opened"))
@@ -319,7 +319,7 @@ class Evaluation:
         jobs = jobs_of([(prompt, examples)], self._planned.suite.scoring)
         sweep = self._sweep(jobs, progress, lambda predictions: None, fresh=fresh)
         return held_out(
-            sweep.predictions.prompts[0],
+            sweep.predictions[0],
             openings=openings,
             claims=sum(other.condition.test == examples for other in self._run),
             seen=self._ledger.seen(examples),

@@ -5,19 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from pytest_maxrandom.flags.flag_input import FlagInput
 from pytest_maxrandom.stats.chances import choices_of
 from pytest_maxrandom.stats.metrics import METRICS
-from pytest_maxrandom.sweeps.answers import of_predictions
 from pytest_maxrandom.sweeps.labels import label
+from pytest_maxrandom.sweeps.predictions import of_predictions
 from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike
 
     from pytest_maxrandom.claims.planned import PlannedClaim, RecordedClaim
     from pytest_maxrandom.flags.compare import Compared
@@ -31,7 +27,6 @@ def flag_input_of_sweep(
     planned: PlannedClaim,
     sweep: Sweep,
     labels: Labels,
-    answers: ArrayLike | None = None,
     others: Sequence[FlagInput] = (),
     compared: Compared | None = None,
 ) -> FlagInput:
@@ -41,8 +36,6 @@ def flag_input_of_sweep(
     ----------
     labels : Labels
         Of the validation set.
-    answers : array_like of int, optional
-        Shape (t, n): the label of each answer, as `Labels.answers` returns them.
     others : sequence of FlagInput
         The same of other models.
     compared : Compared, optional
@@ -55,7 +48,6 @@ def flag_input_of_sweep(
         model=planned.model.name,
         shots=condition.shots,
         whole=SCORERS[planned.suite.scoring].whole_answer,
-        said=None if answers is None else np.asarray(answers, dtype=np.int64),
     )
     return FlagInput.of(
         found,

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.claims.shuffles import Shuffle, permuted_p
 from pytest_maxrandom.notation import count, level, p_value
 from pytest_maxrandom.prompts.formats import shown_order
 from pytest_maxrandom.record import HeldOut
@@ -18,7 +19,6 @@ from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.stats.majority import majority_answer
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.multiplicity import above
-from pytest_maxrandom.stats.permutation import max_t_of_all
 from pytest_maxrandom.stats.winner import wilson
 from pytest_maxrandom.sweeps.labels import label, label_by_cluster, label_by_text
 from pytest_maxrandom.tasks.task import share_choices
@@ -61,7 +61,8 @@ def held_out(
     p_standard = null.p_value(correct)
     tests = max(openings, claims)
     least = (test_p or 1) / tests
-    permuted = max(_permuted(labels, predictions.chosen, least) for labels in _views(examples))
+    shuffles = (Shuffle.of([predictions], labels) for labels in _views(examples))
+    permuted = max(permuted_p(each, 1, level=least)[0] for each in shuffles)
     return HeldOut(
         n=len(examples),
         correct=correct,
@@ -109,13 +110,6 @@ def _views(examples: Sequence[Example]) -> Iterator[Labels]:
     yield label(examples, by_place=True)
     texts = label(examples) if share_choices(examples) else label_by_text(examples)
     yield from (each for each in (texts, label_by_cluster(examples)) if each is not None)
-
-
-def _permuted(labels: Labels, chosen: Sequence[int], least: float) -> float:
-    said = [codes[choice] for codes, choice in zip(labels.codes, chosen, strict=True)]
-    given = [said], labels.gold, labels.choices
-    p, _ = max_t_of_all(*given, 1, level=least, strata=labels.strata, groups=labels.groups)
-    return p
 
 
 def _majority(predictions: PromptPredictions) -> float | None:

@@ -16,6 +16,7 @@ from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.metrics import LIFT, METRICS
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED, arrangements, max_t_of_all
 from pytest_maxrandom.sweeps.labels import RECURRING
+from pytest_maxrandom.sweeps.predictions import labelled
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.stats.gold import Gold
     from pytest_maxrandom.suite.spec import Metric
     from pytest_maxrandom.sweeps.answers import Answers
+    from pytest_maxrandom.sweeps.labels import Labels
+    from pytest_maxrandom.sweeps.predictions import PromptPredictions
 
 _OFTEN = (0.05, 0.2)
 """Shares of the answers where a label is right from which on another one is no stray answer; the
@@ -47,6 +50,16 @@ class Shuffle(NamedTuple):
     choices: ArrayLike | None
     strata: Sequence[int] | NDArray[np.int64]
     groups: Sequence[str] | None
+
+    @classmethod
+    def of(cls, predictions: Sequence[PromptPredictions], labels: Labels) -> Shuffle:
+        """Return how the right answers of a sweep can be shuffled."""
+        choices = labels.choices
+        if any(each.unread for each in predictions):
+            choices = [1 + max(choices)] * len(choices)  # what is no choice is a label as well
+        return cls(
+            labelled(predictions, labels), labels.gold, choices, labels.strata, labels.groups
+        )
 
     @property
     def arrangements(self) -> int:

@@ -126,8 +126,10 @@ def beside_shortcuts(
 def _one_label(answered: PromptPredictions, shared: bool, listed: bool) -> bool:
     """Tell whether all answers are the same text, or the same place of what is shown."""
     pairs = [*zip(answered.examples, answered.chosen, strict=True)]
-    texts = {example.choices[choice] for example, choice in pairs}
-    places = {shown_order(example).index(choice) for example, choice in pairs}
+    texts = {None if choice is None else example.choices[choice] for example, choice in pairs}
+    places = {
+        None if choice is None else shown_order(example).index(choice) for example, choice in pairs
+    }
     return (shared and len(texts) == 1) or (listed and len(places) == 1)
 
 

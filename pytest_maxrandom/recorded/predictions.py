@@ -16,7 +16,7 @@ from pytest_maxrandom.record import Remark
 from pytest_maxrandom.recorded.files import opened
 from pytest_maxrandom.stats.gold import hits
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
-from pytest_maxrandom.sweeps.answers import Answers
+from pytest_maxrandom.sweeps.answers import NO_CHOICE, Answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,8 +36,9 @@ class AnswerLine:
     """One prompt's answer to one example."""
 
     id: str
-    chosen: int
-    """Index of the chosen answer; choices stand in the order of the task's file."""
+    chosen: int | None
+    """Index of the chosen answer; choices stand in the order of the task's file. None where none
+    could be read in what was said."""
     right: list[int]
     """Indices of the right ones, ascending."""
     choices: int
@@ -58,7 +59,7 @@ class AnswerLine:
     def problems(self) -> Iterator[str]:
         """Yield what no scored example can have."""
         size, known = self.choices, range(self.choices)
-        if self.chosen not in known:
+        if self.chosen is not None and self.chosen not in known:
             yield f"'chosen' is {self.chosen}, expected an index below {size}"
         if not self.right or not _different(self.right) or not set(self.right) <= set(known):
             yield f"'right' is {self.right}, expected different indices below {size}"
@@ -132,7 +133,7 @@ class _Claim:
     examples: dict[str, AnswerLine] = field(default_factory=dict)
     prompts: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     """Of each its digest, and the ids of its demonstrations."""
-    answers: list[list[tuple[str, int, list[float | None]]]] = field(default_factory=list)
+    answers: list[list[tuple[str, int | None, list[float | None]]]] = field(default_factory=list)
     """Of each prompt and example the id, what was chosen, and the log-likelihoods."""
 
     def add(self, line: PromptLine) -> None:
@@ -169,12 +170,15 @@ class _Claim:
         examples = [*self.examples.values()]
         columns = {name: column for column, name in enumerate(self.examples)}
         names, codes = _codes(examples)
+        beyond = len(names) or codes.shape[1]
+        if names and any(chosen is None for cells in self.answers for _, chosen, _ in cells):
+            names = (*names, NO_CHOICE)
         answers = np.full((len(self.prompts), len(examples)), NOT_EVALUATED, dtype=np.int64)
         scores = np.full((*answers.shape, codes.shape[1]), np.nan)
         for row, cells in enumerate(self.answers):
             for name, chosen, values in cells:
                 column = columns[name]
-                answers[row, column] = codes[column, chosen]
+                answers[row, column] = beyond if chosen is None else codes[column, chosen]
                 floats = [-np.inf if value is None else value for value in values]
                 scores[row, column, : len(values)] = floats
         gold = tuple(

@@ -14,15 +14,17 @@ from pytest_maxrandom.recorded.predictions import VERSION, AnswerLine, PromptLin
 from pytest_maxrandom.sweeps.labels import label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.record import ClaimRecord
-    from pytest_maxrandom.sweeps.predictions import Predictions, PromptPredictions
+    from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.tasks.task import Example
 
 
-def append(path: Path, process: str, record: ClaimRecord, predictions: Predictions) -> None:
+def append(
+    path: Path, process: str, record: ClaimRecord, predictions: Sequence[PromptPredictions]
+) -> None:
     """Write the predictions behind a claim into this process's part of the file."""
     with _part(path, process).open("a", encoding="ascii") as part:
         part.writelines(lines(record, predictions))
@@ -59,7 +61,7 @@ def _parts(path: Path) -> list[Path]:
     )
 
 
-def lines(record: ClaimRecord, predictions: Predictions) -> Iterator[str]:
+def lines(record: ClaimRecord, predictions: Sequence[PromptPredictions]) -> Iterator[str]:
     """Write the predictions behind a claim, a line for each prompt in the order of the sweep.
 
     The text is ASCII, and minus infinity, which JSON does not know, is null.
@@ -68,7 +70,7 @@ def lines(record: ClaimRecord, predictions: Predictions) -> Iterator[str]:
     ----------
     record : ClaimRecord
         Tells the claim's id, task, model, quantization, shots and scoring.
-    predictions : Predictions
+    predictions : sequence of PromptPredictions
         All answers of the claim's prompts.
 
     Yields
@@ -76,9 +78,9 @@ def lines(record: ClaimRecord, predictions: Predictions) -> Iterator[str]:
     str
         One line, with its line feed.
     """
-    asked = {each.id: each for prompt in predictions.prompts for each in prompt.examples}
+    asked = {each.id: each for prompt in predictions for each in prompt.examples}
     labels = _labels([*asked.values()])
-    for prompt in predictions.prompts:
+    for prompt in predictions:
         line = PromptLine(
             schema_version=VERSION,
             claim=record.id,

@@ -140,6 +140,10 @@ SENTENCES = {
         "t counts {prompts:,} more prompt{prompts:/s} than this run has answers of; each adds "
         "the best prompt's own permutation p."
     ),
+    "unread_answers": (
+        "In {answers:,} answers no choice could be read; they count as wrong, {best:,} of them "
+        "those of the best prompt."
+    ),
     "choices_not_told": (
         "Right answers were shuffled among examples whose right answers are given in place of each "
         "other, because it is not told which choices an example has; a table can list them in the "

@@ -1,7 +1,7 @@
 """What t prompts answered to n examples: one type, whoever asked and wherever it was written down.
 
-A sweep's predictions give it (`of_predictions`), and so do the readers of results that exist
-(`pytest_maxrandom.recorded`). What follows need not know which of them it was.
+A sweep's predictions give it (`pytest_maxrandom.sweeps.predictions`), and so do the readers of
+results that exist (`pytest_maxrandom.recorded`). What follows need not know which of them it was.
 """
 
 from __future__ import annotations
@@ -14,12 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.stats.gold import hits
-from pytest_maxrandom.stats.permutation import NOT_EVALUATED
-from pytest_maxrandom.sweeps.labels import common_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from fractions import Fraction
     from pathlib import Path
     from typing import Any, Self
@@ -27,12 +23,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.record import Note
-    from pytest_maxrandom.sweeps.labels import Labels
-    from pytest_maxrandom.sweeps.predictions import Predictions
-    from pytest_maxrandom.tasks.task import Example
 
-_SHORT = 20
-"""Characters up to which a text that all examples share is a label rather than a statement."""
+
+NO_CHOICE = "no choice"
+"""What the label is called of answers in which no choice could be read."""
 
 
 class Maximum(NamedTuple):
@@ -72,7 +66,8 @@ class Answers:
         Shape (t, n): whether the answer is right; whether there is one.
     answers : ndarray of int or None
         Shape (t, n): the label of each answer, NOT_EVALUATED (-1) where there is none; None where
-        it is not known what was answered.
+        it is not known what was answered. What a model said and nobody could read as a choice is
+        an answer, which is wrong, and has a label of its own: the last one, NO_CHOICE if named.
     gold : tuple of frozenset of int or None
         Per example the labels of its right choices; None where they are not known.
     labels : tuple of str
@@ -283,126 +278,3 @@ class Answers:
             log_likelihoods=(None if self.log_likelihoods is None else self.log_likelihoods[rows]),
             labelled=None if self.labelled is None else self.labelled[rows],
         )
-
-
-def of_predictions(
-    predictions: Predictions,
-    labels: Labels,
-    *,
-    model: str,
-    shots: int,
-    whole: bool = True,
-    said: NDArray[np.int64] | None = None,
-) -> Answers:
-    """Return a sweep's answers, where a label means the same in all examples as far as it can.
-
-    Parameters
-    ----------
-    labels : Labels
-        Of all examples that prompts were scored on.
-    whole : bool
-        Whether log-likelihoods are those of the whole choices.
-    said : ndarray of int, optional
-        Shape (t, n), as `Labels.answers` returns them, where they are at hand.
-    """
-    coded = np.array(labels.answers(predictions)) if said is None else said
-    prompts = [each.prompt for each in predictions.prompts]
-    names = common_words((prompt.format for prompt in prompts), labels) or ()
-    gold = labels.gold
-    if labels.shared:
-        names, coded, gold = _by_name(labels, coded)
-    elif any(stratum < 0 for stratum in labels.strata):
-        names, coded, gold = _by_usual(labels, coded)
-    rights, examples = tuple(map(frozenset, gold)), labels.examples
-    clusters = tuple(example.cluster for example in examples)
-    return Answers(
-        model=model,
-        shots=shots,
-        prompts=tuple(prompt.digest[:8] for prompt in prompts),
-        identities=tuple(prompt.digest for prompt in prompts),
-        examples=tuple(example.id for example in examples),
-        demonstration_ids=tuple(
-            tuple(example.id for example in prompt.demonstrations) for prompt in prompts
-        ),
-        correct=hits(coded, rights, np.arange(len(rights))),
-        evaluated=coded != NOT_EVALUATED,
-        answers=coded,
-        gold=rights,
-        labels=names,
-        chances=tuple(example.chance for example in examples),
-        choices=tuple(labels.choices),
-        log_likelihoods=_log_likelihoods(labels, predictions),
-        labelled=_labelled(labels, predictions, names) if whole else None,
-        inputs=tuple(example.input for example in examples),
-        copies=_copies(examples),
-        alphabetical=tuple(map(_alphabetical, examples)),
-        offered=tuple(tuple(sorted(example.choices)) for example in examples),
-        clusters=None if set(clusters) == {None} else clusters,
-    )
-
-
-def _by_name(
-    labels: Labels, answers: NDArray[np.int64]
-) -> tuple[tuple[str, ...], NDArray[np.int64], list[set[int]]]:
-    """Give shared texts the same numbers, also where some examples have fewer of them."""
-    names = tuple(sorted({text for example in labels.examples for text in example.choices}))
-    places = {name: place for place, name in enumerate(names)}
-    number = np.full((len(labels.examples), max(labels.choices) + 1), NOT_EVALUATED)
-    gold = []
-    for row, (example, codes) in enumerate(zip(labels.examples, labels.codes, strict=True)):
-        for code, text in zip(codes, example.choices, strict=True):
-            number[row, code] = places[text]
-        gold.append({places[example.choices[index]] for index in example.right})
-    # The last column, at NOT_EVALUATED from behind, stays what it is.
-    return names, number[np.arange(len(number)), answers], gold
-
-
-def _by_usual(
-    labels: Labels, answers: NDArray[np.int64]
-) -> tuple[tuple[str, ...], NDArray[np.int64], list[set[int]]]:
-    """Give the text that is most often right among the same choices number 0 everywhere."""
-    others = (f"choice {place}" for place in range(1, max(labels.choices) + 1))
-    names = ("what is usually right among the texts that recur", *others)
-    # The last column, at NOT_EVALUATED from behind, stays what it is.
-    table = np.tile([*range(1, len(names)), NOT_EVALUATED], (len(labels.examples), 1))
-    for row, usual in zip(table, labels.usual, strict=True):
-        if usual is not None:
-            row[usual] = 0
-    gold = [set(row[[*right]].tolist()) for row, right in zip(table, labels.gold, strict=True)]
-    return names, table[np.arange(len(table)), answers], gold
-
-
-def _log_likelihoods(labels: Labels, predictions: Predictions) -> NDArray[np.float64]:
-    """Return the scores by choice; those of repeated texts are left out, as they must tie."""
-    places = {example.id: place for place, example in enumerate(labels.examples)}
-    most = max(labels.choices)
-    found = np.full((len(predictions.prompts), len(places), most), np.nan)
-    for row, prompt in zip(found, predictions.prompts, strict=True):
-        for example, scores in zip(prompt.examples, prompt.log_likelihoods, strict=True):
-            row[places[example.id], : len(scores)] = scores
-    for place, example in enumerate(labels.examples):
-        choices = example.choices
-        twice = [index for index, text in enumerate(choices) if text in choices[:index]]
-        found[:, place, twice] = np.nan
-    return found
-
-
-def _copies(examples: Sequence[Example]) -> tuple[int, ...]:
-    first: dict[tuple[str, tuple[str, ...]], int] = {}
-    asked = [(example.input, tuple(sorted(example.choices))) for example in examples]
-    return tuple(first.setdefault(each, place) for place, each in enumerate(asked))
-
-
-def _alphabetical(example: Example) -> frozenset[int]:
-    order = sorted(range(len(example.choices)), key=lambda place: example.choices[place])
-    return frozenset(order.index(right) for right in example.right)
-
-
-def _labelled(
-    labels: Labels, predictions: Predictions, names: tuple[str, ...]
-) -> NDArray[np.bool_]:
-    short = labels.shared and max(map(len, names)) <= _SHORT
-    formats = [prompt.prompt.format for prompt in predictions.prompts]
-    return np.array(
-        [(short or each.labels != "text") and each.counterfactual is None for each in formats]
-    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.prompts.formats import shown_order
-from pytest_maxrandom.stats.permutation import NOT_EVALUATED, arrangements
+from pytest_maxrandom.stats.permutation import arrangements
 from pytest_maxrandom.tasks.task import share_choices
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.prompts.formats import Format, Prompt
     from pytest_maxrandom.prompts.sampling import PromptSet
-    from pytest_maxrandom.sweeps.predictions import Predictions
     from pytest_maxrandom.tasks.task import Example
 
 T = TypeVar("T")
@@ -117,21 +116,6 @@ class Labels:
         if not self.shared or len(set(self.choices)) > 1 or any(len(r) > 1 for r in self.gold):
             return None
         return [next(iter(right)) for right in self.gold]
-
-    def answers(self, predictions: Predictions) -> list[list[int]]:
-        """Return the label that each prompt gave to each example, shape (t, n).
-
-        NOT_EVALUATED where a prompt was not scored on an example: its own demonstrations.
-        """
-        places = {example.presentation: place for place, example in enumerate(self.examples)}
-        rows = []
-        for prompt in predictions.prompts:
-            row = [NOT_EVALUATED] * len(self.examples)
-            for example, choice in zip(prompt.examples, prompt.chosen, strict=True):
-                place = places[example.presentation]
-                row[place] = self.codes[place][choice]
-            rows.append(row)
-        return rows
 
     def by_label(self, number: int, values: Sequence[T]) -> tuple[T, ...]:
         """Return values of one example's choices in the order of their labels."""

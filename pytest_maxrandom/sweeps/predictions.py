@@ -1,20 +1,31 @@
-"""What a sweep yields: every prompt's log-likelihoods and answers."""
+"""What a sweep predicts, prompt by prompt as each is done, and all of it as `Answers`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.errors import ScoreError
+import numpy as np
+
+from pytest_maxrandom.stats.gold import hits
+from pytest_maxrandom.stats.permutation import NOT_EVALUATED
+from pytest_maxrandom.sweeps.answers import NO_CHOICE, Answers
+from pytest_maxrandom.sweeps.labels import common_words
 from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
 
     from pytest_maxrandom.models.base import Answer
     from pytest_maxrandom.prompts.formats import Prompt
     from pytest_maxrandom.suite.spec import Scoring
+    from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.tasks.task import Example
+
+_SHORT = 20
+"""Characters up to which a text that all examples share is a label rather than a statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +40,8 @@ class PromptPredictions:
         Per example and choice: the sum over the answer's tokens, in nats.
     tokens : tuple of tuple of int
         Per example and choice: the number of those tokens.
-    chosen : tuple of int
-        Per example: the index of the answer.
+    chosen : tuple of int or None
+        Per example: the index of the answer; None where none could be read, which is wrong.
     ties : int
         How many were decided by lot between equal scores.
     margins : tuple of float
@@ -42,7 +53,7 @@ class PromptPredictions:
     examples: tuple[Example, ...]
     log_likelihoods: tuple[tuple[float, ...], ...]
     tokens: tuple[tuple[int, ...], ...]
-    chosen: tuple[int, ...]
+    chosen: tuple[int | None, ...]
     ties: int
     margins: tuple[float, ...]
 
@@ -52,17 +63,10 @@ class PromptPredictions:
         pairs = zip(self.chosen, self.examples, strict=True)
         return sum(choice in example.right for choice, example in pairs)
 
-
-@dataclass(frozen=True, slots=True)
-class Predictions:
-    """The predictions of t prompts, in the order of the sweep."""
-
-    prompts: tuple[PromptPredictions, ...]
-
     @property
-    def correct_counts(self) -> list[int]:
-        """Right answers of each prompt."""
-        return [prompt.correct for prompt in self.prompts]
+    def unread(self) -> int:
+        """In how many answers no choice could be read."""
+        return self.chosen.count(None)
 
 
 def predict(
@@ -84,9 +88,6 @@ def predict(
     read = [
         scorer.answer(prompt, example, own) for example, own in zip(examples, answers, strict=True)
     ]
-    chosen = [one.chosen for one in read if one.chosen is not None]
-    if len(chosen) < len(read):
-        raise ScoreError(f"the scorer `{scoring}` chose nothing for some of {len(read)} examples")
     return PromptPredictions(
         prompt=prompt,
         examples=tuple(examples),
@@ -94,36 +95,159 @@ def predict(
             tuple(value for one in own for value in one.log_likelihoods) for own in answers
         ),
         tokens=tuple(tuple(count for one in own for count in one.tokens) for own in answers),
-        chosen=tuple(chosen),
+        chosen=tuple(one.chosen for one in read),
         ties=sum(one.tied for one in read),
         margins=tuple(one.margin for one in read),
     )
 
 
-def together(one: Predictions, other: Predictions) -> Predictions:
-    """Join the predictions of the same prompts on different presentations of their examples.
+def labelled(predictions: Iterable[PromptPredictions], labels: Labels) -> NDArray[np.int64]:
+    """Return the label that each prompt gave to each example, shape (t, n).
 
-    Raises
-    ------
-    ValueError
-        If the prompts differ.
+    One beyond all labels where no choice could be read, and NOT_EVALUATED where a prompt was not
+    scored on an example: its own demonstrations.
     """
-    pairs = zip(one.prompts, other.prompts, strict=True)
-    return Predictions(tuple(_joined(first, second) for first, second in pairs))
+    places = {example.presentation: place for place, example in enumerate(labels.examples)}
+    beyond = max(labels.choices)
+    rows = []
+    for prompt in predictions:
+        row = [NOT_EVALUATED] * len(places)
+        for example, choice in zip(prompt.examples, prompt.chosen, strict=True):
+            place = places[example.presentation]
+            row[place] = beyond if choice is None else labels.codes[place][choice]
+        rows.append(row)
+    return np.array(rows, dtype=np.int64)
 
 
-def _joined(one: PromptPredictions, other: PromptPredictions) -> PromptPredictions:
-    if one.prompt != other.prompt:
-        raise ValueError(
-            f"predictions of different prompts: {one.prompt.digest[:8]} and "
-            f"{other.prompt.digest[:8]}"
-        )
-    return PromptPredictions(
-        prompt=one.prompt,
-        examples=one.examples + other.examples,
-        log_likelihoods=one.log_likelihoods + other.log_likelihoods,
-        tokens=one.tokens + other.tokens,
-        chosen=one.chosen + other.chosen,
-        ties=one.ties + other.ties,
-        margins=one.margins + other.margins,
+def of_predictions(
+    predictions: Sequence[PromptPredictions],
+    labels: Labels,
+    *,
+    model: str,
+    shots: int,
+    whole: bool = True,
+) -> Answers:
+    """Return a sweep's answers, where a label means the same in all examples as far as it can.
+
+    Parameters
+    ----------
+    labels : Labels
+        Of all examples that prompts were scored on.
+    whole : bool
+        Whether log-likelihoods are those of the whole choices.
+    """
+    coded = labelled(predictions, labels)
+    prompts = [each.prompt for each in predictions]
+    names = common_words((prompt.format for prompt in prompts), labels) or ()
+    gold = labels.gold
+    if labels.shared:
+        names, coded, gold = _by_name(labels, coded)
+    elif any(stratum < 0 for stratum in labels.strata):
+        names, coded, gold = _by_usual(labels, coded)
+    if names and any(each.unread for each in predictions):
+        names = (*names, NO_CHOICE)
+    rights, examples = tuple(map(frozenset, gold)), labels.examples
+    clusters = tuple(example.cluster for example in examples)
+    return Answers(
+        model=model,
+        shots=shots,
+        prompts=tuple(prompt.digest[:8] for prompt in prompts),
+        identities=tuple(prompt.digest for prompt in prompts),
+        examples=tuple(example.id for example in examples),
+        demonstration_ids=tuple(
+            tuple(example.id for example in prompt.demonstrations) for prompt in prompts
+        ),
+        correct=hits(coded, rights, np.arange(len(rights))),
+        evaluated=coded != NOT_EVALUATED,
+        answers=coded,
+        gold=rights,
+        labels=names,
+        chances=tuple(example.chance for example in examples),
+        choices=tuple(labels.choices),
+        log_likelihoods=_log_likelihoods(labels, predictions),
+        labelled=_labelled(labels, predictions, names) if whole else None,
+        inputs=tuple(example.input for example in examples),
+        copies=_copies(examples),
+        alphabetical=tuple(map(_alphabetical, examples)),
+        offered=tuple(tuple(sorted(example.choices)) for example in examples),
+        clusters=None if set(clusters) == {None} else clusters,
+    )
+
+
+def _by_name(
+    labels: Labels, answers: NDArray[np.int64]
+) -> tuple[tuple[str, ...], NDArray[np.int64], list[set[int]]]:
+    """Give shared texts the same numbers, also where some examples have fewer of them."""
+    names = tuple(sorted({text for example in labels.examples for text in example.choices}))
+    places = {name: place for place, name in enumerate(names)}
+    number = _table(labels, len(names))
+    gold = []
+    for row, (example, codes) in enumerate(zip(labels.examples, labels.codes, strict=True)):
+        for code, text in zip(codes, example.choices, strict=True):
+            number[row, code] = places[text]
+        gold.append({places[example.choices[index]] for index in example.right})
+    return names, number[np.arange(len(number)), answers], gold
+
+
+def _table(labels: Labels, beyond: int) -> NDArray[np.int64]:
+    """Return room for what each label is called instead, by example and label.
+
+    An answer in which nothing was chosen is called `beyond`, and the last column, at NOT_EVALUATED
+    from behind, stays what it is.
+    """
+    table = np.full((len(labels.examples), max(labels.choices) + 2), NOT_EVALUATED)
+    table[:, -2] = beyond
+    return table
+
+
+def _by_usual(
+    labels: Labels, answers: NDArray[np.int64]
+) -> tuple[tuple[str, ...], NDArray[np.int64], list[set[int]]]:
+    """Give the text that is most often right among the same choices number 0 everywhere."""
+    others = (f"choice {place}" for place in range(1, max(labels.choices) + 1))
+    names = ("what is usually right among the texts that recur", *others)
+    table = _table(labels, len(names))
+    table[:, : len(names) - 1] = range(1, len(names))
+    for row, usual in zip(table, labels.usual, strict=True):
+        if usual is not None:
+            row[usual] = 0
+    gold = [set(row[[*right]].tolist()) for row, right in zip(table, labels.gold, strict=True)]
+    return names, table[np.arange(len(table)), answers], gold
+
+
+def _log_likelihoods(
+    labels: Labels, predictions: Sequence[PromptPredictions]
+) -> NDArray[np.float64]:
+    """Return the scores by choice; those of repeated texts are left out, as they must tie."""
+    places = {example.id: place for place, example in enumerate(labels.examples)}
+    most = max(labels.choices)
+    found = np.full((len(predictions), len(places), most), np.nan)
+    for row, prompt in zip(found, predictions, strict=True):
+        for example, scores in zip(prompt.examples, prompt.log_likelihoods, strict=True):
+            row[places[example.id], : len(scores)] = scores
+    for place, example in enumerate(labels.examples):
+        choices = example.choices
+        twice = [index for index, text in enumerate(choices) if text in choices[:index]]
+        found[:, place, twice] = np.nan
+    return found
+
+
+def _copies(examples: Sequence[Example]) -> tuple[int, ...]:
+    first: dict[tuple[str, tuple[str, ...]], int] = {}
+    asked = [(example.input, tuple(sorted(example.choices))) for example in examples]
+    return tuple(first.setdefault(each, place) for place, each in enumerate(asked))
+
+
+def _alphabetical(example: Example) -> frozenset[int]:
+    order = sorted(range(len(example.choices)), key=lambda place: example.choices[place])
+    return frozenset(order.index(right) for right in example.right)
+
+
+def _labelled(
+    labels: Labels, predictions: Sequence[PromptPredictions], names: tuple[str, ...]
+) -> NDArray[np.bool_]:
+    short = labels.shared and max(map(len, names)) <= _SHORT
+    formats = [prompt.prompt.format for prompt in predictions]
+    return np.array(
+        [(short or each.labels != "text") and each.counterfactual is None for each in formats]
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.executor import spent, total
-from pytest_maxrandom.sweeps.predictions import Predictions, predict
+from pytest_maxrandom.sweeps.predictions import predict
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.sweeps.store import Key
 
@@ -42,7 +42,7 @@ class Sweep:
         (prompt, example) pairs of which a text is exactly as long as the model's context.
     """
 
-    predictions: Predictions
+    predictions: tuple[PromptPredictions, ...]
     engine: SweepCost
     revision: str | None = None
     tokens: int = 0
@@ -212,7 +212,7 @@ class _Results:
         """Return all of it, once every result was added."""
         margins = (margin for one in self._done for margin in one.margins if 0 < margin < math.inf)
         return Sweep(
-            Predictions(tuple(self._done)),
+            tuple(self._done),
             replace(total(self._engines), closest=min(margins, default=None)),
             next((cost.revision for cost in self._costs if cost.revision), None),
             sum(cost.tokens_forwarded for cost in self._costs),

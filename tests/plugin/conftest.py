@@ -64,7 +64,7 @@ def answers(tiny_llama: Path) -> list[int]:
     sweep = run_sweep(
         jobs_of(work, "mean_logprob"), LocalExecutor(lambda: model), lambda done, total: None
     )
-    return list(sweep.predictions.prompts[0].chosen)
+    return [choice for choice in sweep.predictions[0].chosen if choice is not None]
 
 
 @pytest.fixture

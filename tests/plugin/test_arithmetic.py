@@ -12,7 +12,6 @@ from pytest_maxrandom.errors import SweepError
 from pytest_maxrandom.hooks.items.studies import ArmsItem
 from pytest_maxrandom.models.hf.arithmetic import processor
 from pytest_maxrandom.record import Arithmetic, SweepCost
-from pytest_maxrandom.sweeps.predictions import Predictions
 from pytest_maxrandom.sweeps.sweep import Sweep
 from tests.unit.reports.samples import comparison
 
@@ -59,7 +58,7 @@ def test_arms_on_different_processors_are_not_compared() -> None:
     def add(processor: str, kernels: str = "torch") -> None:
         engine = SweepCost("cpu", "float32", 0, 0, 0.0)
         engine.arithmetic = Arithmetic(processor, kernels, {})
-        ArmsItem._add_arithmetic(cast("ArmsItem", item), Sweep(Predictions(()), engine))
+        ArmsItem._add_arithmetic(cast("ArmsItem", item), Sweep((), engine))
 
     add("a processor")
     add("a processor", "bitsandbytes")  # other kernels are what quantization: none, not nf4 changes

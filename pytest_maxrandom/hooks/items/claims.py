@@ -83,9 +83,9 @@ class SweepItem(ClaimItem):
         """Sweep the prompts, where that was not done before, and judge the best of them."""
         shared = session_state(self.config)
         with Progress(self.config, self.name) as progress:
-            predictions = self.evaluation(self.planned).run(self.record, progress)
+            sweep = self.evaluation(self.planned).run(self.record, progress)
         if shared.settings.predictions:
-            append(shared.settings.predictions, shared.process, self.record, predictions)
+            append(shared.settings.predictions, shared.process, self.record, sweep.predictions)
 
 
 class RecordedItem(ClaimItem):

@@ -15,8 +15,8 @@ from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.studies.arms.conclude import conclude, conclude_contamination
 from pytest_maxrandom.studies.arms.reduction import difference
 from pytest_maxrandom.studies.label_bias.evaluate import judge, judge_recorded, prepare
-from pytest_maxrandom.sweeps.answers import of_predictions
 from pytest_maxrandom.sweeps.labels import label
+from pytest_maxrandom.sweeps.predictions import of_predictions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

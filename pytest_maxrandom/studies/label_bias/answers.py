@@ -14,6 +14,7 @@ from pytest_maxrandom.stats.labels.scores import recalls
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 from pytest_maxrandom.studies.label_bias.interactions import placements
 from pytest_maxrandom.sweeps.labels import label
+from pytest_maxrandom.sweeps.predictions import labelled
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import RecordedClaim
     from pytest_maxrandom.sweeps.answers import Answers
     from pytest_maxrandom.sweeps.labels import Labels
-    from pytest_maxrandom.sweeps.predictions import Predictions
+    from pytest_maxrandom.sweeps.predictions import PromptPredictions
 
 
 class NoLabels(ValueError):
@@ -94,24 +95,33 @@ class LabelAnswers:
         return [int(count) for count in marked[self.evaluated[prompt]].sum(axis=0)]
 
 
-def natural(labels: Labels, names: Sequence[str], predictions: Predictions) -> LabelAnswers:
+def natural(
+    labels: Labels, names: Sequence[str], predictions: Sequence[PromptPredictions]
+) -> LabelAnswers:
     """Return the answers to the examples as they are."""
-    return _answers(labels, names, predictions, np.array(labels.answers(predictions)))
+    return _answers(labels, names, predictions, labelled(predictions, labels))
 
 
-def moved(labels: Labels, names: Sequence[str], predictions: Predictions) -> LabelAnswers:
+def moved(
+    labels: Labels,
+    names: Sequence[str],
+    predictions: Sequence[PromptPredictions],
+    further: Sequence[PromptPredictions],
+) -> LabelAnswers:
     """Return the answers to the examples with their right answers at each label.
 
     Parameters
     ----------
     labels : Labels
         Of the examples as they are; labels are places.
-    predictions : Predictions
-        Of all the placements.
+    predictions, further : sequence of PromptPredictions
+        Of the same prompts, to the examples as they are and to all other placements.
     """
     shown = [placements(example) for example in labels.examples]
     flat = [one for of_example in shown for one in of_example]
-    given = np.array(label(flat, by_place=True).answers(predictions))
+    placed = label(flat, by_place=True)
+    # The one has NOT_EVALUATED, which is below all labels, where the other has an answer.
+    given = np.maximum(labelled(predictions, placed), labelled(further, placed))
     answers = np.full((len(given), len(shown), len(names)), NOT_EVALUATED, dtype=np.int64)
     example = np.repeat(np.arange(len(shown)), [len(of_example) for of_example in shown])
     place = [number for of_example in shown for number in range(len(of_example))]
@@ -120,14 +130,17 @@ def moved(labels: Labels, names: Sequence[str], predictions: Predictions) -> Lab
 
 
 def _answers(
-    labels: Labels, names: Sequence[str], predictions: Predictions, answers: NDArray[np.int64]
+    labels: Labels,
+    names: Sequence[str],
+    predictions: Sequence[PromptPredictions],
+    answers: NDArray[np.int64],
 ) -> LabelAnswers:
     return LabelAnswers(
         names=tuple(names),
         ids=tuple(example.id for example in labels.examples),
         choices=tuple(labels.choices),
         gold=_frozen(labels.gold),
-        prompts=tuple(one.prompt.digest for one in predictions.prompts),
+        prompts=tuple(one.prompt.digest for one in predictions),
         answers=answers,
         groups=None if (groups := labels.groups) is None else tuple(groups),
     )

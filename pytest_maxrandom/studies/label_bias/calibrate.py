@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.record import Calibration
     from pytest_maxrandom.sweeps.labels import Labels
-    from pytest_maxrandom.sweeps.predictions import Predictions, PromptPredictions
+    from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.tasks.task import Example
 
     Prior = Mapping[int, NDArray[np.float64]]
@@ -52,7 +52,11 @@ class _Outcome:
 
 
 def contextual(
-    labels: Labels, names: Sequence[str], natural: Predictions, content_free: Predictions, t: int
+    labels: Labels,
+    names: Sequence[str],
+    natural: Sequence[PromptPredictions],
+    content_free: Sequence[PromptPredictions],
+    t: int,
 ) -> Calibrated:
     """Remove what each prompt says of inputs that say nothing (Zhao et al. 2021).
 
@@ -69,7 +73,7 @@ def contextual(
         If an input has a label without probability.
     """
     outcomes = []
-    for one, free in zip(natural.prompts, content_free.prompts, strict=True):
+    for one, free in zip(natural, content_free, strict=True):
         rows = _by_size(free.log_likelihoods)
         prior = {m: contextual_log_prior(np.array(of_size)) for m, of_size in rows.items()}
         outcomes.append(_outcome(labels, one, prior, frozenset()))
@@ -79,8 +83,8 @@ def contextual(
 def pride(
     labels: Labels,
     names: Sequence[str],
-    natural: Predictions,
-    rotated: Predictions,
+    natural: Sequence[PromptPredictions],
+    rotated: Sequence[PromptPredictions],
     held: frozenset[str],
     t: int,
 ) -> Calibrated:
@@ -88,7 +92,7 @@ def pride(
 
     Parameters
     ----------
-    rotated : Predictions
+    rotated : sequence of PromptPredictions
         The prompts on the held-back examples in all rotations but the natural one.
     held : frozenset of str
         Ids of the held-back examples.
@@ -100,7 +104,7 @@ def pride(
         has no probability.
     """
     outcomes = []
-    for one, turned in zip(natural.prompts, rotated.prompts, strict=True):
+    for one, turned in zip(natural, rotated, strict=True):
         prior = _pride_prior(one, turned, held)
         outcomes.append(_outcome(labels, one, prior, held))
     return _best("pride", outcomes, names, t)

@@ -15,7 +15,6 @@ from pytest_maxrandom.studies.label_bias import answers
 from pytest_maxrandom.studies.label_bias.calibrate import contextual, pride
 from pytest_maxrandom.studies.label_bias.conclude import add_base_rates, conclude, holds, reduce
 from pytest_maxrandom.sweeps.executor import total
-from pytest_maxrandom.sweeps.predictions import Predictions, together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,9 +24,11 @@ if TYPE_CHECKING:
     from pytest_maxrandom.studies.label_bias.interactions import InteractionPlan
     from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
     from pytest_maxrandom.sweeps.executor import Job
+    from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.sweep import Progress, Sweep
 
-    Ask = Callable[[Sequence[Job]], Predictions]
+    Rows = Sequence[PromptPredictions]
+    Ask = Callable[[Sequence[Job]], Rows]
     """Puts further jobs through the model."""
 
 
@@ -71,7 +72,7 @@ def judge(
     t, *_ = evaluation.counted()
     further: list[Sweep] = []
 
-    def ask(jobs: Sequence[Job]) -> Predictions:
+    def ask(jobs: Sequence[Job]) -> Rows:
         further.append(evaluation.ask(jobs, progress))
         return further[-1].predictions
 
@@ -100,24 +101,24 @@ def judge_recorded(planned: PlannedLabelBias, record: LabelBiasRecord) -> None:
 
 
 def _of_interaction(
-    plan: InteractionPlan, natural: Predictions, t: int, ask: Ask, record: LabelBiasRecord
+    plan: InteractionPlan, natural: Rows, t: int, ask: Ask, record: LabelBiasRecord
 ) -> InteractionBias:
     """Return the numbers of a way of asking, and add to the notes which of them there are not.
 
     Parameters
     ----------
-    natural : Predictions
+    natural : sequence of PromptPredictions
         The prompts' answers to the examples as they are.
     t : int
         All prompts that count.
     """
     labels, names, named = plan.labels, plan.names, {"interaction": plan.interaction}
     if plan.moved:
-        shown = answers.moved(labels, names, together(natural, ask(plan.moved)))
+        shown = answers.moved(labels, names, natural, ask(plan.moved))
     else:
         shown = answers.natural(labels, names, natural)
     bias = reduce(shown, plan.interaction, plan.spec, t, claim_holds=bool(record.claim_holds))
-    free = ask(plan.content_free) if plan.content_free else Predictions(())
+    free = ask(plan.content_free) if plan.content_free else ()
     if plan.spec.base_rate != "off":
         try:
             _add_base_rates(bias, plan, free, ask)
@@ -138,14 +139,12 @@ def _of_interaction(
     return bias
 
 
-def _add_base_rates(
-    bias: InteractionBias, plan: InteractionPlan, free: Predictions, ask: Ask
-) -> None:
+def _add_base_rates(bias: InteractionBias, plan: InteractionPlan, free: Rows, ask: Ask) -> None:
     """Put the probabilities of labels without a question beside those of the best prompt.
 
     Parameters
     ----------
-    free : Predictions
+    free : sequence of PromptPredictions
         Of content-free inputs.
 
     Raises
@@ -156,9 +155,9 @@ def _add_base_rates(
     digests = [prompt.digest for prompt in plan.asked.prompts]
     best = digests.index(bias.best_prompt)
     if plan.spec.base_rate == "content_free":
-        texts = free.prompts[best]
+        texts = free[best]
     else:  # the control texts, once for each format
-        texts = ask(plan.control).prompts[plan.formats.index(plan.asked.prompts[best].format)]
+        texts = ask(plan.control)[plan.formats.index(plan.asked.prompts[best].format)]
     rows = [row for row in texts.log_likelihoods if len(row) == len(plan.names)]
     # Rounding may leave a probability of 1 a little above it.
     add_base_rates(bias, base_rates(np.minimum(rows, 0.0)))

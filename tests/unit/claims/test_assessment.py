@@ -27,7 +27,7 @@ from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_test
 from pytest_maxrandom.suite.models import TransformersSpec
 from pytest_maxrandom.suite.spec import AssertSpec, CsvSpec, SuiteSpec
 from pytest_maxrandom.sweeps.labels import label, preferable
-from pytest_maxrandom.sweeps.predictions import Predictions, predict
+from pytest_maxrandom.sweeps.predictions import predict
 from pytest_maxrandom.sweeps.sweep import Sweep
 from pytest_maxrandom.tasks.task import Example, Layout, Task
 
@@ -107,7 +107,7 @@ def assessed(
         arm=Arm("m", None, suite.models[0], suite.prompts),
     )
     record = planned.record("s::t[m]", "s")
-    sweep = Sweep(Predictions(tuple(done)), SweepCost("cpu", "float32", 0, 0, 0.0))
+    sweep = Sweep(tuple(done), SweepCost("cpu", "float32", 0, 0, 0.0))
     assess(planned, sweep, record)
     word(record)
     return record

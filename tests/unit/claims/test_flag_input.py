@@ -30,7 +30,7 @@ from pytest_maxrandom.suite.models import TransformersSpec
 from pytest_maxrandom.suite.spec import SuiteSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.labels import label
-from pytest_maxrandom.sweeps.predictions import Predictions, predict
+from pytest_maxrandom.sweeps.predictions import labelled, predict
 from pytest_maxrandom.sweeps.sweep import Sweep, run_sweep
 from pytest_maxrandom.tasks.task import Example, Layout, Task
 
@@ -114,7 +114,7 @@ def swept(
         claim=claim or Claim.of(None), xfail=None, marks=(), counted="claim", suite=spec,
         arm=Arm("m", None, spec.models[0], spec.prompts),
     )  # fmt: skip
-    sweep = Sweep(Predictions(tuple(done)), SweepCost("cpu", "float32", 0, 0, 0.0))
+    sweep = Sweep(tuple(done), SweepCost("cpu", "float32", 0, 0, 0.0))
     return of_sweep(planned, sweep, permutation_p, by_place=by_place)
 
 
@@ -126,9 +126,9 @@ def of_sweep(
     by_place: bool = False,
 ) -> FlagInput:
     labels = label(planned.condition.prompt_set.validation)
-    counts = sweep.predictions.correct_counts
+    counts = [prompt.correct for prompt in sweep.predictions]
     best = counts.index(max(counts))
-    answers, metric = labels.answers(sweep.predictions), planned.suite.metric
+    answers, metric = labelled(sweep.predictions, labels), planned.suite.metric
     score = None
     if metric != "accuracy":
         score = SCORES[metric](labels.classes(), answers[best])

@@ -113,7 +113,7 @@ def test_shuffling_has_the_exact_probability_of_the_hypergeometric_distribution(
     found = opened(questions("y" * yes + "n" * no), some_wrong)
     said = answered(questions("y" * yes + "n" * no), some_wrong)
     said_yes = sum(
-        each.choices[choice] == "Yes"
+        choice is not None and each.choices[choice] == "Yes"
         for each, choice in zip(said.examples, said.chosen, strict=True)
     )
     # With c right answers, (c + said_yes - no) / 2 of the yes are said where yes is right.

@@ -55,8 +55,8 @@ def _chosen(
 ) -> list[int]:
     prompt = prompt or _prompt(stated=scoring == "counterfactual")
     sweep = run_sweep(jobs_of([(prompt, examples)], scoring), LocalExecutor(lambda: model))
-    assert sweep.predictions.prompts[0].ties == 0
-    return list(sweep.predictions.prompts[0].chosen)
+    assert sweep.predictions[0].ties == 0
+    return [choice for choice in sweep.predictions[0].chosen if choice is not None]
 
 
 def _right(chosen: Sequence[int], examples: Sequence[Example] = EXAMPLES) -> int:

@@ -14,18 +14,20 @@ from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.prompts.formats import Format, Prompt, shown_order
 from pytest_maxrandom.recorded.sources import read
 from pytest_maxrandom.reports.predictions import lines
-from pytest_maxrandom.sweeps.predictions import Predictions, predict
+from pytest_maxrandom.sweeps.predictions import predict
 from pytest_maxrandom.tasks.task import Example, Layout
 from tests.notes import noted
 from tests.unit.recorded.suites import judged, mistakes, planned, suite_text
 from tests.unit.reports.samples import claim
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.suite.spec import Scoring
     from pytest_maxrandom.sweeps.answers import Answers
+    from pytest_maxrandom.sweeps.predictions import PromptPredictions
 
 EXAMPLES = [
     Example("é\n1", "Snow?", ("wet", "dry"), (0,)),
@@ -39,7 +41,7 @@ SUITE = suite_text(
 )
 
 
-def sweep(seed: int, scoring: Scoring = "mean_logprob") -> Predictions:
+def sweep(seed: int, scoring: Scoring = "mean_logprob") -> tuple[PromptPredictions, ...]:
     """Random scores of prompts of which each shows one example and is scored on the others."""
     generator = np.random.default_rng(seed)
     found = []
@@ -53,14 +55,14 @@ def sweep(seed: int, scoring: Scoring = "mean_logprob") -> Predictions:
             for ex in asked
         ]
         found.append(predict(Prompt((shown,), Format(Layout())), asked, scores, scoring))
-    return Predictions(tuple(found))
+    return tuple(found)
 
 
 def refuse(constant: str) -> NoReturn:
     raise AssertionError(f"{constant} is not JSON")
 
 
-def written(predictions: Predictions, **changed: Any) -> list[dict[str, Any]]:
+def written(predictions: Sequence[PromptPredictions], **changed: Any) -> list[dict[str, Any]]:
     texts = list(lines(replace(RECORD, **changed), predictions))
     assert all(text.isascii() and text.count("\n") == 1 and text[-1] == "\n" for text in texts)
     return [json.loads(text, parse_constant=refuse) for text in texts]
@@ -74,18 +76,32 @@ def test_what_is_written_is_read_again(tmp_path: Path, seed: int) -> None:
     [found] = read(path)
     assert (found.claim, found.task, found.shots) == (RECORD.id, RECORD.task, 1)
     assert found.model == "demo (nf4)"
-    assert list(found.prompts) == [each.prompt.digest for each in predictions.prompts]
+    assert list(found.prompts) == [each.prompt.digest for each in predictions]
     assert found.demonstration_ids == tuple((example.id,) for example in EXAMPLES)
-    assert found.correct.sum(axis=1).tolist() == predictions.correct_counts
+    assert found.correct.sum(axis=1).tolist() == [prompt.correct for prompt in predictions]
     column = {name: place for place, name in enumerate(found.examples)}
     assert found.chances is not None
     for example in EXAMPLES:
         assert found.chances[column[example.id]] == example.chance
-    for row, prompt in enumerate(predictions.prompts):
+    for row, prompt in enumerate(predictions):
         places = [column[example.id] for example in prompt.examples]
         assert np.flatnonzero(found.evaluated[row]).tolist() == sorted(places)
         answers = zip(prompt.chosen, prompt.examples, strict=True)
         assert found.correct[row, places].tolist() == [index in ex.right for index, ex in answers]
+
+
+def test_an_answer_that_nobody_could_read_is_wrong_and_stands_in_the_file(tmp_path: Path) -> None:
+    first, *others = sweep(0)
+    chosen = (None, *first.chosen[1:])
+    first = replace(first, chosen=chosen)
+    assert first.unread == 1
+    path = tmp_path / "predictions.jsonl"
+    path.write_text("".join(lines(RECORD, [first, *others])))
+    [found] = read(path)
+    place = found.examples.index(first.examples[0].id)
+    assert found.evaluated[0, place]
+    assert not found.correct[0, place]
+    assert found.correct[0].sum() == first.correct
 
 
 N, T = 100, 50
@@ -165,7 +181,7 @@ def asked(tmp_path: Path, examples: list[Example], chosen: list[list[int]]) -> A
         prompt = Prompt((), Format(Layout(task_prefix=str(number))))
         found.append(predict(prompt, examples, scores, "mean_logprob"))
     path = tmp_path / "predictions.jsonl"
-    path.write_text("".join(lines(RECORD, Predictions(tuple(found)))))
+    path.write_text("".join(lines(RECORD, tuple(found))))
     [sweep] = read(path)
     return sweep
 
@@ -216,7 +232,7 @@ def test_shared_texts_may_be_fewer_in_some_examples(tmp_path: Path) -> None:
 
 def test_a_line_holds_every_number_unrounded() -> None:
     predictions = sweep(0)
-    for line, prompt in zip(written(predictions), predictions.prompts, strict=True):
+    for line, prompt in zip(written(predictions), predictions, strict=True):
         assert line["prompt"] == prompt.prompt.digest
         assert line["scoring"] == "mean_logprob"
         for cell, example, log_likelihoods, tokens in zip(
@@ -241,7 +257,7 @@ def test_the_margin_is_in_the_unit_of_the_scoring() -> None:
 def test_minus_infinity_is_null(tmp_path: Path) -> None:
     prompt = Prompt((), Format(Layout()))
     scores = [[Answer((-1.0,), (1,)), Answer((-math.inf,), (1,))]]
-    predictions = Predictions((predict(prompt, EXAMPLES[:1], scores, "mean_logprob"),))
+    predictions = [predict(prompt, EXAMPLES[:1], scores, "mean_logprob")]
     [line] = written(predictions)
     assert line["examples"][0]["log_likelihoods"] == [-1.0, None]
     assert line["examples"][0]["margin"] is None

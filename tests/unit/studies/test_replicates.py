@@ -21,7 +21,7 @@ from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.studies.plan import plan_file
 from pytest_maxrandom.studies.replicates import PlannedReplicates, conclude, replicate, replicated
-from pytest_maxrandom.sweeps.predictions import Predictions, PromptPredictions, predict
+from pytest_maxrandom.sweeps.predictions import PromptPredictions, predict
 from pytest_maxrandom.sweeps.sweep import Sweep
 from tests.notes import noted
 from tests.suites import load_suite
@@ -274,7 +274,7 @@ def judged(claim: PlannedClaim) -> Replicate:
     done = [guess(prompt, prompt_set.scored(prompt)) for prompt in prompt_set.prompts]
     record = claim.record("i", "s")
     engine = SweepCost("cpu", "float32", 0, 0, 0.0)
-    assess(claim, Sweep(Predictions(tuple(done)), engine), record, thrifty=True)
+    assess(claim, Sweep(tuple(done), engine), record, thrifty=True)
     return replicate(record)
 
 

@@ -77,7 +77,7 @@ def sweep(model: Counting, store: Path | None, result: Path) -> None:
     rows = [
         [one.prompt.digest, [[v.hex() for v in row] for row in one.log_likelihoods], one.tokens,
          one.chosen, one.correct, one.ties]
-        for one in found.predictions.prompts
+        for one in found.predictions
     ]  # fmt: skip
     whole = result.with_suffix(".part")
     whole.write_text(json.dumps(rows))

@@ -12,15 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+from pytest_maxrandom.claims.shuffles import Shuffle, permuted_p
 from pytest_maxrandom.errors import ScoreError
 from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.prompts.formats import Format, Prompt
 from pytest_maxrandom.suite.spec import Scoring
+from pytest_maxrandom.sweeps.answers import NO_CHOICE
+from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.predictions import (
-    Predictions,
     PromptPredictions,
+    of_predictions,
     predict,
-    together,
 )
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.task import Example, Layout
@@ -82,7 +84,9 @@ def test_ties_fall_on_each_choice_equally_often_wherever_it_stands(tied: tuple[i
         scores = [(-2.0 if index in tied else -9.0, 1) for index in range(3)]
         found = answer(*scores, example=example)
         assert found.ties == 1
-        fallen[found.chosen[0]] += 1
+        (chosen,) = found.chosen
+        assert chosen is not None
+        fallen[chosen] += 1
     assert set(fallen) == set(tied)
     assert chisquare(list(fallen.values())).pvalue > 1e-4
 
@@ -109,6 +113,7 @@ def test_a_tie_is_decided_alike_each_time() -> None:
 def test_the_answer_has_the_highest_score(values: list[float], tokens: list[int]) -> None:
     found = answer(*zip(values, tokens, strict=True))
     means = [value / count for value, count in zip(values, tokens, strict=True)]
+    assert found.chosen[0] is not None
     assert means[found.chosen[0]] == max(means)
     assert found.ties == (means.count(max(means)) > 1)
 
@@ -140,40 +145,27 @@ def test_scores_of_another_number_of_examples_or_choices_are_refused() -> None:
         predict(PROMPT, [FRUIT, FRUIT], [[Answer((-1.0,), (1,))] * 3], "sum_logprob")
 
 
-def test_right_answers_are_counted_prompt_by_prompt() -> None:
-    wrong, right = (answer((-1.0 - i, 1), (-2.0, 1), (-9.0, 1)) for i in (0, 5))
-    predictions = Predictions((wrong, right, wrong, right))
-    assert predictions.correct_counts == [0, 1, 0, 1]
-
-
-def test_predictions_on_other_presentations_are_put_together() -> None:
-    first = answer((-1.0, 1), (-1.0, 1), (-3.0, 1))
-    other = replace(FRUIT, order=(1, 0, 2))
-    second = answer((-2.0, 1), (-1.0, 2), (-9.0, 3), example=other)
-    (found,) = together(Predictions((first,)), Predictions((second,))).prompts
-    assert found.prompt == PROMPT
-    assert found.examples == (FRUIT, other)
-    assert found.log_likelihoods == ((-1.0, -1.0, -3.0), (-2.0, -1.0, -9.0))
-    assert found.tokens == ((1, 1, 1), (1, 2, 3))
-    assert found.chosen == (first.chosen[0], 1)
-    assert (found.correct, found.ties) == (first.correct + 1, 1)
-    assert found.margins == (0.0, 1.5)
-
-
-def test_predictions_of_different_prompts_are_not_put_together() -> None:
-    lettered = Prompt((), Format(Layout(), "letter"))
-    pair = [
-        Predictions((answer((-1.0, 1), (-2.0, 1), (-3.0, 1), prompt=prompt),))
-        for prompt in (PROMPT, lettered)
-    ]
-    with pytest.raises(ValueError, match="predictions of different prompts"):
-        together(*pair)
+def test_an_answer_that_nobody_could_read_is_wrong_and_a_label_of_its_own() -> None:
+    examples = [Example(str(k), "?", ("no", "yes"), (k % 2,)) for k in range(4)]
+    scores = [[Answer((-1.0,), (1,)), Answer((-2.0,), (1,))]] * 4
+    read = predict(PROMPT, examples, scores, "sum_logprob")
+    unread = replace(read, chosen=(None, 1, None, 1))
+    assert (unread.unread, unread.correct) == (2, 2)
+    labels = label(examples)
+    found = of_predictions([read, unread], labels, model="m", shots=0)
+    assert found.evaluated.all()
+    assert found.correct.tolist() == [[True, False] * 2, [False, True] * 2]
+    assert found.labels == ("no", "yes", NO_CHOICE)
+    assert found.answers is not None
+    assert found.answers[1].tolist() == [2, 1, 2, 1]
+    p, _ = permuted_p(Shuffle.of([read, unread], labels), 2)
+    assert p == pytest.approx(1.0)
 
 
 def test_a_tie_is_drawn_anew_where_the_choices_stand_in_another_order() -> None:
     """Else a model that scores all alike would be right at every label or at none."""
     scores = [(-1.0, 1)] * 3
-    both: Counter[tuple[int, ...]] = Counter()
+    both: Counter[tuple[int | None, ...]] = Counter()
     for number in range(900):
         plain = replace(FRUIT, id=f"f{number}")
         pair = [answer(*scores, example=replace(plain, order=o)) for o in ((0, 1, 2), (1, 0, 2))]

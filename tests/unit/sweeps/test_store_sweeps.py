@@ -57,7 +57,7 @@ def test_a_second_run_loads_no_model_and_finds_the_same(tmp_path: Path) -> None:
     with closing(Store(tmp_path / "results.db")) as store:
         second = run_sweep(FEW, LocalExecutor(_never), cache=_cache(store), finished=told.append)
     assert second.predictions == first.predictions
-    assert tuple(told) == first.predictions.prompts
+    assert tuple(told) == first.predictions
     assert (first.engine.reused, second.engine.reused) == (0, 4)
     assert second.engine.reused_seconds == first.engine.seconds
     assert (second.engine.requests, second.engine.tokens_forwarded) == (0, 0)
@@ -127,7 +127,7 @@ def test_results_in_any_order_are_told_in_the_order_of_the_prompts(tmp_path: Pat
         assert is_stored(FEW, _cache(store))
     expected = run_sweep(FEW, LocalExecutor(lambda: made(Path(os.devnull))))
     assert found.predictions == expected.predictions
-    assert tuple(told) == found.predictions.prompts
+    assert tuple(told) == found.predictions
     assert shown == [(done, 4) for done in range(5)]
 
 
@@ -168,7 +168,7 @@ def test_an_interruption_leaves_all_that_was_finished(tmp_path: Path) -> None:
             _run(_cache(store), finished=interrupt)
         again = _run(_cache(store))
         assert again.engine.reused == 2
-        assert again.predictions.prompts[:2] == tuple(done)
+        assert again.predictions[:2] == tuple(done)
 
 
 @pytest.fixture(scope="module")

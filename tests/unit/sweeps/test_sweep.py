@@ -86,7 +86,7 @@ def _alone(prompt: Prompt, example: Example) -> list[tuple[float, int]]:
 @pytest.mark.parametrize("demonstrations", ["leave_out", "outside"])
 def test_every_prompt_is_scored_on_its_own_examples(demonstrations: str) -> None:
     prompts = _prompts(demonstrations)
-    found = _run(prompts).predictions.prompts
+    found = _run(prompts).predictions
     assert [one.prompt for one in found] == list(prompts.prompts)
     for one in found:
         shown = {example.id for example in one.prompt.demonstrations}
@@ -106,7 +106,7 @@ def _best(values: Iterable[float]) -> int:
 
 @pytest.mark.parametrize("scoring", ["mean_logprob", "sum_logprob", "char_logprob"])
 def test_the_answer_is_the_choice_with_the_highest_score(scoring: Scoring) -> None:
-    for one in _run(_prompts(), scoring).predictions.prompts:
+    for one in _run(_prompts(), scoring).predictions:
         expected = []
         for example in one.examples:
             alone = _alone(one.prompt, example)
@@ -125,7 +125,7 @@ def test_the_answer_is_the_choice_with_the_highest_score(scoring: Scoring) -> No
 def test_the_three_kinds_of_score_choose_differently() -> None:
     """Else the test above could not tell them apart."""
     kinds: list[Scoring] = ["mean_logprob", "sum_logprob", "char_logprob"]
-    chosen = {tuple(p.chosen for p in _run(_prompts(), kind).predictions.prompts) for kind in kinds}
+    chosen = {tuple(p.chosen for p in _run(_prompts(), kind).predictions) for kind in kinds}
     assert len(chosen) == 3
 
 
@@ -144,7 +144,7 @@ def test_choices_with_the_same_text_tie() -> None:
     twins = Task("twins", (Example("q", "Which?", ("Yes", "Yes"), (0,)), *EXAMPLES))
     spec = PromptsSpec(shots=[0], count=1)
     prompts = draw_prompts(twins, twins.examples[:1], spec, 0)
-    (found,) = _run(prompts).predictions.prompts
+    (found,) = _run(prompts).predictions
     assert found.ties == 1
     assert found.log_likelihoods[0][0] == found.log_likelihoods[0][1]
 
@@ -311,7 +311,7 @@ def test_more_than_a_thousand_examples_are_scored_a_thousand_at_a_time() -> None
     )
     task = Task("many", many, Layout(output_prefix="\nA: "))
     prompts = draw_prompts(task, many, PromptsSpec(shots=[0], count=1), 0)
-    found = _run(prompts).predictions.prompts[0]
+    found = _run(prompts).predictions[0]
     assert len(found.chosen) == 1001
     for index in (0, 999, 1000):
         alone = _alone(found.prompt, many[index])
@@ -319,7 +319,7 @@ def test_more_than_a_thousand_examples_are_scored_a_thousand_at_a_time() -> None
 
 
 def test_the_paper_scores_as_many_tokens_as_the_answer_has_alone() -> None:
-    for one in _run(_prompts(), "paper").predictions.prompts:
+    for one in _run(_prompts(), "paper").predictions:
         for example, tokens in zip(one.examples, one.tokens, strict=True):
             alone = [len(_tokenizer()(c).input_ids) for c in one.prompt.format.answers(example)]
             assert list(tokens) == alone
@@ -328,7 +328,7 @@ def test_the_paper_scores_as_many_tokens_as_the_answer_has_alone() -> None:
 def test_the_closest_call_is_the_smallest_margin_of_all_answers() -> None:
     sweep = _run(_prompts())
     gaps = []
-    for one in sweep.predictions.prompts:
+    for one in sweep.predictions:
         for values, tokens in zip(one.log_likelihoods, one.tokens, strict=True):
             means = sorted(v / n for v, n in zip(values, tokens, strict=True))
             gaps.append(means[-1] - means[-2])
@@ -353,13 +353,13 @@ def test_no_call_of_the_model_grows_with_the_number_of_examples() -> None:
     )
     assert sum(sizes) == 20_000
     assert max(sizes) == 2_000
-    (predictions,) = sweep.predictions.prompts
+    (predictions,) = sweep.predictions
     few = run_sweep(
         jobs_of([(prompt, examples[:50])], "sum_logprob"),
         LocalExecutor(lambda: _model()[0]),
         _silent,
     )
-    (expected,) = few.predictions.prompts
+    (expected,) = few.predictions
     for place in (0, 49, 50, 999, 1000, 5025, 9_999):
         assert predictions.log_likelihoods[place] == pytest.approx(
             expected.log_likelihoods[place % 50], abs=1e-4

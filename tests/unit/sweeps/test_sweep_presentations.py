@@ -7,6 +7,7 @@ from contextlib import closing
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import tests.tiny as tiny
@@ -14,6 +15,7 @@ from pytest_maxrandom.errors import PromptTooLong
 from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.prompts.sampling import PromptSet, draw_prompts
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
+from pytest_maxrandom.studies.label_bias.answers import moved
 from pytest_maxrandom.studies.label_bias.interactions import (
     content_free_examples,
     control_examples,
@@ -24,7 +26,6 @@ from pytest_maxrandom.studies.label_bias.interactions import (
 from pytest_maxrandom.suite.spec import CounterfactualSpec, PromptsSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.labels import label
-from pytest_maxrandom.sweeps.predictions import together
 from pytest_maxrandom.sweeps.store import Store
 from pytest_maxrandom.sweeps.sweep import Cache, Sweep, run_sweep
 from pytest_maxrandom.tasks.task import Example, Task
@@ -106,7 +107,7 @@ def test_stated_answers_are_compared_by_the_continuation_that_they_share(
     labels: str, shots: int
 ) -> None:
     prompts = _prompts(labels, shots).asked(BEST)
-    for one in _run(_natural(prompts), "counterfactual").predictions.prompts:
+    for one in _run(_natural(prompts), "counterfactual").predictions:
         if shots:
             assert one.prompt.text.count(" is the best\n") == 2
         for number, example in enumerate(one.examples):
@@ -122,14 +123,14 @@ def test_stated_answers_are_compared_by_the_continuation_that_they_share(
 
 def test_statements_tell_the_choices_apart() -> None:
     """Else the test above would compare equal numbers."""
-    (one, *_) = _run(_natural(_prompts().asked(BEST)), "counterfactual").predictions.prompts
+    (one, *_) = _run(_natural(_prompts().asked(BEST)), "counterfactual").predictions
     assert all(min(b - a for a, b in zip(sorted(row), sorted(row)[1:], strict=False)) > 1e-3
                for row in one.log_likelihoods)  # fmt: skip
 
 
 @pytest.mark.parametrize("labels", ["text", "parenthesized"])
 def test_moved_answers_are_scored_as_their_texts_read(labels: str) -> None:
-    for one in _run(_left(_prompts(labels)), "sum_logprob").predictions.prompts:
+    for one in _run(_left(_prompts(labels)), "sum_logprob").predictions:
         for number, example in enumerate(one.examples):
             context = one.prompt.text + one.prompt.format.question(example)
             alone = [_alone(context, answer) for answer in one.prompt.format.answers(example)]
@@ -147,9 +148,7 @@ def test_every_engine_gives_the_same(engine: str) -> None:
     for work, scoring in works:
         found = _run(work, scoring, engine)
         assert found.engine.engine == engine
-        for one, other in zip(
-            found.predictions.prompts, _run(work, scoring).predictions.prompts, strict=True
-        ):
+        for one, other in zip(found.predictions, _run(work, scoring).predictions, strict=True):
             assert one.chosen == other.chosen
             for row, expected in zip(one.log_likelihoods, other.log_likelihoods, strict=True):
                 assert row == pytest.approx(expected, abs=1e-4)
@@ -200,21 +199,25 @@ def test_what_texts_share_goes_through_the_model_once(
 def test_natural_and_moved_presentations_join_to_one_matrix_of_labels() -> None:
     prompts = _prompts()
     sweep, extra = (_run(work, "sum_logprob") for work in (_natural(prompts), _left(prompts)))
-    both = together(sweep.predictions, extra.predictions)
     everywhere = [one for example in EXAMPLES for one in placements(example)]
     labels = label(everywhere, by_place=True)
-    answers = labels.answers(both)
-    for row, one in zip(answers, both.prompts, strict=True):
+    natural = label(EXAMPLES, by_place=True)
+    found = moved(natural, "ABCD", sweep.predictions, extra.predictions)
+    shown_at = np.arange(4) < np.array(natural.choices)[:, None]
+    answers = found.answers[:, shown_at].tolist()
+    for row, one, other in zip(answers, sweep.predictions, extra.predictions, strict=True):
         shown = {example.id for example in one.prompt.demonstrations}
-        scored = dict(zip(one.examples, one.chosen, strict=True))
+        scored = dict(zip(one.examples + other.examples, one.chosen + other.chosen, strict=True))
         for code, example in zip(row, everywhere, strict=True):
             if example.id in shown:
                 assert code == NOT_EVALUATED
             else:
-                answer = one.prompt.format.answers(example)[scored[example]]
+                choice = scored[example]
+                assert choice is not None
+                answer = one.prompt.format.answers(example)[choice]
                 assert answer == f"({'ABCD'[code]})"
         right = sum(c in gold for c, gold in zip(row, labels.gold, strict=True))
-        assert right == one.correct
+        assert right == one.correct + other.correct
 
 
 def _never() -> Model:
@@ -276,7 +279,7 @@ def test_control_texts_and_content_free_inputs_are_scored_as_they_read() -> None
         [(prompt, content_free_examples(prompt.format, labels)) for prompt in prompts.prompts],
     ]
     for work in works:
-        for one in _run(work, "sum_logprob").predictions.prompts:
+        for one in _run(work, "sum_logprob").predictions:
             for row, example in zip(one.log_likelihoods, one.examples, strict=True):
                 words = "ABCD"[: len(row)]
                 alone = [_alone(one.prompt.context(example), word) for word in words]

@@ -8,7 +8,7 @@ import numpy as np
 
 from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.prompts.formats import Format, Prompt, shown_order
-from pytest_maxrandom.sweeps.predictions import Predictions, predict
+from pytest_maxrandom.sweeps.predictions import PromptPredictions, predict
 from pytest_maxrandom.tasks.task import Example, Layout
 
 if TYPE_CHECKING:
@@ -33,22 +33,19 @@ def prompts(t: int) -> list[Prompt]:
     return [Prompt((), Format(Layout(task_prefix=f"{j}"), "letter")) for j in range(t)]
 
 
-def predicted(asked: Sequence[Prompt], shown: Sequence[Example], scores: Scores) -> Predictions:
+def predicted(
+    asked: Sequence[Prompt], shown: Sequence[Example], scores: Scores
+) -> list[PromptPredictions]:
     """The answers that follow from scores."""
-    return Predictions(
-        tuple(
-            predict(
-                prompt,
-                shown,
-                [
-                    [Answer((value,), (1,)) for value in scores(number, example)]
-                    for example in shown
-                ],
-                "mean_logprob",
-            )
-            for number, prompt in enumerate(asked)
+    return [
+        predict(
+            prompt,
+            shown,
+            [[Answer((value,), (1,)) for value in scores(number, example)] for example in shown],
+            "mean_logprob",
         )
-    )
+        for number, prompt in enumerate(asked)
+    ]
 
 
 def at_places(example: Example, by_place: Sequence[float]) -> list[float]:

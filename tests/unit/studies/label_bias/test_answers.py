@@ -13,7 +13,6 @@ from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 from pytest_maxrandom.studies.label_bias import answers
 from pytest_maxrandom.studies.label_bias.interactions import further, placements
 from pytest_maxrandom.sweeps.labels import label
-from pytest_maxrandom.sweeps.predictions import Predictions, together
 from pytest_maxrandom.tasks.task import Example
 from tests.unit.studies.label_bias.made import examples, predicted, prompts
 
@@ -34,10 +33,10 @@ def test_an_answer_is_the_place_at_which_it_is_shown() -> None:
     found = predicted(prompts(3), shown, lambda _, e: list(generator.normal(size=len(e.choices))))
     given = answers.natural(label(shown, by_place=True), NAMES, found)
     assert given.answers.shape == (3, 12)
-    for row, one in zip(given.answers, found.prompts, strict=True):
+    for row, one in zip(given.answers, found, strict=True):
         for place, example, chosen in zip(row, shown, one.chosen, strict=True):
             assert shown_order(example)[place] == chosen
-    assert given.right.sum(axis=1).tolist() == [one.correct for one in found.prompts]
+    assert given.right.sum(axis=1).tolist() == [one.correct for one in found]
     assert given.choices == tuple(2 + i % 4 for i in range(12))
     gold = [shown_order(example).index(example.right[0]) for example in shown]
     assert given.gold == tuple(frozenset([place]) for place in gold)
@@ -65,7 +64,7 @@ def test_moved_answers_stand_where_the_right_answer_was_shown() -> None:
     asked = prompts(2)
     natural = predicted(asked, shown, scores)
     rest = predicted(asked, further(p for e in shown for p in placements(e)), scores)
-    given = answers.moved(label(shown, by_place=True), NAMES, together(natural, rest))
+    given = answers.moved(label(shown, by_place=True), NAMES, natural, rest)
     assert given.answers.shape == (2, 9, 5)
     for j in range(2):
         for i, example in enumerate(shown):
@@ -86,9 +85,9 @@ def test_moved_answers_stand_where_the_right_answer_was_shown() -> None:
 def test_examples_that_a_prompt_shows_itself_are_not_evaluated() -> None:
     shown = examples(6)
     all_of_them, first = prompts(2)
-    one = predicted([all_of_them], shown, lambda _, e: [0.0, 1.0, 2.0, 3.0]).prompts
-    two = predicted([first], shown[2:], lambda _, e: [0.0, 1.0, 2.0, 3.0]).prompts
-    given = answers.natural(label(shown, by_place=True), NAMES[:4], Predictions(one + two))
+    one = predicted([all_of_them], shown, lambda _, e: [0.0, 1.0, 2.0, 3.0])
+    two = predicted([first], shown[2:], lambda _, e: [0.0, 1.0, 2.0, 3.0])
+    given = answers.natural(label(shown, by_place=True), NAMES[:4], one + two)
     assert given.evaluated.tolist() == [[True] * 6, [False] * 2 + [True] * 4]
     assert sum(given.gold_counts(1)) == 4
     assert not given.right[1, :2].any()

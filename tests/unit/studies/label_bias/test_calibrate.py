@@ -17,7 +17,7 @@ from tests.unit.studies.label_bias.made import at_places, examples, predicted, p
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.sweeps.predictions import Predictions
+    from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.tasks.task import Example
 
 NAMES = list("ABCD")
@@ -42,7 +42,7 @@ def unbiased_correct(shown: Sequence[Example]) -> int:
     return sum(int(np.argmax(evidence(e, 0.8))) == e.right[0] for e in shown)
 
 
-def free(t: int, sizes: Sequence[int] = (4,)) -> Predictions:
+def free(t: int, sizes: Sequence[int] = (4,)) -> list[PromptPredictions]:
     """What prompts say of inputs that say nothing: the prior, in the order of the labels."""
     shown = [e for m in sizes for e in examples(3, m)]
     return predicted(prompts(t), shown, lambda _, e: list(PRIOR[: len(e.choices)]))
@@ -54,7 +54,7 @@ def test_content_free_inputs_give_the_preference_which_is_then_gone() -> None:
     found = contextual(label(shown, by_place=True), NAMES, natural, free(3), t=7)
     assert found.prior == pytest.approx(dict(zip(NAMES, np.exp(PRIOR), strict=True)))
     assert (found.n, found.best_correct) == (80, unbiased_correct(shown))
-    assert found.plain_accuracy == natural.prompts[0].correct / 80 < found.best_accuracy
+    assert found.plain_accuracy == natural[0].correct / 80 < found.best_accuracy
     tail = binom.sf(found.best_correct - 1, 80, 0.25)
     assert found.p_max == pytest.approx(-np.expm1(7 * np.log1p(-tail)), rel=1e-9)
     counts = np.arange(81)
