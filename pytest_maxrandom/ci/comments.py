@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from pytest_maxrandom.ci.http import UnsureError
 from pytest_maxrandom.errors import ForgeError
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _MOST_ROUNDS = 10
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_Value = TypeVar("_Value", str, int)
 _STAMP = re.compile(r"\s*<!-- maxrandom:run=(\d{1,18}) attempt=(\d{1,18}) -->", re.ASCII)
 
 
@@ -143,6 +144,13 @@ class Forge(ABC):
     @abstractmethod
     def comment(self, content: Any) -> Comment:
         """Read a comment in an answer."""
+
+
+def needed(value: _Value | None, name: str) -> _Value:
+    """Return a value that an argument or the environment must give."""
+    if not value:
+        raise ForgeError(f"{name} is needed here: neither an argument nor the environment has it")
+    return value
 
 
 @dataclass(frozen=True, slots=True)

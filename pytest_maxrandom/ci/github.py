@@ -8,40 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from pytest_maxrandom.ci.comments import Comment, Forge, Login, Stamp, Trigger
-from pytest_maxrandom.ci.http import value, whole_number
+from pytest_maxrandom.ci.comments import Comment, Forge, Login, Stamp, Trigger, needed
+from pytest_maxrandom.ci.http import Client, value, whole_number
 from pytest_maxrandom.errors import ForgeError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_maxrandom.ci.http import Answer, Client
+    from pytest_maxrandom.ci.http import Answer
 
 ACTIONS_LOGIN = "github-actions[bot]"
 _REPOSITORY = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+")
 _WAY_OUT = "give --pull-request, or run this on 'pull_request' or 'workflow_run'"
-
-
-def headers(token: str) -> dict[str, str]:
-    """Return what every request to GitHub carries."""
-    return {
-        "Accept": "application/vnd.github+json",
-        "Authorization": f"Bearer {token}",
-        "X-GitHub-Api-Version": "2022-11-28",
-    }
-
-
-def check_repository(repository: str) -> str:
-    """Return the repository.
-
-    Raises
-    ------
-    ForgeError
-        If it is not written OWNER/NAME.
-    """
-    if not _REPOSITORY.fullmatch(repository) or {".", ".."} & set(repository.split("/")):
-        raise ForgeError(f"--repository: found {repository[:120]!r}, expected OWNER/NAME")
-    return repository
 
 
 def trigger(environ: Mapping[str, str]) -> Trigger:
@@ -63,7 +41,10 @@ def trigger(environ: Mapping[str, str]) -> Trigger:
             commit=value(run, "head_sha", str),
             stamp=Stamp(made, whole_number(run.get("run_attempt")) or 1),
             report=f"{server}/{repository}/actions/runs/{made}",
-            branch=_head(run),
+            branch=(
+                value(run.get("head_repository"), "full_name", str),
+                value(run, "head_branch", str),
+            ),
             failed=run.get("conclusion") == "failure",
         )
     number = whole_number(environ.get("GITHUB_RUN_ID"))
@@ -77,19 +58,44 @@ def trigger(environ: Mapping[str, str]) -> Trigger:
     )
 
 
-def current_number(event: Trigger, client: Client, repository: str) -> int | str:
-    """Find the number of the pull request.
+def forge(
+    environ: Mapping[str, str], event: Trigger, repository: str | None, number: int | None
+) -> GitHub | str:
+    """Return the comments on a pull request.
+
+    Parameters
+    ----------
+    repository, number : str, int, optional
+        Where the user names them.
 
     Returns
     -------
-    int or str
-        The number; or, where the run is no open pull request's any more, a sentence that says so.
+    GitHub or str
+        Or, where the run is no open pull request's any more, a sentence that says so.
 
     Raises
     ------
     ForgeError
-        If the event is about no pull request, or about several.
+        If something is not told, or the event is about no pull request, or about several.
     """
+    place = needed(repository or environ.get("GITHUB_REPOSITORY"), "--repository OWNER/NAME")
+    if not _REPOSITORY.fullmatch(place) or {".", ".."} & set(place.split("/")):
+        raise ForgeError(f"--repository: found {place[:120]!r}, expected OWNER/NAME")
+    token = needed(environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN"), "GITHUB_TOKEN")
+    headers = {
+        "Accept": "application/vnd.github+json",
+        "Authorization": f"Bearer {token}",
+        "X-GitHub-Api-Version": "2022-11-28",
+    }
+    client = Client(environ.get("GITHUB_API_URL") or "https://api.github.com", headers, token)
+    found = number or _current_number(event, client, place)
+    if isinstance(found, str):
+        return found
+    return GitHub(client, place, found, in_actions=environ.get("GITHUB_ACTIONS") == "true")
+
+
+def _current_number(event: Trigger, client: Client, repository: str) -> int | str:
+    """Return the number of the pull request, or why there is none."""
     if event.branch is None:
         if event.number is None:
             raise ForgeError(f"the event is about no pull request; {_WAY_OUT}")
@@ -203,10 +209,6 @@ def _number(run: dict[str, Any], event: dict[str, Any]) -> int | None:
         if here is None or ((pull.get("base") or {}).get("repo") or {}).get("id") == here
     ]
     return value(pulls[0], "number", int) if len(pulls) == 1 else None
-
-
-def _head(run: dict[str, Any]) -> tuple[str, str]:
-    return value(run.get("head_repository"), "full_name", str), value(run, "head_branch", str)
 
 
 def _pulls_with_head(

@@ -5,18 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from pytest_maxrandom.ci.comments import Comment, Forge, Login, Stamp, Trigger
-from pytest_maxrandom.ci.http import value, whole_number
+from pytest_maxrandom.ci.comments import Comment, Forge, Login, Stamp, Trigger, needed
+from pytest_maxrandom.ci.http import Client, value, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from pytest_maxrandom.ci.http import Client
-
-
-def headers(token: str) -> dict[str, str]:
-    """Return what every request to GitLab carries."""
-    return {"Accept": "application/json", "PRIVATE-TOKEN": token}
 
 
 def trigger(environ: Mapping[str, str]) -> Trigger:
@@ -30,6 +23,25 @@ def trigger(environ: Mapping[str, str]) -> Trigger:
         report=environ.get("CI_JOB_URL"),
         failed=environ.get("CI_JOB_STATUS") == "failed",
     )
+
+
+def forge(
+    environ: Mapping[str, str], event: Trigger, project: str | None, number: int | None
+) -> GitLab:
+    """Return the notes on a merge request; `project` and `number` where the user names them.
+
+    Raises
+    ------
+    ForgeError
+        If something is not told.
+    """
+    page = None if project else environ.get("CI_PROJECT_URL")
+    project = needed(project or environ.get("CI_PROJECT_ID"), "--repository GROUP/NAME")
+    number = needed(number or event.number, "--pull-request N")
+    token = needed(environ.get("GITLAB_TOKEN"), "GITLAB_TOKEN")
+    headers = {"Accept": "application/json", "PRIVATE-TOKEN": token}
+    client = Client(environ.get("CI_API_V4_URL") or "https://gitlab.com/api/v4", headers, token)
+    return GitLab(client, project, number, page)
 
 
 class GitLab(Forge):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from pytest_maxrandom.ci import github, gitlab
 from pytest_maxrandom.ci.comments import check_key, head, publish
-from pytest_maxrandom.ci.http import Client
-from pytest_maxrandom.errors import ForgeError, ReportError
+from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.reports.comment import LIMIT, comment
 from pytest_maxrandom.reports.results import load
 from pytest_maxrandom.reports.summary import SYMBOLS, symbol
@@ -18,12 +17,10 @@ from pytest_maxrandom.reports.untrusted import load_untrusted
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
 
-    from pytest_maxrandom.ci.comments import Forge, Trigger
+    from pytest_maxrandom.ci.comments import Trigger
     from pytest_maxrandom.record import RunRecord
 
-_Value = TypeVar("_Value", str, int)
 _DESCRIPTION = """\
 Write a JSON report as a comment on a pull request of GitHub, or a merge request of GitLab: one
 comment for each key, created once and then updated. The token comes from the environment:
@@ -90,7 +87,8 @@ def run(options: argparse.Namespace) -> str:
     """
     _check(options)
     on_gitlab = (options.forge == "gitlab") if options.forge else bool(os.environ.get("GITLAB_CI"))
-    trigger = (gitlab if on_gitlab else github).trigger(os.environ)
+    ci = gitlab if on_gitlab else github
+    trigger = ci.trigger(os.environ)
     above = head(check_key(options.key), trigger.stamp)
     read = load_untrusted if options.untrusted else load
     results = read(options.results) if options.results else None
@@ -108,7 +106,7 @@ def run(options: argparse.Namespace) -> str:
         options.out.write_text(text, encoding="utf-8")
     if options.dry_run:
         return text.rstrip("\n") if options.out is None else f"written to {options.out}"
-    forge = (_gitlab if on_gitlab else _github)(options, os.environ, trigger)
+    forge = ci.forge(os.environ, trigger, options.repository, options.pull_request)
     if isinstance(forge, str):
         return f"left alone: {forge}"
     done = publish(forge, options.key, text, options.login)
@@ -143,37 +141,3 @@ def _base(path: Path | None) -> RunRecord | str | None:
         return load(path)
     except ReportError as error:
         return str(error)
-
-
-def _github(
-    options: argparse.Namespace, environ: Mapping[str, str], trigger: Trigger
-) -> Forge | str:
-    """Return the pull request; or why there is none that the comment belongs to."""
-    repository = github.check_repository(
-        _needed(options.repository or environ.get("GITHUB_REPOSITORY"), "--repository OWNER/NAME")
-    )
-    token = _needed(environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN"), "GITHUB_TOKEN")
-    address = environ.get("GITHUB_API_URL") or "https://api.github.com"
-    client = Client(address, github.headers(token), token)
-    number = options.pull_request or github.current_number(trigger, client, repository)
-    if isinstance(number, str):
-        return number
-    in_actions = environ.get("GITHUB_ACTIONS") == "true"
-    return github.GitHub(client, repository, number, in_actions=in_actions)
-
-
-def _gitlab(options: argparse.Namespace, environ: Mapping[str, str], trigger: Trigger) -> Forge:
-    """Return the merge request."""
-    project = _needed(options.repository or environ.get("CI_PROJECT_ID"), "--repository GROUP/NAME")
-    number = _needed(options.pull_request or trigger.number, "--pull-request N")
-    token = _needed(environ.get("GITLAB_TOKEN"), "GITLAB_TOKEN")
-    address = environ.get("CI_API_V4_URL") or "https://gitlab.com/api/v4"
-    client = Client(address, gitlab.headers(token), token)
-    page = None if options.repository else environ.get("CI_PROJECT_URL")
-    return gitlab.GitLab(client, project, number, page)
-
-
-def _needed(value: _Value | None, name: str) -> _Value:
-    if not value:
-        raise ForgeError(f"{name} is needed here: neither an argument nor the environment has it")
-    return value

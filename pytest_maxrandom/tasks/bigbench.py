@@ -54,21 +54,53 @@ class BigBench:
         file, text = read_file(spec.path, base, where)
         document = file_findings(file).require(_document, text)
         examples = document["examples"]
-        findings = _example_findings(file, _element_lines(text, "examples"))
+        findings = _example_findings(file, text)
         layout = _layout(document, findings)
         drafts = _drafts(examples, findings, spec.columns.cluster)
-        return finished_task(spec.name, drafts, findings, layout, _graded_note(examples))
+        task = finished_task(spec.name, drafts, findings, layout)
+        graded = sum(not {0, 1}.issuperset(each["target_scores"].values()) for each in examples)
+        if not graded:
+            return task
+        note = (
+            f"Graded scores in {graded} of {len(examples)} examples: "
+            "the choices with the highest score count as right."
+        )
+        return replace(task, notes=(note,))
 
 
-def _example_findings(file: Path, lines: list[int]) -> Findings:
+def _example_findings(file: Path, text: str) -> Findings:
     """Return findings whose places are the examples' numbers from 1, as a file may be one line."""
+    starts = _starts(text)
+
+    def line(number: int) -> int:
+        return text.count("\n", 0, starts[number - 1]) + 1
 
     def locate(number: int | None, message: str) -> Problem:
         if number is None:
             return Problem(file, None, message)
-        return Problem(file, lines[number - 1], f"example {number}: {message}")
+        return Problem(file, line(number), f"example {number}: {message}")
 
-    return Findings(locate, lambda number: f"example {number} (line {lines[number - 1]})")
+    return Findings(locate, lambda number: f"example {number} (line {line(number)})")
+
+
+def _starts(text: str) -> list[int]:
+    """Return where the examples begin in the text of an object with the key "examples"."""
+    decode = json.JSONDecoder().raw_decode
+
+    def skip(position: int) -> int:
+        between = _BETWEEN.match(text, position)
+        return between.end() if between else position
+
+    name, position = decode(text, skip(text.index("{") + 1))
+    while name != "examples":
+        _, position = decode(text, skip(position))
+        name, position = decode(text, skip(position))
+    starts = []
+    position = skip(skip(position) + 1)
+    while text[position] != "]":
+        starts.append(position)
+        position = skip(decode(text, position)[1])
+    return starts
 
 
 def _document(text: str) -> JsonObject:
@@ -171,50 +203,3 @@ def _score(choice: str, score: float) -> float:
             f"the score of {quoted(choice)} must be a finite number, found {described(score)}"
         )
     return score
-
-
-def _graded_note(examples: list[object]) -> Iterator[str]:
-    """Yield a note on scores other than 0 and 1; made only after the examples are checked."""
-    graded = sum(
-        isinstance(example, JsonObject)
-        and any(score not in (0, 1) for score in example["target_scores"].values())
-        for example in examples
-    )
-    if graded:
-        yield (
-            f"Graded scores in {graded} of {len(examples)} examples: "
-            "the choices with the highest score count as right."
-        )
-
-
-def _element_lines(text: str, key: str) -> list[int]:
-    """Return the physical lines (from 1) on which the elements of an array start.
-
-    Parameters
-    ----------
-    text : str
-        Valid JSON, an object.
-    key : str
-        The object's key, occurring once, whose value is the array.
-    """
-    decode = json.JSONDecoder().raw_decode
-
-    def skip(position: int) -> int:
-        between = _BETWEEN.match(text, position)
-        return between.end() if between else position
-
-    position = skip(text.index("{") + 1)
-    name = None
-    while name != key:
-        name, position = decode(text, position)
-        position = skip(position)
-        if name != key:
-            position = skip(decode(text, position)[1])
-    lines: list[int] = []
-    line, counted = 1, 0
-    position = skip(position + 1)
-    while text[position] != "]":
-        line, counted = line + text.count("\n", counted, position), position
-        lines.append(line)
-        position = skip(decode(text, position)[1])
-    return lines
