@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_maxrandom.errors import GitError
 from pytest_maxrandom.host.git import repository
@@ -35,6 +35,8 @@ _ENDED = {
     3: "pytest met an internal error; the log has its text",
     4: "pytest was called wrongly; the log says how",
 }
+_Word: TypeAlias = Literal["passed", "failed", "error"]
+_WORDS: dict[int, _Word] = {0: "passed", 1: "failed"}
 _SHOWN = 3
 """Lines that the ledger lost, in the gate's last sentence."""
 
@@ -58,7 +60,7 @@ class Outcome:
         Why the gate does not pass, where no report says it; else empty.
     """
 
-    word: Literal["passed", "failed", "error"]
+    word: _Word
     code: int
     passed: int
     failed: int
@@ -96,11 +98,9 @@ def judge(code: int, run: RunRecord | None, suites: str) -> Outcome:
     failed += run.not_run if run else 0
     if code == 0 and not found:
         code = NOTHING_TESTED
-    word: Literal["passed", "failed", "error"] = "error"
-    if code in (0, 1):
-        word = "failed" if code else "passed"
+    word = _WORDS.get(code, "error")
     reason = _reason(code, failed, run, suites)
-    if run is not None and code in (0, 1) and (made_up := simulated(run)):
+    if run is not None and code in _WORDS and (made_up := simulated(run)):
         word, code = "failed", 1
         reason = f"{made_up[0].lower()}{made_up[1:]}; a gate needs models that are run"
     told = run is not None and (run.broken or (run.interrupted and code == _INTERRUPTED))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.ledger import FOLDER, SetLedger, Subject
-from pytest_maxrandom.ledger.history import COUNTED, ClaimedSet
+from pytest_maxrandom.ledger.history import ClaimedSet
 from pytest_maxrandom.models.registry import identify, locate
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Remark, Tries
@@ -310,8 +310,6 @@ def claimed_set(planned: PlannedClaim, folder: PurePosixPath, suite: str) -> Cla
             return None
 
     def counts(row: Row) -> bool:
-        if row["kind"] not in COUNTED:
-            return False
         if planned.counted == "task":
             return True
         if row["shots"] != planned.condition.shots:

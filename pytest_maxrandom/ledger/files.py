@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import functools
 import os
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from sys import intern
 from typing import TYPE_CHECKING, Any
 
@@ -118,9 +118,11 @@ class LedgerFile:
             If the file cannot be opened.
         """
         try:
-            # Locked, because what another process is writing would look like a torn line.
-            with _locked(self.path), self.path.open("rb", buffering=0) as file:
-                self._read(file)
+            with ExitStack() as stack:
+                # What another process is writing would look like a torn line.
+                with suppress(LockError):
+                    stack.enter_context(held("ledger", str(self.path.resolve())))
+                self._read(stack.enter_context(self.path.open("rb", buffering=0)))
         except FileNotFoundError:
             return
         except OSError as error:
@@ -213,15 +215,6 @@ class LedgerFile:
             raise
         self._offset = before + len(data)
         self._lines += data.count(b"\n")
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold the file's lock; reading goes on without one where none can be made."""
-    with ExitStack() as stack:
-        with suppress(LockError):
-            stack.enter_context(held("ledger", str(path.resolve())))
-        yield
 
 
 def _make_folder(folder: Path) -> None:

@@ -68,9 +68,8 @@ class File:
 
     def counts(self, row: Row) -> bool:
         """Tell whether a row counts for one of the claims that the file holds prompts of."""
-        return row["kind"] in COUNTED and any(
-            (row[name], row["shots"]) in self._claims for name in ("model", "model_digest")
-        )
+        names = {(row["model"], row["shots"]), (row["model_digest"], row["shots"])}
+        return not names.isdisjoint(self._claims)
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ class ClaimedSet:
     examples : tuple of str
         Digests of the examples.
     counts : callable
-        Tells whether a row counts for one of the claims.
+        Tells whether a row of a kind in `COUNTED` counts for one of the claims.
     """
 
     folder: PurePosixPath

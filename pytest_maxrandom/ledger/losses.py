@@ -67,7 +67,7 @@ def lost(
             moved = {
                 number: row
                 for number, row in now.lacks(file, one.folder)
-                if one.counts(row) and (file.path, number) not in told
+                if row["kind"] in COUNTED and one.counts(row) and (file.path, number) not in told
             }
             if moved:
                 told |= {(file.path, number) for number in moved}

@@ -43,9 +43,8 @@ class RowReader:
         columns = self.spec.columns
         named = [columns.choices] if isinstance(columns.choices, str) else columns.choices
         wanted = {column: "choices" for column in named if self.spec.choices is None}
-        wanted |= {columns.input: "input", columns.answer: "answer"}
-        wanted |= {} if columns.id is None else {columns.id: "id"}
-        return wanted if columns.cluster is None else wanted | {columns.cluster: "cluster"}
+        keys = ("input", "answer", "id", "cluster")
+        return wanted | {name: key for key in keys if (name := getattr(columns, key)) is not None}
 
     def check_header(
         self, header: Collection[str], findings: Findings, place: int | None = None
