@@ -332,27 +332,26 @@ def _read_once(path: Path, size: int, changed: int, number: int) -> LedgerFile:
 
 
 def linked(
-    found: Iterable[tuple[ClaimKey, set[Try]]], names: set[str], digests: set[str]
+    found: Iterable[tuple[ClaimKey, set[Try]]], claim: ClaimKey, digests: set[str]
 ) -> frozenset[Try]:
     """Return the tries of one claim: of all models of a name, and of all names of these models.
 
     Parameters
     ----------
     found : iterable of tuple
-        Claims of one number of shots, with their tries.
-    names, digests : set of str
+        Claims with their tries.
+    digests : set of str
         The model's, as far as they are known.
     """
-    left, tries = list(found), set[Try]()
-    names, digests = set(names), set(digests)
+    left = [(other.model, tries) for other, tries in found if other.shots == claim.shots]
+    names, counted = {claim.model}, set[Try]()
     while same := [
-        (claim, of_claim)
-        for claim, of_claim in left
-        if claim.model in names or any(tried.model_digest in digests for tried in of_claim)
+        (model, tries)
+        for model, tries in left
+        if model in names or any(tried.model_digest in digests for tried in tries)
     ]:
-        for claim, of_claim in same:
-            names.add(claim.model)
-            digests |= {tried.model_digest for tried in of_claim}
-            tries |= of_claim
+        names |= {model for model, _ in same}
+        counted = counted.union(*(tries for _, tries in same))
+        digests = digests | {tried.model_digest for tried in counted}
         left = [each for each in left if each not in same]
-    return frozenset(tries)
+    return frozenset(counted)

@@ -11,7 +11,7 @@ from pytest_maxrandom.ledger.files import FOLDER
 from pytest_maxrandom.ledger.lines import fact, read_lines, related
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.host.git import Repository
@@ -139,10 +139,10 @@ class Commit:
         contents = self.tree.contents(self._names.values())
         return [File(path, contents[name]) for path, name in self._names.items()]
 
-    def about(self, claimed: ClaimedSet) -> list[File]:
-        """Return the files about a set, changed a little or not: those beside it, else any."""
-        found = [file for file in self.files if related(file.sets, claimed.examples)]
-        return [file for file in found if file.folder == claimed.folder] or found
+    def about(self, examples: Sequence[str], folder: PurePosixPath) -> list[File]:
+        """Return the files about a set, changed a little or not: those of a ledger, else any."""
+        found = [file for file in self.files if related(file.sets, examples)]
+        return [file for file in found if file.folder == folder] or found
 
 
 class WorkTree:

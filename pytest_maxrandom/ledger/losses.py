@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import GitError
 from pytest_maxrandom.host.git import is_checkout, repository
-from pytest_maxrandom.ledger.history import COUNTED, ClaimedSet, Commit, WorkTree, from_root
+from pytest_maxrandom.ledger.history import COUNTED, Commit, WorkTree, from_root
 from pytest_maxrandom.ledger.lines import example_digest, fact
 from pytest_maxrandom.notation import count
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path, PurePosixPath
 
-    from pytest_maxrandom.ledger.history import File
+    from pytest_maxrandom.ledger.history import ClaimedSet, File
     from pytest_maxrandom.ledger.lines import Row, Subject
     from pytest_maxrandom.tasks.task import Example
 
@@ -63,7 +63,7 @@ def lost(
             told |= {(file.path, number) for number, _ in gone}
             found += _gone(base, file, gone, now)
     for one in claimed:
-        for file in base.about(one):
+        for file in base.about(one.examples, one.folder):
             moved = {
                 number: row
                 for number, row in now.lacks(file, one.folder)
@@ -156,8 +156,8 @@ def left_behind(
         here = from_root(head.tree, folder)
         if head.folders <= {here}:
             return []
-        claimed = ClaimedSet(here, "", tuple(map(example_digest, examples)), counts)
-        files = [file for file in head.about(claimed) if file.folder != here]
+        about = head.about(list(map(example_digest, examples)), here)
+        files = [file for file in about if file.folder != here]
         now = WorkTree(head.tree) if files else None
     except (GitError, OSError, ValueError):
         return []

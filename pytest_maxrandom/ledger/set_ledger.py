@@ -103,15 +103,10 @@ class SetLedger:
 
         Of the claim are all models of its name, and all names of these models.
         """
-        left = [
-            (claim, tries)
-            for contents in self._contents
-            for claim, tries in self._tries(contents)
-            if subject is None or claim.shots == subject.shots
-        ]
+        found = [each for contents in self._contents for each in self._tries(contents)]
         if subject is None:
-            return frozenset(tried for _, tries in left for tried in tries)
-        return linked(left, {subject.model}, {subject.model_digest})
+            return frozenset(tried for _, tries in found for tried in tries)
+        return linked(found, subject.claim, {subject.model_digest})
 
     def refresh(self) -> None:
         """Read what other processes have added."""

@@ -162,14 +162,9 @@ def _claim_summary(
     files: Sequence[Contents],
     chances: list[Fraction],
 ) -> ClaimSummary:
-    of_shots = (
-        (other, tries)
-        for contents in files
-        for other, tries in contents.tries.items()
-        if other.shots == claim.shots
-    )
     looks = {look: t for contents in files for look, t in contents.looks.get(claim, {}).items()}
-    t = len(linked(of_shots, {claim.model}, set()))
+    tries = (each for contents in files for each in contents.tries.items())
+    t = len(linked(tries, claim, set()))
     accuracy, correct, n = best
     # Prompts that leave out their own demonstrations have fewer examples than the set; which ones
     # is not known here, so each is given the mean chance.

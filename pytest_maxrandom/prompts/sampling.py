@@ -136,7 +136,7 @@ def draw_prompts(
         In one sentence, where the task has too few examples or too many choices.
     """
     formats = _formats(task, spec, shots)
-    regime, pool, unused, telling = _pool(task, validation, spec, formats, shots)
+    regime, pool, notes = _pool(task, validation, spec, formats, shots)
     _check(task, validation, spec, regime, len(pool), shots)
 
     draws = math.perm(len(pool), shots)
@@ -149,14 +149,6 @@ def draw_prompts(
         if len(prompts) == limit:
             break
 
-    notes: list[Note] = []
-    if unused:
-        notes.append(Remark("repeats_not_shown", {"examples": unused}))
-    if telling and regime == "leave_out":
-        sharing = {"sharing": telling, "examples": len(validation)}
-        notes.append(Remark("clusters_shown", sharing))
-    elif telling:
-        notes.append(Remark("clusters_not_shown", {"examples": telling}))
     used = {"asked": spec.count, "prompts": len(prompts)}
     if len(prompts) < limit:
         offer = _offer(regime, len(pool), shots, formats)
@@ -174,15 +166,14 @@ def _pool(
     spec: PromptsSpec,
     formats: Sequence[Format],
     shots: int,
-) -> tuple[Regime, list[Example], int, int]:
+) -> tuple[Regime, list[Example], list[Note]]:
     """Return where demonstrations come from, which they are, and how many are not used.
 
-    Not used is what would show a validation example's answer, or repeats another demonstration;
-    and, counted apart, what shows the cluster of a validation example. In the validation set
-    itself the latter are those that share their cluster with another one.
+    Not used is what would show a validation example's answer or cluster, or repeats another
+    demonstration.
     """
     if shots == 0:
-        return "none", [], 0, 0
+        return "none", [], []
     ids = {example.id for example in validation}
     times = Counter(_shown(example, formats) for example in validation)
     clusters = Counter(each.cluster for each in validation if each.cluster is not None)
@@ -194,14 +185,21 @@ def _pool(
     for example in outside:
         usable.setdefault(_shown(example, formats), example)
     pool = [example for key, example in usable.items() if key not in times]
-    enough = len(pool) >= max(spec.shots)
-    if own is not None:
-        return "pool", pool, len(outside) - len(pool), len(others) - len(outside)
-    if spec.demonstrations == "outside" or (spec.demonstrations == "auto" and enough):
-        return "outside", pool, len(outside) - len(pool), len(others) - len(outside)
-    once = [example for example in validation if times[_shown(example, formats)] == 1]
-    telling = sum(size for size in clusters.values() if size > 1)
-    return "leave_out", once, len(validation) - len(once), telling
+    notes: list[Note] = []
+    enough = spec.demonstrations == "outside" or len(pool) >= max(spec.shots)
+    if own is None and (spec.demonstrations == "leave_out" or not enough):
+        pool = [example for example in validation if times[_shown(example, formats)] == 1]
+        if unused := len(validation) - len(pool):
+            notes.append(Remark("repeats_not_shown", {"examples": unused}))
+        if sharing := sum(size for size in clusters.values() if size > 1):
+            values = {"sharing": sharing, "examples": len(validation)}
+            notes.append(Remark("clusters_shown", values))
+        return "leave_out", pool, notes
+    if unused := len(outside) - len(pool):
+        notes.append(Remark("repeats_not_shown", {"examples": unused}))
+    if unused := len(others) - len(outside):
+        notes.append(Remark("clusters_not_shown", {"examples": unused}))
+    return ("outside" if own is None else "pool"), pool, notes
 
 
 def _shown(example: Example, formats: Sequence[Format]) -> tuple[str, ...]:
