@@ -176,7 +176,7 @@ def _unlike(path: Path) -> Iterator[str]:
     sets = {
         digest: examples
         for file in _files([path])
-        for digest, examples in read_once(file).contents.sets.items()
+        for digest, examples in read_once(file).sets.items()
     }
     tasks = {claim.condition.task.name: claim.condition.example_digests for claim in _claims(path)}
     for task, own in tasks.items():

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.commands import json_text, table
 from pytest_maxrandom.stats.best_of import MOST_GUESSERS
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.sizes import baseline_summary, plan
+
+if TYPE_CHECKING:
+    import argparse
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -30,7 +32,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     for command in (parser, planner):
         command.add_argument(
             "--choices",
-            type=_choices,
             required=True,
             help="choices of each example: 4, or choices:examples of each kind: 2:50,5:50",
         )
@@ -40,9 +41,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def _baseline(options: argparse.Namespace) -> str:
     """Return the baseline and what it takes to pass."""
-    if options.n is None and not isinstance(options.choices, dict):
+    if options.n is None and ":" not in options.choices:
         raise ValueError("--n is needed where --choices is one number; it counts the examples")
-    baseline = MaxRandomBaseline(options.n, _chance_of(options.choices), options.t)
+    baseline = MaxRandomBaseline(options.n, _chance(options.choices), options.t)
     summary = baseline_summary(baseline, options.correct, options.alpha)
     return json_text(summary) if options.json else table(_baseline_rows(summary), left=2)
 
@@ -50,7 +51,7 @@ def _baseline(options: argparse.Namespace) -> str:
 def _plan(options: argparse.Namespace) -> str:
     """Answer every planning question that the options pose."""
     answers = plan(
-        _chance_of(options.choices),
+        _chance(options.choices),
         options.n,
         options.t,
         below=options.below,
@@ -95,32 +96,24 @@ def _percent(power: str) -> str:
     return f"{float(power) * 100:g}"
 
 
-def _choices(text: str) -> int | dict[int, int]:
-    """Read "4", or "2:50,5:50" as {choices: examples}."""
+def _chance(choices: str) -> Fraction | dict[int, int]:
+    """Read "4" as a chance, and "2:50,5:50" as {choices: examples}."""
+    mix: dict[int, int] = {}
     try:
-        if ":" not in text:
-            return int(text)
-        mix: dict[int, int] = {}
-        for part in text.split(","):
-            choices, _, examples = part.partition(":")
-            mix[int(choices)] = mix.get(int(choices), 0) + int(examples)
+        for part in choices.split(",") if ":" in choices else [f"{choices}:1"]:
+            number, _, examples = part.partition(":")
+            mix[int(number)] = mix.get(int(number), 0) + int(examples)
     except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"found {text!r}, expected a number of choices such as 4, or choices:examples of each "
-            "kind such as 2:50,5:50"
+        raise ValueError(
+            f"--choices: found {choices!r}, expected a number of choices such as 4, or "
+            "choices:examples of each kind such as 2:50,5:50"
         ) from None
-    return mix
-
-
-def _chance_of(choices: int | dict[int, int]) -> Any:
-    """Return the chance that the statistics take."""
-    for number in choices if isinstance(choices, dict) else (choices,):
-        if number < 2:
-            raise ValueError(
-                f"--choices: found {number}, expected at least 2: of one choice there is nothing "
-                "to guess"
-            )
-    return choices if isinstance(choices, dict) else Fraction(1, choices)
+    if (fewest := min(mix)) < 2:
+        raise ValueError(
+            f"--choices: found {fewest}, expected at least 2: of one choice there is nothing "
+            "to guess"
+        )
+    return mix if ":" in choices else Fraction(1, fewest)
 
 
 def _baseline_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:

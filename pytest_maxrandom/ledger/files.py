@@ -14,7 +14,7 @@ from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.ledger.lines import CUT, PADDING, ClaimKey, Try, read_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from io import FileIO
     from pathlib import Path
 
@@ -25,8 +25,13 @@ FOLDER = "maxrandom-ledger"
 _ATTRIBUTES = "*.jsonl merge=union\n"
 
 
-class Contents:
-    """What the lines of a file say, whatever their order.
+class LedgerFile:
+    """A file that other processes append to as well, and what its lines say, whatever their order.
+
+    Parameters
+    ----------
+    path : Path
+        It need not exist.
 
     Attributes
     ----------
@@ -40,14 +45,25 @@ class Contents:
         Digests of the examples of a test set by its digest.
     openings : dict
         Digest of a test set to the tries that opened it.
+    torn : str or None
+        What the user must know of the last line: that it was cut off.
+    empty : bool
+        Whether there was no line when it was last read.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, path: Path) -> None:
+        self.path = path
         self.sets: dict[str, tuple[str, ...]] = {}
         self.tries: dict[ClaimKey, set[Try]] = {}
         self.looks: dict[ClaimKey, dict[str, int]] = {}
         self.tests: dict[str, tuple[str, ...]] = {}
         self.openings: dict[str, set[Try]] = {}
+        self.torn: str | None = None
+        self.empty = True
+        self._wrong = ""
+        self._offset = 0
+        self._lines = 0
+        self._identity: tuple[int, int] | None = None
 
     def take(self, row: Row) -> None:
         """Add what a row says; a second time adds nothing."""
@@ -71,43 +87,6 @@ class Contents:
             case "prompt":
                 return self.tries.setdefault(_claim(row), set()), _tried(row), None
         return self.openings.setdefault(row["test"], set()), _tried(row), None
-
-
-def _claim(row: Row) -> ClaimKey:
-    return ClaimKey(row["model"], row["shots"])
-
-
-def _tried(row: Row) -> Try:
-    return Try(intern(row["model_digest"]), row["prompt"], intern(row["scoring"]))
-
-
-class LedgerFile:
-    """A file that other processes append to as well.
-
-    Parameters
-    ----------
-    path : Path
-        It need not exist.
-
-    Attributes
-    ----------
-    contents : Contents
-        What the lines say.
-    torn : str or None
-        What the user must know of the last line: that it was cut off.
-    empty : bool
-        Whether there was no line when it was last read.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.contents = Contents()
-        self.torn: str | None = None
-        self.empty = True
-        self._wrong = ""
-        self._offset = 0
-        self._lines = 0
-        self._identity: tuple[int, int] | None = None
 
     def read(self) -> None:
         """Take the rows that were added since the last time; see `check` for the other lines.
@@ -180,7 +159,7 @@ class LedgerFile:
         complete = False
         for number, found in read_lines(data, self._lines + 1):
             if not isinstance(found, str):
-                self.contents.take(found)
+                self.take(found)
                 complete = number == end
             elif found == CUT:
                 self.torn = (
@@ -215,6 +194,14 @@ class LedgerFile:
             raise
         self._offset = before + len(data)
         self._lines += data.count(b"\n")
+
+
+def _claim(row: Row) -> ClaimKey:
+    return ClaimKey(row["model"], row["shots"])
+
+
+def _tried(row: Row) -> Try:
+    return Try(intern(row["model_digest"]), row["prompt"], intern(row["scoring"]))
 
 
 def _make_folder(folder: Path) -> None:
@@ -317,7 +304,7 @@ def read_once(path: Path) -> LedgerFile:
 def _read_once(path: Path, size: int, changed: int, number: int) -> LedgerFile:
     file = LedgerFile(path)
     file.read()
-    if (sets := len(file.contents.sets)) > 1:
+    if (sets := len(file.sets)) > 1:
         raise LedgerError(
             f"{path}: found lines of {sets} validation sets, expected one set in a "
             "file; put the lines of each set into a file of its own"
@@ -329,29 +316,3 @@ def _read_once(path: Path, size: int, changed: int, number: int) -> LedgerFile:
             "from version control"
         )
     return file
-
-
-def linked(
-    found: Iterable[tuple[ClaimKey, set[Try]]], claim: ClaimKey, digests: set[str]
-) -> frozenset[Try]:
-    """Return the tries of one claim: of all models of a name, and of all names of these models.
-
-    Parameters
-    ----------
-    found : iterable of tuple
-        Claims with their tries.
-    digests : set of str
-        The model's, as far as they are known.
-    """
-    left = [(other.model, tries) for other, tries in found if other.shots == claim.shots]
-    names, counted = {claim.model}, set[Try]()
-    while same := [
-        (model, tries)
-        for model, tries in left
-        if model in names or any(tried.model_digest in digests for tried in tries)
-    ]:
-        names |= {model for model, _ in same}
-        counted = counted.union(*(tries for _, tries in same))
-        digests = digests | {tried.model_digest for tried in counted}
-        left = [each for each in left if each not in same]
-    return frozenset(counted)

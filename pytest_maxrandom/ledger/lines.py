@@ -277,3 +277,29 @@ def _are_same(one: Counter[str], other: Counter[str]) -> bool:
     if one.keys().isdisjoint(other):  # as those of another task are, which this tells at once
         return False
     return (one & other).total() >= _SAME * min(one.total(), other.total())
+
+
+def linked(
+    found: Iterable[tuple[ClaimKey, set[Try]]], claim: ClaimKey, digests: set[str]
+) -> frozenset[Try]:
+    """Return the tries of one claim: of all models of a name, and of all names of these models.
+
+    Parameters
+    ----------
+    found : iterable of tuple
+        Claims with their tries.
+    digests : set of str
+        The model's, as far as they are known.
+    """
+    left = [(other.model, tries) for other, tries in found if other.shots == claim.shots]
+    names, counted = {claim.model}, set[Try]()
+    while same := [
+        (model, tries)
+        for model, tries in left
+        if model in names or any(tried.model_digest in digests for tried in tries)
+    ]:
+        names |= {model for model, _ in same}
+        counted = counted.union(*(tries for _, tries in same))
+        digests = digests | {tried.model_digest for tried in counted}
+        left = [each for each in left if each not in same]
+    return frozenset(counted)

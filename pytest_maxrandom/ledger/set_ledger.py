@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LockError
-from pytest_maxrandom.ledger.files import LedgerFile, linked, read_once
+from pytest_maxrandom.ledger.files import LedgerFile, read_once
 from pytest_maxrandom.ledger.lines import (
     example_digest,
     examples_digest,
     line_of,
+    linked,
     look_digest,
     related,
     set_digest,
@@ -26,7 +27,6 @@ from pytest_maxrandom.record import Remark
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from pytest_maxrandom.ledger.files import Contents
     from pytest_maxrandom.ledger.lines import ClaimKey, Row, Subject, Try
     from pytest_maxrandom.tasks.task import Example
 
@@ -86,7 +86,7 @@ class SetLedger:
             "chances": dict(sorted(Counter(str(each.chance) for each in examples).items())),
         }
         self._before: list[tuple[LedgerFile, int]] = []
-        self._elsewhere: list[Contents] = []
+        self._elsewhere: list[LedgerFile] = []
         self._waiting: list[Row] = []
         self.problems: list[str] = []
         self._kept = folder is not None
@@ -94,7 +94,6 @@ class SetLedger:
         if folder is not None:
             self._find(folder)
         self._file = LedgerFile(self.path)
-        self._own = self._file.contents
         self.refresh()
         self._tell(self._file.torn)
 
@@ -103,7 +102,7 @@ class SetLedger:
 
         Of the claim are all models of its name, and all names of these models.
         """
-        found = [each for contents in self._contents for each in self._tries(contents)]
+        found = [each for file in self._files for each in self._tries(file)]
         if subject is None:
             return frozenset(tried for _, tries in found for tried in tries)
         return linked(found, subject.claim, {subject.model_digest})
@@ -141,14 +140,14 @@ class SetLedger:
 
     def notes(self, subject: Subject) -> list[Remark]:
         """Return from where tries of the subject's claim were carried over."""
-        now = self._own.tries.get(subject.claim, set())
+        now = self._file.tries.get(subject.claim, set())
         return [
             Remark(
                 "tries_of_another_set",
                 {"prompts": len(tries), "common": common, "examples": len(self._examples)},
             )
             for file, common in self._before
-            if (tries := dict(self._tries(file.contents)).get(subject.claim, set()) - now)
+            if (tries := dict(self._tries(file)).get(subject.claim, set()) - now)
         ]
 
     def evaluated(self, subject: Subject, prompt: str, n: int, correct: int) -> None:
@@ -170,7 +169,7 @@ class SetLedger:
 
     def looked_at(self, subject: Subject) -> dict[str, int]:
         """Return the looks at a claim, each with the t that it counted."""
-        looks = (contents.looks.get(subject.claim, {}) for contents in self._contents)
+        looks = (file.looks.get(subject.claim, {}) for file in self._files)
         return {look: t for of_file in looks for look, t in of_file.items()}
 
     def opened(self, subject: Subject, prompt: str, examples: Sequence[Example]) -> int | None:
@@ -181,7 +180,7 @@ class SetLedger:
         """
         digests = sorted(map(example_digest, examples))
         test = set_digest(digests)
-        known = any(test in contents.tests for contents in self._all)
+        known = any(test in file.tests for file in self._all)
         if not known and not self._add({"kind": "test", "test": test, "examples": digests}):
             return None
         facts = {"prompt": prompt, "test": test, "n": len(digests)}
@@ -192,18 +191,18 @@ class SetLedger:
         return len(self._openings(digests))
 
     @property
-    def _contents(self) -> list[Contents]:
-        return [self._own, *(file.contents for file, _ in self._before)]
+    def _files(self) -> list[LedgerFile]:
+        return [self._file, *(file for file, _ in self._before)]
 
     @property
-    def _all(self) -> list[Contents]:
-        return [self._own, *self._elsewhere]  # one test set may serve many tasks
+    def _all(self) -> list[LedgerFile]:
+        return [self._file, *self._elsewhere]  # one test set may serve many tasks
 
-    def _tries(self, contents: Contents) -> Iterator[tuple[ClaimKey, set[Try]]]:
+    def _tries(self, file: LedgerFile) -> Iterator[tuple[ClaimKey, set[Try]]]:
         """Yield the claims of a file, each with its tries but those of siblings."""
-        sets = contents.sets or {self._digest: ()}
+        sets = file.sets or {self._digest: ()}
         left_out = {prompt for each in sets for prompt in self._left_out(each)}
-        for claim, tries in contents.tries.items():
+        for claim, tries in file.tries.items():
             counted = {one for one in tries if one.prompt not in left_out} if left_out else tries
             if counted:
                 yield claim, counted
@@ -218,12 +217,12 @@ class SetLedger:
         files: dict[str, list[LedgerFile]] = {}
         for path in sorted(folder.glob("*.jsonl")) if folder.is_dir() else ():
             file = read_once(path)
-            self._elsewhere.append(file.contents)
-            for digest in file.contents.sets:
+            self._elsewhere.append(file)
+            for digest in file.sets:
                 files.setdefault(digest, []).append(file)
         if self._digest in files:
             self.path = files[self._digest][0].path
-        sets = {digest: found[0].contents.sets[digest] for digest, found in files.items()}
+        sets = {digest: found[0].sets[digest] for digest, found in files.items()}
         while bare := [
             digest
             for digest in related(sets, self._examples)
@@ -243,7 +242,7 @@ class SetLedger:
         return (
             set_ != self._digest
             and bool(self._left_out(set_))
-            and not any(True for file in files for _ in self._tries(file.contents))
+            and not any(True for file in files for _ in self._tries(file))
         )
 
     def _row(self, kind: str, subject: Subject, facts: Row) -> Row:
@@ -257,7 +256,7 @@ class SetLedger:
 
     def _add(self, row: Row) -> bool:
         """Write a line unless it stands there; return whether it does."""
-        if self._own.has(row):
+        if self._file.has(row):
             return True
         try:
             if self._kept:
@@ -270,19 +269,19 @@ class SetLedger:
             )
             if row["kind"] not in ("test", "opening"):
                 self._waiting.append(row)
-                self._own.take(row)
+                self._file.take(row)
             return False
         self._waiting.clear()
-        self._own.take(self._set)
-        self._own.take(row)
+        self._file.take(self._set)
+        self._file.take(row)
         return True
 
     def _lacking(self, row: Row) -> list[bytes]:
         """Return the lines to be added, when all that others have added is known."""
         self._tell(self._file.torn)
-        known = self._digest in self._own.sets and not self._file.empty
+        known = self._digest in self._file.sets and not self._file.empty
         top = [] if known else [self._set]
-        new = [] if self._own.has(row) else [row]
+        new = [] if self._file.has(row) else [row]
         return [line_of(line) for line in (*top, *self._waiting, *new)]
 
     def _tell(self, problem: str | None) -> None:

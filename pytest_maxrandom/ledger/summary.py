@@ -8,15 +8,23 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LedgerError
-from pytest_maxrandom.ledger.files import linked, read_bytes, read_once, rows_of
-from pytest_maxrandom.ledger.lines import ClaimKey, fact, line_of, read_lines, related, set_digest
+from pytest_maxrandom.ledger.files import read_bytes, read_once, rows_of
+from pytest_maxrandom.ledger.lines import (
+    ClaimKey,
+    fact,
+    line_of,
+    linked,
+    read_lines,
+    related,
+    set_digest,
+)
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.ledger.files import Contents, LedgerFile
+    from pytest_maxrandom.ledger.files import LedgerFile
     from pytest_maxrandom.ledger.lines import Row
 
 _MORE = (0, 10, 100, 1000)
@@ -143,7 +151,7 @@ def summary(path: Path) -> FileSummary:
             best[claim] = max(best.get(claim, found), found)
     chances = sorted(Fraction(chance) for chance in sizes.elements())
     others = _related(own)
-    files = [file.contents for file in (own, *others)]
+    files = [own, *others]
     return FileSummary(
         path=str(path),
         task=task,
@@ -152,18 +160,18 @@ def summary(path: Path) -> FileSummary:
         t=len(set().union(*(tries for each in files for tries in each.tries.values()))),
         claims=[_claim_summary(claim, best[claim], files, chances) for claim in sorted(best)],
         related={str(other.path): common for other, common in others.items()},
-        openings={test: len(tries) for test, tries in sorted(own.contents.openings.items())},
+        openings={test: len(tries) for test, tries in sorted(own.openings.items())},
     )
 
 
 def _claim_summary(
     claim: ClaimKey,
     best: tuple[float, int, int],
-    files: Sequence[Contents],
+    files: Sequence[LedgerFile],
     chances: list[Fraction],
 ) -> ClaimSummary:
-    looks = {look: t for contents in files for look, t in contents.looks.get(claim, {}).items()}
-    tries = (each for contents in files for each in contents.tries.items())
+    looks = {look: t for file in files for look, t in file.looks.get(claim, {}).items()}
+    tries = (each for file in files for each in file.tries.items())
     t = len(linked(tries, claim, set()))
     accuracy, correct, n = best
     # Prompts that leave out their own demonstrations have fewer examples than the set; which ones
@@ -191,9 +199,9 @@ def _related(own: LedgerFile) -> dict[LedgerFile, int]:
     """Return the other files of the folder that are about the same set, changed a little."""
     paths = sorted(own.path.parent.glob("*.jsonl"))
     others = [read_once(path) for path in paths if path != own.path]
-    sets = {file: examples for file in others for examples in file.contents.sets.values()}
+    sets = {file: examples for file in others for examples in file.sets.values()}
     found: dict[LedgerFile, int] = {}
-    for examples in own.contents.sets.values():
+    for examples in own.sets.values():
         found |= related(sets, examples)
     for file in found:
         file.check()

@@ -86,6 +86,8 @@ def test_plan_answers_all_that_is_asked(capsys: pytest.CaptureFixture[str]) -> N
         ("baseline --choices 2 --t 1", "--n is needed where --choices is one number"),
         ("baseline --n 9 --choices 2:5 --t 1", "chance names 5 examples, but n is 9"),
         ("baseline --n 9 --choices 2 --t 1 --correct 10", "correct must be at most 9, found 10"),
+        ("baseline --n 9 --choices two --t 1", "--choices: found 'two', expected a number of cho"),
+        ("plan --n 9 --choices 2:x", "found '2:x', expected a number of choices such as 4"),
         ("report nowhere.json", "nowhere.json: cannot be read"),
     ],
 )
@@ -97,15 +99,6 @@ def test_a_mistake_is_one_sentence(
     assert message in captured.err
     assert captured.err.count("\n") == 1
     assert captured.out == ""
-
-
-def test_choices_that_are_no_numbers_are_told_by_the_parser(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(["baseline", "--n", "9", "--choices", "two", "--t", "1"])
-    assert caught.value.code == 2
-    assert "found 'two', expected a number of choices such as 4" in capsys.readouterr().err
 
 
 def test_report_renders_what_a_run_recorded(
