@@ -92,11 +92,11 @@ def cut(text: str, limit: int, notice: str) -> str:
         return text
     ending = f"\n{notice}\n"
     left = limit - len(ending.encode())
-    kept = end = size = depth = 0
+    kept = end = depth = 0
     fence = ""
     for line in text.splitlines(keepends=True):
-        size += len(line.encode())
-        if size > left:
+        left -= len(line.encode())
+        if left < 0:
             break
         end += len(line)
         fence, depth = _after(line, fence, depth)

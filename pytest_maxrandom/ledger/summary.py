@@ -92,13 +92,9 @@ class FileSummary:
 
 def mistakes(path: Path) -> list[str]:
     """Return all that is wrong with a file, each with its line, in their order."""
-    found: list[tuple[int, str]] = []
-    rows: list[tuple[int, Row]] = []
-    for number, line in read_lines(read_bytes(path)):
-        if isinstance(line, str):
-            found.append((number, line))
-        else:
-            rows.append((number, line))
+    lines = list(read_lines(read_bytes(path)))
+    found = [(number, line) for number, line in lines if isinstance(line, str)]
+    rows = [(number, line) for number, line in lines if not isinstance(line, str)]
     sets = {row["set"]: len(row["examples"]) for _, row in rows if row["kind"] == "set"}
     if len(sets) > 1:
         found.append((1, f"found {len(sets)} validation sets, expected a file for each"))

@@ -12,6 +12,7 @@ from pytest_maxrandom.errors import Problem, described, did_you_mean, listed, qu
 from pytest_maxrandom.suite.spec import BigBenchSpec
 from pytest_maxrandom.tasks.reading import (
     HALF_A_PAIR,
+    UNPAIRED,
     Findings,
     JsonObject,
     Mistake,
@@ -20,7 +21,6 @@ from pytest_maxrandom.tasks.reading import (
     as_text,
     file_findings,
     finished_task,
-    is_unicode,
     parse_json,
     read_file,
 )
@@ -137,7 +137,7 @@ def _layout_value(key: str, value: Any, default: str | bool) -> Any:
     if type(value) is not type(default):
         expected = "true or false" if isinstance(default, bool) else "a text"
         raise Mistake(f'"{key}" must be {expected}, found {described(value)}')
-    if isinstance(value, str) and not is_unicode(value):
+    if isinstance(value, str) and UNPAIRED.search(value):
         raise Mistake(f'no tokenizer can read the "{key}" {quoted(value)}: {HALF_A_PAIR}')
     return value
 
@@ -170,8 +170,8 @@ def _fields(example: object) -> JsonObject:
 
 
 def _id(fields: JsonObject, number: int) -> str:
-    given = [fields[key] for key in _ID_KEYS if fields.get(key) is not None]
-    return as_id(given[0]) if given else f"#{number}"
+    given = (fields[key] for key in _ID_KEYS if fields.get(key) is not None)
+    return next(map(as_id, given), f"#{number}")
 
 
 def _input(fields: JsonObject) -> str:

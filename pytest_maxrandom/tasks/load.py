@@ -139,7 +139,7 @@ def _drawn(task: Task, spec: TestSpec) -> set[_Key]:
     assert spec.fraction is not None
     of_cluster: dict[_Key, set[_Key]] = defaultdict(set)
     for example in task.examples:
-        of_cluster[_cluster(example) or _shown(example)].add(_shown(example))
+        of_cluster[_group(example)].add(_shown(example))
     ranked = sorted(of_cluster, key=lambda key: digest("test", spec.seed, *key))
     drawn = set(ranked[: round(spec.fraction * len(ranked))])
     while True:
@@ -155,11 +155,11 @@ def _shown(example: Example) -> _Key:
     return (example.input, *sorted(example.choices))
 
 
-def _cluster(example: Example) -> _Key | None:
-    """Return what its cluster's examples have in common; no example has choices like that."""
-    return None if example.cluster is None else (example.cluster,)
+def _group(example: Example) -> _Key:
+    """Return what its cluster's examples have in common; a question has more than one part."""
+    return _shown(example) if example.cluster is None else (example.cluster,)
 
 
 def _known_by(example: Example) -> set[_Key]:
     """Return what no example of the other side may share."""
-    return {_shown(example), _cluster(example) or _shown(example)}
+    return {_shown(example), _group(example)}
