@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from pytest_maxrandom.ci.http import UnsureError
 from pytest_maxrandom.errors import ForgeError
@@ -67,15 +67,6 @@ class Comment:
     url: str
 
 
-@dataclass(frozen=True, slots=True)
-class Login:
-    """Whose comments a token writes."""
-
-    name: str
-    guessed: bool = False
-    """Whether the forge did not tell."""
-
-
 class Forge(ABC):
     """The comments on one pull request.
 
@@ -97,6 +88,8 @@ class Forge(ABC):
     update_method: ClassVar[str]
     needs: ClassVar[str]
     """What a token that may not write lacks."""
+    job_login: ClassVar[str] = ""
+    """Whose comments a token writes where the forge does not tell."""
 
     def __init__(self, client: Client, place: str, path: str, path_of_one: str) -> None:
         self.client = client
@@ -138,8 +131,8 @@ class Forge(ABC):
         )
 
     @abstractmethod
-    def login(self) -> Login:
-        """Ask whose token it is."""
+    def login(self) -> str | None:
+        """Ask whose token it is; None if it must be taken for `job_login`'s."""
 
     @abstractmethod
     def comment(self, content: Any) -> Comment:
@@ -151,16 +144,6 @@ def needed(value: _Value | None, name: str) -> _Value:
     if not value:
         raise ForgeError(f"{name} is needed here: neither an argument nor the environment has it")
     return value
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What became of a comment."""
-
-    how: Literal["created", "updated", "unchanged", "left alone"]
-    comment: Comment
-    notes: list[str] = field(default_factory=list)
-    """What a person should know, one sentence each."""
 
 
 def check_key(key: str) -> str:
@@ -185,7 +168,7 @@ def head(key: str, stamp: Stamp | None) -> str:
     return f"{_marker(key)}\n{run}\n"
 
 
-def publish(forge: Forge, key: str, body: str, login: str | None = None) -> Done:
+def publish(forge: Forge, key: str, body: str, login: str | None = None) -> list[str]:
     """Make `body` the one comment of this key that this token has on the pull request.
 
     A comment of a later run stays as it is. After a creation that may have happened, and after an
@@ -202,32 +185,38 @@ def publish(forge: Forge, key: str, body: str, login: str | None = None) -> Done
     login : str, optional
         Whose token it is, where the user says it.
 
+    Returns
+    -------
+    list of str
+        What became of the comment, with its address, and what a person should know beside that.
+
     Raises
     ------
     ForgeError
         If the forge refuses or cannot be reached, or does not tell which comments are this token's
         where they may be those of another login.
     """
-    told = Login(login) if login else forge.login()
+    told = login or forge.login()
+    name = told or forge.job_login
     for _ in range(_MOST_ROUNDS):
         found = [one for one in forge.comments() if one.body.lstrip().startswith(_marker(key))]
-        own = [comment for comment in found if comment.login.lower() == told.name.lower()]
+        own = [comment for comment in found if comment.login.lower() == name.lower()]
         if own:
             done = _renew(forge, sorted(own, key=lambda comment: comment.id), key, body)
             if done is not None:
                 return done
             continue
-        if told.guessed:
+        if told is None:
             _refuse_if_of_an_app(forge, found, key)
         try:
             created = forge.create(body)
         except UnsureError:
             continue
-        return Done("created", created, _other_login(created, told.name))
+        return [f"created: {created.url}", *_other_login(created, name)]
     raise ForgeError(f"{forge.place}: the comment disappears as often as it is written")
 
 
-def _renew(forge: Forge, own: list[Comment], key: str, body: str) -> Done | None:
+def _renew(forge: Forge, own: list[Comment], key: str, body: str) -> list[str] | None:
     """Write the first of our comments anew, unless a later run did; None if it is no more."""
     notes = []
     if len(own) > 1:
@@ -241,12 +230,12 @@ def _renew(forge: Forge, own: list[Comment], key: str, body: str) -> Done | None
         known = _stamp(comment.body, key)
         if known is not None and stamp is not None and known > stamp:
             notes.append(f"it shows run {known.run}, which is later than this one ({stamp.run})")
-            return Done("left alone", comment, notes)
+            return [f"left alone: {comment.url}", *notes]
     first = own[0]
     if first.body.strip().splitlines() == body.strip().splitlines():
-        return Done("unchanged", first, notes)
+        return [f"unchanged: {first.url}", *notes]
     updated = forge.update(first, body)
-    return None if updated is None else Done("updated", updated, notes)
+    return None if updated is None else [f"updated: {updated.url}", *notes]
 
 
 def _refuse_if_of_an_app(forge: Forge, found: list[Comment], key: str) -> None:

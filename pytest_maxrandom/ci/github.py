@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from pytest_maxrandom.ci.comments import Comment, Forge, Login, Stamp, Trigger, needed
+from pytest_maxrandom.ci.comments import Comment, Forge, Stamp, Trigger, needed
 from pytest_maxrandom.ci.http import Client, value, whole_number
 from pytest_maxrandom.errors import ForgeError
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.ci.http import Answer
 
-ACTIONS_LOGIN = "github-actions[bot]"
 _REPOSITORY = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+")
 _WAY_OUT = "give --pull-request, or run this on 'pull_request' or 'workflow_run'"
 
@@ -132,6 +131,7 @@ class GitHub(Forge):
     """
 
     update_method = "PATCH"
+    job_login = "github-actions[bot]"
     needs = (
         "give the job 'permissions: pull-requests: write', and comment on pull requests of forks, "
         "whose jobs never get it, from a workflow_run workflow"
@@ -142,7 +142,7 @@ class GitHub(Forge):
         place, issues = f"pull request {number} of {repository}", f"/repos/{repository}/issues"
         super().__init__(client, place, f"{issues}/{number}/comments", f"{issues}/comments")
 
-    def login(self) -> Login:
+    def login(self) -> str | None:
         """Ask whose token it is.
 
         The token of a job is no user's, so it may not ask who it is; GraphQL tells nevertheless.
@@ -150,15 +150,14 @@ class GitHub(Forge):
         """
         answer = self.client.send("GET", "/user")
         if answer.status == 200:
-            return Login(value(answer.content, "login", str))
-        if viewer := self._viewer():
-            return Login(viewer)
-        if self._in_actions:
-            return Login(ACTIONS_LOGIN, guessed=True)
-        raise ForgeError(
-            f"{self.client.host} does not tell whose token this is; give --login, for an app its "
-            "name followed by [bot]"
-        )
+            return value(answer.content, "login", str)
+        viewer = self._viewer()
+        if viewer is None and not self._in_actions:
+            raise ForgeError(
+                f"{self.client.host} does not tell whose token this is; give --login, for an app "
+                "its name followed by [bot]"
+            )
+        return viewer
 
     def comment(self, content: Any) -> Comment:
         """Read a comment."""

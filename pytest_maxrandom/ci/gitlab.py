@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from pytest_maxrandom.ci.comments import Comment, Forge, Login, Stamp, Trigger, needed
+from pytest_maxrandom.ci.comments import Comment, Forge, Stamp, Trigger, needed
 from pytest_maxrandom.ci.http import Client, value, whole_number
 
 if TYPE_CHECKING:
@@ -65,12 +65,12 @@ class GitLab(Forge):
         super().__init__(client, f"merge request {number} of {project}", path, path)
         self._page = f"{page}/-/merge_requests/{number}" if page else self.place
 
-    def login(self) -> Login:
+    def login(self) -> str:
         """Ask who the token's user is."""
         answer = self.client.send("GET", "/user")
         if answer.status != 200:
             raise self.refused(answer, "say whose token it is")
-        return Login(value(answer.content, "username", str))
+        return value(answer.content, "username", str)
 
     def comment(self, content: Any) -> Comment:
         """Read a note."""

@@ -109,8 +109,7 @@ def run(options: argparse.Namespace) -> str:
     forge = ci.forge(os.environ, trigger, options.repository, options.pull_request)
     if isinstance(forge, str):
         return f"left alone: {forge}"
-    done = publish(forge, options.key, text, options.login)
-    return "\n".join(map(visible, [f"{done.how}: {done.comment.url}", *done.notes]))
+    return "\n".join(map(visible, publish(forge, options.key, text, options.login)))
 
 
 def _check(options: argparse.Namespace) -> None:
