@@ -247,8 +247,8 @@ def ledger_files(path: Path) -> list[Path]:
     return ledger_files(path.parent / FOLDER) if (path.parent / FOLDER).is_dir() else []
 
 
-def read_bytes(path: Path) -> bytes:
-    """Read a file of the ledger.
+def file_lines(path: Path) -> Iterator[tuple[int, Row | str]]:
+    """Read a whole file as `read_lines` does.
 
     Raises
     ------
@@ -256,7 +256,7 @@ def read_bytes(path: Path) -> bytes:
         If it cannot be read.
     """
     try:
-        return path.read_bytes()
+        return read_lines(path.read_bytes())
     except OSError as error:
         raise _unreadable(path, error) from error
 
@@ -276,7 +276,7 @@ def rows_of(path: Path) -> Iterator[Row]:
     LedgerError
         With file and line, at the first line that is none of a ledger.
     """
-    for number, found in read_lines(read_bytes(path)):
+    for number, found in file_lines(path):
         if not isinstance(found, str):
             yield found
         elif found != CUT:

@@ -8,13 +8,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LedgerError
-from pytest_maxrandom.ledger.files import read_bytes, read_once, rows_of
+from pytest_maxrandom.ledger.files import file_lines, read_once, rows_of
 from pytest_maxrandom.ledger.lines import (
     ClaimKey,
     fact,
     line_of,
     linked,
-    read_lines,
     related,
     set_digest,
 )
@@ -92,7 +91,7 @@ class FileSummary:
 
 def mistakes(path: Path) -> list[str]:
     """Return all that is wrong with a file, each with its line, in their order."""
-    lines = list(read_lines(read_bytes(path)))
+    lines = list(file_lines(path))
     found = [(number, line) for number, line in lines if isinstance(line, str)]
     rows = [(number, line) for number, line in lines if not isinstance(line, str)]
     sets = {row["set"]: len(row["examples"]) for _, row in rows if row["kind"] == "set"}

@@ -14,7 +14,7 @@ from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.seeding import Stream, digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from pytest_maxrandom.prompts.formats import Labels
     from pytest_maxrandom.record import Note
@@ -141,10 +141,16 @@ def draw_prompts(
 
     draws = math.perm(len(pool), shots)
     possible = draws * len(formats)
-    texts = _texts(pool, formats, spec, shots, draws)
+    stream, limit = Stream(spec.seed, "prompts", shots), spec.count
+    if spec.combine == "cross":
+        pairs = ((draw, form) for draw in stream.distinct(draws) for form in formats)
+        limit -= spec.count % len(formats)
+    else:
+        codes = stream.distinct(possible)
+        pairs = ((code // len(formats), formats[code % len(formats)]) for code in codes)
     prompts: dict[str, Prompt] = {}
-    limit = spec.count - (spec.count % len(formats) if spec.combine == "cross" else 0)
-    for prompt in texts:
+    for draw, form in pairs:
+        prompt = Prompt(_arrangement(pool, shots, draw), form)
         prompts.setdefault(prompt.digest, prompt)
         if len(prompts) == limit:
             break
@@ -243,24 +249,6 @@ def _check(
             "letters; use `labels: number`",
             key="formats",
         )
-
-
-def _texts(
-    pool: Sequence[Example],
-    formats: Sequence[Format],
-    spec: PromptsSpec,
-    shots: int,
-    draws: int,
-) -> Iterator[Prompt]:
-    """Yield every possible prompt, in random order."""
-    stream = Stream(spec.seed, "prompts", shots)
-    if spec.combine == "cross":
-        pairs = ((draw, form) for draw in stream.distinct(draws) for form in formats)
-    else:
-        codes = stream.distinct(draws * len(formats))
-        pairs = ((code // len(formats), formats[code % len(formats)]) for code in codes)
-    for draw, form in pairs:
-        yield Prompt(_arrangement(pool, shots, draw), form)
 
 
 def _arrangement(pool: Sequence[Example], shots: int, code: int) -> tuple[Example, ...]:
