@@ -25,71 +25,60 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--maxrandom-report",
         metavar="PATH.md",
-        dest="maxrandom_report",
         help="write a Markdown report of all claims to this file",
     )
     group.addoption(
         "--maxrandom-json",
         metavar="PATH.json",
-        dest="maxrandom_json",
         help="write the numbers of all claims, unrounded, to this file",
     )
     group.addoption(
         "--maxrandom-templates",
         metavar="DIR",
-        dest="maxrandom_templates",
         help="folder with Jinja2 templates that override blocks of the Markdown report",
     )
     group.addoption(
         "--maxrandom-adjust",
         choices=("holm", "bh", "none"),
         default="holm",
-        dest="maxrandom_adjust",
         help="how the reports adjust p-values for the number of claims: Holm's method (default), "
         "Benjamini and Hochberg's, or not at all; outcomes do not depend on it",
     )
     group.addoption(
         "--maxrandom-predictions",
         metavar="PATH.jsonl",
-        dest="maxrandom_predictions",
         help="write every prompt's answer to every example to this file, as JSON lines",
     )
     group.addoption(
         "--maxrandom-figures",
         metavar="DIR",
-        dest="maxrandom_figures",
         help="draw all claims, as SVG and PNG files in this folder; needs the extra plots",
     )
     group.addoption(
         "--maxrandom-engine",
         choices=get_args(EngineName),
         default="auto",
-        dest="maxrandom_engine",
         help="how choices are scored: shared text once, in packed trees or in rows, or each text "
         "in full (plain); auto (default) takes the fastest that is exact for the model",
     )
     group.addoption(
         "--maxrandom-batch-tokens",
         metavar="N",
-        dest="maxrandom_batch_tokens",
         help="forward at most N tokens at once; as many as memory allows if not given",
     )
     group.addoption(
         "--maxrandom-store",
         metavar="PATH",
-        dest="maxrandom_store",
         help=f"file that keeps the results of finished prompts ({_STORE} in rootdir if not given)",
     )
     group.addoption(
         "--maxrandom-fresh",
         action="store_true",
-        dest="maxrandom_fresh",
         help="compute all results again, whatever earlier runs have stored",
     )
     group.addoption(
         "--maxrandom-no-test",
         action="store_true",
-        dest="maxrandom_no_test",
         help="do not open held-out test sets",
     )
 

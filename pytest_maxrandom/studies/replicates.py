@@ -103,25 +103,16 @@ class PlannedReplicates(Planned):
 
 
 def replicated(planned: PlannedClaim) -> list[PlannedClaim]:
-    """Return the replicates of a claim, itself first; itself alone where its suite has none.
-
-    Replicate k draws validation examples and demonstrations with seeds that depend on k and the
-    seed of `replicates` only, so that claims which share a task share its replicates, whatever
-    their models. They have no test set: replicates never open one.
-
-    Raises
-    ------
-    NoPrompts, NoMetric
-        In one sentence, where the task cannot give what a replicate needs.
-    """
-    if planned.design is not None:
-        return planned.design.of(planned.name)
-    conditions = _redrawn_conditions(planned.condition, planned.suite)
-    return _replicates(planned, conditions)
+    """Return the replicates of a claim, itself first; itself alone where its suite has none."""
+    return [planned] if planned.design is None else planned.design.of(planned.name)
 
 
 def plan_replicates(suite: Suite, claims: Sequence[PlannedClaim]) -> Sequence[Planned]:
     """Return the suite's claims, each with its replicates after it, if the suite asks for them.
+
+    Replicate k draws validation examples and demonstrations with seeds that depend on k and the
+    seed of `replicates` only, so that claims which share a task share its replicates, whatever
+    their models. They have no test set: replicates never open one.
 
     Raises
     ------
@@ -136,18 +127,24 @@ def plan_replicates(suite: Suite, claims: Sequence[PlannedClaim]) -> Sequence[Pl
     planned: list[Planned] = []
     conditions: dict[int, list[Condition]] = {}
     for claim in claims:
+        own = claim.condition
+        suites = {k: replicate_suite(claim.suite, k) for k in range(1, spec.count)}
         try:
-            if id(claim.condition) not in conditions:
-                conditions[id(claim.condition)] = _redrawn_conditions(claim.condition, claim.suite)
+            if id(own) not in conditions:
+                conditions[id(own)] = [own, *(_redrawn(own, each) for each in suites.values())]
         except (NoPrompts, NoMetric) as error:
-            where = f"replicates: {claim.condition.task.name}: {error}"
+            where = f"replicates: {own.task.name}: {error}"
             problems[Problem(suite.path, suite.line("replicates"), where)] = None
             continue
-        found = conditions[id(claim.condition)]
+        found = conditions[id(own)]
         if _drawn(found) == (1, 1):
             problems[Problem(suite.path, suite.line("replicates"), _all_the_same(found[0]))] = None
             continue
-        replicates = design.add(_replicates(claim, found))
+        further = (
+            dataclasses.replace(claim, condition=found[k], suite=suites[k], replicate=k)
+            for k in suites
+        )
+        replicates = design.add([claim, *further])
         planned += [replicates[0], PlannedReplicates.of(replicates, spec.seed)]
     if problems:
         raise SuiteError(problems)
@@ -221,23 +218,9 @@ def _all_the_same(condition: Condition) -> str:
     )
 
 
-def _redrawn_conditions(condition: Condition, suite: SuiteSpec) -> list[Condition]:
-    total = suite.replicates.count if suite.replicates else 1
-    return [condition, *(_redrawn(condition, replicate_suite(suite, k)) for k in range(1, total))]
-
-
 def _redrawn(condition: Condition, suite: SuiteSpec) -> Condition:
     validation = validation_set(condition.task, _task(condition, suite).validation)
     return draw_condition(condition.task, validation, suite, condition.shots)
-
-
-def _replicates(planned: PlannedClaim, conditions: Sequence[Condition]) -> list[PlannedClaim]:
-    return [planned] + [
-        dataclasses.replace(
-            planned, condition=condition, suite=replicate_suite(planned.suite, k), replicate=k
-        )
-        for k, condition in enumerate(conditions[1:], 1)
-    ]
 
 
 def _share(planned: PlannedClaim) -> Fraction | None:

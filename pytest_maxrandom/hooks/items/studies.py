@@ -13,7 +13,7 @@ from pytest_maxrandom.hooks.progress import Progress
 from pytest_maxrandom.hooks.session_state import drop_model, session_state
 from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.studies.arms.conclude import conclude, conclude_contamination
-from pytest_maxrandom.studies.arms.reduction import difference
+from pytest_maxrandom.studies.arms.reduction import Difference
 from pytest_maxrandom.studies.label_bias.evaluate import judge, judge_recorded, prepare
 from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.predictions import of_predictions
@@ -22,12 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord, LabelBiasRecord
-    from pytest_maxrandom.studies.arms.answers import Sides
     from pytest_maxrandom.studies.arms.plan import (
         PlannedComparison,
         PlannedContamination,
     )
-    from pytest_maxrandom.studies.arms.reduction import Difference
     from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
     from pytest_maxrandom.sweeps.answers import Answers
     from pytest_maxrandom.sweeps.sweep import Sweep
@@ -108,8 +106,8 @@ class ArmsItem(SuiteItem):
         if self.sweeps:
             drop_model(self.config)
 
-    def _difference(self, side: Sides) -> Difference:
-        return difference(side.paired(self._swept))
+    def _differences(self) -> list[Difference]:
+        return [Difference(sides.paired(self._swept)) for sides in self.planned.compared]
 
     def _swept(self, claim: PlannedClaim) -> Answers:
         """Return what the store has, or else sweep; arms that stand twice are swept once."""
@@ -158,7 +156,7 @@ class ComparisonItem(ArmsItem):
 
     def judge(self) -> None:
         """Compare the arms."""
-        conclude(self.record, self._difference(self.planned.compared[0]), self.planned.claim)
+        conclude(self.record, self._differences()[0], self.planned.claim)
 
 
 class ContaminationItem(ArmsItem):
@@ -174,6 +172,6 @@ class ContaminationItem(ArmsItem):
 
     def judge(self) -> None:
         """Compare the arms."""
-        boost, bias = (self._difference(side) for side in self.planned.compared)
+        boost, bias = self._differences()
         allowed = self.planned.spec.allow_inconclusive
         conclude_contamination(self.record, boost, bias, allow_inconclusive=allowed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,28 +46,10 @@ class PairedAnswers:
     prompts: tuple[Hashable, ...] | None = None
     clusters: tuple[Hashable | None, ...] | None = None
 
-    def __post_init__(self) -> None:
-        shapes = {self.first.shape, self.second.shape, self.evaluated.shape}
-        if len(shapes) > 1 or self.first.ndim != 2 or self.first.shape[1] != len(self.examples):
-            raise ValueError(f"expected arrays of one shape (t, n), found {sorted(shapes)}")
-        if not self.evaluated.any(axis=1).all():
-            raise ValueError("each prompt must be evaluated on an example, and there must be one")
-        for axis, names in enumerate((self.prompts, self.clusters)):
-            if names is not None and len(names) != self.first.shape[axis]:
-                what = ("prompts", "clusters")[axis]
-                raise ValueError(
-                    f"expected {self.first.shape[axis]} {what}, one for each "
-                    f"{('prompt', 'example')[axis]}, found {len(names)}"
-                )
-
     @property
     def signed(self) -> NDArray[np.int64]:
         """1 where only the first arm is right, -1 where only the second is, shape (t, n)."""
         return (self.first.astype(np.int64) - self.second) * self.evaluated
-
-    def swapped(self) -> PairedAnswers:
-        """Return the same with the arms exchanged."""
-        return replace(self, first=self.second, second=self.first)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +137,17 @@ class Sides:
         # One arm after the other, so that no model is loaded twice.
         first = [answers(claim) for claim in self.first]
         second = [answers(claim) for claim in self.second]
-        return [pair_answers(one, other) for one, other in zip(first, second, strict=True)]
+        return [  # `check_prompts` has paired them
+            PairedAnswers(
+                one.examples,
+                one.correct,
+                other.correct,
+                one.evaluated,
+                one.identities,
+                one.clusters,
+            )
+            for one, other in zip(first, second, strict=True)
+        ]
 
 
 def _units(clusters: Sequence[Hashable | None]) -> int:
@@ -182,18 +174,6 @@ def check_prompts(first: PromptSet, second: PromptSet) -> None:
             raise Unpaired(f"prompt {place + 1} shows other demonstrations in the one")
     if first.regime != second.regime:
         raise Unpaired("the one has demonstrations from the validation set, the other has not")
-
-
-def pair_answers(first: Answers, second: Answers) -> PairedAnswers:
-    """Put the answers of two arms side by side, of prompts that `check_prompts` has paired."""
-    return PairedAnswers(
-        first.examples,
-        first.correct,
-        second.correct,
-        first.evaluated,
-        first.identities,
-        first.clusters,
-    )
 
 
 def paired_sweeps(first: Answers, second: Answers) -> PairedAnswers:

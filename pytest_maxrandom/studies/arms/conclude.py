@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.record import OverTasks, PromptPair, Remark, note
+from pytest_maxrandom.record import OverTasks, Remark, note
 from pytest_maxrandom.stats.differences import sign_flip
 from pytest_maxrandom.stats.multiplicity import above, benjamini_hochberg, holm
 
@@ -30,10 +30,7 @@ def conclude(record: ComparisonRecord, found: Difference, claim: DifferenceSpec 
     record.best_difference = found.best_difference
     best = found.best_interval(record.confidence)
     record.best_low, record.best_high = best or (None, None)
-    record.prompts = [
-        PromptPair(each.only_first, each.only_second, each.p_value, each.adjusted_p)
-        for each in found.prompts
-    ]
+    record.prompts = found.prompts
     record.by_replicate = list(found.by_replicate)
     note(record, *_signs_flipped(found))
     margin = None if claim is None else claim.margin

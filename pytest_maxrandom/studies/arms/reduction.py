@@ -16,10 +16,10 @@ of 0 needs no symmetry beyond what it says itself: the sign-flip is McNemar's ex
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.record import PromptPair
 from pytest_maxrandom.stats.differences import MOST_EXACT, TiltedTest, sign_flip
 from pytest_maxrandom.stats.multiplicity import holm
 from pytest_maxrandom.stats.paired import mcnemar
@@ -39,26 +39,13 @@ DRAWS = 9_999
 """Choices of signs, where they are too many to count."""
 
 
-@dataclass(frozen=True, slots=True)
-class PromptDifference:
-    """McNemar's test of one prompt.
-
-    Attributes
-    ----------
-    only_first, only_second : int
-        Examples on which only this arm is right.
-    p_value, adjusted_p : float
-        Two-sided, exact; adjusted over all prompts by Holm's method.
-    """
-
-    only_first: int
-    only_second: int
-    p_value: float
-    adjusted_p: float
-
-
 class Difference:
-    """The difference of two arms over some replicates; made by `difference`.
+    """The difference of two arms; neither the order of examples nor that of replicates matters.
+
+    Parameters
+    ----------
+    replicates
+        One for each replicate; there must be one. Of the first, prompts are compared one by one.
 
     Attributes
     ----------
@@ -74,7 +61,7 @@ class Difference:
         By what the signs are flipped of.
     """
 
-    def __init__(self, replicates: Sequence[PairedAnswers], seed: int = 0) -> None:
+    def __init__(self, replicates: Sequence[PairedAnswers]) -> None:
         self._replicates = replicates
         self.t = len(replicates[0].evaluated)
         self.n = round(_mean([each.evaluated.sum() / len(each.evaluated) for each in replicates]))
@@ -92,7 +79,7 @@ class Difference:
         self.tests: dict[Units, SignFlip] = {}
         for units, each in found.items():
             values = self.mean + factors[units] * (each.values - self.mean)
-            self.tests[units] = sign_flip(values, weights=each.weights, draws=DRAWS, seed=seed)
+            self.tests[units] = sign_flip(values, weights=each.weights, draws=DRAWS)
         of_examples = found[next(iter(found))]
         self._whole = of_examples.whole
         gains, weights = of_examples.values, of_examples.weights
@@ -100,7 +87,7 @@ class Difference:
         self._unseen_gains = TiltedTest(-gains, weights=weights)
         self._of_best: SignFlip | None = None
         if len(replicates) >= FEWEST:
-            self._of_best = sign_flip(self._best_differences, draws=DRAWS, seed=seed)
+            self._of_best = sign_flip(self._best_differences, draws=DRAWS)
 
     @property
     def mean(self) -> float:
@@ -161,36 +148,15 @@ class Difference:
         return _hull([self._of_best.interval(confidence)]) if self._of_best else None
 
     @cached_property
-    def prompts(self) -> tuple[PromptDifference, ...]:
+    def prompts(self) -> list[PromptPair]:
         """McNemar's test of each prompt of the first replicate."""
         answers = self._replicates[0]
         only_first = (answers.first & ~answers.second & answers.evaluated).sum(axis=1).tolist()
         only_second = (answers.second & ~answers.first & answers.evaluated).sum(axis=1).tolist()
         ps = [mcnemar(one, other) for one, other in zip(only_first, only_second, strict=True)]
-        return tuple(
-            PromptDifference(*each)
-            for each in zip(only_first, only_second, ps, holm(ps), strict=True)
-        )
-
-
-def difference(replicates: Sequence[PairedAnswers], *, seed: int = 0) -> Difference:
-    """Compare two arms; neither the order of the examples nor that of the replicates matters.
-
-    Parameters
-    ----------
-    replicates
-        One for each replicate. Of the first one, prompts are compared one by one.
-    seed
-        Of the signs, where they are too many to count.
-
-    Raises
-    ------
-    ValueError
-        If there is no replicate.
-    """
-    if not replicates:
-        raise ValueError("there must be at least one replicate")
-    return Difference(replicates, seed)
+        return [
+            PromptPair(*each) for each in zip(only_first, only_second, ps, holm(ps), strict=True)
+        ]
 
 
 def smallest_p(examples: int, prompts: int, replicates: int) -> float:

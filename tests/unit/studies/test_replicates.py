@@ -98,7 +98,6 @@ def test_each_claim_is_followed_by_its_replicates_and_is_the_first_of_them(tmp_p
         assert drawn(claim) == drawn(alone)
         assert [each.replicate for each in replicates.claims] == [0, 1, 2, 3, 4, 5]
         assert replicated(replicates.claim) is replicates.claims
-        assert list(map(drawn, replicated(alone))) == list(map(drawn, replicates.claims))
 
 
 def test_a_suite_without_replicates_is_planned_as_ever(tmp_path: Path) -> None:

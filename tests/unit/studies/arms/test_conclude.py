@@ -11,7 +11,7 @@ from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.studies.arms.answers import PairedAnswers
 from pytest_maxrandom.studies.arms.conclude import conclude, conclude_contamination
-from pytest_maxrandom.studies.arms.reduction import Difference, difference
+from pytest_maxrandom.studies.arms.reduction import Difference
 from pytest_maxrandom.suite.arms import DifferenceSpec
 from tests.unit.studies.arms.made import random_answers
 
@@ -43,7 +43,7 @@ def judged(found: Difference, **claim: float) -> ComparisonRecord:
 
 def test_what_is_not_claimed_passes() -> None:
     record = comparison()
-    conclude(record, difference([arms(0, 30)]), None)
+    conclude(record, Difference([arms(0, 30)]), None)
     assert (record.passed, record.message, record.assertion_p) == (True, None, None)
     assert record.difference == pytest.approx(-0.3)
     assert record.units == "examples"
@@ -66,7 +66,7 @@ def test_what_is_not_claimed_passes() -> None:
 def test_a_claim_holds_where_its_p_value_is_at_most_the_level(
     gains: int, losses: int, claim: dict[str, float], passed: bool
 ) -> None:
-    found = difference([arms(gains, losses)])
+    found = Difference([arms(gains, losses)])
     record = judged(found, **claim)
     margin = claim.get("better", claim.get("not_worse_than", 0.0))
     assert record.assertion_p == found.p_greater(margin)
@@ -76,12 +76,12 @@ def test_a_claim_holds_where_its_p_value_is_at_most_the_level(
 
 
 def test_why_a_claim_fails_is_one_line() -> None:
-    message = judged(difference([arms(2, 15)]), not_worse_than=-0.02).message
+    message = judged(Difference([arms(2, 15)]), not_worse_than=-0.02).message
     assert message is not None
     assert message.startswith("x - y = -.130, 90 % interval -.")
     assert "n = 100, t = 1 prompt (.020 and .150): not_worse_than -0.02 has p " in message
     assert message.endswith("which is above .05; the difference itself is not above that")
-    message = judged(difference([arms(5, 4)]), better=0.0).message
+    message = judged(Difference([arms(5, 4)]), better=0.0).message
     assert message is not None
     assert message.endswith("could be by chance; use more examples")
     assert "\n" not in message
@@ -92,7 +92,7 @@ def contamination(boost: PairedAnswers, bias: PairedAnswers, *, allow: bool = Fa
         id="i", suite="s", line=1, task="t", shots=0, base="base", extra="extra", test="test"
     )
     conclude_contamination(
-        record, difference([boost]), difference([bias]), allow_inconclusive=allow
+        record, Difference([boost]), Difference([bias]), allow_inconclusive=allow
     )
     word(record)
     return record
@@ -125,7 +125,7 @@ def test_a_bias_means_something_only_where_there_is_a_boost(
 
 def test_both_tests_are_named_where_there_are_two() -> None:
     record = comparison(replicates=6)
-    conclude(record, difference([random_answers(k) for k in range(6)]), None)
+    conclude(record, Difference([random_answers(k) for k in range(6)]), None)
     (remark,) = record.remarks.values()
     assert (remark.kind, remark.values["largest"]) == ("signs_flipped", record.units)
     assert record.best_low is not None

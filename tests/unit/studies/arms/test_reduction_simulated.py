@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.studies.arms.answers import PairedAnswers
-from pytest_maxrandom.studies.arms.reduction import Difference, difference
+from pytest_maxrandom.studies.arms.reduction import Difference
 
 RUNS = 400
 T = 8
@@ -41,7 +41,7 @@ def sweep(generator: np.random.Generator, n: int) -> PairedAnswers:
 
 def runs(replicates: int, n: int, seed: int) -> list[Difference]:
     generator = np.random.default_rng(seed)
-    return [difference([sweep(generator, n) for _ in range(replicates)]) for _ in range(FEWER)]
+    return [Difference([sweep(generator, n) for _ in range(replicates)]) for _ in range(FEWER)]
 
 
 @pytest.mark.slow
@@ -83,7 +83,7 @@ def test_replicates_that_share_examples_do_not_pass_for_others() -> None:
             )
             names = tuple(map(str, range(n)))
             made.append(PairedAnswers(names, first, second, np.ones_like(first)))
-        found = difference(made)
+        found = Difference(made)
         by_both += found.p_value() <= 0.05
         by_replicates += found.tests["replicates"].p_value() <= 0.05
     assert by_both / RUNS <= most(RUNS)
@@ -107,5 +107,5 @@ def test_a_margin_that_is_the_true_difference_is_rarely_exceeded(replicates: int
             # .6 * 1/3 - .4 * 1/4 = .1
             first = (second & ~loses) | (~second & gains)
             made.append(PairedAnswers(names, first, second.copy(), np.ones((T, n), dtype=bool)))
-        passed += difference(made).p_greater(-0.1) <= 0.05
+        passed += Difference(made).p_greater(-0.1) <= 0.05
     assert passed / FEWER <= most(FEWER)
