@@ -12,7 +12,7 @@ from pytest_maxrandom.reports.text import shorten, visible
 from pytest_maxrandom.stats.noncentral import conditional_likelihood
 from pytest_maxrandom.stats.paired import compare_arms, paired
 from pytest_maxrandom.stats.replication import unreplicated
-from pytest_maxrandom.studies.arms.recorded import ArmColumns, read_arms
+from pytest_maxrandom.studies.arms.recorded import ROLES, read_arms
 
 if TYPE_CHECKING:
     import argparse
@@ -23,14 +23,6 @@ if TYPE_CHECKING:
 
     Cells = list[tuple[str, str]]
 
-_ROLES = {
-    "task": "task",
-    "replicate": "replicate, or else subsample",
-    "n": "n",
-    "arm": "arm",
-    "correct": "correct",
-}
-"""Columns, and what they are called unless an option says otherwise."""
 _SHOWN = 24
 """Characters of a name."""
 
@@ -63,7 +55,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="COLUMN,...",
         help="columns that tell apart several rows of one task and replicate within a group",
     )
-    for role, usual in _ROLES.items():
+    for role, usual in ROLES.items():
         parser.add_argument(f"--{role}", metavar="COLUMN", help=f"its name; by default {usual}")
     parser.add_argument("--slices", type=int, default=500, help="single draws; 500 by default")
     parser.add_argument(
@@ -104,16 +96,15 @@ def run(options: argparse.Namespace) -> str:
         from pytest_maxrandom.studies.hierarchical import require_libraries
 
         require_libraries()
-    named = {role: getattr(options, role) for role in _ROLES}
     recorded = read_arms(
         options.file,
         options.compare,
-        columns=ArmColumns(**{role: name for role, name in named.items() if name is not None}),
+        columns={role: name for role in ROLES if (name := getattr(options, role)) is not None},
         by=options.by,
         pool=options.pool,
     )
     results = [
-        _result(dict(zip(recorded.by, group, strict=True)), a, b, units, options)
+        _result(dict(zip(options.by, group, strict=True)), a, b, units, options)
         for a, b in recorded.comparisons
         for group, units in recorded.groups.items()
     ]

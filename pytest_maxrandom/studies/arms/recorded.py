@@ -7,7 +7,6 @@ and a column for each arm, which holds its accuracy.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,30 +17,22 @@ from pytest_maxrandom.recorded.tables.files import csv_records
 from pytest_maxrandom.suite.arms import split_comparison
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 _NOISE = 1e-9
 """By so much a quotient of two whole numbers may be off after some floating point."""
 
 
-@dataclass(frozen=True, slots=True)
-class ArmColumns:
-    """What the file calls its columns.
-
-    Attributes
-    ----------
-    replicate
-        None: "replicate", or "subsample" in a file that has no such column.
-    arm
-        None: "arm"; a file that has no such column is in wide form.
-    """
-
-    task: str = "task"
-    replicate: str | None = None
-    n: str = "n"
-    arm: str | None = None
-    correct: str = "correct"
+ROLES = {
+    "task": "task",
+    "replicate": "replicate, or else subsample",
+    "n": "n",
+    "arm": "arm",
+    "correct": "correct",
+}
+"""What columns hold, and what they are called unless somebody says otherwise. A file that has no
+column of arms is in wide form."""
 
 
 class Result(NamedTuple):
@@ -59,23 +50,19 @@ class Unit(NamedTuple):
     pooled: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedArms:
+class RecordedArms(NamedTuple):
     """A file's results.
 
     Attributes
     ----------
-    by
-        Names of the columns that tell groups apart.
     comparisons
         Pairs (a, b) of arms.
     groups
-        By the values of those columns, in the order of the file: each unit's results, by arm.
+        By the values of the columns that tell groups apart, in the order of the file: each unit's
+        results, by arm.
     """
 
-    path: Path
-    by: tuple[str, ...]
-    comparisons: tuple[tuple[str, str], ...]
+    comparisons: list[tuple[str, str]]
     groups: dict[tuple[str, ...], dict[Unit, dict[str, Result]]]
 
 
@@ -83,7 +70,7 @@ def read_arms(
     path: Path,
     compare: Sequence[str],
     *,
-    columns: ArmColumns | None = None,
+    columns: Mapping[str, str] | None = None,
     by: Sequence[str] = (),
     pool: Sequence[str] = (),
 ) -> RecordedArms:
@@ -95,8 +82,8 @@ def read_arms(
         A CSV file in UTF-8, also with gzip (``.csv.gz``).
     compare : sequence of str
         Differences of arms, such as "tuned-base".
-    columns : ArmColumns, optional
-        The names of the columns.
+    columns : mapping, optional
+        By their roles (`ROLES`) the names of columns that are called otherwise.
     by : sequence of str
         Columns whose values make groups, analysed one by one.
     pool : sequence of str
@@ -111,50 +98,52 @@ def read_arms(
     with opened(path, newline="") as file:
         records = csv_records(path, file)
         _, header = next(records, (1, []))
-        table = _Table(path, header, columns or ArmColumns(), tuple(by), tuple(pool), compare)
+        table = _Table(path, header, columns or {}, by, pool, compare)
         for line, cells in records:
             table.add(line, cells)
     return table.finished()
 
 
-@dataclass
 class _Table:
     """The rows of a file, gathered as they are read."""
 
-    path: Path
-    header: list[str]
-    columns: ArmColumns
-    by: tuple[str, ...]
-    pool: tuple[str, ...]
-    compare: Sequence[str]
-    groups: dict[tuple[str, ...], dict[Unit, dict[str, Result]]] = field(default_factory=dict)
-    lines: dict[tuple[tuple[str, ...], Unit], int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for name in self.header:
-            if self.header.count(name) > 1:
+    def __init__(
+        self,
+        path: Path,
+        header: list[str],
+        columns: Mapping[str, str],
+        by: Sequence[str],
+        pool: Sequence[str],
+        compare: Sequence[str],
+    ) -> None:
+        self.path, self.header, self.by, self.pool = path, header, by, pool
+        self.compare = compare
+        self.groups: dict[tuple[str, ...], dict[Unit, dict[str, Result]]] = {}
+        self.lines: dict[tuple[tuple[str, ...], Unit], int] = {}
+        for name in header:
+            if header.count(name) > 1:
                 raise self.error(1, f"more than one column is called {name!r}; keep one")
-        self.arm = self.columns.arm or "arm"
-        self.long = self.columns.arm is not None or self.arm in self.header
-        usual = "replicate" if "replicate" in self.header else "subsample"
-        self.replicate = self.columns.replicate or (usual if usual in self.header else "replicate")
-        self.needed = [self.columns.task, self.replicate, self.columns.n]
-        self.needed += [self.arm, self.columns.correct] * self.long
-        for name in (*self.needed, *self.by, *self.pool):
-            if name not in self.header:
+        self.names = {role: columns.get(role, role) for role in ROLES}
+        if "replicate" not in {*columns, *header} and "subsample" in header:
+            self.names["replicate"] = "subsample"
+        self.long = "arm" in columns or "arm" in header
+        if not self.long:
+            del self.names["arm"], self.names["correct"]
+        needed = [*self.names.values(), *by, *pool]
+        for name in needed:
+            if name not in header:
                 raise self.error(
                     1,
-                    f"there is no column {name!r}, found {_listed(self.header)}; name the columns "
-                    "that hold the task, the replicate, n, and in long form the arm and correct",
+                    f"there is no column {name!r}, found {_listed(header)}; name the columns that "
+                    "hold the task, the replicate, n, and in long form the arm and correct",
                 )
         if not self.long:
-            others = {*self.needed, *self.by, *self.pool}
-            self.resolve([name for name in self.header if name not in others])
+            self.resolve([name for name in header if name not in needed])
 
     def resolve(self, arms: Sequence[str]) -> None:
         """Find the arms that are compared."""
         try:
-            self.comparisons = tuple(split_comparison(text, arms) for text in self.compare)
+            self.comparisons = [split_comparison(text, arms) for text in self.compare]
         except ValueError as error:
             raise RecordedError(f"{self.path}: {error}") from error
         self.arms = list(dict.fromkeys(arm for pair in self.comparisons for arm in pair))
@@ -165,20 +154,21 @@ class _Table:
     def add(self, line: int, cells: list[str]) -> None:
         """Take a row in."""
         row = dict(zip(self.header, cells, strict=True))
-        names = self.columns
-        for name in (names.task, self.replicate, *([self.arm] if self.long else [])):
-            if not row[name].strip():
-                raise self.error(line, f"{name!r} is empty; give every row a value")
+        names = self.names
+        for role in ("task", "replicate", "arm"):
+            if role in names and not row[names[role]].strip():
+                raise self.error(line, f"{names[role]!r} is empty; give every row a value")
         group = tuple(row[name] for name in self.by)
-        unit = Unit(row[names.task], row[self.replicate], tuple(row[name] for name in self.pool))
-        n = self._count(line, names.n, row, 1)
+        pooled = tuple(row[name] for name in self.pool)
+        unit = Unit(row[names["task"]], row[names["replicate"]], pooled)
+        n = self._count(line, names["n"], row, 1)
         if self.long:
-            correct = self._count(line, names.correct, row, 0)
+            correct = self._count(line, names["correct"], row, 0)
             if correct > n:
                 raise self.error(
-                    line, f"{names.correct!r} is {correct}, expected at most {names.n} = {n}"
+                    line, f"{names['correct']!r} is {correct}, expected at most {names['n']} = {n}"
                 )
-            results = {row[self.arm]: Result(correct, n)}
+            results = {row[names["arm"]]: Result(correct, n)}
         else:
             results = {arm: self._result(line, arm, row[arm], n) for arm in self.arms}
         known = self.groups.setdefault(group, {}).setdefault(unit, {})
@@ -207,7 +197,7 @@ class _Table:
                     f"task {unit.task!r}, replicate {unit.replicate!r} has no arm {missing[0]!r}; "
                     "give every arm of each task and replicate, on the same examples",
                 )
-        return RecordedArms(self.path, self.by, self.comparisons, self.groups)
+        return RecordedArms(self.comparisons, self.groups)
 
     def _count(self, line: int, name: str, row: dict[str, str], least: int) -> int:
         try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.studies.arms.recorded import ArmColumns, RecordedArms, Unit, read_arms
+from pytest_maxrandom.studies.arms.recorded import RecordedArms, Unit, read_arms
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +40,7 @@ def refusal(folder: Path, text: str, *compare: str, **options: object) -> str:
 @pytest.mark.parametrize("text", [LONG, WIDE], ids=["long", "wide"])
 def test_both_forms_say_the_same(tmp_path: Path, text: str) -> None:
     recorded = read(tmp_path, text)
-    assert (recorded.by, recorded.comparisons) == ((), (("tuned", "base"),))
+    assert recorded.comparisons == [("tuned", "base")]
     units = recorded.groups[()]
     first, second = (Unit("snarks", replicate, ()) for replicate in "01")
     assert [*units] == [first, second]
@@ -56,20 +56,21 @@ def test_a_file_may_be_packed_and_start_with_a_byte_order_mark(tmp_path: Path) -
 
 def test_columns_may_have_other_names(tmp_path: Path) -> None:
     text = LONG.replace("task,replicate,arm,correct,n", "dataset,draw,method,right,size")
-    columns = ArmColumns("dataset", "draw", "size", "method", "right")
+    columns = dict(zip(("task", "replicate", "n", "arm", "correct"),
+                       ("dataset", "draw", "size", "method", "right"), strict=True))  # fmt: skip
     recorded = read(tmp_path, text, columns=columns)
     assert recorded.groups == read(tmp_path, LONG).groups
 
 
 def test_a_column_of_arms_that_was_named_must_be_there(tmp_path: Path) -> None:
-    said = refusal(tmp_path, WIDE, columns=ArmColumns(arm="method"))
+    said = refusal(tmp_path, WIDE, columns={"arm": "method"})
     assert said.startswith(":1: there is no column 'method', found 'task', ")
 
 
 def test_replicates_may_be_called_subsamples(tmp_path: Path) -> None:
     text = WIDE.replace("replicate", "subsample")
     assert read(tmp_path, text).groups == read(tmp_path, WIDE).groups
-    assert "no column 'draw'" in refusal(tmp_path, text, columns=ArmColumns(replicate="draw"))
+    assert "no column 'draw'" in refusal(tmp_path, text, columns={"replicate": "draw"})
 
 
 def test_groups_are_told_apart_and_pooled_rows_kept_beside_each_other(tmp_path: Path) -> None:
@@ -182,7 +183,7 @@ def test_the_arms_of_a_comparison_are_looked_for_where_they_stand(tmp_path: Path
 
 def test_arms_that_are_not_compared_need_not_be_complete(tmp_path: Path) -> None:
     text = LONG + "snarks,1,other,3,50\n"
-    assert read(tmp_path, text).comparisons == (("tuned", "base"),)
+    assert read(tmp_path, text).comparisons == [("tuned", "base")]
     wide = WIDE.replace(",0.5\n", ",0.1234567\n")
     assert read(tmp_path, wide).groups == read(tmp_path, WIDE).groups
 
