@@ -11,22 +11,23 @@ import pytest
 # they hold as attributes: what was imported before is one and the same for all runs.
 import pytest_maxrandom.reports.rendering  # noqa: F401
 from pytest_maxrandom.models.hf import transformers as backend
+from pytest_maxrandom.models.mock import MockModel
 from pytest_maxrandom.prompts.sampling import draw_prompts
-from pytest_maxrandom.suite.models import TransformersSpec
+from pytest_maxrandom.suite.models import MockSpec, TransformersSpec
 from pytest_maxrandom.suite.spec import PromptsSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.sweep import run_sweep
-from pytest_maxrandom.tasks.task import Example, Task
+from pytest_maxrandom.tasks.task import Example, Layout, Task
 from tests import label_models
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_maxrandom.models.base import Model
+
 SUITE = """\
 models:
-  - name: {model}
-    label: tiny
-    quantization: none
+  - {model}
 tasks:
   - name: known
     format: jsonl
@@ -50,13 +51,8 @@ def _question(number: int) -> Example:
     return Example(f"q{number}", f"word {number * 7919 % 1000}", ("Yes", "No"), (0,))
 
 
-@pytest.fixture(scope="session")
-def answers(tiny_llama: Path) -> list[int]:
-    """What the random model answers to each question, without demonstrations."""
-    from pytest_maxrandom.tasks.task import Layout
-
-    spec = TransformersSpec(name=str(tiny_llama), quantization="none")
-    model = backend.load(spec, str(tiny_llama))
+def _answered(model: Model) -> list[int]:
+    """Return what a model answers to each question, without demonstrations."""
     questions = tuple(_question(number) for number in range(N))
     task = Task("known", questions, Layout(append_choices=False))
     prompts = draw_prompts(task, questions, PromptsSpec(shots=[0]), 0)
@@ -67,9 +63,31 @@ def answers(tiny_llama: Path) -> list[int]:
     return [choice for choice in sweep.predictions[0].chosen if choice is not None]
 
 
+@pytest.fixture(scope="session")
+def answers(tiny_llama: Path) -> list[int]:
+    """What the random model answers."""
+    spec = TransformersSpec(name=str(tiny_llama), quantization="none")
+    return _answered(backend.load(spec, str(tiny_llama)))
+
+
 @pytest.fixture
-def suites(pytester: pytest.Pytester, tiny_llama: Path, answers: list[int]) -> Path:
-    """Folder `eval_suites` with `suite.yaml`: one claim that holds, one that rightly does not."""
+def suites(pytester: pytest.Pytester) -> Path:
+    """Folder `eval_suites` with `suite.yaml`: one claim that holds, one that rightly does not.
+
+    Their model is simulated: it keeps no store and no ledger.
+    """
+    model = "name: tiny\n    label: tiny-none\n    backend: mock"
+    return _written(pytester, model, _answered(MockModel(MockSpec(name="tiny"))))
+
+
+@pytest.fixture
+def real_suites(pytester: pytest.Pytester, tiny_llama: Path, answers: list[int]) -> Path:
+    """As `suites`, of a model with random weights."""
+    model = f"name: {tiny_llama}\n    label: tiny\n    quantization: none"
+    return _written(pytester, model, answers)
+
+
+def _written(pytester: pytest.Pytester, model: str, answers: list[int]) -> Path:
     pytester.makeini("[pytest]\nmarkers =\n    hard: what the model does not know\n")
     folder = pytester.mkdir("eval_suites")
     (folder / "data").mkdir()
@@ -81,7 +99,7 @@ def suites(pytester: pytest.Pytester, tiny_llama: Path, answers: list[int]) -> P
         ]  # fmt: skip
         text = "".join(json.dumps(row) + "\n" for row in rows)
         (folder / "data" / f"{name}.jsonl").write_text(text)
-    (folder / "suite.yaml").write_text(SUITE.format(model=tiny_llama))
+    (folder / "suite.yaml").write_text(SUITE.format(model=model))
     return folder
 
 

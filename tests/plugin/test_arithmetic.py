@@ -29,7 +29,7 @@ def _claims(pytester: pytest.Pytester, *arguments: str) -> list[dict[str, Any]]:
 
 
 def test_results_of_another_processor_are_computed_again_and_are_no_further_tries(
-    pytester: pytest.Pytester, suites: Path, monkeypatch: pytest.MonkeyPatch
+    pytester: pytest.Pytester, real_suites: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (first,) = _claims(pytester)
     assert first["engine"]["arithmetic"]["processor"] == processor()

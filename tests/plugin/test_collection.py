@@ -56,7 +56,7 @@ def test_yaml_is_a_suite_below_eval_suites_or_by_its_name(
     result.assert_outcomes()
 
 
-def test_collecting_loads_nothing_heavy(pytester: pytest.Pytester, suites: Path) -> None:
+def test_collecting_loads_nothing_heavy(pytester: pytest.Pytester, real_suites: Path) -> None:
     code = (
         "import sys, pytest; assert pytest.main(['--collect-only', '-q']) == 0; "
         "print([m for m in ('torch', 'transformers', 'scipy', 'datasets', 'jinja2') "
@@ -78,9 +78,9 @@ def test_a_run_without_suites_pays_nothing(pytester: pytest.Pytester) -> None:
 
 
 def test_all_mistakes_of_a_suite_are_shown_without_a_traceback(
-    pytester: pytest.Pytester, suites: Path
+    pytester: pytest.Pytester, real_suites: Path
 ) -> None:
-    suite = suites / "suite.yaml"
+    suite = real_suites / "suite.yaml"
     text = suite.read_text().replace("quantization: none", "quantisation: none")
     suite.write_text(text.replace("format: jsonl", "format: json", 1))
     result = pytester.runpytest()
@@ -109,9 +109,9 @@ def test_a_mistake_in_a_data_file_names_its_line(pytester: pytest.Pytester, suit
 
 
 def test_a_missing_file_and_a_missing_model_are_named_at_once(
-    pytester: pytest.Pytester, suites: Path, tiny_llama: Path
+    pytester: pytest.Pytester, real_suites: Path, tiny_llama: Path
 ) -> None:
-    suite = suites / "suite.yaml"
+    suite = real_suites / "suite.yaml"
     text = suite.read_text().replace(str(tiny_llama), "./tiny").replace("known.jsonl", "knwn.jsonl")
     suite.write_text(text)
     result = pytester.runpytest()
@@ -134,14 +134,14 @@ def test_k_m_and_lf_select_claims(pytester: pytest.Pytester, suites: Path) -> No
 
 
 def test_claims_that_share_a_model_follow_each_other(
-    pytester: pytest.Pytester, suites: Path
+    pytester: pytest.Pytester, real_suites: Path
 ) -> None:
-    text = (suites / "suite.yaml").read_text()
+    text = (real_suites / "suite.yaml").read_text()
     other = text.replace("quantization: none", "quantization: nf4")
-    (suites / "a.yaml").write_text(text)
-    (suites / "b.yaml").write_text(other)
-    (suites / "c.yaml").write_text(text)
-    (suites / "suite.yaml").unlink()
+    (real_suites / "a.yaml").write_text(text)
+    (real_suites / "b.yaml").write_text(other)
+    (real_suites / "c.yaml").write_text(text)
+    (real_suites / "suite.yaml").unlink()
     result = pytester.runpytest("--collect-only", "-q", "-k", "unknown")
     names = [line.split("::")[0] for line in result.outlines if "::" in line]
     assert names == ["eval_suites/a.yaml", "eval_suites/c.yaml", "eval_suites/b.yaml"]

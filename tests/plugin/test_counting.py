@@ -53,8 +53,8 @@ class Suite:
 
 
 @pytest.fixture
-def suite(pytester: pytest.Pytester, suites: Path) -> Suite:
-    return Suite(pytester, suites)
+def suite(pytester: pytest.Pytester, real_suites: Path) -> Suite:
+    return Suite(pytester, real_suites)
 
 
 def p_max(best: int, t: int) -> float:
@@ -250,9 +250,9 @@ def test_the_test_set_is_opened_for_a_claim_that_passed_and_only_once(suite: Sui
 
 
 def test_a_claim_that_fails_leaves_the_test_set_closed(
-    pytester: pytest.Pytester, suites: Path
+    pytester: pytest.Pytester, real_suites: Path
 ) -> None:
-    path = suites / "suite.yaml"
+    path = real_suites / "suite.yaml"
     path.write_text(
         path.read_text().replace("    xfail:", "    test: {fraction: 0.25}\n    xfail:")
     )
@@ -261,7 +261,7 @@ def test_a_claim_that_fails_leaves_the_test_set_closed(
     (fails,) = [claim for claim in claims if claim["task"] == "unknown"]
     assert (fails["outcome"], fails["test"]) == ("xfailed", None)
     assert "6 examples are still closed" in (pytester.path / "r.md").read_text()
-    text = "".join(path.read_text() for path in (suites / "maxrandom-ledger").glob("*.jsonl"))
+    text = "".join(path.read_text() for path in (real_suites / "maxrandom-ledger").glob("*.jsonl"))
     assert '"opening"' not in text
 
 

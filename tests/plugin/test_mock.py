@@ -175,17 +175,19 @@ def test_all_kinds_of_items_run_the_same_in_any_number_of_processes(
     assert outcomes["eval_suites/first.yaml::primes[as-is-1shot]::label_bias"] == "passed"
 
 
-def test_they_do_not_count_for_models_that_are_run(pytester: pytest.Pytester, suites: Path) -> None:
-    text = (suites / "suite.yaml").read_text()
+def test_they_do_not_count_for_models_that_are_run(
+    pytester: pytest.Pytester, real_suites: Path
+) -> None:
+    text = (real_suites / "suite.yaml").read_text()
     text = text.replace("tasks:", "  - {name: mock, backend: mock}\ntasks:", 1)
-    (suites / "suite.yaml").write_text(f"{text}assert: {{count: task, p_max: 0.05}}\n")
+    (real_suites / "suite.yaml").write_text(f"{text}assert: {{count: task, p_max: 0.05}}\n")
     pytester.runpytest("--maxrandom-json=r.json")
     report = _report(pytester)
     known = {claim["id"].partition("::")[2]: claim for claim in report["claims"]}
     assert known["known[tiny-none-0shot]"]["t"] == known["known[mock-0shot]"]["t"] == 1
     rows = [
         json.loads(line)
-        for path in (suites / "maxrandom-ledger").glob("known*.jsonl")
+        for path in (real_suites / "maxrandom-ledger").glob("known*.jsonl")
         for line in path.read_text().splitlines()
     ]
     assert "mock" not in {row.get("model") for row in rows}

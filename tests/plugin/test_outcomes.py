@@ -82,8 +82,10 @@ def test_a_claim_that_passes_against_expectation_fails(
     assert (claim["passed"], claim["outcome"]) == (True, "xpassed")
 
 
-def test_an_expected_failure_hides_no_other_error(pytester: pytest.Pytester, suites: Path) -> None:
-    suite = suites / "suite.yaml"
+def test_an_expected_failure_hides_no_other_error(
+    pytester: pytest.Pytester, real_suites: Path
+) -> None:
+    suite = real_suites / "suite.yaml"
     long = "word " * 600
     suite.write_text(suite.read_text() + f"  instructions: ['{long}']\n")
     result = pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-report=r.md")
@@ -114,7 +116,7 @@ def test_a_model_that_cannot_be_loaded_is_one_line(pytester: pytest.Pytester, su
 
 
 def test_the_model_is_loaded_once_for_all_items_that_share_it(
-    pytester: pytest.Pytester, suites: Path, monkeypatch: pytest.MonkeyPatch
+    pytester: pytest.Pytester, real_suites: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from pytest_maxrandom.models.hf import transformers as backend
 
@@ -126,14 +128,14 @@ def test_the_model_is_loaded_once_for_all_items_that_share_it(
         return load(spec, *args, **said)
 
     monkeypatch.setattr(backend, "load", counted)
-    text = (suites / "suite.yaml").read_text()
-    (suites / "again.yaml").write_text(text)
-    (suites / "other.yaml").write_text(text.replace("quantization: none", "quantization: nf4"))
+    text = (real_suites / "suite.yaml").read_text()
+    (real_suites / "again.yaml").write_text(text)
+    (real_suites / "other.yaml").write_text(text.replace("quantization: none", "quantization: nf4"))
     pytester.runpytest_inprocess("-k", "unknown or known")
     assert sorted(loads) == ["nf4", "none"]
 
 
-def test_numbers_are_junit_properties(pytester: pytest.Pytester, suites: Path) -> None:
+def test_numbers_are_junit_properties(pytester: pytest.Pytester, real_suites: Path) -> None:
     pytester.runpytest("--junitxml=j.xml", "-k", "known and not unknown")
     (case,) = ET.parse(pytester.path / "j.xml").iter("testcase")
     properties = {p.get("name"): p.get("value") for p in case.iter("property")}

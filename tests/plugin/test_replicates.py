@@ -73,8 +73,8 @@ class Suite:
 
 
 @pytest.fixture
-def suite(pytester: pytest.Pytester, suites: Path) -> Suite:
-    return Suite(pytester, suites)
+def suite(pytester: pytest.Pytester, real_suites: Path) -> Suite:
+    return Suite(pytester, real_suites)
 
 
 def replicates_of(claim: str = CLAIM, count: int = COUNT) -> str:

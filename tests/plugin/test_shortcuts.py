@@ -93,9 +93,9 @@ def test_the_control_is_stored(
 
 
 def test_a_model_that_reads_the_questions_is_at_the_rate_of_one_answer_without_them(
-    pytester: pytest.Pytester, suites: Path
+    pytester: pytest.Pytester, real_suites: Path
 ) -> None:
-    path = suites / "suite.yaml"
+    path = real_suites / "suite.yaml"
     path.write_text(path.read_text() + "shortcuts: [choices_only]\n")
     pytester.runpytest("--maxrandom-json=r.json").assert_outcomes(passed=1, xfailed=1)
     report = json.loads((pytester.path / "r.json").read_text())
@@ -110,7 +110,7 @@ def test_a_model_that_reads_the_questions_is_at_the_rate_of_one_answer_without_t
     differing = round((1 - known["choices_only"]) * N)
     assert known["choices_only_p"] == pytest.approx(0.5**differing)
     assert not any("near" in kind for kind in flags(report["claims"][0]))
-    files = (suites / "maxrandom-ledger").glob("*.jsonl")
+    files = (real_suites / "maxrandom-ledger").glob("*.jsonl")
     lines = [json.loads(line) for each in files for line in each.read_text().splitlines()]
     assert sum(line["kind"] == "prompt" for line in lines) == 2
 
@@ -139,14 +139,14 @@ def test_where_all_inputs_are_the_same_the_choices_are_the_question(
 
 
 def test_a_prompt_that_is_empty_without_the_input_is_one_clear_sentence(
-    pytester: pytest.Pytester, suites: Path
+    pytester: pytest.Pytester, real_suites: Path
 ) -> None:
     from transformers import PreTrainedTokenizerFast
 
-    path = suites / "suite.yaml"
+    path = real_suites / "suite.yaml"
     # Without special tokens nothing can stand before an empty text.
     bare = PreTrainedTokenizerFast(tokenizer_object=tiny.byte_level_tokenizer().backend_tokenizer)
-    model = tiny.save_llama(suites / "bare", bare)
+    model = tiny.save_llama(real_suites / "bare", bare)
     empty = '    append_choices: false\n    input_prefix: ""\n    output_prefix: ""\n'
     text = re.sub("name: .*llama", f"name: {model}", path.read_text())
     text = text.replace("    append_choices: false\n", empty, 1)

@@ -65,8 +65,8 @@ class Session:
 
 
 @pytest.fixture
-def session(pytester: pytest.Pytester, suites: Path) -> Session:
-    return Session(pytester, suites)
+def session(pytester: pytest.Pytester, real_suites: Path) -> Session:
+    return Session(pytester, real_suites)
 
 
 def test_t_is_one_number_everywhere_and_says_why_it_is_not_the_count(
