@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.assessment import assess
@@ -16,7 +15,6 @@ from pytest_maxrandom.claims.counting import (
     without_siblings,
 )
 from pytest_maxrandom.claims.held_out import confirm, held_out
-from pytest_maxrandom.claims.other_models import other_models
 from pytest_maxrandom.errors import ModelError, SweepError
 from pytest_maxrandom.flags.compare import blanked
 from pytest_maxrandom.ledger import FOLDER
@@ -24,53 +22,19 @@ from pytest_maxrandom.ledger.losses import left_behind
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
-from pytest_maxrandom.sweeps.sweep import Cache, is_stored, run_sweep
+from pytest_maxrandom.sweeps.sweep import is_stored, run_sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.claims.settings import Settings
+    from pytest_maxrandom.claims.session import SessionState
     from pytest_maxrandom.models.base import Model
-    from pytest_maxrandom.models.registry import ModelPool
     from pytest_maxrandom.prompts.formats import Prompt
     from pytest_maxrandom.record import ClaimRecord, HeldOut, Tries
     from pytest_maxrandom.sweeps.executor import Job
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
-    from pytest_maxrandom.sweeps.store import Store
     from pytest_maxrandom.sweeps.sweep import Progress, Sweep
-
-
-@dataclass(frozen=True)
-class SessionState:
-    """What the claims of a session share.
-
-    Attributes
-    ----------
-    pool : ModelPool
-        Loads models.
-    store : Store
-        Results of earlier runs.
-    run : str
-        Names the run in ledgers; the same in all of its processes.
-    process : str
-        Names this process among those of the run.
-    settings : Settings
-        What the command line says.
-    collected : sequence of PlannedClaim
-        The claims of all suites that were read, whether they are selected or not.
-    swept : set of int
-        Ids of the planned claims that this process has swept, so that what must be computed afresh
-        is computed once.
-    """
-
-    pool: ModelPool
-    store: Store
-    run: str
-    process: str
-    settings: Settings
-    collected: Sequence[PlannedClaim] = ()
-    swept: set[int] = field(default_factory=set)
 
 
 class Evaluation:
@@ -101,7 +65,6 @@ class Evaluation:
         self._planned = planned
         self._session = session
         self._subject = subject_of(planned)
-        self._model_digest = session.pool.identity(planned.model, planned.base).digest
         condition = planned.condition
         self._ledger = claim_ledger(planned, session.run)
         self._left_behind = (
@@ -174,7 +137,7 @@ class Evaluation:
             If a prompt cannot be scored.
         """
         session = self._session
-        fresh = session.settings.fresh and id(self._planned) not in session.swept
+        fresh = session.fresh and id(self._planned) not in session.swept
         sweep = self._sweep(self._jobs, progress, self._evaluated, fresh=fresh)
         session.swept.add(id(self._planned))
         return sweep
@@ -189,7 +152,7 @@ class Evaluation:
 
     def knows(self, jobs: Sequence[Job]) -> bool:
         """Tell whether no text of some jobs needs to be put through the model again."""
-        return not self._session.settings.fresh and is_stored(jobs, self._cache)
+        return not self._session.fresh and is_stored(jobs, self._session.cache(self._planned))
 
     def ask(self, jobs: Sequence[Job], progress: Progress) -> Sweep:
         """Run what is no try of the claim: nothing of it is written to the ledger.
@@ -199,7 +162,7 @@ class Evaluation:
         SweepError
             If a prompt cannot be scored.
         """
-        fresh = self._session.settings.fresh
+        fresh = self._session.fresh
         return self._sweep(jobs, progress, lambda predictions: None, fresh=fresh)
 
     @property
@@ -215,7 +178,7 @@ class Evaluation:
         t, claim, task = self.counted()
         record.t = t
         record.revision = sweep.revision or record.revision
-        others = [] if thrifty else self._others()
+        others = [] if thrifty else self._session.other_models(planned)
         assess(
             planned.with_t(t),
             sweep,
@@ -250,16 +213,6 @@ class Evaluation:
         except SweepError as error:
             raise SweepError(f"shortcuts: choices_only: with blank inputs, {error}") from error
         return sweep.predictions[0]
-
-    def _others(self) -> list[tuple[PlannedClaim, Sweep]]:
-        session = self._session
-        return other_models(
-            self._planned,
-            session.collected,
-            session.store,
-            session.pool,
-            session.settings.engine,
-        )
 
     def _check_budget(self) -> None:
         """Refuse prompts beyond the budget; those that were evaluated before may be tested."""
@@ -298,7 +251,7 @@ class Evaluation:
     def _test(self, sweep: Sweep, record: ClaimRecord, progress: Progress) -> None:
         """Open the test set for a claim that passed, and hold the claim to what it says of it."""
         assert record.best_prompt is not None
-        if not self._session.settings.no_test:
+        if not self._session.no_test:
             best = sweep.predictions[record.best_prompt.index].prompt
             record.test = self._open(best, progress)
             if record.test is None:
@@ -315,7 +268,7 @@ class Evaluation:
         openings = self._ledger.opened(self._subject, prompt.digest, examples)
         if openings is None:
             return None
-        fresh = self._session.settings.fresh
+        fresh = self._session.fresh
         jobs = jobs_of([(prompt, examples)], self._planned.suite.scoring)
         sweep = self._sweep(jobs, progress, lambda predictions: None, fresh=fresh)
         return held_out(
@@ -334,21 +287,15 @@ class Evaluation:
         *,
         fresh: bool,
     ) -> Sweep:
-        executor = LocalExecutor(self.load)
+        planned, executor = self._planned, LocalExecutor(self.load)
         return run_sweep(
             jobs,
             executor,
             progress,
-            cache=None if self._planned.model.simulated else self._cache,
+            cache=None if planned.model.simulated else self._session.cache(planned),
             fresh=fresh,
             finished=finished,
         )
-
-    @property
-    def _cache(self) -> Cache:
-        session = self._session
-        arithmetic = session.pool.identity(self._planned.model, self._planned.base).arithmetic
-        return Cache(session.store, self._model_digest, arithmetic, session.settings.engine)
 
     def load(self) -> Model:
         """Return the model, loaded.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.arms import arms_of
-from pytest_maxrandom.claims.impossible import contradicting, unpassable, untestable
+from pytest_maxrandom.claims.held_out import out_of_reach
 from pytest_maxrandom.claims.nulls import NoMetric, guessers, score_guessers
 from pytest_maxrandom.claims.planned import Condition, PlannedClaim
 from pytest_maxrandom.claims.verdict import Claim, share_levels
@@ -15,11 +15,12 @@ from pytest_maxrandom.models.registry import locate
 from pytest_maxrandom.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.suite.spec import AssertSpec, claimed
+from pytest_maxrandom.sweeps.labels import shuffled
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.load import load_task, set_aside
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.claims.arms import Arm
@@ -56,7 +57,7 @@ def plan(suite: Suite) -> list[PlannedClaim]:
                 place = arm.says(key)
                 told = f"{dotted(place)}: {message}"
                 problems.append(Problem(suite.path, suite.line(*place), told))
-    problems += untestable(suite)
+    problems += _untestable(suite)
     tasks = [_examples(suite, index, problems) for index in range(len(suite.spec.tasks))]
     conditions: dict[str, list[list[Condition]]] = {}
     for arm in arms:
@@ -71,7 +72,7 @@ def plan(suite: Suite) -> list[PlannedClaim]:
         for condition in of_task
     ]
     claims = share_levels(claims)
-    if problems := [*contradicting(suite, claims), *unpassable(suite, claims)]:
+    if problems := [*_contradicting(suite, claims), *_unpassable(suite, claims)]:
         raise SuiteError(dict.fromkeys(problems))
     return claims
 
@@ -161,3 +162,67 @@ def _claim(suite: Suite, arm: Arm, index: int, condition: Condition) -> PlannedC
         suite=spec,
         arm=arm,
     )
+
+
+def _contradicting(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem]:
+    """Yield claims that contradict themselves, or the suite's metric or budget."""
+    for claim in claims:
+        if idle := claim.claim.idle():
+            yield Problem(suite.path, claim.line, f"{claim.condition.task.name}: {idle}")
+        if claim.claim.spend and claim.suite.prompts.budget:
+            yield Problem(
+                suite.path,
+                suite.line("prompts", "budget"),
+                "prompts.budget: beside `looks: spend`; either makes any number of looks valid: "
+                "remove one of them",
+            )
+        parts = [f"`{key}`" for key in claim.claim.bounds() if key != "permutation_p"]
+        if parts and claim.null.only_permuted:
+            yield Problem(
+                suite.path,
+                suite.line("metric"),
+                f"{' and '.join(parts)} with `metric: {claim.suite.metric}`: who says one label "
+                "scores higher than who guesses, so guessers judge nothing; claim `permutation_p`, "
+                "or use `metric: balanced_accuracy`",
+            )
+
+
+def _untestable(suite: Suite) -> Iterator[Problem]:
+    """Yield the tasks of whose test set something is claimed, and that have none."""
+    for index, task in enumerate(suite.spec.tasks):
+        assertion = claimed(task.assertion, suite.spec.assertion)
+        if task.test is None and isinstance(assertion, AssertSpec) and assertion.test_p is not None:
+            own = isinstance(task.assertion, AssertSpec) and task.assertion.test_p is not None
+            place = ("tasks", index, "assert", "test_p") if own else ("assert", "test_p")
+            yield Problem(
+                suite.path,
+                suite.line(*place),
+                f"tasks[{index}]: `test_p` claims something of a test set, and {task.name} has "
+                "none; add `test: {fraction: 0.25}` to the task, or remove `test_p`",
+            )
+
+
+def _unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem]:
+    """Yield the claims that no result can pass; they would cost a sweep and tell nothing."""
+    for claim in () if suite.spec.allow_unpassable else claims:
+        null, ways = claim.null, None
+        if claim.claim.spend:
+            null = claim.with_t(claim.claim.tried(null.t)).null
+        if claim.claim.permutation_p is not None:
+            ways = min(each.arrangements for each in shuffled(claim.condition.prompt_set))
+        if unmet := claim.claim.impossible(null, ways):
+            yield Problem(
+                suite.path,
+                claim.line,
+                f"{claim.name} can never pass: even if all of n = {null.n} answers are right, "
+                f"{' and '.join(map(str, unmet))} with t = {null.t}; "
+                "use more examples or fewer prompts (the command `maxrandom plan` tells how "
+                "many), or write `allow_unpassable: true`",
+            )
+        test_p = claim.claim.test_p
+        if test_p is not None and (why := out_of_reach(claim.condition.test, test_p)):
+            yield Problem(
+                suite.path,
+                claim.line,
+                f"{claim.name} can never pass: {why}, or write `allow_unpassable: true`",
+            )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.planned import RecordedClaim
@@ -25,13 +24,6 @@ if TYPE_CHECKING:
 
 _Found = dict[int, "Answers"]
 """Results of one model on one task by number of shots."""
-
-
-@dataclass(frozen=True)
-class _Missing:
-    """Results that are not there, and what to do."""
-
-    reason: str
 
 
 def plan_recorded(suite: RecordedSuite) -> list[RecordedClaim]:
@@ -72,21 +64,21 @@ class _Planner:
             self._problem(("models", index, "results"), f"models[{index}].results: {error}")
             return
         for place in range(len(self._suite.spec.tasks)):
-            if isinstance(results, _Missing):
+            if results is None:
                 for shots in self._suite.spec.prompts.shots or (None,):
-                    yield self._claim(model, place, shots, None, results.reason)
+                    yield self._claim(model, place, shots, None)
                 continue
             for shots, found in self._conditions(model, place, results).items():
                 judged = self._evidence(place, found)
                 if judged is not None:
-                    yield self._claim(model, place, shots, judged, None)
+                    yield self._claim(model, place, shots, judged)
 
     def _problem(self, location: tuple[str | int, ...], message: str) -> None:
         path, line = self._suite.path, self._suite.line(*location)
         self.problems.append(Problem(path, line, message))
 
-    def _results(self, model: RecordedModelSpec) -> list[Answers] | _Missing:
-        """Return all results of the model."""
+    def _results(self, model: RecordedModelSpec) -> list[Answers] | None:
+        """Return all results of the model; None where they are missing, and need not be there."""
         spec = model.results
         try:
             path = locate(spec, self._suite.path.parent)
@@ -98,7 +90,7 @@ class _Planner:
         except RecordedError:
             if model.if_missing is None:
                 raise
-            return _Missing(model.if_missing)
+            return None
         return self._of_model(model, self._read_once(spec, path, model), path)
 
     def _read_once(self, spec: ResultsSpec, path: Path, model: RecordedModelSpec) -> list[Answers]:
@@ -169,7 +161,7 @@ class _Planner:
         reason = judged.untestable or judged.unchanged
         # Labels that an old file lacks must not cost a claim its usual half in silence.
         lost = results.unshown and judged.untestable is not None
-        usual = self._asserted(task, None, shuffled=lost)
+        usual = self._asserted(task, shuffled=lost)
         if reason is not None and usual.permutation_p is not None:
             own = task.assertion or not spec.assertion
             self._problem(
@@ -179,14 +171,9 @@ class _Planner:
             )
         return judged
 
-    def _asserted(
-        self, task: RecordedTaskSpec, judged: Evidence | None, *, shuffled: bool = False
-    ) -> Claim:
-        shuffled = shuffled or (judged is not None and judged.untestable is None)
-        return Claim.of(
-            claimed(task.assertion, self._suite.spec.assertion),
-            ("p_max", "permutation_p") if shuffled else ("p_max",),
-        )
+    def _asserted(self, task: RecordedTaskSpec, *, shuffled: bool) -> Claim:
+        assertion = claimed(task.assertion, self._suite.spec.assertion)
+        return Claim.of(assertion, ("p_max", "permutation_p") if shuffled else ("p_max",))
 
     def _claim(
         self,
@@ -194,7 +181,6 @@ class _Planner:
         place: int,
         shots: int | None,
         judged: Evidence | None,
-        missing: str | None,
     ) -> RecordedClaim:
         spec, task = self._suite.spec, self._suite.spec.tasks[place]
         return RecordedClaim(
@@ -203,11 +189,11 @@ class _Planner:
             model=model,
             task=task.name,
             shots=shots,
-            claim=self._asserted(task, judged),
+            claim=self._asserted(task, shuffled=judged is not None and judged.untestable is None),
             xfail=task.xfail or spec.xfail,
             marks=tuple(dict.fromkeys([*spec.marks, *task.marks])),
             evidence=judged,
-            missing=missing,
+            missing=model.if_missing if judged is None else None,
         )
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pytest_maxrandom.claims.evaluation import SessionState
 from pytest_maxrandom.claims.planned import Planned, PlannedClaim
+from pytest_maxrandom.claims.session import SessionState
 from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.hooks.progress import say
 from pytest_maxrandom.models.registry import ModelPool, begin
@@ -46,7 +46,9 @@ def session_state(config: pytest.Config) -> SessionState:
             store=Store(settings.store),
             run=run,
             process=process,
-            settings=settings,
+            engine=settings.engine,
+            fresh=settings.fresh,
+            no_test=settings.no_test,
             collected=[each for each in collected(config) if isinstance(each, PlannedClaim)],
         )
     return config.stash[_STATE]

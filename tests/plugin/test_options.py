@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_maxrandom.claims.settings import Settings
-from pytest_maxrandom.hooks.options import read_settings
+from pytest_maxrandom.hooks.options import Settings, read_settings
 
 if TYPE_CHECKING:
     from pathlib import Path

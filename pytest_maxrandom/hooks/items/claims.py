@@ -81,11 +81,11 @@ class SweepItem(ClaimItem):
 
     def judge(self) -> None:
         """Sweep the prompts, where that was not done before, and judge the best of them."""
-        shared = session_state(self.config)
         with Progress(self.config, self.name) as progress:
             sweep = self.evaluation(self.planned).run(self.record, progress)
-        if shared.settings.predictions:
-            append(shared.settings.predictions, shared.process, self.record, sweep.predictions)
+        if path := read_settings(self.config).predictions:
+            process = session_state(self.config).process
+            append(path, process, self.record, sweep.predictions)
 
 
 class RecordedItem(ClaimItem):
@@ -124,7 +124,7 @@ class ReplicatesItem(SuiteItem):
         """Test the claim in each replicate."""
         runs = [self._run(claim) for claim in self.planned.claims]
         conclude(self.record, runs, self.planned.in_replicates)
-        if session_state(self.config).settings.predictions:
+        if read_settings(self.config).predictions:
             note(self.record, Remark("predictions_are_the_first"))
 
     def _run(self, claim: PlannedClaim) -> Replicate:

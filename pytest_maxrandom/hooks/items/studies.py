@@ -9,8 +9,9 @@ import pytest
 from pytest_maxrandom.claims.planned import PlannedClaim, RecordedClaim
 from pytest_maxrandom.errors import MaxRandomError, SweepError
 from pytest_maxrandom.hooks.items.base import SuiteItem
+from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.hooks.progress import Progress
-from pytest_maxrandom.hooks.session_state import drop_model, session_state
+from pytest_maxrandom.hooks.session_state import drop_model
 from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.studies.arms.conclude import conclude, conclude_contamination
 from pytest_maxrandom.studies.arms.reduction import Difference
@@ -77,7 +78,7 @@ class LabelBiasItem(SuiteItem):
             return
         with Progress(self.config, self.name) as progress:
             judge(self.planned, self.evaluation(claim), self.record, progress)
-        if session_state(self.config).settings.predictions and self.record.engine is not None:
+        if read_settings(self.config).predictions and self.record.engine is not None:
             note(self.record, Remark("predictions_are_the_claims"))
 
 

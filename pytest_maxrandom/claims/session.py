@@ -1,0 +1,99 @@
+"""What the claims of a session share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.errors import ModelError
+from pytest_maxrandom.sweeps.executor import jobs_of
+from pytest_maxrandom.sweeps.sweep import Cache, stored_sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.models.base import EngineName
+    from pytest_maxrandom.models.registry import ModelPool
+    from pytest_maxrandom.prompts.sampling import PromptSet
+    from pytest_maxrandom.sweeps.store import Store
+    from pytest_maxrandom.sweeps.sweep import Sweep
+
+
+@dataclass(frozen=True)
+class SessionState:
+    """What the claims of a session share.
+
+    Attributes
+    ----------
+    pool : ModelPool
+        Loads models.
+    store : Store
+        Results of earlier runs.
+    run : str
+        Names the run in ledgers; the same in all of its processes.
+    process : str
+        Names this process among those of the run.
+    engine : str
+        How choices are scored; auto takes the fastest way that is exact for the model.
+    fresh : bool
+        Whether results of earlier runs are computed again.
+    no_test : bool
+        Whether held-out test sets stay closed.
+    collected : sequence of PlannedClaim
+        The claims of all suites that were read, whether they are selected or not.
+    swept : set of int
+        Ids of the planned claims that this process has swept, so that what must be computed afresh
+        is computed once.
+    """
+
+    pool: ModelPool
+    store: Store
+    run: str
+    process: str
+    engine: EngineName
+    fresh: bool
+    no_test: bool
+    collected: Sequence[PlannedClaim] = ()
+    swept: set[int] = field(default_factory=set)
+
+    def cache(self, planned: PlannedClaim) -> Cache:
+        """Return what is stored of a claim's model, as far as it is computed alike here.
+
+        Raises
+        ------
+        ModelError
+            If the model's files cannot be read.
+        """
+        identity = self.pool.identity(planned.model, planned.base)
+        return Cache(self.store, identity.digest, identity.arithmetic, self.engine)
+
+    def other_models(self, planned: PlannedClaim) -> list[tuple[PlannedClaim, Sweep]]:
+        """Return the sweeps of other models with the same prompts and examples; none is computed.
+
+        Models are others where their names differ: one name with several quantizations, adapters or
+        revisions are arms of one model. Whose answers are stored depends on no selection, order or
+        number of processes in the end: of two models, the one that is asked last finds the other.
+        """
+        found: dict[tuple[str, str], tuple[PlannedClaim, Sweep]] = {}
+        for other in self.collected:
+            if other.model.name == planned.model.name or not _asked_the_same(other, planned):
+                continue
+            try:
+                cache = self.cache(other)
+            except ModelError:  # and so it has no results
+                continue
+            key = other.model.name, cache.model_digest
+            jobs = jobs_of(other.condition.prompt_set.pairs, other.suite.scoring)
+            if key not in found and (sweep := stored_sweep(jobs, cache)) is not None:
+                found[key] = other, sweep
+        return list(found.values())
+
+
+def _asked_the_same(one: PlannedClaim, other: PlannedClaim) -> bool:
+    first, second = one.condition.prompt_set, other.condition.prompt_set
+    return first.validation == second.validation and _digests(first) == _digests(second)
+
+
+def _digests(asked: PromptSet) -> set[str]:
+    return {prompt.digest for prompt in asked.prompts}
