@@ -62,7 +62,11 @@ def run(options: argparse.Namespace) -> str:
     if not problems:
         return f"{len(suites)} {'suite' if len(suites) == 1 else 'suites'}, no mistake"
     lines = "\n".join(visible(str(problem)) for problem in problems)
-    return _annotated(lines, problems) if options.annotations else lines
+    if not options.annotations:
+        return lines
+    before, after = silence()
+    commands = workflow_commands([of_problem(problem) for problem in problems], workspace())
+    return "\n".join([*before, lines, *after, *commands])
 
 
 def run_schema(_: argparse.Namespace) -> str:
@@ -109,9 +113,3 @@ def _problems(suite: Path) -> tuple[Problem, ...]:
     except SuiteError as error:
         return error.problems
     return ()
-
-
-def _annotated(lines: str, problems: list[Problem]) -> str:
-    before, after = silence()
-    commands = workflow_commands([of_problem(problem) for problem in problems], workspace())
-    return "\n".join([*before, lines, *after, *commands])

@@ -80,7 +80,10 @@ def _show(options: argparse.Namespace) -> str:
     summaries = [summary(path) for path in _files(options.paths)]
     if options.json:
         return json_text([asdict(one) for one in summaries])
-    return "\n\n".join("\n".join(_shown(one)) for one in summaries) or _nothing(options.paths)
+    return "\n\n".join("\n".join(_shown(one)) for one in summaries) or (
+        f"no ledger below {', '.join(map(str, options.paths))}; a run of a suite begins one beside "
+        "it"
+    )
 
 
 def _shown(file: FileSummary) -> Iterator[str]:
@@ -218,7 +221,3 @@ def _files(paths: list[Path]) -> list[Path]:
 
 def _is_suite(path: Path) -> bool:
     return path.is_file() and path.suffix in (".yaml", ".yml")
-
-
-def _nothing(paths: list[Path]) -> str:
-    return f"no ledger below {', '.join(map(str, paths))}; a run of a suite begins one beside it"

@@ -18,6 +18,7 @@ from pytest_maxrandom.tasks.reading import (
     Mistake,
     as_cluster,
     as_id,
+    as_object,
     as_text,
     file_findings,
     finished_task,
@@ -104,10 +105,7 @@ def _starts(text: str) -> list[int]:
 
 
 def _document(text: str) -> JsonObject:
-    document = parse_json(text)
-    if not isinstance(document, JsonObject):
-        raise Mistake(f"a BIG-bench file must be a JSON object, found {described(document)}", 1)
-    document.require_unique_keys()
+    document = as_object(parse_json(text), "a BIG-bench file", line=1)
     examples = document.get("examples")
     if isinstance(examples, list) and examples:
         return document
@@ -146,7 +144,7 @@ def _drafts(
     examples: list[object], findings: Findings, cluster_key: str | None
 ) -> Iterator[tuple[int, Example]]:
     for number, example in enumerate(examples, 1):
-        fields = findings.attempt(number, _fields, example)
+        fields = findings.attempt(number, as_object, example, "an example")
         if fields is None:
             continue
         id_ = findings.attempt(number, _id, fields, number)
@@ -160,13 +158,6 @@ def _drafts(
         best = max(scores.values(), default=0)
         right = tuple(i for i, score in enumerate(scores.values()) if score == best > 0)
         yield number, Example(id_, text, tuple(scores), right, cluster=cluster)
-
-
-def _fields(example: object) -> JsonObject:
-    if not isinstance(example, JsonObject):
-        raise Mistake(f"an example must be an object in braces, found {described(example)}")
-    example.require_unique_keys()
-    return example
 
 
 def _id(fields: JsonObject, number: int) -> str:

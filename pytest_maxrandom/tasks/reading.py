@@ -302,10 +302,20 @@ class JsonObject(dict[str, Any]):
         if len(self) < len(pairs):
             self.repeated = [key for key, n in Counter(key for key, _ in pairs).items() if n > 1]
 
-    def require_unique_keys(self) -> None:
-        """Raise a mistake if a key is repeated."""
-        if self.repeated:
-            raise Mistake(f"keys must differ, found more than once: {listed(self.repeated)}")
+
+def as_object(value: object, what: str, line: int | None = None) -> JsonObject:
+    """Return `value` as a JSON object whose keys differ.
+
+    Raises
+    ------
+    Mistake
+        If it is none; at that line, if it is given.
+    """
+    if not isinstance(value, JsonObject):
+        raise Mistake(f"{what} must be a JSON object in braces, found {described(value)}", line)
+    if value.repeated:
+        raise Mistake(f"keys must differ, found more than once: {listed(value.repeated)}")
+    return value
 
 
 def parse_json(text: str) -> Any:

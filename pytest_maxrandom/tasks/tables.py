@@ -9,12 +9,13 @@ import textwrap
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.errors import Problem, described, listed, quoted
+from pytest_maxrandom.errors import Problem, listed, quoted
 from pytest_maxrandom.suite.spec import CsvSpec, HubSpec, JsonlSpec
 from pytest_maxrandom.tasks.reading import (
     Findings,
     JsonObject,
     Mistake,
+    as_object,
     file_findings,
     finished_task,
     parse_json,
@@ -145,11 +146,7 @@ def _objects(text: str, findings: Findings) -> Iterator[tuple[int, JsonObject]]:
 
 
 def _object(line: str) -> JsonObject:
-    row = parse_json(line)
-    if not isinstance(row, JsonObject):
-        raise Mistake(f"a line must be a JSON object in braces, found {described(row)}")
-    row.require_unique_keys()
-    return row
+    return as_object(parse_json(line), "a line")
 
 
 def _refuse_one_document(text: str) -> None:

@@ -104,7 +104,7 @@ def scored(scores: object) -> dict[str, object]:
 
 
 EXAMPLE_MISTAKES = [
-    ("hello", "an example must be an object in braces, found 'hello'"),
+    ("hello", "an example must be a JSON object in braces, found 'hello'"),
     ({"target_scores": {"a": 1, "b": 0}}, 'there is no key "input"'),
     (
         {"inputs": "?", "target_scores": {"a": 1, "b": 0}},
@@ -218,7 +218,7 @@ def test_lines_are_right_whatever_stands_before_the_examples(folder: Folder) -> 
         ("", ": the file is empty; a task needs examples"),
         (" \n", ": the file is empty; a task needs examples"),
         ('{"examples": [\n1 2]}', ":2: not valid JSON: Expecting ',' delimiter (column 3)"),
-        ("[1]", ":1: a BIG-bench file must be a JSON object, found a list"),
+        ("[1]", ":1: a BIG-bench file must be a JSON object in braces, found a list"),
         ("[" * 100_000, ": not readable as JSON: it is nested too deeply"),
         ("9" * 5000, ": not readable as JSON: a number has too many digits"),
         ('{"example": []}', ": there is no key \"examples\"; did you mean 'example'?"),
