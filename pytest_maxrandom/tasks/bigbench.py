@@ -115,9 +115,7 @@ def _document(text: str) -> JsonObject:
         raise Mistake(
             f"the file only lists subtasks ({names}); give each subtask's own task.json as a task"
         )
-    if "examples" not in document:
-        raise Mistake(f'there is no key "examples"{did_you_mean("examples", document)}')
-    what = "an empty list" if examples == [] else described(examples)
+    what = "an empty list" if _value(document, "examples") == [] else described(examples)
     raise Mistake(f'"examples" must be a list with at least one example, found {what}')
 
 
@@ -165,32 +163,30 @@ def _id(fields: JsonObject, number: int) -> str:
     return next(map(as_id, given), f"#{number}")
 
 
+def _value(fields: JsonObject, key: str) -> Any:
+    if key not in fields:
+        raise Mistake(f'there is no key "{key}"{did_you_mean(key, fields)}')
+    return fields[key]
+
+
 def _input(fields: JsonObject) -> str:
-    if "input" not in fields:
-        raise Mistake(f'there is no key "input"{did_you_mean("input", fields)}')
-    return as_text(fields["input"], '"input"')
+    return as_text(_value(fields, "input"), '"input"')
 
 
 def _scores(fields: JsonObject) -> dict[str, float]:
-    if "target_scores" not in fields:
-        if "target" in fields:
-            raise Mistake(
-                'there is only a "target", so this task is free-form generation; '
-                'a multiple-choice example has "target_scores"'
-            )
-        raise Mistake(f'there is no key "target_scores"{did_you_mean("target_scores", fields)}')
-    scores = fields["target_scores"]
+    if "target" in fields and "target_scores" not in fields:
+        raise Mistake(
+            'there is only a "target", so this task is free-form generation; '
+            'a multiple-choice example has "target_scores"'
+        )
+    scores = _value(fields, "target_scores")
     if not isinstance(scores, JsonObject):
         raise Mistake(f'"target_scores" must map choices to scores, found {described(scores)}')
     if scores.repeated:
         raise Mistake(f"choices must differ, found more than once: {listed(scores.repeated)}")
-    return {choice: _score(choice, score) for choice, score in scores.items()}
-
-
-def _score(choice: str, score: float) -> float:
-    finite = isinstance(score, int) or (isinstance(score, float) and math.isfinite(score))
-    if not finite:
-        raise Mistake(
-            f"the score of {quoted(choice)} must be a finite number, found {described(score)}"
-        )
-    return score
+    for choice, score in scores.items():
+        if not isinstance(score, int | float) or not abs(score) < math.inf:
+            raise Mistake(
+                f"the score of {quoted(choice)} must be a finite number, found {described(score)}"
+            )
+    return scores
