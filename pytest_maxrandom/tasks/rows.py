@@ -104,25 +104,31 @@ class RowReader:
         return [None if value in (None, "") else as_text(value, "a choice") for value in values]
 
     def _choice_list(self, row: Mapping[str, object], column: str) -> list[str]:
-        values = _value(row, column)
-        if self.lists_as_json and isinstance(values, str):
-            values = _json_list(values)
+        given = _value(row, column)
+        values = self._spelled(given)
         if not isinstance(values, list):
             raise Mistake(
                 f"the column {quoted(column)} must hold a list of choices such as "
-                f'["yes", "no"], found {described(_value(row, column))}; with one column for each '
+                f'["yes", "no"], found {described(given)}; with one column for each '
                 "choice, list them under `columns: choices:`"
             )
         return [as_text(value, "a choice") for value in values]
 
     def _right(self, row: Mapping[str, object], slots: Slots) -> set[int]:
         answer = _value(row, self.spec.columns.answer)
-        # A choice may itself look like a list, and then that is what the answer means.
-        if self.lists_as_json and isinstance(answer, str) and answer not in slots:
-            spelled = _json_list(answer)
-            answer = answer if spelled is None else spelled
+        if answer not in slots:  # a choice may itself look like a list
+            answer = self._spelled(answer)
         answers = answer if isinstance(answer, list) else [answer]
         return {self._right_slot(each, slots) for each in answers}
+
+    def _spelled(self, value: object) -> object:
+        """Return the list that a text spells, where lists are written so; else what is given."""
+        if not self.lists_as_json or not isinstance(value, str) or value.lstrip()[:1] != "[":
+            return value
+        try:
+            return parse_json(value)
+        except Mistake:
+            return value
 
     def _right_slot(self, answer: object, slots: Slots) -> int:
         """Return the position of the choice that an answer means: see `answer_is` of the spec."""
@@ -156,17 +162,6 @@ def _value(row: Mapping[str, object], column: str) -> object:
             f"{did_you_mean(column, row)}"
         )
     return row[column]
-
-
-def _json_list(text: str) -> list[object] | None:
-    """Return the list that `text` spells in JSON, or None."""
-    if not text.lstrip().startswith("["):
-        return None
-    try:
-        value = parse_json(text)
-    except Mistake:
-        return None
-    return value if isinstance(value, list) else None
 
 
 def _by_text(answer: object, slots: Slots) -> int:
