@@ -304,15 +304,18 @@ def read_once(path: Path) -> LedgerFile:
 def _read_once(path: Path, size: int, changed: int, number: int) -> LedgerFile:
     file = LedgerFile(path)
     file.read()
-    if (sets := len(file.sets)) > 1:
-        raise LedgerError(
-            f"{path}: found lines of {sets} validation sets, expected one set in a "
-            "file; put the lines of each set into a file of its own"
-        )
-    if not sets and not file.empty:
+    if not file.empty and len(file.sets) != 1:
         file.check()
-        raise LedgerError(
-            f"{path}: found no line of kind set, expected one that names the examples; restore it "
-            "from version control"
-        )
+        raise LedgerError(f"{path}: {wrong_sets(len(file.sets))}")
     return file
+
+
+def wrong_sets(found: int) -> str:
+    """Say what is wrong with a file that is about so many validation sets and not about one."""
+    return (
+        f"found lines of {found} validation sets, expected one set in a file; put the lines of "
+        "each set into a file of its own"
+        if found
+        else "found no line of kind set, expected one that names the examples; restore it from "
+        "version control"
+    )

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LedgerError
-from pytest_maxrandom.ledger.files import file_lines, read_once, rows_of
+from pytest_maxrandom.ledger.files import file_lines, read_once, rows_of, wrong_sets
 from pytest_maxrandom.ledger.lines import (
     ClaimKey,
     fact,
@@ -95,10 +95,8 @@ def mistakes(path: Path) -> list[str]:
     found = [(number, line) for number, line in lines if isinstance(line, str)]
     rows = [(number, line) for number, line in lines if not isinstance(line, str)]
     sets = {row["set"]: len(row["examples"]) for _, row in rows if row["kind"] == "set"}
-    if len(sets) > 1:
-        found.append((1, f"found {len(sets)} validation sets, expected a file for each"))
-    if rows and not sets:
-        found.append((1, "no line says which examples the file is about; restore that line"))
+    if rows and len(sets) != 1:
+        found.append((1, wrong_sets(len(sets))))
     found += [(number, wrong) for number, row in rows if (wrong := _mismatch(row, sets))]
     return [f"{path}:{number}: {text}" for number, text in sorted(found)]
 

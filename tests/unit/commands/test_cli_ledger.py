@@ -196,7 +196,7 @@ def test_files_of_different_sets_are_not_merged_and_not_right(
     two.evaluated(MINE, "p0", 9, 3)
     assert "2 different validation sets" in out(capsys, "merge", one, two.path, status=2)
     one.write_text(one.read_text() + two.path.read_text())
-    assert "found 2 validation sets" in out(capsys, "verify", one, status=1)
+    assert "found lines of 2 validation sets" in out(capsys, "verify", one, status=1)
 
 
 def test_a_merge_may_be_written_over_one_of_the_two(
