@@ -210,7 +210,7 @@ class Watch:
     def __init__(self, ref: str) -> None:
         self._ref = ref
         self._tree = repository(Path.cwd())
-        self._base = Commit(self._tree, ref, self._tree.fork_point(ref))
+        self._base = Commit(self._tree, ref)
         self._before = self._lost()
 
     def _lost(self) -> list[str]:

@@ -144,7 +144,7 @@ def _verify(options: argparse.Namespace) -> str:
 def _lost(ref: str, paths: list[Path]) -> list[str]:
     tree = repository(paths[0] if paths[0].is_dir() else paths[0].parent)
     below = [from_root(tree, path) for path in paths]
-    base, now = Commit(tree, ref, tree.fork_point(ref)), WorkTree(tree)
+    base, now = Commit(tree, ref), WorkTree(tree)
     suites = [path for path in paths if _is_suite(path)]
     suites += [
         path

@@ -95,33 +95,33 @@ class ClaimedSet:
 
 
 class Commit:
-    """All files of the ledger at a commit.
+    """All files of the ledger at a commit: where HEAD left a reference.
 
     Parameters
     ----------
     tree : Repository
         The work tree.
     ref : str
-        Names the commit for a person.
-    commit : str
-        The commit.
+        Names the commit for a person, too.
 
     Attributes
     ----------
+    commit : str
+        The commit.
     folders : set of PurePosixPath
         Where ledgers stood.
 
     Raises
     ------
     GitError
-        If the commit's files cannot be listed.
+        If there is no such reference, or the commit's files cannot be listed.
     """
 
-    def __init__(self, tree: Repository, ref: str, commit: str) -> None:
-        self.tree, self.ref, self.commit = tree, ref, commit
+    def __init__(self, tree: Repository, ref: str) -> None:
+        self.tree, self.ref, self.commit = tree, ref, tree.fork_point(ref)
         names = {
             PurePosixPath(path): name
-            for path, name in tree.files_at(commit).items()
+            for path, name in tree.files_at(self.commit).items()
             if path.endswith(".jsonl") and PurePosixPath(path).parent.name == FOLDER
         }
         self._names = dict(sorted(names.items()))

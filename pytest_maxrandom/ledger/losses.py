@@ -129,9 +129,7 @@ def _numbers(row: Row) -> str:
     return ", ".join(f"{name} = {row[key]}" for key, name in _NUMBERS.items() if key in row)
 
 
-def left_behind(
-    folder: Path, examples: Sequence[Example], subject: Subject, run: str = ""
-) -> list[str]:
+def left_behind(folder: Path, examples: Sequence[Example], subject: Subject, run: str) -> list[str]:
     """Say which ledger of HEAD counts prompts of a claim, though it stands beside another suite.
 
     Where there is no git, or no commit yet, nothing is known.
@@ -139,12 +137,11 @@ def left_behind(
     Parameters
     ----------
     run : str
-        Names the session, in which git is asked once for all claims beside this ledger; where it
-        is empty, each time.
+        Names the session, in which git is asked once for all claims beside this ledger.
     """
     if not is_checkout(folder):
         return []
-    head = (_head if run else _head.__wrapped__)(folder, run)
+    head = _head(folder, run)
     if head is None:
         return []
 
@@ -173,7 +170,6 @@ def left_behind(
 def _head(folder: Path, run: str) -> Commit | None:
     """Return the ledgers of HEAD as a session knows it; None where git cannot tell."""
     try:
-        tree = repository(folder)
-        return Commit(tree, "HEAD", tree.commit("HEAD"))
+        return Commit(repository(folder), "HEAD")
     except (GitError, OSError):
         return None

@@ -176,8 +176,7 @@ def checked_task(task: Task, findings: Findings) -> Task:
     SuiteError
         With all that is wrong in its examples and in its pool.
     """
-    if task.pool is not None:
-        list(_checked(enumerate(task.pool, 1), findings))
+    list(_checked(enumerate(task.pool or (), 1), findings))
     numbered = enumerate(task.examples, 1)
     whole = finished_task(task.name, numbered, findings, task.layout, task.notes)
     notes, n = whole.notes, len(whole.examples)

@@ -322,18 +322,18 @@ def test_a_run_is_told_of_a_ledger_beside_another_suite(
     suite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     new = suite.parent / "new" / FOLDER
-    (line,) = left_behind(new, examples(1, 11), OWN)
+    (line,) = left_behind(new, examples(1, 11), OWN, "1")
     assert str(Path("models", FOLDER, the_file(suite).name)) in line
     assert "5 prompts of tiny 4-shot" in line
-    assert left_behind(new, examples(60, 70), OWN) == []
-    assert left_behind(new, examples(), ledger_of_nobody) == []
-    assert left_behind(suite / FOLDER, examples(), OWN) == []
+    assert left_behind(new, examples(60, 70), OWN, "2") == []
+    assert left_behind(new, examples(), ledger_of_nobody, "3") == []
+    assert left_behind(suite / FOLDER, examples(), OWN, "4") == []
     ledger(new).evaluated(OWN, "p77", N, 3)  # which is not the others
-    assert left_behind(new, examples(), OWN) == [line]
+    assert left_behind(new, examples(), OWN, "5") == [line]
     shutil.copy(the_file(suite), new / the_file(suite).name)
-    assert left_behind(new, examples(), OWN) == []
+    assert left_behind(new, examples(), OWN, "6") == []
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert left_behind(suite.parent / "newer" / FOLDER, examples(), OWN) == []
+    assert left_behind(suite.parent / "newer" / FOLDER, examples(), OWN, "7") == []
 
 
 def a_git(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
