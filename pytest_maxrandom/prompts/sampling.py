@@ -70,8 +70,7 @@ class PromptSet:
     @property
     def n(self) -> int:
         """Number of examples that each prompt is scored on."""
-        left_out = len(self.prompts[0].demonstrations) if self.regime == "leave_out" else 0
-        return len(self.validation) - left_out
+        return len(self.scored(self.prompts[0]))
 
     def asked(self, counterfactual: CounterfactualSpec | None) -> PromptSet:
         """Return the same prompts with answers that are stated so; see :meth:`Prompt.asked`."""

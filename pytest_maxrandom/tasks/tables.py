@@ -95,18 +95,15 @@ class Hub:
 
 def _records(text: str, findings: Findings) -> Iterator[tuple[int, list[str]]]:
     """Each record that is not blank, with the line on which it starts."""
-    lines = csv.reader(io.StringIO(text, newline=""), strict=True)
-    while True:
-        start = lines.line_num + 1
-        try:
-            record = next(lines, None)
-        except csv.Error as error:
-            findings.add(start, f"not valid CSV in the row that starts here: {error}")
-            return
-        if record is None:
-            return
-        if record:
-            yield start, record
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    start = 1
+    try:
+        for record in reader:
+            if record:
+                yield start, record
+            start = reader.line_num + 1
+    except csv.Error as error:
+        findings.add(start, f"not valid CSV in the row that starts here: {error}")
 
 
 def _check_header(header: list[str], line: int) -> None:
