@@ -13,9 +13,18 @@ import csv as _csv
 import io
 import json
 import math
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import asdict, is_dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from pytest_maxrandom.record import (
     Calibrated,
@@ -51,17 +60,30 @@ TABLES: tuple[Table, ...] = get_args(Table)
 of asking; calibrated: one for each calibration of those, or one without any; the others: one
 for each record."""
 
-_RECORDS: dict[Table, Any] = {
-    "claims": ClaimRecord,
-    "replicates": ReplicatesRecord,
-    "label_bias": LabelBiasRecord,
-    "calibrated": LabelBiasRecord,
-    "comparisons": ComparisonRecord,
-    "over_tasks": OverTasks,
-    "contamination": ContaminationRecord,
+
+class _Level(NamedTuple):
+    """What rows are made of: records of a run, or parts of what the level before holds."""
+
+    held_in: str
+    """The list that holds them."""
+    kind: Any
+    """Their class."""
+    name: str = ""
+    """Of a part, which its columns begin with."""
+
+
+_BIAS = _Level("label_bias", LabelBiasRecord)
+_ASKED = _Level("interactions", InteractionBias, "interaction")
+_REPLICATE = _Level("runs", Replicate, "replicate")
+_LEVELS: dict[Table, tuple[_Level, ...]] = {
+    "claims": (_Level("claims", ClaimRecord),),
+    "replicates": (_Level("replicates", ReplicatesRecord), _REPLICATE),
+    "label_bias": (_BIAS, _ASKED, _Level("labels", LabelRow, "label")),
+    "calibrated": (_BIAS, _ASKED, _Level("calibrated", Calibrated, "calibrated")),
+    "comparisons": (_Level("comparisons", ComparisonRecord),),
+    "over_tasks": (_Level("over_tasks", OverTasks),),
+    "contamination": (_Level("contamination", ContaminationRecord),),
 }
-_LISTS: dict[Table, str] = {"calibrated": "label_bias"}
-"""Where a run keeps the records of a table that is not called so."""
 _LONG = frozenset(
     (
         "correct_counts",
@@ -81,17 +103,6 @@ _LONG = frozenset(
 )
 """What has one value for each prompt, example or replicate, or is a whole text; the JSON report
 has it. The `prompts` of a claim are a part, and stay."""
-_REPLICATE = "replicate"
-_ROWS: dict[str, tuple[tuple[str, str, Any], ...]] = {
-    "replicates": (("runs", _REPLICATE, Replicate),),
-    "label_bias": (("interactions", "interaction", InteractionBias), ("labels", "label", LabelRow)),
-    "calibrated": (
-        ("interactions", "interaction", InteractionBias),
-        ("calibrated", "calibrated", Calibrated),
-    ),
-}
-"""Tables with a row for each part of a record: the list that holds the parts, within the one
-before, what their columns begin with, and their class."""
 _RED_FLAGS = "red_flags"
 _SEVERITIES = ("fail", "warn")
 """Red flags have a column for each of what they do to a claim: ``red_flags_fail``."""
@@ -104,86 +115,75 @@ def csv(run: RunRecord, table: Table = "claims") -> str:
 
     Lists of texts are joined by ``; ``, and what is no number or text is written as JSON.
     """
-    names = columns(table)
     made = io.StringIO(newline="")
-    writer = _csv.writer(made)
-    writer.writerow(names)
-    for values in _rows(run, table):
-        writer.writerow([_field(values.get(name)) for name in names])
+    writer = _csv.DictWriter(made, columns(table))
+    writer.writeheader()
+    for values in _rows(run, _LEVELS[table]):
+        writer.writerow({name: _field(value) for name, value in values.items()})
     return made.getvalue()
 
 
 def columns(table: Table = "claims") -> list[str]:
     """List the names of the columns, in the order of the records' attributes."""
-    found = [*_values(_RECORDS[table])]
-    for _, prefix, part in _ROWS.get(table, ()):
-        found += _of_part(prefix, part)
-    return found
+    return [name for level in _LEVELS[table] for name in _values(level)]
 
 
-@cache
-def _parts(kind: Any) -> dict[str, Any]:
-    """Return the attributes of a record that are records themselves, with their classes."""
-    return {
-        name: inner
-        for name, hint in get_type_hints(kind).items()
-        if get_origin(hint) not in (list, dict)
-        for inner in (hint, *get_args(hint))
-        if is_dataclass(inner)
-    }
-
-
-def _values(kind: Any, record: Any = None) -> dict[str, Any]:
-    """Return the values of a record, by the names of their columns; of no record these alone."""
-    found: dict[str, Any] = {}
-    for attribute in fields(kind):
-        name = attribute.name
-        value = getattr(record, name, [] if name == _RED_FLAGS else None)
-        if part := _parts(kind).get(name):
-            found |= _attributes(f"{name}_", part, value)
-        elif name == _RED_FLAGS:
-            for does in _SEVERITIES:
-                told = [
-                    f"{flag.kind}: {flag.text}" for flag in value or () if flag.severity == does
-                ]
-                found[f"{name}_{does}"] = told
-        elif name not in _LONG:
-            found[KEYS.get(name, name)] = value
-    return found
-
-
-def _of_part(prefix: str, kind: Any, part: Any = None, number: int = 0) -> dict[str, Any]:
-    """Return the values of a part that has a row, which is named by a number or by itself."""
-    found = _attributes(f"{prefix}_", kind, part)
-    own = {_REPLICATE: number} if prefix == _REPLICATE else {}
-    itself = f"{prefix}_{prefix}"
-    return own | {prefix if name == itself else name: value for name, value in found.items()}
-
-
-def _attributes(prefix: str, kind: Any, part: Any) -> dict[str, Any]:
-    names = [each.name for each in fields(kind) if each.name not in _LONG]
-    return {f"{prefix}{name}": getattr(part, name, None) for name in names}
-
-
-def _rows(run: RunRecord, table: Table) -> Iterator[dict[str, Any]]:
-    """Yield the values of each row: of a record, or of each of its parts beside its own."""
-    for record in getattr(run, _LISTS.get(table, table)):
-        yield from _unrolled(_values(_RECORDS[table], record), record, _ROWS.get(table, ()))
-
-
-def _unrolled(
-    values: dict[str, Any], holder: Any, parts: tuple[tuple[str, str, Any], ...]
-) -> Iterator[dict[str, Any]]:
+def _rows(holder: Any, levels: tuple[_Level, ...]) -> Iterator[dict[str, Any]]:
     """Yield a row for each of the innermost parts; one without them where there are none.
 
     Parts are counted from 1; the first replicate is the claim itself.
     """
-    if not parts or not getattr(holder, parts[0][0]):
-        yield values
-        return
-    (attribute, prefix, kind), *rest = parts
-    for number, part in enumerate(getattr(holder, attribute), 1):
-        yield from _unrolled(values | _of_part(prefix, kind, part, number), part, tuple(rest))
+    level, *further = levels
+    for number, part in enumerate(getattr(holder, level.held_in), 1):
+        values = _values(level, part, number)
+        inner = list(_rows(part, tuple(further))) if further else []
+        for row in inner or [{}]:
+            yield values | row
+
+
+def _values(level: _Level, part: Any = None, number: int = 0) -> dict[str, Any]:
+    """Return the values of a part by the names of their columns; of none these alone.
+
+    A part that has no name of its own is named by its number.
+    """
+    values = _of_record(level.kind, part)
+    if not level.name:
+        return values
+    named = {
+        name if name == level.name else f"{level.name}_{name}": value
+        for name, value in values.items()
+    }
+    return {level.name: number, **named} if level is _REPLICATE else named
+
+
+def _of_record(kind: Any, record: Any) -> dict[str, Any]:
+    """Return the values of a record; those of a part of it stand under its name."""
+    found: dict[str, Any] = {}
+    for name, part in _attributes(kind).items():
+        value = getattr(record, name, None)
+        if part:
+            found |= {f"{name}_{inner}": getattr(value, inner, None) for inner in _attributes(part)}
+        elif name == _RED_FLAGS:
+            for does in _SEVERITIES:
+                found[f"{name}_{does}"] = [
+                    f"{flag.kind}: {flag.text}" for flag in value or () if flag.severity == does
+                ]
+        else:
+            found[KEYS.get(name, name)] = value
+    return found
+
+
+@cache
+def _attributes(kind: Any) -> dict[str, Any]:
+    """Return the attributes of a record that are told, with the class of those that are records."""
+    parts = {name: _record_in(hint) for name, hint in get_type_hints(kind).items()}
+    return {name: part for name, part in parts.items() if part or name not in _LONG}
+
+
+def _record_in(hint: Any) -> Any:
+    if get_origin(hint) in (list, dict):
+        return None
+    return next(filter(is_dataclass, (hint, *get_args(hint))), None)
 
 
 def _field(value: Any) -> str:
