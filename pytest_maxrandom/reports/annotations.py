@@ -164,9 +164,12 @@ class Question:
     symbol: str
     names: tuple[str, ...]
     """The first ones that it is said of."""
-    more: int
-    """How many others it is said of as well."""
     what: str
+    """May be empty where a change says it."""
+    more: int = 0
+    """How many others it is said of as well."""
+    change: str = ""
+    """What became of it since an earlier run."""
 
 
 def open_questions(run: RunRecord) -> list[Question]:
@@ -187,6 +190,6 @@ def open_questions(run: RunRecord) -> list[Question]:
         key = (_FLAG, described(told.flag), "")
         found.setdefault(key, []).extend(known[name] for name in told.ids)
     return [
-        Question(symbol, tuple(about[:MOST_NAMES]), max(0, len(about) - MOST_NAMES), what)
+        Question(symbol, tuple(about[:MOST_NAMES]), what, max(0, len(about) - MOST_NAMES))
         for (symbol, what, _), about in found.items()
     ]

@@ -6,7 +6,6 @@ It is as long as a forge allows and no longer: whole rows are left out, the leas
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
@@ -15,6 +14,7 @@ from markupsafe import Markup
 
 from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.record import ClaimRecord, RunRecord
+from pytest_maxrandom.reports.annotations import Question
 from pytest_maxrandom.reports.changes import Change, changes, counted, is_partial
 from pytest_maxrandom.reports.details import designs_table
 from pytest_maxrandom.reports.markdown import MARKDOWN
@@ -234,44 +234,35 @@ _AS_BEFORE: dict[str | None, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
-    """One thing to look at, in a list above the table."""
-
-    symbol: str
-    names: tuple[str, ...]
-    """Of what it is said; the first ones, where it is said of many."""
-    what: str
-    why: str
-    more: int = 0
-    """Of how many others it is said as well."""
-
-
 def weight(change: Change) -> tuple[bool, bool, int]:
     """Sort rows: what fell, then what fails, then what changed, then all others."""
     fine = change.now is not None and change.now.outcome in _FINE
     return change.kind != "fell", fine, _KINDS.index(change.kind)
 
 
-def points_of(found: list[Change], names: Mapping[str, str]) -> list[Point]:
+def points_of(found: list[Change], names: Mapping[str, str]) -> list[Question]:
     """List what changed, the most important first, then failures and red flags as they were."""
     listed = []
     for change in sorted(found, key=lambda change: _KINDS.index(change.kind)):
-        claim = change.now or change.before
-        assert claim is not None
-        why = list(map(short, change.why))
-        if change.now is not None and claim.outcome not in _FINE:
-            what = change.what or (_AS_BEFORE[claim.outcome] if change.before else "")
-            why += map(short, findings(claim))
-            listed.append(Point(SYMBOLS[claim.outcome], (names[claim.id],), what, "; ".join(why)))
-        elif why or (change.what and (change.before or claim.outcome != "passed")):
+        record = change.now or change.before
+        assert record is not None
+        what, why = change.what, list(map(short, change.why))
+        if change.now is not None and record.outcome not in _FINE:
+            sign = SYMBOLS[record.outcome]
+            what = what or (_AS_BEFORE[record.outcome] if change.before else "")
+            why += map(short, findings(record))
+        elif why or (what and (change.before or record.outcome != "passed")):
             sign = _SIGNS[change.kind]
-            listed.append(Point(sign, (names[claim.id],), change.what, "; ".join(why)))
+        else:
+            continue
+        listed.append(Question(sign, (names[record.id],), "; ".join(why), change=what))
     claims = [change.now for change in found if isinstance(change.now, ClaimRecord)]
-    for told in raised(claims, not_in_finding):
-        about = tuple(names[name] for name in told.first)
-        listed.append(Point("🚩", about, "", short(described(told.flag)), told.more))
-    return listed
+    return listed + [
+        Question(
+            "🚩", tuple(names[name] for name in told.first), short(described(told.flag)), told.more
+        )
+        for told in raised(claims, not_in_finding)
+    ]
 
 
 def short(text: str) -> str:

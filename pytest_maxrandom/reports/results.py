@@ -37,7 +37,7 @@ _ONCE: dict[str, Severity] = {
 _ALWAYS_FAILING = ("choices", "never_right", "unsteady_prompts")
 """Some that failed then as now: all deviate alike where a suite says one word of all."""
 
-_LISTS = ("claims", "replicates", "label_bias", "comparisons", "contamination")
+LISTS = ("claims", "replicates", "label_bias", "comparisons", "contamination")
 """Where a run keeps the records of its items."""
 
 
@@ -48,7 +48,7 @@ def dump(run: RunRecord) -> str:
     JSON cannot express, is null. The text is ASCII, so that it survives any encoding.
     """
     content = {"schema_version": run.schema_version, **asdict(run)}
-    content |= {name: [_renamed(each, KEYS) for each in content[name]] for name in _LISTS}
+    content |= {name: [_renamed(each, KEYS) for each in content[name]] for name in LISTS}
     return json.dumps(_finite(content), indent=1, allow_nan=False) + "\n"
 
 
@@ -78,14 +78,14 @@ def load(path: Path) -> RunRecord:
     attributes = {key: attribute for attribute, key in KEYS.items()}
     lists = {
         name: [_modern(each, attributes) if isinstance(each, dict) else each for each in found]
-        for name in _LISTS
+        for name in LISTS
         if isinstance(found := content.get(name), list)
     }
     try:
         run = TypeAdapter(RunRecord).validate_python(content | lists)
     except ValidationError as error:
         raise ReportError(f"{path}: {_first(error)}") from error
-    for name in _LISTS:
+    for name in LISTS:
         for record in getattr(run, name):
             word(record)
     return run

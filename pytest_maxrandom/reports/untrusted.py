@@ -10,33 +10,31 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_maxrandom.errors import ReportError
-from pytest_maxrandom.notation import METRIC_NAMES
-from pytest_maxrandom.record import (
-    ComparisonRecord,
-    ContaminationRecord,
-    LabelBiasRecord,
-    RedFlag,
-    ReplicatesRecord,
-)
-from pytest_maxrandom.reports.results import load
+from pytest_maxrandom.notation import METRIC_NAMES, P_VALUES
+from pytest_maxrandom.record import RedFlag
+from pytest_maxrandom.reports.results import LISTS, load
 from pytest_maxrandom.reports.text import rewritten, shorten, visible
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from pytest_maxrandom.record import ClaimRecord, RunRecord
+    from pytest_maxrandom.record import RunRecord
+    from pytest_maxrandom.reports.summary import Record
 
-_Design = TypeVar(
-    "_Design", ReplicatesRecord, LabelBiasRecord, ComparisonRecord, ContaminationRecord
-)
+    _Record = TypeVar("_Record", bound=Record)
 
 MOST_BYTES = 20 * 2**20
 _LONGEST_ID, _LONGEST_LABEL = 300, 60
-_P_VALUES = ("p_max", "union_p", "permutation_p")
 _ELSEWHERE = "the full report says what"
-
-_BOUNDS = ("in_replicates", "above_random", "not_worse_than", "better", "level", *_P_VALUES)
-"""Numbers between -1 and 1 that a design may assert."""
+_LEVELS = (*P_VALUES, "test_p", "in_replicates", "above_random", "level")
+_MARGINS = ("not_worse_than", "better")
+_CHOSEN = (
+    ("beats", "max_random"),
+    ("beats", "standard"),
+    ("family", "suite"),
+    ("looks", "spend"),
+)
 
 
 def load_untrusted(path: Path) -> RunRecord:
@@ -64,66 +62,53 @@ def load_untrusted(path: Path) -> RunRecord:
         if claim.metric not in METRIC_NAMES:
             found = shorten(visible(repr(claim.metric)), 80)
             raise ReportError(f"{path}: 'claims[{place}].metric': found {found}, which no run has")
-    return replace(
-        run,
-        claims=[_without_prose(claim) for claim in run.claims],
-        replicates=list(map(_without_sentences, run.replicates)),
-        label_bias=list(map(_without_sentences, run.label_bias)),
-        comparisons=list(map(_without_sentences, run.comparisons)),
-        contamination=list(map(_without_sentences, run.contamination)),
-        broken=[_ELSEWHERE for _ in run.broken],
-        versions={},
-        created="",
-    )
-
-
-def _without_prose(claim: ClaimRecord) -> ClaimRecord:
-    asserted = {
-        key: value
-        for key, value in claim.asserted.items()
-        if (key in (*_P_VALUES, "test_p") and isinstance(value, float) and 0 < value <= 1)
-        or (key == "beats" and value in ("max_random", "standard"))
-        or (key, value) in (("family", "suite"), ("looks", "spend"))
+    lists: dict[str, Any] = {
+        name: list(map(_without_sentences, getattr(run, name))) for name in LISTS
     }
-    levels = {key: value for key, value in claim.levels.items() if key in _P_VALUES}
-    kinds = dict.fromkeys((flag.kind, flag.severity) for flag in claim.red_flags)
-    return replace(
-        claim,
-        asserted=asserted,
-        levels={key: value for key, value in levels.items() if 0 < value <= 1},
-        red_flags=[RedFlag(kind, severity, _ELSEWHERE) for kind, severity in kinds],
-        shortcuts=None,
-        **_of_all(claim),
-    )
+    broken = [_ELSEWHERE for _ in run.broken]
+    return replace(run, **lists, broken=broken, versions={}, created="")
 
 
-def _label(label: str) -> str:
-    return shorten(label, _LONGEST_LABEL)
-
-
-def _of_all(record: Any) -> dict[str, Any]:
-    """Return what is left of the names and sentences that all records have."""
-    return {
-        # Telling records apart by the ends of their paths would take very long for long ones.
-        "id": shorten(record.id, _LONGEST_ID),
-        "message": None if record.message is None else _ELSEWHERE,
-        "xfail": None if record.xfail is None else "",
-        "notes": [],
-        "warnings": [],
+def _without_sentences(record: _Record) -> _Record:
+    changed = {
+        name: write(getattr(record, name)) for name, write in _LEFT.items() if hasattr(record, name)
     }
-
-
-def _without_sentences(record: _Design) -> _Design:
-    changed = _of_all(record)
-    if isinstance(record, ComparisonRecord):
-        changed["changed"] = ""
-    if isinstance(record, LabelBiasRecord):
-        changed["sentence"] = None if record.sentence is None else _ELSEWHERE
-        changed["interactions"] = rewritten(record.interactions, _label)
-    if not isinstance(record, ContaminationRecord):
-        changed["asserted"] = {
-            key: value
-            for key, value in record.asserted.items()
-            if key in _BOUNDS and isinstance(value, float) and -1 <= value <= 1
-        }
     return replace(record, **changed)
+
+
+def _elsewhere(sentence: str | None) -> str | None:
+    return sentence and _ELSEWHERE
+
+
+def _bounds(asserted: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a suite can assert."""
+    return {
+        key: value
+        for key, value in asserted.items()
+        if (key, value) in _CHOSEN
+        or (key in _LEVELS and isinstance(value, float) and 0 < value <= 1)
+        or (key in _MARGINS and isinstance(value, float) and -1 <= value <= 1)
+    }
+
+
+def _kinds(flags: list[RedFlag]) -> list[RedFlag]:
+    known = dict.fromkeys((flag.kind, flag.severity) for flag in flags)
+    return [RedFlag(kind, severity, _ELSEWHERE) for kind, severity in known]
+
+
+_LEFT: dict[str, Callable[[Any], Any]] = {
+    # Telling records apart by the ends of their paths would take very long for long ones.
+    "id": lambda name: shorten(name, _LONGEST_ID),
+    "message": _elsewhere,
+    "sentence": _elsewhere,
+    "xfail": lambda reason: None if reason is None else "",
+    "changed": lambda _: "",
+    "notes": lambda _: [],
+    "warnings": lambda _: [],
+    "shortcuts": lambda _: None,
+    "asserted": _bounds,
+    "levels": _bounds,
+    "red_flags": _kinds,
+    "interactions": lambda asked: rewritten(asked, lambda text: shorten(text, _LONGEST_LABEL)),
+}
+"""What is left of the names and sentences of records, by their attributes."""
