@@ -20,7 +20,7 @@ from pytest_maxrandom.reports.details import designs_table
 from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.phrases import findings
 from pytest_maxrandom.reports.red_flags import described, not_in_finding, raised
-from pytest_maxrandom.reports.rendering import checked_templates, environment
+from pytest_maxrandom.reports.rendering import checked
 from pytest_maxrandom.reports.sections import claims_table
 from pytest_maxrandom.reports.summary import (
     SYMBOLS,
@@ -110,7 +110,6 @@ def comment(
     designs = designs_table(
         [change.now for change in others], [change.before for change in others], told
     )
-    made = environment(templates)
     facts: dict[str, Any] = {
         "run": shown,
         "claims": shown.claims,
@@ -134,7 +133,7 @@ def comment(
         return [table for table in cut if table.cells]
 
     def written(most_points: int, most_rows: int) -> str:
-        text = made.get_template(TEMPLATE).render(
+        text = template.render(
             points=points[:most_points],
             more_points=max(0, len(points) - most_points),
             tables=tables(rows[:most_rows]),
@@ -143,7 +142,7 @@ def comment(
         )
         return text.strip("\n") + "\n"
 
-    with checked_templates(made, templates, MARKDOWN):
+    with checked(MARKDOWN, TEMPLATE, templates) as template:
         return _cut(written, len(points), len(rows), limit)
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import math
 import shutil
@@ -33,11 +34,12 @@ def append(
 def gather(path: Path) -> None:
     """Make the file of its parts, in place of any that is there."""
     whole = _part(path, "whole")
+    whole.unlink(missing_ok=True)
+    parts = _parts(path)
     with whole.open("wb") as out:
-        for part in _parts(path):
-            if part != whole:
-                with part.open("rb") as content:
-                    shutil.copyfileobj(content, out)
+        for part in parts:
+            with part.open("rb") as content:
+                shutil.copyfileobj(content, out)
     whole.replace(path)
     discard(path)
 
@@ -53,12 +55,8 @@ def _part(path: Path, process: str) -> Path:
 
 
 def _parts(path: Path) -> list[Path]:
-    beginning, end = f"{path.name}.", ".part"
-    return sorted(
-        part
-        for part in path.parent.iterdir()
-        if part.name.startswith(beginning) and part.name.endswith(end)
-    )
+    """List the parts of all processes."""
+    return sorted(path.parent.glob(f"{glob.escape(path.name)}.*.part"))
 
 
 def lines(record: ClaimRecord, predictions: Sequence[PromptPredictions]) -> Iterator[str]:
@@ -110,23 +108,15 @@ def _labels(examples: list[Example]) -> dict[str, list[str] | list[int]]:
 def _answers(
     prompt: PromptPredictions, labels: dict[str, list[str] | list[int]]
 ) -> Iterator[AnswerLine]:
-    cells = zip(
-        prompt.examples,
-        prompt.chosen,
-        prompt.log_likelihoods,
-        prompt.tokens,
-        prompt.margins,
-        strict=True,
-    )
-    for example, chosen, log_likelihoods, tokens, margin in cells:
+    for place, example in enumerate(prompt.examples):
         yield AnswerLine(
             id=example.id,
-            chosen=chosen,
+            chosen=prompt.chosen[place],
             right=list(example.right),
             choices=len(example.choices),
-            log_likelihoods=[_finite(value) for value in log_likelihoods],
-            tokens=list(tokens),
-            margin=_finite(margin),
+            log_likelihoods=list(map(_finite, prompt.log_likelihoods[place])),
+            tokens=list(prompt.tokens[place]),
+            margin=_finite(prompt.margins[place]),
             labels=labels[example.id],
             cluster=example.cluster,
         )

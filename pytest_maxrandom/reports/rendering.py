@@ -55,7 +55,7 @@ from pytest_maxrandom.reports.markdown import MARKDOWN
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from jinja2 import Environment
+    from jinja2 import Environment, Template
 
     from pytest_maxrandom.record import RunRecord
     from pytest_maxrandom.reports.dialect import Dialect
@@ -136,21 +136,18 @@ def render(run: RunRecord, dialect: Dialect, templates: Path | None, **told: Any
     ReportError
         If a template is wrong; the message names its file and line.
     """
-    made = _ours(dialect) if templates is None else environment(templates, dialect)
-    with checked_templates(made, templates, dialect):
-        told |= named(run)
-        return made.get_template(dialect.report).render(run=run, claims=run.claims, **told)
+    with checked(dialect, dialect.report, templates) as template:
+        return template.render(run=run, claims=run.claims, **named(run), **told)
 
 
 @contextmanager
-def checked_templates(
-    made: Environment, templates: Path | None, dialect: Dialect
-) -> Iterator[None]:
-    """Check a user's templates before they are rendered, and say where one is wrong."""
+def checked(dialect: Dialect, name: str, templates: Path | None) -> Iterator[Template]:
+    """Check a user's templates before one is rendered, and say where one is wrong."""
+    made = environment(templates, dialect)
     try:
         if templates is not None:
             check_blocks(made, templates, check_folder(templates, dialect))
-        yield
+        yield made.get_template(name)
     except ReportError:
         raise
     # A template can fail in as many ways as a program.
@@ -165,12 +162,6 @@ def named(run: RunRecord) -> dict[str, Any]:
         "files": summary.files(run),
         "variants": summary.variants(run),
     }
-
-
-@cache
-def _ours(dialect: Dialect) -> Environment:
-    """Make the environment without a user's templates, in which ours are compiled once."""
-    return environment(None, dialect)
 
 
 class Written(str):
@@ -201,10 +192,14 @@ def templates_folder() -> Path:
     )
 
 
+@cache
 def environment(
     folder: Path | None = None, dialect: Dialect = MARKDOWN
 ) -> ImmutableSandboxedEnvironment:
-    """Make the environment of a report, with the user's templates, if any, before ours."""
+    """Make the environment of a report, with the user's templates, if any, before ours.
+
+    Each is made once, so templates are compiled once, and again where their files change.
+    """
 
     def safe(value: object) -> Markup:
         """Make the value of an expression safe where it enters the report."""

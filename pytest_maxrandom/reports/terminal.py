@@ -91,14 +91,11 @@ def _piece(piece: Piece) -> str:
 
 def _deciding(claims: Sequence[ClaimRecord]) -> list[str]:
     """Say which p-value decides where that is not p_max."""
-    found = Counter(filter(None, map(decisive_name, claims)))
-    told = [
+    told = ", ".join(
         f"{name} of {count(number)} {'claim' if number == 1 else 'claims'}"
-        for name, number in found.items()
-    ]
-    return (
-        [f"p is the p-value that decides: {', '.join(told)}, p_max of the others"] if told else []
+        for name, number in Counter(filter(None, map(decisive_name, claims))).items()
     )
+    return [f"p is the p-value that decides: {told}, p_max of the others"] if told else []
 
 
 def _red_flags(run: RunRecord, named: Mapping[str, str]) -> list[str]:
