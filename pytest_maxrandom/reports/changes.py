@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pytest_maxrandom.notation import NONE, accuracy, count, p_value, signed
+from pytest_maxrandom.notation import NONE, P_VALUES, accuracy, count, p_value, signed
 from pytest_maxrandom.record import (
     ClaimRecord,
     ComparisonRecord,
@@ -21,8 +21,9 @@ from pytest_maxrandom.record.red_flags import DEFAULTS
 from pytest_maxrandom.reports import comparisons, replicates
 from pytest_maxrandom.reports.details import claimed_of
 from pytest_maxrandom.reports.label_bias import bias_numbers
-from pytest_maxrandom.reports.phrases import best_value, decisive, metric_name, p_name, shown_p
+from pytest_maxrandom.reports.phrases import best_value, decisive, metric_name
 from pytest_maxrandom.reports.summary import BECAME, REPORTED, WORDS, asserts, became, records
+from pytest_maxrandom.reports.wording import shown_p
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -175,7 +176,7 @@ def _conditions(record: Record, now: Record) -> dict[str, str]:
                 "t": count(record.t),
                 f"best {metric}": accuracy(best_value(record)),
                 "right answers needed": count(record.critical_count) if same_rule else NONE,
-                p_name(now, key): NONE if getattr(record, key) is None else shown_p(record, key),
+                P_VALUES[key]: NONE if getattr(record, key) is None else shown_p(record, key),
             }
         case ReplicatesRecord():
             return {

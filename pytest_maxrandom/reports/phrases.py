@@ -20,7 +20,7 @@ from pytest_maxrandom.record import ClaimRecord
 from pytest_maxrandom.reports.flag_sentences import HEURISTICS, MEASURES
 from pytest_maxrandom.reports.red_flags import described
 from pytest_maxrandom.reports.text import clauses, listed
-from pytest_maxrandom.reports.wording import examples, levels_of, unmet
+from pytest_maxrandom.reports.wording import examples, levels_of, p_is, shown_p, unmet
 from pytest_maxrandom.stats import multiplicity
 
 if TYPE_CHECKING:
@@ -53,23 +53,6 @@ def result(claim: ClaimRecord) -> str:
     return f"{metric_name(claim)} {accuracy(claim.best_score)}"
 
 
-def p_name(claim: ClaimRecord, key: str) -> str:
-    """Name a p-value."""
-    return P_VALUES[key]
-
-
-def shown_p(claim: ClaimRecord, key: str) -> str:
-    """Write a p-value with the digits that it takes to see on which side of its level it is."""
-    log_p = claim.log_p_max if key == "p_max" else None
-    return p_value(getattr(claim, key), log_p, levels_of(claim).get(key))
-
-
-def p_is(claim: ClaimRecord, key: str) -> str:
-    """Say what a p-value is: ``p_max = .031``, or ``p_max > .999``."""
-    shown = shown_p(claim, key)
-    return f"{p_name(claim, key)} {equals(shown)}"
-
-
 def decisive(claim: ClaimRecord) -> str:
     """Return which p-value decides: the one that is largest beside its level, else ``p_max``."""
     levels = levels_of(claim)
@@ -84,7 +67,7 @@ def decided_by(claim: ClaimRecord) -> str:
 def decisive_name(claim: ClaimRecord) -> str:
     """Name the p-value that decides, where it is known and another one than p_max."""
     key = decisive(claim)
-    return "" if key == "p_max" or getattr(claim, key) is None else p_name(claim, key)
+    return "" if key == "p_max" or getattr(claim, key) is None else P_VALUES[key]
 
 
 def decisive_p(claim: ClaimRecord) -> str:
@@ -97,7 +80,7 @@ def claimed(claim: ClaimRecord) -> str:
     levels = levels_of(claim)
     bounded: dict[str, list[str]] = {}
     for key, bound in levels.items():
-        bounded.setdefault(level(bound), []).append(p_name(claim, key))
+        bounded.setdefault(level(bound), []).append(P_VALUES[key])
     phrases = [
         f"{listed(names)} {'is' if len(names) == 1 else 'are'} at most {bound}"
         for bound, names in bounded.items()
@@ -122,7 +105,7 @@ def needed(claim: ClaimRecord) -> str:
     if claim.best_correct is None:
         return ""
     bound = levels_of(claim).get("permutation_p")
-    name = p_name(claim, "permutation_p")
+    name = P_VALUES["permutation_p"]
     parts = [_part(claim, key) for key in claim.asserted if key in ("p_max", "union_p", "beats")]
     if not parts:
         depends = "which depends on the answers, not on their number"

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from pytest_maxrandom.record import ClaimRecord, RunRecord
+    from pytest_maxrandom.record import RunRecord
 
     _Told = tuple[Any, ...]
-    """Whether a method was used, what it says, and its sources."""
+    """Whether a method was used, what it says, and the keys of its sources."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,7 @@ class Method:
     """A method that was used: one sentence without its full stop, and where it comes from."""
 
     says: str
-    sources: Sequence[str]
-    """Keys of BibTeX entries."""
-
-    @property
-    def references(self) -> list[Reference]:
-        """The sources."""
-        return [_library()[key] for key in self.sources]
+    references: Sequence[Reference]
 
 
 _ADJUSTMENTS = {
@@ -68,19 +62,14 @@ _QUANTIZATIONS = {
 }
 
 
-def tested(run: RunRecord) -> list[ClaimRecord]:
-    """List the claims that have a result."""
-    return [claim for claim in run.claims if claim.verdict is not None]
-
-
 def methods(run: RunRecord) -> list[Method]:
     """List what the numbers of a run rest on; nothing where nothing has a result."""
     known = [*_of_claims(run), *_of_label_bias(run), *_of_designs(run)]
-    return [Method(says, sources) for used, says, *sources in known if used]
+    return [Method(says, [_library()[key] for key in keys]) for used, says, *keys in known if used]
 
 
 def _of_claims(run: RunRecord) -> list[_Told]:
-    claims = tested(run)
+    claims = [claim for claim in run.claims if claim.verdict is not None]
     if not claims:
         return []
     scores = " or ".join(dict.fromkeys(map(metric_name, claims)))

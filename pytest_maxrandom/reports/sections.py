@@ -22,7 +22,7 @@ from pytest_maxrandom.reports.summary import (
 )
 from pytest_maxrandom.reports.tables import Column, Drawing, Mark, Name, Table, tabulate
 from pytest_maxrandom.reports.text import shorten
-from pytest_maxrandom.reports.wording import examples
+from pytest_maxrandom.reports.wording import examples, shown_p
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -86,7 +86,7 @@ def _best_change(now: ClaimRecord, then: ClaimRecord) -> str:
 
 def _p_change(now: ClaimRecord, then: ClaimRecord) -> str:
     key = phrases.decisive(now)
-    return was(lambda claim: phrases.shown_p(claim, key))(now, then)
+    return was(lambda claim: shown_p(claim, key))(now, then)
 
 
 def _drawn(claim: ClaimRecord) -> Drawing | str:

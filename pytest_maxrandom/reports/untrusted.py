@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from pytest_maxrandom.record import RunRecord
-    from pytest_maxrandom.reports.summary import Record
+    from pytest_maxrandom.record import Record, RunRecord
 
     _Record = TypeVar("_Record", bound=Record)
 

@@ -95,6 +95,17 @@ def levels_of(claim: ClaimRecord) -> dict[str, float]:
     }
 
 
+def shown_p(claim: ClaimRecord, key: str) -> str:
+    """Write a p-value with the digits that it takes to see on which side of its level it is."""
+    log_p = claim.log_p_max if key == "p_max" else None
+    return p_value(getattr(claim, key), log_p, levels_of(claim).get(key))
+
+
+def p_is(claim: ClaimRecord, key: str) -> str:
+    """Say what a p-value is: ``p_max = .031``, or ``p_max > .999``."""
+    return f"{P_VALUES[key]} {equals(shown_p(claim, key))}"
+
+
 def unmet(claim: ClaimRecord) -> list[Unmet]:
     """List the parts of a claim that do not hold, the test set aside."""
     found = []
@@ -134,10 +145,7 @@ def _shortfall(claim: ClaimRecord, parts: list[Unmet]) -> str:
     n, tried = examples(claim), "the only prompt (t = 1)"
     if claim.t != 1:
         tried = f"the best of t = {claim.t} prompts"
-    p_max = ""
-    if claim.p_max is not None:
-        bound = levels_of(claim).get("p_max")
-        p_max = f", p_max {p_value(claim.p_max, claim.log_p_max, bound)}"
+    p_max = "" if claim.p_max is None else f", p_max {shown_p(claim, 'p_max')}"
     return (
         f"{_reached(claim)} with {tried}, n = {n}; chance {accuracy(claim.standard_baseline)}, "
         f"best of {claim.t} random guessers {accuracy(claim.max_random_baseline)}{p_max}: "
@@ -204,10 +212,7 @@ def _unopened(claim: ClaimRecord, bound: float) -> str:
 
 def _result(claim: ClaimRecord) -> str:
     """Say the numbers of a claim that holds, which its red flags fail none the less."""
-    bounded = [
-        f"{P_VALUES[key]} {equals(p_value(getattr(claim, key), level=bound))}"
-        for key, bound in levels_of(claim).items()
-    ]
+    bounded = (p_is(claim, key) for key in levels_of(claim))
     return ", ".join([_reached(claim), f"t = {claim.t}", *bounded])
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from pytest_maxrandom.reports import phrases
+from pytest_maxrandom.reports import phrases, wording
 from tests.unit.reports.samples import claim, run, scored, untested
 
 if TYPE_CHECKING:
@@ -140,9 +140,9 @@ def test_each_p_value_is_shown_on_its_side_of_its_level(key: str) -> None:
 
 
 def test_a_bound_of_a_p_value_is_no_equation() -> None:
-    assert phrases.p_is(claim(p_max=1.0), "p_max") == "p_max > .999"
-    assert phrases.p_is(claim(p_max=0.0, log_p_max=-2000.0), "p_max") == "p_max < 1e-300"
-    assert phrases.p_is(claim(p_max=0.25), "p_max") == "p_max = .250"
+    assert wording.p_is(claim(p_max=1.0), "p_max") == "p_max > .999"
+    assert wording.p_is(claim(p_max=0.0, log_p_max=-2000.0), "p_max") == "p_max < 1e-300"
+    assert wording.p_is(claim(p_max=0.25), "p_max") == "p_max = .250"
 
 
 @pytest.mark.parametrize(
