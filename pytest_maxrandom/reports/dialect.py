@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from pytest_maxrandom.reports.tables import Cell, Drawing, Mark, Name
 from pytest_maxrandom.reports.text import shorten, visible
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pytest_maxrandom.reports.references import Reference
-    from pytest_maxrandom.reports.tables import Group, Piece, Table
+    from pytest_maxrandom.reports.tables import Column, Piece, Table
 
 Fact: TypeAlias = tuple[str, str | Cell]
 """A title, and a phrase: a text, or pieces that stand beside each other."""
@@ -163,11 +163,11 @@ class Dialect(ABC):
         """Draw, where that is possible."""
         return ""
 
-    def heading_of(self, group: Group) -> list[str]:
+    def heading_of(self, column: Column[Any]) -> list[str]:
         """Write the lines of a column's heading: our own words, or pieces from data."""
-        if isinstance(group.heading, str):
-            return list(map(self.words, group.heading.split("\n")))
-        return list(map(self.piece, group.heading))
+        if isinstance(column.heading, str):
+            return list(map(self.words, column.heading.split("\n")))
+        return list(map(self.piece, column.heading))
 
     def words(self, text: str) -> str:
         """Write a text of our own, in which what stands between asterisks is set in italics."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.reports.dialect import Dialect
 from pytest_maxrandom.reports.text import middle_left_out, visible
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pytest_maxrandom.reports.dialect import Fact
-    from pytest_maxrandom.reports.tables import Cell, Drawing, Group, Kind, Mark, Table
+    from pytest_maxrandom.reports.tables import Cell, Column, Drawing, Kind, Mark, Table
 
 _CLASSES: dict[Kind, str] = {"text": "", "prose": ' class="text"'}
 _NUMBER = ' class="number"'
@@ -64,7 +64,7 @@ class Html(Dialect):
 
     def table(self, shown: Table) -> str:
         """Write a table that scrolls by itself, with its caption, and its legend below."""
-        groups, rows = shown.laid_out("html")
+        columns, rows = shown.laid_out("html")
         caption = " ".join(filter(None, [shown.caption, shown.left_out])) or shown.title
         about = f"{self.code(shown.about)}: " if shown.about else ""
         label = ", ".join(filter(None, [shown.title, shown.about]))
@@ -73,12 +73,12 @@ class Html(Dialect):
             "<table>",
             f'<caption><span class="key">{about}{self.words(caption)}</span></caption>',
             "<thead>",
-            f"<tr>{''.join(map(self._heading_of, groups))}</tr>",
+            f"<tr>{''.join(map(self._heading_of, columns))}</tr>",
             "</thead>",
             "<tbody>",
         ]
         for row in rows:
-            cells = (self._cell_of(*each) for each in zip(groups, row, strict=True))
+            cells = (self._cell_of(*each) for each in zip(columns, row, strict=True))
             lines.append(f"<tr>{''.join(cells)}</tr>")
         lines += ["</tbody>", "</table>", "</div>"]
         if legend := shown.legend_of("html"):
@@ -109,14 +109,14 @@ class Html(Dialect):
         size = 'viewBox="0 0 100 14" width="120" height="17" aria-hidden="true"'
         return f"<svg {size}>{''.join(shapes)}</svg>"
 
-    def _heading_of(self, group: Group) -> str:
-        lines = "<br>".join(self.heading_of(group))
-        return f'<th scope="col"{_CLASSES.get(group.kind, _NUMBER)}>{lines}</th>'
+    def _heading_of(self, column: Column[Any]) -> str:
+        lines = "<br>".join(self.heading_of(column))
+        return f'<th scope="col"{_CLASSES.get(column.kind, _NUMBER)}>{lines}</th>'
 
-    def _cell_of(self, group: Group, pieces: Cell) -> str:
+    def _cell_of(self, column: Column[Any], pieces: Cell) -> str:
         inside = "<br>".join(map(self.piece, pieces))
-        style = _CLASSES.get(group.kind, _NUMBER)
-        if group.header:
+        style = _CLASSES.get(column.kind, _NUMBER)
+        if column.header:
             return f'<th scope="row"{style}>{inside}</th>'
         return f"<td{style}>{inside}</td>"
 

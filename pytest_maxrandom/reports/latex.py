@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import NONE
 from pytest_maxrandom.reports.dialect import Dialect
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.reports.dialect import Detail
     from pytest_maxrandom.reports.references import Reference
-    from pytest_maxrandom.reports.tables import Cell, Group, Kind, Mark, Piece, Table
+    from pytest_maxrandom.reports.tables import Cell, Column, Kind, Mark, Piece, Table
 
 MOST_ROWS = 40
 """Of a table on one page; one with more goes over several."""
@@ -202,16 +202,16 @@ class Latex(Dialect):
 
     def table(self, shown: Table) -> str:
         """Write a table with its caption: a float, or one over several pages where it is long."""
-        groups, rows = shown.laid_out("latex")
-        cells = [[self._cell_of(*each) for each in zip(groups, row, strict=True)] for row in rows]
+        columns, rows = shown.laid_out("latex")
+        cells = [[self._cell_of(*each) for each in zip(columns, row, strict=True)] for row in rows]
         kinds = [
-            _aligned(group, [row[place] for row in cells]) for place, group in enumerate(groups)
+            _aligned(column, [row[place] for row in cells]) for place, column in enumerate(columns)
         ]
         caption = self.words(" ".join(filter(None, [shown.caption, shown.legend_of("latex")])))
         if shown.about:
             caption = f"{self.code(shown.about)}: {caption}"
         label = rf"\label{{tab:maxrandom{shown.key and f'-{shown.key}'}}}"
-        head = " & ".join(map(self._heading_of, groups))
+        head = " & ".join(map(self._heading_of, columns))
         body = [rf"{' & '.join(row)} \\" for row in cells]
         small = r"\footnotesize\setlength{\tabcolsep}{4pt}"
         lines = [rf"{head} \\", r"\midrule"]
@@ -243,12 +243,12 @@ class Latex(Dialect):
             ]
         return "\n".join(lines) + "\n"
 
-    def _heading_of(self, group: Group) -> str:
-        shown = " ".join(self.heading_of(group))
-        return f"{{{shown}}}" if group.kind in NUMBERS else shown
+    def _heading_of(self, column: Column[Any]) -> str:
+        shown = " ".join(self.heading_of(column))
+        return f"{{{shown}}}" if column.kind in NUMBERS else shown
 
-    def _cell_of(self, group: Group, pieces: Cell) -> str:
-        if group.kind in NUMBERS:
+    def _cell_of(self, column: Column[Any], pieces: Cell) -> str:
+        if column.kind in NUMBERS:
             return ", ".join(self.number(str(piece)) for piece in pieces) or "{--}"
         return " ".join(map(self.piece, pieces))
 
@@ -257,10 +257,10 @@ class Latex(Dialect):
         return r"\textquotesingle{}".join(map(self.plain, text.split("'")))
 
 
-def _aligned(group: Group, cells: Sequence[str]) -> str:
+def _aligned(column: Column[Any], cells: Sequence[str]) -> str:
     """Align numbers at their points."""
-    if group.kind not in NUMBERS:
-        return _COLUMNS.get(group.kind, "r")
+    if column.kind not in NUMBERS:
+        return _COLUMNS.get(column.kind, "r")
     found = [match for each in cells if (match := _NUMBER.fullmatch(each))]
     whole, decimals = (max((len(one[part] or "") for one in found), default=0) for part in (1, 2))
     return f"S[table-format={max(whole, 1)}.{decimals}]"

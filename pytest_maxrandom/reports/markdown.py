@@ -125,9 +125,9 @@ class Markdown(Dialect):
 
     def table(self, shown: Table) -> str:
         """Write a table as rows of pipes, with its legend below."""
-        groups, rows = shown.laid_out("markdown")
-        edges = [":--" if group.kind in ("text", "prose") else "--:" for group in groups]
-        lines = [["<br>".join(self.heading_of(group)) for group in groups], edges]
+        columns, rows = shown.laid_out("markdown")
+        edges = [":--" if column.kind in ("text", "prose") else "--:" for column in columns]
+        lines = [["<br>".join(self.heading_of(column)) for column in columns], edges]
         lines += [["<br>".join(map(self.piece, cell)) for cell in row] for row in rows]
         text = f"Of {self.code(shown.about)}:\n\n" if shown.about else ""
         text += "".join(f"| {' | '.join(line)} |\n" for line in lines)

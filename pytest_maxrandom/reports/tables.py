@@ -94,10 +94,6 @@ class Column(Generic[R]):
     change: Callable[[R, R], str] | None = None
     """Says, of a row and the same one of an earlier run, what is different; may be empty."""
 
-    def shown_in(self, medium: Medium) -> bool:
-        """Tell whether a medium has the column."""
-        return bool(self.brief) if medium == "terminal" else medium in self.media
-
     def cell(self, number: int, row: R, before: R | None = None) -> Cell:
         """Return the pieces of a row, with what changed since an earlier one."""
         written = self._written(number, row)
@@ -113,15 +109,6 @@ class Column(Generic[R]):
         for name in self.value.split("."):
             value = number if name == NUMBER_OF_ROW else value and getattr(value, name)
         return _WRITTEN[self.kind](value) if self.kind in _WRITTEN else value or NONE
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """A column as it is laid out for a medium."""
-
-    heading: str | Cell
-    kind: Kind
-    header: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +138,8 @@ class Table:
         notes = (self.columns[place].note for place in self._shown(medium))
         return " ".join(filter(None, [self.legend, *notes]))
 
-    def laid_out(self, medium: Medium) -> tuple[list[Group], list[list[Cell]]]:
-        """Return the columns, and the rows, as a medium has them."""
+    def laid_out(self, medium: Medium) -> tuple[list[Column[Any]], list[list[Cell]]]:
+        """Return the columns, with the headings of what stands in their cells, and the rows."""
         groups: list[list[int]] = []
         for place in self._shown(medium):
             if groups and self.columns[place].below is not None and medium in STACKED:
@@ -161,24 +148,24 @@ class Table:
                 groups.append([place])
         if medium != "markdown":
             groups.sort(key=lambda group: self.columns[group[0]].header == (medium == "terminal"))
-        laid = [self._group(group, medium) for group in groups]
+        columns = [self._column(group, medium) for group in groups]
         rows = [[tuple(self._pieces(row, group, medium)) for group in groups] for row in self.cells]
-        return laid, rows
+        return columns, rows
 
     def _shown(self, medium: Medium) -> Iterator[int]:
         for place, column in enumerate(self.columns):
             empty = column.optional and not any(
                 piece != NONE for row in self.cells for piece in row[place]
             )
-            if column.shown_in(medium) and not empty:
+            if not empty and (column.brief if medium == "terminal" else medium in column.media):
                 yield place
 
-    def _group(self, places: list[int], medium: Medium) -> Group:
+    def _column(self, places: list[int], medium: Medium) -> Column[Any]:
         first, *others = (self.columns[place] for place in places)
         heading = first.brief if medium == "terminal" else first.heading
         for below in filter(None, (each.below for each in others)):
             heading = f"{heading}{'' if below.startswith('(') else ','}\n{below}"
-        return Group(heading, first.kind, first.header)
+        return replace(first, heading=heading)
 
     def _pieces(self, row: tuple[Cell, ...], places: list[int], medium: Medium) -> Iterator[Piece]:
         for place in places:

@@ -66,15 +66,15 @@ def rows(run: RunRecord) -> list[str]:
 
 def _table(table: Table) -> list[str]:
     """Align rows below a header; nothing where there are none."""
-    groups, rows = table.laid_out("terminal")
+    columns, rows = table.laid_out("terminal")
     if not rows:
         return []
-    headings = [str(group.heading).split("\n") for group in groups]
+    headings = [str(column.heading).split("\n") for column in columns]
     high = max(map(len, headings))
     top = list(zip(*([""] * (high - len(each)) + each for each in headings), strict=True))
     lines = [*map(list, top), *([" ".join(map(_piece, cell)) for cell in row] for row in rows)]
     widths = [max(map(_columns, column)) for column in zip(*lines, strict=True)]
-    left = [group.kind == "text" for group in groups]
+    left = [column.kind == "text" for column in columns]
     return [_GAP.join(map(_padded, line, widths, left)).rstrip() for line in lines]
 
 

@@ -133,9 +133,9 @@ def test_a_failed_claim_says_which_parts_do_not_hold(record: ClaimRecord, phrase
 @pytest.mark.parametrize("key", ["p_max", "union_p", "permutation_p"])
 def test_each_p_value_is_shown_on_its_side_of_its_level(key: str) -> None:
     above: dict[str, Any] = {key: 0.05001}
-    assert phrases.shown_p(claim(**above, asserted={key: 0.05}), key) == ".05001"
-    assert phrases.shown_p(claim(**above, asserted={key: 0.1}), key) == ".050"
-    assert phrases.shown_p(untested(), key) == "-"
+    assert wording.shown_p(claim(**above, asserted={key: 0.05}), key) == ".05001"
+    assert wording.shown_p(claim(**above, asserted={key: 0.1}), key) == ".050"
+    assert wording.shown_p(untested(), key) == "-"
     assert ".05001" in phrases.guessing(claim(**above, asserted={key: 0.05}))
 
 
