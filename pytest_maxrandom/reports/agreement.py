@@ -15,7 +15,7 @@ from pytest_maxrandom.notation import NONE, accuracy, count, equals, p_value
 from pytest_maxrandom.reports.summary import by_suite, model_name, shots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_maxrandom.record import ClaimRecord, RunRecord, Standing
 
@@ -65,24 +65,6 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """The verdicts of a task."""
-
-    task: str
-    cells: tuple[tuple[Standing, ...], ...]
-    """By the columns of the grid; more than one where several claims are made there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """Verdicts by task and by model and shots."""
-
-    columns: tuple[tuple[str, str], ...]
-    """Model and shots."""
-    rows: tuple[Row, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Agreement:
     """The verdicts of a run, or of one of its suites."""
 
@@ -90,10 +72,21 @@ class Agreement:
     """Its name, where another one makes claims of the same things; else empty."""
     counts: tuple[Counts, ...]
     """By model; by shots, where there are several; of all."""
-    grids: tuple[Grid, ...]
-    """All tasks in each, with MOST_COLUMNS columns at most."""
-    folded: bool
-    """Whether the grids take more room than a reader wants to see at once."""
+    columns: tuple[tuple[str, str], ...]
+    """Models and shots: models as they come, and each model's shots from few to many."""
+    rows: Mapping[str, Mapping[tuple[str, str], Sequence[Standing]]]
+    """By tasks and columns; several where several claims are made there."""
+
+    @property
+    def grids(self) -> list[tuple[tuple[str, str], ...]]:
+        """The columns of each grid; every grid has all rows."""
+        starts = range(0, len(self.columns), MOST_COLUMNS)
+        return [self.columns[start : start + MOST_COLUMNS] for start in starts]
+
+    @property
+    def folded(self) -> bool:
+        """Whether the grids take more room than a reader wants to see at once."""
+        return len(self.rows) > MOST_ROWS or len(self.columns) > MOST_COLUMNS
 
 
 def agreement(run: RunRecord) -> list[Agreement]:
@@ -111,62 +104,37 @@ def agreement(run: RunRecord) -> list[Agreement]:
 
 
 def _agreement(suite: str, claims: list[ClaimRecord]) -> Agreement | None:
-    columns = _ordered((model_name(claim), shots(claim)) for claim in claims)
-    cells: dict[str, dict[tuple[str, str], list[Standing]]] = {}
+    rows: dict[str, dict[tuple[str, str], list[Standing]]] = {}
     for claim in claims:
-        row = cells.setdefault(claim.task, {})
         assert claim.verdict is not None
+        row = rows.setdefault(claim.task, {})
         row.setdefault((model_name(claim), shots(claim)), []).append(claim.verdict)
-    filled = sum(map(len, cells.values()))
-    if min(len(cells), len(columns)) < 2 or filled <= max(len(cells), len(columns)):
+    columns = list(dict.fromkeys((model_name(claim), shots(claim)) for claim in claims))
+    if min(len(rows), len(columns)) < 2 or sum(map(len, rows.values())) <= max(
+        len(rows), len(columns)
+    ):
         return None
-    parts = [
-        columns[first : first + MOST_COLUMNS] for first in range(0, len(columns), MOST_COLUMNS)
-    ]
-    grids = tuple(
-        Grid(
-            tuple(part),
-            tuple(
-                Row(task, tuple(tuple(row.get(column, ())) for column in part))
-                for task, row in cells.items()
-            ),
-        )
-        for part in parts
-    )
-    folded = len(cells) > MOST_ROWS or len(parts) > 1
-    return Agreement(suite, tuple(_margins(claims)), grids, folded)
+    models = list(dict.fromkeys(model for model, _ in columns))
+    columns.sort(key=lambda column: (models.index(column[0]), _number(column[1])))
+    return Agreement(suite, tuple(_counts(claims)), tuple(columns), rows)
 
 
-def _ordered(columns: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Put columns in order: models as they come, and each model's shots from few to many."""
-    found = list(dict.fromkeys(columns))
-    models = list(dict.fromkeys(model for model, _ in found))
-    return sorted(found, key=lambda column: (models.index(column[0]), _number(column[1])))
-
-
-def _margins(claims: list[ClaimRecord]) -> Iterable[Counts]:
-    by_model: dict[str, list[ClaimRecord]] = {}
-    by_shots: dict[str, list[ClaimRecord]] = {}
+def _counts(claims: list[ClaimRecord]) -> Iterable[Counts]:
+    found: dict[str, dict[str, Counter[Standing | None]]] = {"model": {}, "shots": {}, "all": {}}
     for claim in claims:
-        by_model.setdefault(model_name(claim), []).append(claim)
-        by_shots.setdefault(shots(claim), []).append(claim)
-    for model, some in by_model.items():
-        yield _counts(model, "model", some)
-    if len(by_shots) > 1:
-        for number in sorted(by_shots, key=_number):
-            yield _counts(number, "shots", by_shots[number])
-    yield _counts("", "all", claims)
-
-
-def _counts(of: str, kind: str, claims: list[ClaimRecord]) -> Counts:
-    verdicts = Counter(claim.verdict for claim in claims)
-    return Counts(
-        of,
-        kind,
-        above_maximum=verdicts["above maximum"],
-        between=verdicts["between baselines"] + verdicts["at chance"],
-        below=verdicts["below standard"],
-    )
+        for kind, of in (("model", model_name(claim)), ("shots", shots(claim)), ("all", "")):
+            found[kind].setdefault(of, Counter())[claim.verdict] += 1
+    by_shots = sorted(found["shots"].items(), key=lambda each: _number(each[0]))
+    found["shots"] = dict(by_shots) if len(by_shots) > 1 else {}
+    for kind, groups in found.items():
+        for of, verdicts in groups.items():
+            yield Counts(
+                of,
+                kind,
+                above_maximum=verdicts["above maximum"],
+                between=verdicts["between baselines"] + verdicts["at chance"],
+                below=verdicts["below standard"],
+            )
 
 
 def _number(shown: str) -> int:

@@ -56,11 +56,11 @@ def bias_sentence(record: LabelBiasRecord) -> str | None:
     """Say what was found, with the numbers behind it; older records have what they said then."""
     if not _has_findings(record):
         return record.sentence
-    said = [_found(bias, record) for bias in record.interactions]
-    if len(said) > 1:
-        pairs = zip(record.interactions, said, strict=True)
-        said = [f"{bias.interaction.capitalize()}: {one}" for bias, one in pairs]
-    return " ".join(said)
+    several = len(record.interactions) > 1
+    return " ".join(
+        f"{bias.interaction.capitalize()}: " * several + _found(bias, record)
+        for bias in record.interactions
+    )
 
 
 def bias_failure(record: LabelBiasRecord) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.record.red_flags import DEFAULTS
@@ -88,14 +89,9 @@ def not_in_finding(claim: ClaimRecord) -> list[RedFlag]:
     return [flag for flag in claim.red_flags if flag not in failing]
 
 
-def all_flags(claim: ClaimRecord) -> list[RedFlag]:
-    """Return all red flags of a claim."""
-    return claim.red_flags
-
-
 def raised(
     claims: Iterable[ClaimRecord],
-    flags_of: Callable[[ClaimRecord], Sequence[RedFlag]] = all_flags,
+    flags_of: Callable[[ClaimRecord], Sequence[RedFlag]] = attrgetter("red_flags"),
 ) -> list[Raised]:
     """List red flags, the same of many claims once.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import inspect
 import json
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +26,10 @@ def schema() -> dict[str, Any]:
     """
     made = TypeAdapter(record.RunRecord).json_schema(mode="serialization")
     definitions: dict[str, Any] = made.pop("$defs")
-    docstrings = _docstrings()
     for name, definition in {**definitions, "RunRecord": made}.items():
+        docstrings = _docstrings(getattr(record, name))
         described = {
-            KEYS.get(key, key): _described(value, docstrings[name].get(key))
+            KEYS.get(key, key): _described(value, docstrings.get(key))
             for key, value in definition["properties"].items()
         }
         definition |= {"properties": described, "required": list(described)}
@@ -54,30 +53,19 @@ def _described(value: dict[str, Any], docstring: str | None) -> dict[str, Any]:
     return kept if docstring is None else {**kept, "description": docstring}
 
 
-def _docstrings() -> dict[str, dict[str, str]]:
-    """Find the string below each attribute of the records, by class and attribute."""
-    found: dict[str, dict[str, str]] = {}
-    modules = (
-        record.base,
-        record.claim,
-        record.designs,
-        record.label_bias,
-        record.red_flags,
-        record.run,
-    )
-    for node in chain.from_iterable(ast.parse(inspect.getsource(each)).body for each in modules):
-        if not isinstance(node, ast.ClassDef):
-            continue
-        of_class = found[node.name] = {}
-        for base in node.bases:
-            of_class |= found.get(ast.unparse(base), {})
+def _docstrings(of: type) -> dict[str, str]:
+    """Find the string below each attribute of a record."""
+    found = {}
+    for each in reversed(of.__mro__[:-1]):
+        (node,) = ast.parse(inspect.getsource(each)).body
+        assert isinstance(node, ast.ClassDef)
         for attribute, below in zip(node.body, node.body[1:], strict=False):
             match attribute, below:
                 case (
                     ast.AnnAssign(target=ast.Name(id=name)),
                     ast.Expr(value=ast.Constant(value=str(text))),
                 ):
-                    of_class[name] = inspect.cleandoc(text).replace("\n", " ")
+                    found[name] = inspect.cleandoc(text).replace("\n", " ")
     return found
 
 

@@ -27,7 +27,7 @@ from pytest_maxrandom.reports.wording import examples, shown_p
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_maxrandom.record import ClaimRecord, Record, RunRecord
+    from pytest_maxrandom.record import ClaimRecord, Published, Record, RunRecord
     from pytest_maxrandom.reports.agreement import Agreement, Counts
     from pytest_maxrandom.reports.tables import Cell, Medium
 
@@ -192,37 +192,31 @@ _TELLING = {"files": files, "variants": variants}
 
 def changed_table(run: RunRecord) -> Table:
     """Show the claims with another verdict than the published one, with both."""
+    known = names(run)
 
-    def moved(write: Callable[[Any], str]) -> Callable[[ClaimRecord], str]:
-        def both(claim: ClaimRecord) -> str:
-            before, now = write(claim.published), write(claim)
+    def both(write: Callable[[Any], str]) -> Callable[[tuple[ClaimRecord, Published]], str]:
+        def moved(row: tuple[ClaimRecord, Published]) -> str:
+            now, before = map(write, row)
             return now if before == now else f"{before}{_TO}\N{NO-BREAK SPACE}{now}"
 
-        return both
+        return moved
 
-    def verdicts(claim: ClaimRecord) -> Cell:
-        assert claim.published is not None
-        return f"{claim.published.verdict}{_TO}", claim.verdict or NONE
-
-    def p_moved(claim: ClaimRecord) -> Cell:
-        assert claim.published is not None
-        return f"{p_value(claim.published.p_max)}{_TO}", p_value(claim.p_max, claim.log_p_max)
-
-    def why(claim: ClaimRecord) -> str:
-        assert claim.published is not None
-        return shorten("; ".join(claim.published.changes), _WHY) or NONE
-
-    columns: list[Column[ClaimRecord]] = [
-        claim_column(run, "id"),
-        Column("verdict", verdicts),
-        Column("*n*", moved(lambda each: count(each.n)), "right"),
-        Column("*t*", moved(lambda each: count(each.t)), "right"),
-        Column(MAXIMUM.heading, moved(lambda each: accuracy(each.max_random_baseline)), "right"),
-        Column("*p_max*", p_moved, "right"),
-        Column("why", why, "prose"),
+    columns: list[Column[tuple[ClaimRecord, Published]]] = [
+        Column("claim", lambda row: Name(known[row[0].id], 80), header=True),
+        Column("verdict", lambda row: (f"{row[1].verdict}{_TO}", row[0].verdict or NONE)),
+        Column("*n*", both(lambda each: count(each.n)), "right"),
+        Column("*t*", both(lambda each: count(each.t)), "right"),
+        Column(MAXIMUM.heading, both(lambda each: accuracy(each.max_random_baseline)), "right"),
+        Column(
+            "*p_max*",
+            lambda row: (f"{p_value(row[1].p_max)}{_TO}", p_value(row[0].p_max, row[0].log_p_max)),
+            "right",
+        ),
+        Column("why", lambda row: shorten("; ".join(row[1].changes), _WHY) or NONE, "prose"),
     ]
+    rows = [(claim, claim.published) for claim in changed(run) if claim.published]
     caption = "What was published → what the results tell."
-    return tabulate("Changed verdicts", columns, changed(run), key="changed", caption=caption)
+    return tabulate("Changed verdicts", columns, rows, key="changed", caption=caption)
 
 
 def counts_table(found: Agreement) -> Table:
@@ -258,24 +252,25 @@ def counts_table(found: Agreement) -> Table:
 def grid_tables(found: Agreement) -> list[Table]:
     """Show the verdicts of each task, by models and shots."""
 
-    def column(place: int, model: str, number: str) -> Column[Any]:
+    def column(about: tuple[str, str]) -> Column[Any]:
+        model, number = about
         shown = (_in_shots(number),) if number else ()
         return Column(
             (Name(model or NONE, 30), *shown),
-            lambda row: tuple(Mark(*STANDINGS[verdict]) for verdict in row.cells[place]),
+            lambda row: tuple(Mark(*STANDINGS[verdict]) for verdict in row[1].get(about, ())),
         )
 
-    task: Column[Any] = Column("task", lambda row: Name(row.task, 40), header=True)
+    task: Column[Any] = Column("task", lambda row: Name(row[0], 40), header=True)
     return [
         tabulate(
             "Verdicts of each task",
-            [task, *(column(place, *about) for place, about in enumerate(grid.columns))],
-            grid.rows,
+            [task, *map(column, columns)],
+            list(found.rows.items()),
             key=f"verdicts{_slug(found)}-{number}",
             about=found.suite,
             caption="Verdicts of each task; one at chance is counted as between.",
         )
-        for number, grid in enumerate(found.grids, 1)
+        for number, columns in enumerate(found.grids, 1)
     ]
 
 
@@ -313,11 +308,11 @@ def name_column(heading: str, run: RunRecord) -> Column[Any]:
     )
 
 
-def claim_column(run: RunRecord, key: str = "claim") -> Column[Any]:
+def claim_column(run: RunRecord) -> Column[Any]:
     """Name the claim that a record is about."""
     known = names(run)
-
-    def name(record: Any) -> Name:
-        return Name(known.get(getattr(record, key), known[record.id]), 80)
-
-    return Column("claim", name, header=True)
+    return Column(
+        "claim",
+        lambda record: Name(known.get(record.claim, known[record.id]), 80),
+        header=True,
+    )

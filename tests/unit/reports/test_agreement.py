@@ -53,11 +53,11 @@ def test_every_verdict_is_counted_and_stands_in_the_grid_once(claims: list[Claim
         return
     [found_all] = found
     in_grid = Counter(
-        (row.task, *column, verdict)
-        for grid in found_all.grids
-        for row in grid.rows
-        for column, cell in zip(grid.columns, row.cells, strict=True)
-        for verdict in cell
+        (task, *column, verdict)
+        for columns_of_grid in found_all.grids
+        for task, cells_of_task in found_all.rows.items()
+        for column in columns_of_grid
+        for verdict in cells_of_task.get(column, ())
     )
     assert in_grid == Counter((c.task, c.model, str(c.shots), c.verdict) for c in judged)
     total = found_all.counts[-1]
@@ -88,10 +88,10 @@ def test_columns_of_a_model_stand_together_from_few_shots_to_many(
     if not found:
         return
     grids = found[0].grids
-    columns = [column for grid in grids for column in grid.columns]
+    columns = [column for grid in grids for column in grid]
     models = list(dict.fromkeys(model for model, _ in columns))
     assert columns == sorted(columns, key=lambda one: (models.index(one[0]), int(one[1])))
-    assert max(len(grid.columns) for grid in grids) <= MOST_COLUMNS
+    assert max(map(len, grids)) <= MOST_COLUMNS
 
 
 # Published totals (arXiv 2404.13020, Table 1): six models, and three of them.
@@ -157,9 +157,7 @@ def test_suites_about_the_same_things_are_counted_each_by_itself() -> None:
     assert [each.suite for each in found] == ["one.yaml", "two.yaml"]
     assert [each.counts[-1].total for each in found] == [4, 4]
     assert [each.counts[-1].below for each in found] == [1, 4]
-    assert all(
-        len(cell) == 1 for e in found for g in e.grids for row in g.rows for cell in row.cells
-    )
+    assert all(len(cell) == 1 for e in found for row in e.rows.values() for cell in row.values())
     tables = read(markdown(record)).tables
     assert [tables[place][-1][-1] for place in (0, 2)] == ["4", "4"]
     assert "Of `one.yaml`:" in markdown(record)
