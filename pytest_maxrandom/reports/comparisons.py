@@ -5,7 +5,7 @@ Each function returns one phrase of plain text, or an empty one where nothing wa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import NONE, count, equals, level, p_value, signed
 from pytest_maxrandom.reports.text import listed
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     )
 
 _LEVEL = 0.05
-_MARGINS = ("not_worse_than", "better")
 _NEW = {
     "examples": "new examples",
     "clusters": "new clusters of examples",
@@ -78,20 +77,21 @@ def shown_n(record: ComparisonRecord) -> str:
 
 def required(record: ComparisonRecord) -> str:
     """Say what is asserted of a difference."""
-    parts = [
-        f"the difference is above {_bare(bound)}" if key in _MARGINS else f"{key} is {_bare(bound)}"
-        for key, bound in record.asserted.items()
-        if key != "level"
-    ]
-    bound = _bare(record.asserted.get("level", _LEVEL))
-    return f"{', and '.join(parts)}, one-sided p at most {bound}" if parts else ""
+    margin = record.asserted.get("better", record.asserted.get("not_worse_than"))
+    if margin is None:
+        return ""
+    bound = f"{'-' if margin < 0 else ''}{level(abs(margin))}"
+    return f"the difference is above {bound}, one-sided p at most {level(_level(record))}"
 
 
 def assertion_is(record: ComparisonRecord) -> str:
     """Say what the p-value of the assertion is: ``p = .031``."""
-    bound = record.asserted.get("level", _LEVEL)
-    shown = p_value(record.assertion_p, level=bound if _is_number(bound) else None)
+    shown = p_value(record.assertion_p, level=_level(record))
     return "" if shown == NONE else f"p {equals(shown)}"
+
+
+def _level(record: ComparisonRecord) -> float:
+    return float(record.asserted.get("level", _LEVEL))
 
 
 def adjusted_ps(record: ComparisonRecord) -> str:
@@ -188,14 +188,3 @@ def _tested(value: float | None, p: float | None, bound: float) -> str:
         return ""
     shown = p_value(p, level=bound)
     return signed(value) if shown == NONE else f"{signed(value)} (p {equals(shown)})"
-
-
-def _bare(value: Any) -> str:
-    """Write a bound as the suite does."""
-    if not _is_number(value):
-        return str(value)
-    return f"{'-' if value < 0 else ''}{level(abs(value))}"
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -146,24 +146,18 @@ def _bound(record: LabelBiasRecord) -> float:
 
 def score_p(bias: InteractionBias, record: LabelBiasRecord) -> str:
     """Write the p-value of the score so that it is seen on which side of its level it is."""
-    return _p(bias.p_value, record)
+    return p_value(bias.p_value, level=record.asserted.get("above_random"))
 
 
-def shuffled_p(bias: InteractionBias, record: LabelBiasRecord) -> str:
-    """Write the p-value with shuffled right answers; empty where there is none."""
-    return "" if bias.permutation_p is None else _p(bias.permutation_p, record)
+def _shuffled_p(bias: InteractionBias, record: LabelBiasRecord) -> str:
+    return p_value(bias.permutation_p, level=record.asserted.get("above_random"))
 
 
 def _p_values(bias: InteractionBias, record: LabelBiasRecord, error: str = "") -> str:
     """Write all p-values of the score: ``p = .002, with shuffled right answers .004``."""
-    shuffled = shuffled_p(bias, record)
-    besides = f", with shuffled right answers {shuffled}" if shuffled else ""
+    shuffled = _shuffled_p(bias, record)
+    besides = "" if shuffled == NONE else f", with shuffled right answers {shuffled}"
     return f"p {equals(score_p(bias, record))}{error}{besides}"
-
-
-def _p(value: float, record: LabelBiasRecord) -> str:
-    bound = record.asserted.get("above_random")
-    return p_value(value, level=bound if isinstance(bound, float) else None)
 
 
 def r_interval(bias: InteractionBias) -> str:
@@ -195,13 +189,12 @@ def recalls(bias: InteractionBias) -> str:
 
 def required_score(record: LabelBiasRecord) -> str:
     """Say what is asserted of the scores."""
-    bound = record.asserted.get("above_random")
-    if not isinstance(bound, float):
+    if not record.asserted:
         return ""
     shuffled = ", also with shuffled right answers" if record.check == "recall" else ""
     return (
-        f"the best prompt's Nvr-X score is above the best guesser's, p at most {level(bound)}"
-        f"{shuffled}"
+        f"the best prompt's Nvr-X score is above the best guesser's, p at most "
+        f"{level(_bound(record))}{shuffled}"
     )
 
 
@@ -313,7 +306,7 @@ def bias_numbers(record: LabelBiasRecord) -> dict[str, str]:
             f"{_of(bias)}t": count(bias.t),
             f"{_of(bias)}Nvr-X score": accuracy(bias.score),
             f"{_of(bias)}p": score_p(bias, record),
-            f"{_of(bias)}p, shuffled": shuffled_p(bias, record) or NONE,
+            f"{_of(bias)}p, shuffled": _shuffled_p(bias, record),
             f"{_of(bias)}RStd": accuracy(bias.rstd),
         }
     return {**found, "finding": record.finding or NONE}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import accuracy, count, equals, p_value
 from pytest_maxrandom.record import arithmetics
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pytest_maxrandom.record import ClaimRecord, HeldOut, LabelBiasRecord, RunRecord
-
-_Number = TypeVar("_Number", int, float)
 
 _KNOWN = ("n", "t", "chance")
 _FEW = 5
@@ -61,8 +59,8 @@ def in_clusters(of: ClaimRecord | HeldOut) -> str:
     """Name clusters and the effective n: ``in 25 clusters, effective n 25.0``; empty without."""
     if of.clusters is None or of.effective_n is None:
         return ""
-    noun = "cluster" if of.clusters == 1 else "clusters"
-    return f"in {count(of.clusters)} {noun}, effective n {of.effective_n:,.1f}"
+    clusters = f"{count(of.clusters)} cluster{'s' * (of.clusters != 1)}"
+    return f"in {clusters}, effective n {of.effective_n:,.1f}"
 
 
 def chance(claim: ClaimRecord) -> str:
@@ -131,9 +129,9 @@ def looks(claim: ClaimRecord) -> str:
 
 def held_out(claim: ClaimRecord) -> str:
     """Say what the best prompt does on the test set, or why it was not opened."""
-    test, validation = claim.test, claim.validation
+    test = claim.test
     if test is None:
-        aside = validation.test if validation else 0
+        aside = claim.validation.test if claim.validation else 0
         if not aside or claim.best_correct is None:
             return ""
         why = "opening it was switched off"
@@ -141,13 +139,12 @@ def held_out(claim: ClaimRecord) -> str:
             why = "a red flag fails the claim" if claim.holds else "the claim does not hold"
         untested = "; so test_p was not tested" if "test_p" in claim.asserted else ""
         return f"{count(aside)} examples are still closed, because {why}{untested}"
-    constant = shuffled = adjusted = worth = ""
+    constant = shuffled = adjusted = worth = whole = ""
     if test.clusters is not None:
-        worth = f" by the effective n ({in_clusters(test)})"
+        worth, whole = f" by the effective n ({in_clusters(test)})", " by whole clusters"
     if test.majority_rate is not None:
         constant = f" and {accuracy(test.majority_rate)} for always the same answer"
     if test.permutation_p is not None:
-        whole = " by whole clusters" if test.clusters is not None else ""
         shuffled = (
             f" of one guesser, {p_value(test.permutation_p)} with right answers shuffled{whole}"
         )
@@ -173,8 +170,10 @@ def sampled(claim: ClaimRecord) -> str:
         return ""
     shown = "no demonstrations"
     if p.regime != "none":
-        noun = "demonstration" if claim.shots == 1 else "demonstrations"
-        shown = f"{claim.shots} {noun} each, from the {count(p.pool)} examples {_POOLS[p.regime]}"
+        shown = (
+            f"{claim.shots} demonstration{'s' * (claim.shots != 1)} each, from the {count(p.pool)} "
+            f"examples {_POOLS[p.regime]}"
+        )
     several = p.instructions > 1 or p.formats > 1
     return clauses(
         shown,
@@ -349,6 +348,6 @@ def answered(claim: ClaimRecord) -> str:
     return scorer.criterion if scorer else claim.scoring
 
 
-def five_numbers(ordered: Sequence[_Number]) -> list[_Number]:
+def five_numbers(ordered: Sequence[float]) -> list[float]:
     """Return minimum, quartiles and maximum of an ascending sequence, by nearest rank."""
     return [ordered[max(1, ceil(len(ordered) * quarter / 4)) - 1] for quarter in range(5)]
