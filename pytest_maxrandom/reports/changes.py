@@ -39,7 +39,6 @@ not. unknown: the base is incomplete, and may have lacked it for that. other: a 
 that is shown is another one.
 """
 
-_HOLDS: frozenset[Outcome | None] = frozenset({"passed"})
 _FAILS: frozenset[Outcome | None] = frozenset({"failed", "xpassed", "error", None})
 """Outcomes that fail the run."""
 _FALLEN: dict[Outcome | None, str] = {
@@ -230,13 +229,13 @@ def _compared(now: Record, before: Record) -> Change:
     turned = ""
     if now.outcome != before.outcome:
         turned = f"{_ENDED.get(now.outcome, 'passes')}, before: {WORDS[became(before)]}"
-    if before.outcome in _HOLDS and now.outcome not in _HOLDS:
+    if before.outcome == "passed" != now.outcome:
         return Change(now, before, "fell", _FALLEN[now.outcome], why)
     if before.outcome not in _FAILS and now.outcome in _FAILS:
         return Change(now, before, "fell", turned, why)
-    if _is_weaker(now, before):
-        return Change(now, before, "weakened", _weakened(now, before), why)
-    if now.outcome in _HOLDS and before.outcome not in _HOLDS:
+    if weakened := _weakened(now, before):
+        return Change(now, before, "weakened", weakened, why)
+    if now.outcome == "passed" != before.outcome:
         what = "is reported now" if became(now) == REPORTED else "newly passes"
         return Change(now, before, "rose", what, why)
     change = Change(now, before, "t grew", turned or "more prompts were tried", why)
@@ -247,18 +246,35 @@ def _compared(now: Record, before: Record) -> Change:
     return Change(now, before, "same")
 
 
-def _is_weaker(now: Record, before: Record) -> bool:
-    """Say whether a part of the claim is gone or bounds less, or a failure counts no longer.
+def _weakened(now: Record, before: Record) -> str:
+    """Say how a claim asserts less than it did, or a failure counts no longer; empty if neither.
 
     Fewer tries are a lower bound for the best of them: what was tried once was tried.
     """
+    holds = now.outcome == "passed"
+    if now.outcome == "xfailed" and before.outcome not in ("xfailed", "xpassed", "passed"):
+        return "is expected to fail now"  # what held unexpectedly was expected to fail before
+    if now.outcome == "skipped" and before.outcome in _FAILS:
+        return _FALLEN["skipped"]
+    fewer = _is_less(_tries(now), _tries(before))
+    if not (fewer or _asserts_less(now, before)):
+        return ""
+    if holds and not asserts(now):
+        return "is only reported now"
+    if fewer:
+        return f"counts fewer tries, and {_ENDED.get(now.outcome, 'passes')}"
+    if holds:
+        return "asserts less" if before.outcome == "passed" else "passes, but asserts less"
+    return f"asserts less, and {_ENDED[now.outcome]}"
+
+
+def _asserts_less(now: Record, before: Record) -> bool:
+    """Tell whether a part of a claim is gone or bounds less, or a red flag does less."""
     asserted: dict[str, object] = getattr(now, "asserted", {})
     earlier: dict[str, object] = getattr(before, "asserted", {})
     clusters, grouped = (getattr(each, "clusters", None) for each in (now, before))
     return (
-        _is_excused(now, before)
-        or _is_less(_tries(now), _tries(before))
-        or (clusters is None and grouped is not None)  # what stood together counts by itself
+        (clusters is None and grouped is not None)  # what stood together counts by itself
         or any(
             _SEVERITIES.index(severity) < _SEVERITIES.index(was)
             for _, severity, was in _changed_severities(now, before)
@@ -274,25 +290,6 @@ def _bounds_less(key: str, now: object, before: object) -> bool:
     if isinstance(now, float) and isinstance(before, float):
         return now < before if key in _WEAKER_IF_LESS else now > before
     return (before, now) == ("max_random", "standard")
-
-
-def _is_excused(now: Record, before: Record) -> bool:
-    """Say whether a failure is expected now, or what failed the run is skipped."""
-    if now.outcome == "xfailed":  # what held unexpectedly was expected to fail before
-        return before.outcome not in ("xfailed", "xpassed", *_HOLDS)
-    return now.outcome == "skipped" and before.outcome in _FAILS
-
-
-def _weakened(now: Record, before: Record) -> str:
-    if _is_excused(now, before):
-        return "is expected to fail now" if now.outcome == "xfailed" else _FALLEN["skipped"]
-    if now.outcome in _HOLDS and not asserts(now):
-        return "is only reported now"
-    if _is_less(_tries(now), _tries(before)):
-        return f"counts fewer tries, and {_ENDED.get(now.outcome, 'passes')}"
-    if now.outcome in _HOLDS:
-        return "asserts less" if before.outcome in _HOLDS else "passes, but asserts less"
-    return f"asserts less, and {_ENDED[now.outcome]}"
 
 
 def _tries(record: Record | None) -> int | None:

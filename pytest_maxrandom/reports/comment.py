@@ -104,7 +104,7 @@ def comment(
         shown,
         [change.now for change in rows if isinstance(change.now, ClaimRecord)],
         [change.before for change in rows if isinstance(change.now, ClaimRecord)],
-        {"files": where, "variants": arms},
+        (where, arms),
     )
     others = [change for change in rows if not isinstance(change.now, ClaimRecord)]
     designs = designs_table(

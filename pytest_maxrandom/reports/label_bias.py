@@ -80,11 +80,7 @@ def _found(bias: InteractionBias, record: LabelBiasRecord) -> str:
     most = max(bias.labels, key=lambda row: row.predicted)
     explained = f"p {equals(p_value(bias.preference_p, level=bound))}"
     uneven, beyond = not above(bias.preference_p, bound), any(over for _, _, over in compared)
-    numbers = (
-        f"the Nvr-X score on {bias.n} examples is {accuracy(bias.score)}, that of "
-        f"{_guessers(bias, 'random guessers', str(bias.t))} {accuracy(bias.score_baseline)} "
-        f"({', '.join(shown for shown, _, _ in compared)})"
-    )
+    numbers = f"{_reached(bias)} ({', '.join(shown for shown, _, _ in compared)})"
     preferred = (
         f"{100 * most.predicted:.0f} % of the answers of the most accurate prompt are "
         f"{most.label!r}"
@@ -116,11 +112,7 @@ def _failed(bias: InteractionBias, record: LabelBiasRecord) -> str:
     ]
     if bias.finding == "cannot tell" and record.claim_holds is False:
         compared.append("the claim itself does not hold")
-    return (
-        f"{bias.interaction}: Nvr-X score {accuracy(bias.score)} of {_tried(bias)}, "
-        f"n = {bias.n}; {_guessers(bias, 'random guessers', str(bias.t))} "
-        f"{accuracy(bias.score_baseline)}; {', '.join(compared)}: {bias.finding}"
-    )
+    return f"{bias.interaction}: {_reached(bias)}; {', '.join(compared)}: {bias.finding}"
 
 
 def _compared(bias: InteractionBias, record: LabelBiasRecord) -> list[tuple[str, float, bool]]:
@@ -202,10 +194,7 @@ def asked_as(bias: InteractionBias, record: LabelBiasRecord) -> str:
     """Say what was found in one way of asking, in a clause for a paper."""
     spread, related = recalls(bias), correlation(bias)
     return clauses(
-        f"asked as {bias.interaction}, {_tried(bias)} reaches an Nvr-X score of "
-        f"{accuracy(bias.score)} on n = {count(bias.n)} examples, and "
-        f"{_guessers(bias, 'random guessers')} {accuracy(bias.score_baseline)} on average "
-        f"({_p_values(bias, record)})",
+        f"asked as {bias.interaction}, {_reached(bias)} ({_p_values(bias, record)})",
         spread and f"recalls of the labels {spread}, RStd {accuracy(bias.rstd)}",
         related and f"correlation with their base rates {related}",
     )
@@ -228,11 +217,15 @@ def bias_facts(bias: InteractionBias, record: LabelBiasRecord) -> list[tuple[str
     score = f"{accuracy(bias.score)} of {_tried(bias)}"
     if bias.score_prompt != bias.best_prompt:
         score += f", which is {_prompt(bias.score_prompt)}"
+    unlabelled = 1 - sum(row.predicted for row in bias.labels)
+    others = ""
+    if unlabelled > _NO_SHARE:
+        others = f"{percent(unlabelled)} of this prompt's are none of the labels"
     shown = "" if record.check == "recall" else " over all placements of the right answers"
     known = [
         (
             "Nvr-X score",
-            f"{score}; {_guessers(bias, 'guessers')} {accuracy(bias.score_baseline)}{error}"
+            f"{score}; {_guessers(bias)} {accuracy(bias.score_baseline)}{error}"
             f"; {_p_values(bias, record, _monte_carlo(bias.p_error))}",
         ),
         (
@@ -241,16 +234,10 @@ def bias_facts(bias: InteractionBias, record: LabelBiasRecord) -> list[tuple[str
             f"{count(bias.n)}; the table is about this prompt",
         ),
         ("RStd", accuracy(bias.rstd)),
-        ("Other answers", _unlabelled(bias)),
+        ("Other answers", others),
         ("Base rates", base_rates),
     ]
     return [(title, phrase) for title, phrase in known if phrase]
-
-
-def _unlabelled(bias: InteractionBias) -> str:
-    """Say how many answers are no label; empty where all are."""
-    share = 1 - sum(row.predicted for row in bias.labels)
-    return f"{percent(share)} of this prompt's are none of the labels" if share > _NO_SHARE else ""
 
 
 def calibration_name(method: str) -> str:
@@ -270,11 +257,11 @@ def bias_cost(record: LabelBiasRecord) -> str:
         return ""
     if record.engine is None:
         return "nothing beyond the claim's own sweep"
-    sweeps = "" if record.sweeps is None else _few(record.sweeps)
-    return clauses(
-        sweeps and f"{sweeps} sweep{'s' * (sweeps != '1')}, in tokens",
-        cost(record),
-    )
+    took = ""
+    if record.sweeps is not None:
+        number = f"{record.sweeps:.2g}" if record.sweeps < 10 else f"{record.sweeps:,.0f}"
+        took = f"{number} sweep{'s' * (number != '1')}, in tokens"
+    return clauses(took, cost(record))
 
 
 def bias_found(record: LabelBiasRecord) -> str:
@@ -335,16 +322,18 @@ def _prompt(name: str) -> str:
     return name[:12] if _DIGEST.fullmatch(name) else f"'{_label(name)}'"
 
 
+def _reached(bias: InteractionBias) -> str:
+    return (
+        f"{_tried(bias)} reaches an Nvr-X score of {accuracy(bias.score)} on n = {count(bias.n)} "
+        f"examples, and {_guessers(bias)} {accuracy(bias.score_baseline)} on average"
+    )
+
+
 def _tried(bias: InteractionBias) -> str:
     return f"the best of t = {count(bias.t)} prompts" if bias.t > 1 else "the only prompt (t = 1)"
 
 
-def _guessers(bias: InteractionBias, named: str, many: str = "as many") -> str:
+def _guessers(bias: InteractionBias) -> str:
     one = bias.t == 1
-    guessers = f"a {named.removesuffix('s')}" if one else f"the best of {many} {named}"
-    keeps = f" who keep{'s' * one} to one choice of each example"
-    return guessers + keeps * bias.by_content
-
-
-def _few(number: float) -> str:
-    return f"{number:.2g}" if number < 10 else f"{number:,.0f}"
+    guessers = "a random guesser" if one else "the best of as many random guessers"
+    return guessers + f" who keep{'s' * one} to one choice of each example" * bias.by_content

@@ -135,7 +135,7 @@ def claims_table(
     run: RunRecord,
     claims: Sequence[ClaimRecord] | None = None,
     before: Sequence[Record | None] = (),
-    named: Mapping[str, Mapping[str, str]] | None = None,
+    named: tuple[Mapping[str, str], Mapping[str, str]] | None = None,
 ) -> Table:
     """Show claims with n, t, both baselines and the p-value that decides.
 
@@ -145,11 +145,11 @@ def claims_table(
         All claims.
     claims, before : sequence of ClaimRecord, optional
         Those that are shown, and the same in an earlier run.
-    named : mapping, optional
+    named : tuple of mapping, optional
         Their `files` and `variants`, where these are not those of the run.
     """
     shown = run.claims if claims is None else claims
-    where, arms = (named[key] if named else of(run) for key, of in _TELLING.items())
+    where, arms = named or (files(run), variants(run))
 
     def model(claim: ClaimRecord) -> Cell:
         arm = arms[claim.id]
@@ -185,9 +185,6 @@ def claims_table(
         )
     caption = "The best of *t* prompts on *n* examples."
     return tabulate("Claims", columns, shown, before, caption=caption, legend=legend)
-
-
-_TELLING = {"files": files, "variants": variants}
 
 
 def changed_table(run: RunRecord) -> Table:

@@ -138,13 +138,13 @@ def variants(run: RunRecord) -> dict[str, str]:
         key = (claim.task, where[claim.id], model_name(claim), shots(claim))
         alike.setdefault(key, []).append(claim)
     return {
-        claim.id: _in_brackets(claim) if len({label(each) for each in group}) > 1 else ""
+        claim.id: _arm(claim) if len({label(each) for each in group}) > 1 else ""
         for group in alike.values()
         for claim in group
     }
 
 
-def _in_brackets(claim: ClaimRecord) -> str:
+def _arm(claim: ClaimRecord) -> str:
     inside = label(claim).rpartition("[")[2].removesuffix("]")
     return inside.removesuffix(f"-{claim.shots}shot")
 
@@ -192,14 +192,11 @@ def tally(run: RunRecord) -> str:
     """
     if not designs(run):
         return _tally(run.claims, ClaimRecord, run.not_run)
-    kinds: tuple[tuple[Sequence[Record], type[Record]], ...] = (
-        (run.claims, ClaimRecord),
-        (run.replicates, ReplicatesRecord),
-        (run.label_bias, LabelBiasRecord),
-        (run.comparisons, ComparisonRecord),
-        (run.contamination, ContaminationRecord),
-    )
-    parts = [_tally(found, kind) for found, kind in kinds if found]
+    parts = [
+        _tally(found, kind)
+        for kind in _NOUNS
+        if (found := [record for record in records(run) if isinstance(record, kind)])
+    ]
     # Of what has no record it is not known what it is.
     return clauses(*parts, _not_run(run.not_run))
 

@@ -178,8 +178,8 @@ def test_prompts_are_named_so_that_it_is_seen_where_a_name_ends() -> None:
     )
 
 
-@pytest.mark.parametrize(("by_content", "who"), [(False, "a guesser"), (True, "a guesser who keeps "
-                         "to one choice of each example")])  # fmt: skip
+@pytest.mark.parametrize(("by_content", "who"), [(False, "a random guesser"), (True, "a random "
+                         "guesser who keeps to one choice of each example")])  # fmt: skip
 def test_one_prompt_is_no_best_of_several(by_content: bool, who: str) -> None:
     alone = replace(KNOWS, t=1, by_content=by_content)
     told = dict(bias_facts(alone, label_bias(alone)))["Nvr-X score"]

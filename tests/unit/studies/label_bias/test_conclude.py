@@ -145,7 +145,7 @@ def test_what_is_asserted_must_hold_in_every_way_of_asking() -> None:
     assert both.passed is False
     assert both.finding == "label preference"
     assert both.message is not None
-    assert both.message.startswith("counterfactual: Nvr-X score .000 ")
+    assert both.message.startswith("counterfactual: the only prompt (t = 1) reaches an ")
     assert "cloze" not in both.message
     assert both.sentence is not None
     assert both.sentence.startswith("Cloze: Knowledge: ")
@@ -277,8 +277,11 @@ def of_moved(score: float, *, preference_p: float) -> InteractionBias:
 
 def test_a_sentence_has_the_numbers_that_the_finding_comes_from() -> None:
     said = sentence_of(of_moved(0.45, preference_p=0.4), "knowledge")
-    assert said.startswith("Knowledge: the Nvr-X score on 100 examples is .450, that of the best ")
-    assert "best of 10 random guessers who keep to one choice of each example .318 (p = " in said
+    assert said.startswith(
+        "Knowledge: the best of t = 10 prompts reaches an Nvr-X score of .450 on n = 100 examples, "
+        "and the best of as many random guessers who keep to one choice of each example .318 on "
+        "average (p = "
+    )
     assert said.endswith("; recalls .450 (B) to .500 (A).")
     said = sentence_of(of_moved(0.45, preference_p=0.001), "knowledge")
     assert "; but 40 % of the answers of the most accurate prompt are 'A', more than " in said
