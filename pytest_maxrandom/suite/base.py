@@ -19,7 +19,7 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 Location: TypeAlias = tuple["str | int", ...]
 Contradiction: TypeAlias = tuple[Location, str]
@@ -111,13 +111,25 @@ def _raise(errors: Iterable[tuple[Any, Location, dict[str, Any]]]) -> None:
         raise ValidationError.from_exception_data("", found)  # type: ignore[arg-type]
 
 
-def placed(error: ValidationError, name: str, thing: Any) -> ValidationError:
+def placed(
+    error: ValidationError, name: str, thing: Any, among: Sequence[ValidationError] = ()
+) -> ValidationError:
     """Return the error, whose mistakes say in their contexts below what they are, and where.
 
     What a deeper part has said of that already stays.
+
+    Parameters
+    ----------
+    name, thing
+        What they are below.
+    among : sequence of ValidationError
+        Mistakes that are not in each of these are left out.
     """
+    shared = [{(one["loc"], one["type"]) for one in each.errors()} for each in among]
     found = []
     for each in error.errors(include_url=False):
+        if not all((each["loc"], each["type"]) in own for own in shared):
+            continue
         context = {"told": each["msg"], name: (thing, each["loc"]), **each.get("ctx", {})}
         kind = PydanticCustomError(each["type"], "{told}", context)
         found.append(InitErrorDetails(type=kind, loc=each["loc"], input=each["input"]))

@@ -17,14 +17,14 @@ from pytest_maxrandom.suite.arms import (
 )
 from pytest_maxrandom.suite.base import UNLISTED, Spec, as_list, repeats
 from pytest_maxrandom.suite.claims import LabelBiasSpec
-from pytest_maxrandom.suite.models import MODELS, ModelSpec, arm_of
+from pytest_maxrandom.suite.models import arm_of, kind_of
 from pytest_maxrandom.suite.recorded import RecordedModelSpec
 from pytest_maxrandom.suite.spec import PromptsSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_maxrandom.suite.base import Contradiction, Location, NamedModel
+    from pytest_maxrandom.suite.base import Contradiction, Location
     from pytest_maxrandom.suite.models import ArmSpec
 
 S = TypeVar("S", bound=Spec)
@@ -68,7 +68,10 @@ def contradictions(data: Any, *, recorded: bool) -> Iterator[Contradiction]:
     """
     suite = data if isinstance(data, dict) else {}
     tasks = [task if isinstance(task, dict) else {} for task in _entries(suite, "tasks")]
-    models = [_model(model, recorded=recorded) for model in _entries(suite, "models")]
+    models = [
+        _sound(RecordedModelSpec if recorded else kind_of(model), model)
+        for model in _entries(suite, "models")
+    ]
     for index, first in repeats(None if model is None else model.test_id for model in models):
         yield ("models", index), f"this has the test ids of models[{first}]; give one a `label`"
     yield from _of_tasks(suite, tasks)
@@ -248,14 +251,6 @@ def _of_comparisons(suite: dict[str, Any], names: dict[str, int]) -> Iterator[Co
     known = [names[name] for name in arms.values() if name in names]
     if len(set(known)) < len(known):
         yield ("contamination",), "base, extra and test must be three different arms"
-
-
-def _model(value: Any, *, recorded: bool) -> NamedModel | None:
-    """Return a model as far as it is sound, if its backend is known."""
-    if recorded:
-        return _sound(RecordedModelSpec, value)
-    found = _sound(MODELS.known(value), value)
-    return found if isinstance(found, ModelSpec) else None
 
 
 def _entries(data: Any, key: str) -> list[Any]:

@@ -83,24 +83,21 @@ class SpecUnion(Generic[S]):
         The key that tells them apart.
     specs : mapping
         The built-in ones, by the value of the key.
-    every_key : type of Spec
-        A spec with all of their keys, for values that do not say which of them they are.
+    base : type of Spec
+        What they, and all that packages add, are subclasses of.
     default : str, optional
         The value where the key is not given.
     group : str, optional
         The group of entry points that adds others; what these load has an attribute `spec`.
-    base : type of Spec, optional
-        What each of the others must be a subclass of.
     reserved : tuple of str, optional
         Values that mean something else, and are no name of an extension.
     """
 
     key: str
     specs: Mapping[str, type[S]]
-    every_key: type[S]
+    base: type[S]
     default: str | None = None
     group: str | None = None
-    base: type[Spec] = Spec
     reserved: tuple[str, ...] = ()
 
     @property
@@ -122,8 +119,8 @@ class SpecUnion(Generic[S]):
         others = installed(self.group) if self.group else {}
         return [name for name in others if name not in (*self.specs, *self.reserved)]
 
-    def kind(self, value: object) -> type[Spec]:
-        """Return the spec that a value is of; the one with all keys, if it does not say.
+    def kind(self, value: object) -> type[S] | None:
+        """Return the spec that a value is of; None if it does not say.
 
         Raises
         ------
@@ -131,10 +128,10 @@ class SpecUnion(Generic[S]):
             If it is that of a package, and cannot be loaded.
         """
         name = self._name(value)
-        if isinstance(name, str) and name in self.specs:
+        if not isinstance(name, str) or name not in self.names():
+            return None
+        if name in self.specs or self.group is None:
             return self.specs[name]
-        if not isinstance(name, str) or self.group is None or name not in self.names():
-            return self.every_key
         spec = getattr(load(self.group, name), "spec", None)
         if isinstance(spec, type) and issubclass(spec, self.base):
             return spec
@@ -147,13 +144,6 @@ class SpecUnion(Generic[S]):
     def _name(self, value: object) -> Any:
         return value.get(self.key, self.default) if isinstance(value, dict) else self.default
 
-    def known(self, value: object) -> type[Spec]:
-        """Return the same, for messages: what cannot be loaded has the keys of all."""
-        try:
-            return self.kind(value)
-        except ExtensionError:
-            return self.every_key
-
     def validate(self, value: Any) -> Any:
         """Return the typed form of a value; what is one already stays."""
         if isinstance(value, Spec):
@@ -165,18 +155,21 @@ class SpecUnion(Generic[S]):
             raise ValidationError.from_exception_data(
                 self.key, [{"type": broken, "loc": (self.key,), "input": value[self.key]}]
             ) from error
-        if isinstance(value, dict) and kind is not self.every_key:
+        if isinstance(value, dict) and kind:
             # A key that says nothing may stand with any of the specs.
-            value = {
-                key: given
-                for key, given in value.items()
-                if not (given is None or given is False) or key in _keys(kind) or
-                key not in _keys(self.every_key)
-            }  # fmt: skip
-        try:
-            return kind.model_validate(value)
-        except ValidationError as error:
-            raise placed(error, "union", (self, self._name(value))) from None
+            others = set().union(*map(_keys, self.specs.values())) - _keys(kind)
+            silent = {
+                key for key in others & value.keys() if value[key] is None or value[key] is False
+            }
+            value = {key: value[key] for key in value if key not in silent}
+        failed = []
+        for spec in [kind] if kind else self.specs.values():
+            try:
+                return spec.model_validate(value)
+            except ValidationError as error:
+                failed.append(error)
+        # Where it does not say which it is, only what is wrong in all of them is told.
+        raise placed(failed[0], "union", (self, self._name(value)), failed) from None
 
 
 def _keys(spec: type[Spec]) -> set[str]:

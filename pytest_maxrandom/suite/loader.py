@@ -92,7 +92,7 @@ def _mistakes(
     errors: Sequence[ErrorDetails],
     document: Document,
     kind: type[Spec],
-    told: Collection[Location] = (),
+    told: Collection[Location],
 ) -> dict[Location, str]:
     """Return one sentence for each part of the document that is wrong.
 
@@ -108,8 +108,7 @@ def _mistakes(
     parents = {path[:end] for path in at for end in range(len(path))}
     explained = {path for path in at if _is_unknown(at[path][0]) and path in told}
     left = at.keys() - parents - explained
-    told_of = {path: _sentence(kind, path, at[path], document) for path in at if path in left}
-    return {path: sentence for path, sentence in told_of.items() if sentence}
+    return {path: _sentence(kind, path, at[path], document) for path in left}
 
 
 def _is_unknown(error: ErrorDetails) -> bool:
@@ -134,7 +133,7 @@ def _sentence(
             return f"{name} repeats {dotted((*path[:-1], context['first']))}; remove one of the two"
         case "broken_extension":
             return f"`{name}`: {context['told']}"
-    found, part = first["input"], Part(*_around(first, "spec", document))
+    found, part = first["input"], _part(first, document)
     expected = list(dict.fromkeys(_expected(part, error) for error in alternatives))
     subject = f"`{name}`" if name else "a suite"
     keys = part.keys if path and first["type"] == "model_type" else []
@@ -143,6 +142,15 @@ def _sentence(
         + (f" (keys here: {', '.join(keys)})" if keys else "")
         + _hint(found, first["type"], expected)
     )
+
+
+def _part(error: ErrorDetails, document: Document) -> Part:
+    if "union" in error["ctx"]:
+        (union, said), below = _around(error, "union", document)
+        if said not in union.names():
+            return Part(tuple(union.specs.values()), below)
+    kind, below = _around(error, "spec", document)
+    return Part((kind,), below)
 
 
 def _around(error: ErrorDetails, name: str, document: Document) -> tuple[Any, Location]:
@@ -155,23 +163,23 @@ def _around(error: ErrorDetails, name: str, document: Document) -> tuple[Any, Lo
 
 def _unknown(kind: type[Spec], path: Location, error: ErrorDetails, document: Document) -> str:
     """Say that there is no such key, and where it belongs or which was perhaps meant."""
-    part, name, key = Part(*_around(error, "spec", document)), dotted(path), str(path[-1])
+    part, name, key = _part(error, document), dotted(path), str(path[-1])
     if "union" in error["ctx"]:
         (union, said), below = _around(error, "union", document)
         kinds = union.specs.items()
-        if having := [name for name, spec in kinds if Part(spec, below).options]:
+        if having := [name for name, spec in kinds if Part((spec,), below).options]:
             return (
                 f"`{name}` goes with `{union.key}: {' | '.join(having)}`, but this is "
                 f"`{union.key}: {said}`; remove one of the two"
             )
-    above = Part(part.kind, part.path[:-1])
+    above = Part(part.kinds, part.path[:-1])
     valid = above.keys
     blocks = [f"`{block}`" for block in valid
               for below in ((*above.path, block), (*above.path, block, 0))
-              if key in Part(part.kind, below).keys]  # fmt: skip
+              if key in Part(part.kinds, below).keys]  # fmt: skip
     hint = f"; it belongs below {' or '.join(blocks)}" if blocks else _nearest(key, valid)
     other, about = _OTHERS[kind]
-    if Part(other, path).options:
+    if Part((other,), path).options:
         hint = f"; it belongs to suites {about}"
     return f"unknown key `{name}`{hint} (keys here: {', '.join(valid)})"
 

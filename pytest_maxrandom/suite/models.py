@@ -6,7 +6,6 @@ import functools
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import (
-    ConfigDict,
     Field,
     ValidationInfo,
     ValidatorFunctionWrapHandler,
@@ -14,6 +13,7 @@ from pydantic import (
     model_validator,
 )
 
+from pytest_maxrandom.errors import ExtensionError
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.suite.base import (
     Dtype,
@@ -182,24 +182,23 @@ class ArmSpec(Spec):
         return arm_of(suite.get("models")).model_validate(value)
 
 
-class _AnyModelSpec(ModelSpec):
-    """A model of an unknown backend, whose keys are not known either."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    backend: Literal["transformers", "mock"] = "transformers"
-
-
 MODELS = SpecUnion[ModelSpec](
     "backend",
     {"transformers": TransformersSpec, "mock": MockSpec},
-    _AnyModelSpec,
+    ModelSpec,
     default="transformers",
     group=BACKENDS,
-    base=ModelSpec,
     reserved=("recorded",),
 )
 AnyModel = Annotated[ModelSpec, MODELS.validator]
+
+
+def kind_of(model: Any) -> type[ModelSpec]:
+    """Return the spec of a model, in a suite as it stands; what all have where that is unknown."""
+    try:
+        return MODELS.kind(model) or ModelSpec
+    except ExtensionError:
+        return ModelSpec
 
 
 @functools.cache
@@ -214,6 +213,5 @@ def arm_spec(kind: type[ModelSpec]) -> type[ArmSpec]:
 
 def arm_of(models: Any) -> type[ArmSpec]:
     """Return what may be said of the arms of a suite that says this of its models."""
-    kind = MODELS.known(models[0] if isinstance(models, list) and models else {})
-    known = issubclass(kind, ModelSpec) and kind is not _AnyModelSpec
-    return arm_spec(kind if known else TransformersSpec)
+    kind = kind_of(models[0] if isinstance(models, list) and models else {})
+    return arm_spec(TransformersSpec if kind is ModelSpec else kind)

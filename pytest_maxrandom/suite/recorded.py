@@ -216,17 +216,6 @@ class InspectResults(StatedShots):
     """Whose scores are meant; must be given where there are several."""
 
 
-class _AnyColumns(TableColumns, SummaryColumns):
-    pass
-
-
-class _AnyResults(WholeSweeps, StatedShots):
-    format: Literal["npz", "table", "summary", "predictions", "lm_eval", "inspect"]
-    columns: _AnyColumns = _AnyColumns()
-    metric: Literal["acc", "acc_norm"] | None = None
-    scorer: Text | None = None
-
-
 RESULTS = SpecUnion[ResultsSpec](
     "format",
     {
@@ -237,7 +226,7 @@ RESULTS = SpecUnion[ResultsSpec](
         "lm_eval": LmEvalResults,
         "inspect": InspectResults,
     },
-    _AnyResults,
+    ResultsSpec,
 )
 
 

@@ -98,9 +98,9 @@ def dump_schema(made: Node | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a suite: a place below a spec."""
+    """A part of a suite: a place below a spec, or below any of several that may be meant."""
 
-    kind: type[Spec]
+    kinds: tuple[type[Spec], ...]
     path: Location
 
     @property
@@ -128,7 +128,10 @@ class Part:
     @property
     def options(self) -> list[Node]:
         """What may stand here, each alternative; nothing if there is no such part."""
-        found = list(_options(_schema_of(self.kind), self.kind))
+        return [option for kind in self.kinds for option in self._options_of(kind)]
+
+    def _options_of(self, kind: type[Spec]) -> list[Node]:
+        found = list(_options(_schema_of(kind), kind))
         for part in self.path:
             if isinstance(part, int):
                 inner = [each["items"] for each in found if "items" in each]
@@ -138,7 +141,7 @@ class Part:
                 # Names that the suite chooses itself are no properties.
                 names = [each.get("additionalProperties") for each in found]
                 inner = inner or [each for each in names if isinstance(each, dict)]
-            found = [option for node in inner for option in _options(node, self.kind)]
+            found = [option for node in inner for option in _options(node, kind)]
         return found
 
 

@@ -183,21 +183,11 @@ class HubSpec(RowsSpec):
     """Branch, tag or commit."""
 
 
-class _AnyTaskSpec(RowsSpec):
-    """A task that does not say which format it has."""
-
-    format: Literal["bigbench", "jsonl", "csv", "hub"]
-    split: Text | None = None
-    subset: Text | None = None
-    revision: Text | None = None
-
-
 TASKS = SpecUnion[TaskSpec](
     "format",
     {"bigbench": BigBenchSpec, "jsonl": JsonlSpec, "csv": CsvSpec, "hub": HubSpec},
-    _AnyTaskSpec,
+    TaskSpec,
     group=SOURCES,
-    base=TaskSpec,
 )
 AnyTask = Annotated[TaskSpec, TASKS.validator]
 
