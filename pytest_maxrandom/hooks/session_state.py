@@ -13,6 +13,7 @@ from pytest_maxrandom.claims.planned import Planned, PlannedClaim
 from pytest_maxrandom.claims.session import SessionState
 from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.hooks.progress import say
+from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.registry import ModelPool, begin
 from pytest_maxrandom.sweeps.store import Store
 
@@ -32,9 +33,9 @@ def session_state(config: pytest.Config) -> SessionState:
         settings = read_settings(config)
         worker: dict[str, Any] = getattr(config, "workerinput", {})
         process = worker.get("workerid", "main")
-        pool = ModelPool(
-            worker.get("workercount", 1),
-            int(number[0]) if (number := _NUMBER.search(process)) else 0,
+        resources = Resources(
+            worker=int(number[0]) if (number := _NUMBER.search(process)) else 0,
+            workers=worker.get("workercount", 1),
             engine=settings.engine,
             batch_tokens=settings.batch_tokens,
             tell=partial(say, config),
@@ -42,7 +43,7 @@ def session_state(config: pytest.Config) -> SessionState:
         run = worker.get("testrunuid") or uuid.uuid4().hex
         begin(run if worker else "")
         config.stash[_STATE] = SessionState(
-            pool=pool,
+            pool=ModelPool(resources),
             store=Store(settings.store),
             run=run,
             process=process,

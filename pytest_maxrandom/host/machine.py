@@ -60,12 +60,8 @@ def held(kind: Kind, name: str, timeout: float = -1) -> Iterator[None]:
     path = _path(kind, name, "lock")
     # A lock that is only a file would outlive a killed process.
     lock = FileLock(path, timeout, poll_interval=_POLL, fallback_to_soft=False)
-    try:
+    with _refused(path):
         lock.acquire()
-    except TimeoutError:
-        raise
-    except OSError as error:
-        raise LockError(_sentence(path, error.strerror or str(error))) from error
     try:
         yield
     finally:
@@ -82,14 +78,12 @@ def agreed(name: str, find: Callable[[], str]) -> str:
     """
     with held("agreed", name):
         path = _path("agreed", name, "txt")
-        try:
+        with _refused(path):
             if not path.is_file():
                 whole = path.with_suffix(".part")  # whoever is killed leaves no half of it
                 whole.write_text(find(), encoding="utf-8")
                 whole.replace(path)
             return path.read_text(encoding="utf-8")
-        except OSError as error:
-            raise LockError(_sentence(path, error.strerror or str(error))) from error
 
 
 def _path(kind: Kind, name: str, ending: str) -> Path:
@@ -99,15 +93,14 @@ def _path(kind: Kind, name: str, ending: str) -> Path:
 
 def _folder() -> Path:
     """Return the folder of the user's locks, which nobody else can write to."""
-    try:
-        folder = Path(tempfile.gettempdir()) / f"pytest-maxrandom-{_user()}"
-    except OSError as error:  # none of the places that Python knows
-        raise LockError(_sentence(None, error.strerror or str(error))) from error
-    try:
+    with _refused(None):
+        temporary = Path(tempfile.gettempdir())
+    # What tells users apart in a folder that they share.
+    user = os.getuid() if hasattr(os, "getuid") else getuser()
+    folder = temporary / f"pytest-maxrandom-{user}"
+    with _refused(folder):
         folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
-    except OSError as error:
-        raise LockError(_sentence(folder, error.strerror or str(error))) from error
     if not stat.S_ISDIR(found.st_mode):
         raise LockError(_sentence(folder, "it is no folder"))
     if hasattr(os, "getuid"):
@@ -118,9 +111,15 @@ def _folder() -> Path:
     return folder
 
 
-def _user() -> str:
-    """Return what tells users apart in a folder that they share."""
-    return str(os.getuid()) if hasattr(os, "getuid") else getuser()
+@contextmanager
+def _refused(path: Path | None) -> Iterator[None]:
+    """Tell in one sentence why no lock can be made there."""
+    try:
+        yield
+    except TimeoutError:
+        raise
+    except OSError as error:
+        raise LockError(_sentence(path, error.strerror or str(error))) from error
 
 
 def _sentence(path: Path | None, reason: str) -> str:

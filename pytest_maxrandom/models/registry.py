@@ -12,10 +12,10 @@ from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.suite.extensions import BACKENDS, load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from pytest_maxrandom.models.base import Backend, EngineName, Identity, Located, Model
+    from pytest_maxrandom.models.base import Backend, Identity, Located, Model
     from pytest_maxrandom.record import Arithmetic
     from pytest_maxrandom.suite.models import ModelSpec
 
@@ -112,26 +112,12 @@ class ModelPool:
 
     Parameters
     ----------
-    workers, worker : int
-        Processes that share the machine, and which of them this is, from 0.
-    engine : str
-        How texts are put through a model, where its backend has several ways.
-    batch_tokens : int, optional
-        Tokens of a batch at most; as many as memory allows if not given.
-    tell : callable, optional
-        Tells the user a sentence at once, such as that a GPU is waited for.
+    resources : Resources, optional
+        What models may use.
     """
 
-    def __init__(
-        self,
-        workers: int = 1,
-        worker: int = 0,
-        *,
-        engine: EngineName = "auto",
-        batch_tokens: int | None = None,
-        tell: Callable[[str], None] = lambda sentence: None,
-    ) -> None:
-        self._resources = Resources(worker, workers, engine, batch_tokens, tell)
+    def __init__(self, resources: Resources | None = None) -> None:
+        self._resources = resources or Resources()
         self._key: tuple[str, ...] | None = None
         self._model: Model | None = None
         self._refusal = ""

@@ -168,23 +168,22 @@ class CausalModel:
             If the model returns something that is not a number, or memory does not hold one text.
         """
         if not requests:
-            return Likelihoods((), 0, 0)
+            return Likelihoods([])
         longest = max(len(request.ids) for request in requests)
         reach = self._choice.reach(longest, self.context_length)
         near = [i for i, request in enumerate(requests) if not reach or len(request.ids) <= reach]
         far = sorted(set(range(len(requests))) - set(near))
-        values = [0.0] * len(requests)
-        forwarded = 0
         planned = trie.build(requests)
+        found = Likelihoods([0.0] * len(requests), trie_nodes=planned.nodes)
         for engine, indices in ((self._choice.engine, near), (self._choice.plain, far)):
             if indices:
-                sums = engine.score(
+                part = engine.score(
                     [requests[index] for index in indices], None if far else planned
                 )
-                forwarded += sums.forwarded
-                for index, value in zip(indices, sums.values, strict=True):
-                    values[index] = value
-        return Likelihoods(tuple(values), forwarded, planned.nodes)
+                found.tokens_forwarded += part.tokens_forwarded
+                for index, value in zip(indices, part.log_likelihoods, strict=True):
+                    found.log_likelihoods[index] = value
+        return found
 
     def _tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         # A text that is too long is refused by name, so the tokenizer need not warn of it.

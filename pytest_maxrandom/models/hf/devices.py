@@ -7,7 +7,7 @@ import importlib.metadata
 import sys
 import time
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.host.machine import forget_peak, held
@@ -177,12 +177,7 @@ def visible_kinds() -> list[str]:
             return []  # and it need not be imported to know that
     except importlib.metadata.PackageNotFoundError:
         return []
-    import torch
-
-    if not torch.cuda.is_available():
-        return []
-    properties = map(torch.cuda.get_device_properties, range(torch.cuda.device_count()))
-    return [f"{each.name} (compute capability {each.major}.{each.minor})" for each in properties]
+    return [f"{gpu.name} (compute capability {gpu.major}.{gpu.minor})" for gpu in _visible()]
 
 
 def check_placement(spec: TransformersSpec, places: Sequence[str]) -> None:
@@ -211,10 +206,12 @@ def _apples() -> bool:
 
 def _visible_gpus() -> list[str]:
     """Return what identifies each GPU, in the order in which torch numbers them."""
+    # An old driver tells no UUID; then the number has to do.
+    return [str(getattr(gpu, "uuid", number)) for number, gpu in enumerate(_visible())]
+
+
+def _visible() -> list[Any]:
     import torch
 
-    if not torch.cuda.is_available():
-        return []
-    properties = map(torch.cuda.get_device_properties, range(torch.cuda.device_count()))
-    # An old driver tells no UUID; then the number has to do.
-    return [str(getattr(found, "uuid", number)) for number, found in enumerate(properties)]
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    return [torch.cuda.get_device_properties(number) for number in range(count)]

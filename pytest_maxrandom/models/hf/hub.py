@@ -16,7 +16,7 @@ from pytest_maxrandom.host.machine import agreed
 from pytest_maxrandom.stats.seeding import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_maxrandom.suite.models import TransformersSpec
 
@@ -37,9 +37,9 @@ _KINDS = {
 """By the key of a suite: a file of its folder, ids on the hub, one of them, and what is meant."""
 
 _READ_BY_LOADERS = (
+    "config.json",
     "*.safetensors",
     "*.safetensors.index.json",
-    "config.json",
     "adapter_config.json",
     "tokenizer*",
     "vocab*",
@@ -50,12 +50,14 @@ _READ_BY_LOADERS = (
     "added_tokens*",
     "chat_template*",
 )
-"""Files of a model's folder that the numbers depend on; not its README, nor how it generates."""
+"""Files of a model's folder that the numbers depend on; not its README, nor how it generates.
+
+The first of them is always there.
+"""
 
 _OF_ADAPTERS = ("adapter_config.json", "adapter_model.safetensors")
 
 _PATIENCE = 10.0  # seconds
-_pins: dict[tuple[str, str | None], str] = {}
 _session = ""
 
 
@@ -106,10 +108,11 @@ def begin(session: str = "") -> None:
         What several processes of one session have in common; they will mean the same commits.
     """
     global _session
-    _pins.clear()
+    pinned.cache_clear()
     _session = session
 
 
+@functools.cache
 def pinned(name: str, revision: str | None, holds: str) -> str:
     """Return the commit that a session means: what a branch or tag was when it was first asked for.
 
@@ -127,14 +130,9 @@ def pinned(name: str, revision: str | None, holds: str) -> str:
     ModelError
         In one sentence.
     """
-    key = name, revision
-    if key not in _pins:
-        if _session:
-            asked = f"{_session} {name}@{revision}"
-            _pins[key] = agreed(asked, lambda: _commit(name, revision, holds))
-        else:
-            _pins[key] = _commit(name, revision, holds)
-    return _pins[key]
+    if not _session:
+        return _commit(name, revision, holds)
+    return agreed(f"{_session} {name}@{revision}", lambda: _commit(name, revision, holds))
 
 
 def _commit(name: str, revision: str | None, holds: str) -> str:
@@ -144,31 +142,18 @@ def _commit(name: str, revision: str | None, holds: str) -> str:
     try:
         found = hf_hub_download(name, holds, revision=revision)
     except Exception as error:  # the HTTP library's own errors have no base in common with ours
-        reason = str(error).partition("\n")[0] or type(error).__name__
         raise ModelError(
-            f"the {holds} of {name} cannot be had from the hub ({reason}); expected what "
+            f"the {holds} of {name} cannot be had from the hub ({_reason(error)}); expected what "
             "save_pretrained writes"
         ) from error
     return Path(found).parent.name
 
 
-def check_reachable(name: str, revision: str | None = None, holds: str = "config.json") -> None:
+def check_reachable(name: str, revision: str | None, holds: str) -> None:
     """Refuse a model or adapter that is neither in the cache nor on a hub that answers.
 
     The loader itself asks again and again for most of a minute before it gives up, and then cannot
-    tell that a folder was meant.
-
-    Parameters
-    ----------
-    name : str
-        Hub id.
-    holds : str
-        A file that is in the cache if anything of it is.
-
-    Raises
-    ------
-    ModelError
-        In one sentence.
+    tell that a folder was meant. What it `holds` is in the cache if anything of it is.
     """
     from huggingface_hub import HfApi, try_to_load_from_cache
     from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
@@ -186,10 +171,13 @@ def check_reachable(name: str, revision: str | None = None, holds: str = "config
             "`hf auth login`"
         ) from error
     except Exception as error:  # the HTTP library's own errors have no base in common with ours
-        reason = str(error).partition("\n")[0] or type(error).__name__
         raise ModelError(
-            f"{absent} cannot be reached ({reason}); check the name and the network"
+            f"{absent} cannot be reached ({_reason(error)}); check the name and the network"
         ) from error
+
+
+def _reason(error: Exception) -> str:
+    return str(error).partition("\n")[0] or type(error).__name__
 
 
 def model_digest(spec: TransformersSpec, location: str, adapter: str | None = None) -> str:
@@ -212,38 +200,23 @@ def model_digest(spec: TransformersSpec, location: str, adapter: str | None = No
         In one sentence, if a file cannot be read, or the hub does not know the model.
     """
     code = "with its code" if spec.trust_remote_code else "without its code"
-    folder = Path(location)
     patterns = (*_READ_BY_LOADERS, *(["**/*.py"] if spec.trust_remote_code else []))
-    if folder.is_dir():
-        content = digest(*_contents(spec.name, folder, patterns))
-    else:
-        content = pinned(spec.name, spec.revision, "config.json")
-    added = [] if adapter is None else [_adapter_digest(spec, adapter)]
+    content = _content(spec.name, location, patterns, spec.revision)
+    added = []
+    if adapter is not None:
+        added.append(_content(str(spec.adapter), adapter, _OF_ADAPTERS))
     return digest(content, spec.quantization, spec.dtype, code, *added)
 
 
-def tried_digest(spec: TransformersSpec, location: str, adapter: str | None = None) -> str:
-    """Return the digest that the ledger knows a model by, whatever type it is computed in.
-
-    The same prompt in another type is no other try: it is the digest with ``dtype: auto``, so that
-    most ledgers stay as they were.
-
-    Raises
-    ------
-    ModelError
-        As `model_digest` does.
-    """
-    return model_digest(spec.model_copy(update={"dtype": "auto"}), location, adapter)
-
-
-def _adapter_digest(spec: TransformersSpec, location: str) -> str:
-    name, folder = str(spec.adapter), Path(location)
+def _content(name: str, location: str, patterns: Sequence[str], revision: str | None = None) -> str:
+    """Digest the files of a folder that match; of what is on the hub, return the commit."""
+    folder = Path(location)
     if folder.is_dir():
-        return digest(*_contents(name, folder, _OF_ADAPTERS))
-    return pinned(name, None, "adapter_config.json")
+        return digest(*_files(name, folder, patterns))
+    return pinned(name, revision, patterns[0])
 
 
-def _contents(model: str, folder: Path, patterns: Iterable[str]) -> Iterator[str]:
+def _files(model: str, folder: Path, patterns: Iterable[str]) -> Iterator[str]:
     """Yield the name and digest of each file that counts."""
     try:
         found = {path for pattern in patterns for path in folder.glob(pattern)}
@@ -251,7 +224,7 @@ def _contents(model: str, folder: Path, patterns: Iterable[str]) -> Iterator[str
         for name, path in sorted(names.items()):
             status = path.stat()
             yield name
-            yield _file(path, status.st_size, status.st_mtime_ns, status.st_ino)
+            yield _file_digest(path, status.st_size, status.st_mtime_ns, status.st_ino)
     except OSError as error:
         raise ModelError(
             f"{error.filename} of {model} cannot be read: {error.strerror}; expected files "
@@ -260,7 +233,7 @@ def _contents(model: str, folder: Path, patterns: Iterable[str]) -> Iterator[str
 
 
 @functools.lru_cache(maxsize=4096)
-def _file(path: Path, size: int, changed: int, number: int) -> str:
+def _file_digest(path: Path, size: int, changed: int, number: int) -> str:
     """Return the SHA-256 (hex) of a file, once for what size, time and inode tell apart."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import QuestionError
@@ -32,21 +32,55 @@ class Request:
     start: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
+class Picks:
+    """The scored positions of one forward pass.
+
+    Attributes
+    ----------
+    rows, columns : lists of int
+        Where the prediction stands.
+    targets : list of int
+        The token that should follow.
+    owners : list of int
+        Index of the request of which that token is a part.
+    """
+
+    rows: list[int] = field(default_factory=list)
+    columns: list[int] = field(default_factory=list)
+    targets: list[int] = field(default_factory=list)
+    owners: list[int] = field(default_factory=list)
+
+    def add(self, row: int, columns: Sequence[int], owner: int, targets: Sequence[int]) -> None:
+        """Score consecutive tokens of one request, each predicted at a column."""
+        self.rows += [row] * len(targets)
+        self.columns += columns
+        self.targets += targets
+        self.owners += [owner] * len(targets)
+
+
+@dataclass(slots=True)
 class Likelihoods:
     """What a model says of requests, in their order, and what it cost.
 
     Attributes
     ----------
-    log_likelihoods : tuple of float
+    log_likelihoods : list of float
         Of each request: the sum over the tokens of its span, in nats.
     tokens_forwarded, trie_nodes : int
-        As in :class:`pytest_maxrandom.models.base.Reply`.
+        As in :class:`pytest_maxrandom.models.base.Reply`; forward passes that failed are not
+        counted.
     """
 
-    log_likelihoods: tuple[float, ...]
-    tokens_forwarded: int
-    trie_nodes: int
+    log_likelihoods: list[float]
+    tokens_forwarded: int = 0
+    trie_nodes: int = 0
+
+    def add(self, picks: Picks, values: Sequence[float], forwarded: int) -> None:
+        """Add what one pass tells of the tokens that it picked."""
+        self.tokens_forwarded += forwarded
+        for owner, value in zip(picks.owners, values, strict=True):
+            self.log_likelihoods[owner] += value
 
 
 def encode(

@@ -17,7 +17,7 @@ from pytest_maxrandom.models.hf.adapters import attach, check_adapter
 from pytest_maxrandom.models.hf.arithmetic import foretold, keep_generic
 from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.models.hf.devices import Processors, check_placement
-from pytest_maxrandom.models.hf.hub import model_digest, pinned, tried_digest
+from pytest_maxrandom.models.hf.hub import model_digest, pinned
 from pytest_maxrandom.models.hf.refusals import (
     brief,
     check_files,
@@ -63,7 +63,9 @@ class Transformers(Backend):
     def identity(self, located: Located) -> Identity:
         """Digest the files, and foretell what computes the model on this machine."""
         spec, at = _specified(located), (located.places["name"], located.places.get("adapter"))
-        return Identity(model_digest(spec, *at), foretold(spec), tried_digest(spec, *at))
+        # The same prompt in another type is no other try.
+        tried = model_digest(spec.model_copy(update={"dtype": "auto"}), *at)
+        return Identity(model_digest(spec, *at), foretold(spec), tried)
 
     def load(self, located: Located, resources: Resources) -> CausalModel:
         """Load a model, with its GPU locked until the resources are given back."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.models.hf.requests import common_length
+from pytest_maxrandom.models.hf.requests import Picks, common_length
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -74,16 +74,14 @@ class Forest:
         Index in the whole text, the prefix included.
     ends : array of int, shape (nodes,)
         One past the last descendant: node q sees node k where ``k <= q < ends[k]``.
-    queries, targets, owners : lists of int
-        A node, the token that should follow it, and the request of which that token is scored.
+    picks : Picks
+        What is scored; columns are nodes.
     """
 
     tokens: Integers
     positions: Integers
     ends: Integers
-    queries: list[int]
-    targets: list[int]
-    owners: list[int]
+    picks: Picks
 
 
 def build(requests: Sequence[Request]) -> Trie:
@@ -142,9 +140,7 @@ def plant(paths: Sequence[Path], requests: Sequence[Request], prefix: int) -> Fo
     tokens: list[int] = []
     positions: list[int] = []
     ends: list[int] = []
-    queries: list[int] = []
-    targets: list[int] = []
-    owners: list[int] = []
+    picks = Picks()
     branch: list[int] = []
     for number, path in enumerate(paths):
         shared = path.shared if number else 0
@@ -156,19 +152,15 @@ def plant(paths: Sequence[Path], requests: Sequence[Request], prefix: int) -> Fo
         positions += range(prefix + shared, prefix + len(path.ids))
         ends += [0] * (len(path.ids) - shared)
         for index in path.requests:
-            request = requests[index]
-            queries += branch[request.start - 1 - prefix :]
-            targets += request.ids[request.start :]
-            owners += [index] * (len(request.ids) - request.start)
+            start = requests[index].start
+            picks.add(0, branch[start - 1 - prefix :], index, requests[index].ids[start:])
     for node in branch:
         ends[node] = len(tokens)
     return Forest(
         np.array(tokens, dtype=np.int64),
         np.array(positions, dtype=np.int64),
         np.array(ends, dtype=np.int64),
-        queries,
-        targets,
-        owners,
+        picks,
     )
 
 

@@ -13,7 +13,7 @@ import pytest
 import tests.tiny as tiny
 from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.errors import ModelError, SuiteError
-from pytest_maxrandom.models.base import Question
+from pytest_maxrandom.models.base import Question, Resources
 from pytest_maxrandom.models.hf import hub
 from pytest_maxrandom.models.hf.arithmetic import foretold
 from pytest_maxrandom.models.registry import ModelPool, identify, locate
@@ -80,7 +80,7 @@ def spoilt(models: Path, tmp_path: Path) -> Path:
 
 def _get(base: Path, engine: EngineName = "auto", **said: Any) -> Model:
     said = {"name": "./base", "quantization": "none", "device": "cpu", **said}
-    return ModelPool(engine=engine).get(TransformersSpec(**said), base)
+    return ModelPool(Resources(engine=engine)).get(TransformersSpec(**said), base)
 
 
 def _sums(model: Model) -> list[float]:

@@ -112,7 +112,7 @@ def test_what_is_asked_in_texts_is_what_is_scored_in_tokens() -> None:
     assert [one.tokens for one in reply.answers] == [
         tuple(len(request.ids) - request.start for request in row) for row in rows
     ]
-    assert scored.log_likelihoods == tuple(v for one in reply.answers for v in one.log_likelihoods)
+    assert scored.log_likelihoods == [v for one in reply.answers for v in one.log_likelihoods]
     cost = (scored.tokens_forwarded, scored.trie_nodes)
     assert (reply.tokens_forwarded, reply.trie_nodes) == cost
 
@@ -132,7 +132,7 @@ def test_equal_requests_have_equal_scores() -> None:
 
 def test_nothing_to_score_is_no_error() -> None:
     model, _ = _model("llama")
-    assert model.score([]).log_likelihoods == ()
+    assert model.score([]).log_likelihoods == []
     assert model.ask([]).answers == ()
 
 

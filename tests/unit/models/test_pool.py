@@ -10,6 +10,7 @@ import pytest
 import tests.tiny as tiny
 from pytest_maxrandom.errors import LockError, ModelError
 from pytest_maxrandom.host.machine import held
+from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.hf import devices
 from pytest_maxrandom.models.hf import transformers as backend
 from pytest_maxrandom.models.registry import ModelPool, locate
@@ -54,7 +55,7 @@ def test_a_dropped_model_leaves_the_memory_at_once(tiny_llama: Path) -> None:
 
 def test_the_pool_says_how_choices_are_scored(tiny_llama: Path) -> None:
     for engine in ("plain", "rows", "packed"):
-        pool = ModelPool(engine=engine, batch_tokens=100)
+        pool = ModelPool(Resources(engine=engine, batch_tokens=100))
         assert pool.get(_spec(tiny_llama.name), tiny_llama.parent).engine == engine
 
 
@@ -120,7 +121,7 @@ def test_workers_share_the_cores(tiny_llama: Path) -> None:
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(2)
-        ModelPool(workers=10**6).get(_spec(tiny_llama.name), tiny_llama.parent)
+        ModelPool(Resources(workers=10**6)).get(_spec(tiny_llama.name), tiny_llama.parent)
         assert torch.get_num_threads() == 1
     finally:
         torch.set_num_threads(before)

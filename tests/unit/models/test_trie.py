@@ -76,7 +76,8 @@ def test_every_scored_token_is_predicted_once_and_from_all_tokens_before_it(
     predicted: Counter[tuple[int, tuple[int, ...], int]] = Counter()
     for paths in trie.cut(planned.paths, max_tokens):
         forest = trie.plant(paths, requests, len(planned.prefix))
-        for node, target, owner in zip(forest.queries, forest.targets, forest.owners, strict=True):
+        picks = forest.picks
+        for node, target, owner in zip(picks.columns, picks.targets, picks.owners, strict=True):
             before = (*planned.prefix, *_seen(forest, node))
             assert len(before) - 1 == forest.positions[node]
             predicted[owner, before, target] += 1

@@ -25,7 +25,7 @@ from pytest_maxrandom.models.hf.requests import Request
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.models.hf.engines.network import Sums
+    from pytest_maxrandom.models.hf.requests import Likelihoods
     from pytest_maxrandom.models.hf.trie import Trie
 
 ENGINES = ("auto", "packed", "rows", "plain")
@@ -51,7 +51,7 @@ class Engine(Protocol):
     name: str
     budget: Budget
 
-    def score(self, requests: Sequence[Request], planned: Trie | None = None) -> Sums:
+    def score(self, requests: Sequence[Request], planned: Trie | None = None) -> Likelihoods:
         """Return the log-likelihood of each request's answer; `planned` is their trie, if known."""
         ...
 
@@ -206,14 +206,14 @@ def _differs(
     requests, checked = _probe(network, length, tokens)
     wanted = [requests[index] for index in checked]
     try:
-        expected = plain.score(wanted).values
-        alone = [plain.score([request]).values[0] for request in wanted]
+        expected = plain.score(wanted).log_likelihoods
+        alone = [plain.score([request]).log_likelihoods[0] for request in wanted]
     except ScoreError:
         return "the plain way gives no finite numbers to compare a probe with"
     noise = _distance(expected, alone)
     floor = _FLOOR.get(network.computed, _FLOOR_ELSEWHERE)
     try:
-        found = engine.score(requests).values
+        found = engine.score(requests).log_likelihoods
     except Exception as error:  # whatever a model's own code raises at an unusual mask or cache
         if is_out_of_memory(error):
             raise

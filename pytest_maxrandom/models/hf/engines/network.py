@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -15,54 +14,12 @@ from pytest_maxrandom.models.hf.arithmetic import computed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_maxrandom.models.hf.requests import Picks
+
 _SLICE = 2**25
 """Logits that are turned to float32 at once (128 MiB)."""
 _AVX512 = "only supported when avx512 is supported"
 """What torch says where attention was chosen by the processor, and its parts by the variable."""
-
-
-@dataclass(slots=True)
-class Picks:
-    """The scored positions of one forward pass.
-
-    Attributes
-    ----------
-    rows, columns : lists of int
-        Where the prediction stands.
-    targets : list of int
-        The token that should follow.
-    owners : list of int
-        Index of the request of which that token is a part.
-    """
-
-    rows: list[int] = field(default_factory=list)
-    columns: list[int] = field(default_factory=list)
-    targets: list[int] = field(default_factory=list)
-    owners: list[int] = field(default_factory=list)
-
-    def add(self, row: int, column: int, owner: int, targets: Sequence[int]) -> None:
-        """Score consecutive tokens, the first of which is predicted at `column`."""
-        self.rows += [row] * len(targets)
-        self.columns += range(column, column + len(targets))
-        self.targets += targets
-        self.owners += [owner] * len(targets)
-
-
-@dataclass(slots=True)
-class Sums:
-    """Log-likelihoods of requests, in nats, and how many tokens went through the model for them.
-
-    Padding is counted, and what is repeated; forward passes that failed are not.
-    """
-
-    values: list[float]
-    forwarded: int = 0
-
-    def add(self, picks: Picks, values: Sequence[float], forwarded: int) -> None:
-        """Add what one pass tells of the tokens that it picked."""
-        self.forwarded += forwarded
-        for owner, value in zip(picks.owners, values, strict=True):
-            self.values[owner] += value
 
 
 class Network:

@@ -9,15 +9,16 @@ import torch
 
 from pytest_maxrandom.models.hf import trie
 from pytest_maxrandom.models.hf.engines import cache
-from pytest_maxrandom.models.hf.engines.network import Network, Picks, Sums
+from pytest_maxrandom.models.hf.requests import Likelihoods
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_maxrandom.models.hf.engines.budget import Budget
     from pytest_maxrandom.models.hf.engines.cache import Pair
+    from pytest_maxrandom.models.hf.engines.network import Network
     from pytest_maxrandom.models.hf.engines.rows import Rows
-    from pytest_maxrandom.models.hf.requests import Request
+    from pytest_maxrandom.models.hf.requests import Picks, Request
 
 FULL, SLIDING = "full_attention", "sliding_attention"
 
@@ -62,11 +63,11 @@ class Packed:
         self.budget = budget
         self._window = window
 
-    def score(self, requests: Sequence[Request], planned: trie.Trie | None = None) -> Sums:
+    def score(self, requests: Sequence[Request], planned: trie.Trie | None = None) -> Likelihoods:
         """Return the log-likelihood of each request's answer."""
         planned = planned or trie.build(requests)
         prefix = cache.fill(self._network, self.budget, planned.prefix, self._mask)
-        sums = Sums([0.0] * len(requests), before := len(planned.prefix))
+        found = Likelihoods([0.0] * len(requests), before := len(planned.prefix))
         longest = max(len(path.ids) for path in planned.paths)
         for paths, (picks, values) in self.budget.passes(
             planned.paths,
@@ -75,15 +76,14 @@ class Packed:
             trie.size,
             lambda path: before + len(path.ids),
         ):
-            sums.add(picks, values, trie.size(paths))
-        return sums
+            found.add(picks, values, trie.size(paths))
+        return found
 
     def _forward(self, forest: trie.Forest, prefix: list[Pair]) -> tuple[Picks, list[float]]:
         positions = torch.from_numpy(forest.positions)
-        picks = Picks([0] * len(forest.queries), forest.queries, forest.targets, forest.owners)
-        return picks, self._network.read(
+        return forest.picks, self._network.read(
             torch.from_numpy(forest.tokens)[None],
-            picks,
+            forest.picks,
             mask=self._mask(positions, torch.from_numpy(forest.ends)),
             positions=positions[None],
             cache=cache.frozen(prefix) if prefix else None,
@@ -115,7 +115,7 @@ class Cheaper:
         self._slot = _ATTENTION * 2 * hidden / matrices
         self._copied = _COPY * 2 * hidden / matrices
 
-    def score(self, requests: Sequence[Request], planned: trie.Trie | None = None) -> Sums:
+    def score(self, requests: Sequence[Request], planned: trie.Trie | None = None) -> Likelihoods:
         """Return the log-likelihood of each request's answer."""
         planned = planned or trie.build(requests)
         engine = self._rows if self._better_in_rows(planned) else self._packed

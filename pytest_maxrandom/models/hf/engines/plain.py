@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from pytest_maxrandom.models.hf.engines.network import Network, Picks, Sums
+from pytest_maxrandom.models.hf.requests import Likelihoods, Picks
 from pytest_maxrandom.models.hf.trie import batches, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_maxrandom.models.hf.engines.budget import Budget
+    from pytest_maxrandom.models.hf.engines.network import Network
     from pytest_maxrandom.models.hf.requests import Request
     from pytest_maxrandom.models.hf.trie import Path
 
@@ -36,9 +37,9 @@ class Plain:
         self.budget = budget
         self._alone_beyond = alone_beyond
 
-    def score(self, requests: Sequence[Request], planned: object = None) -> Sums:
+    def score(self, requests: Sequence[Request], planned: object = None) -> Likelihoods:
         """Return the log-likelihood of each request's answer."""
-        sums = Sums([0.0] * len(requests))
+        found = Likelihoods([0.0] * len(requests))
         for batch, (picks, values) in self.budget.passes(
             rows(requests),
             self._cut,
@@ -46,8 +47,8 @@ class Plain:
             _padded,
             lambda row: len(row.ids),
         ):
-            sums.add(picks, values, _padded(batch))
-        return sums
+            found.add(picks, values, _padded(batch))
+        return found
 
     def _cut(self, rows: Sequence[Path]) -> Iterator[list[Path]]:
         for batch in batches(rows, self.budget.tokens):
@@ -69,7 +70,8 @@ class Plain:
             mask[number, : len(row.ids)] = 1
             for index in row.requests:
                 request = requests[index]
-                picks.add(number, request.start - 1, index, request.ids[request.start :])
+                columns = range(request.start - 1, len(request.ids) - 1)
+                picks.add(number, columns, index, request.ids[request.start :])
         return picks, self._network.read(ids, picks, mask=mask)
 
 

@@ -8,13 +8,14 @@ import torch
 
 from pytest_maxrandom.models.hf import trie
 from pytest_maxrandom.models.hf.engines import cache
-from pytest_maxrandom.models.hf.engines.network import Network, Picks, Sums
+from pytest_maxrandom.models.hf.requests import Likelihoods, Picks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from pytest_maxrandom.models.hf.engines.budget import Budget
     from pytest_maxrandom.models.hf.engines.cache import Pair
+    from pytest_maxrandom.models.hf.engines.network import Network
     from pytest_maxrandom.models.hf.requests import Request
 
     Item = TypeVar("Item")
@@ -35,7 +36,7 @@ class _Work(NamedTuple):
     requests: Sequence[Request]
     prefix: list[Pair]
     length: int
-    sums: Sums
+    found: Likelihoods
 
 
 class Rows:
@@ -50,21 +51,21 @@ class Rows:
         self._network = network
         self.budget = budget
 
-    def score(self, requests: Sequence[Request], planned: trie.Trie | None = None) -> Sums:
+    def score(self, requests: Sequence[Request], planned: trie.Trie | None = None) -> Likelihoods:
         """Return the log-likelihood of each request's answer."""
         planned = planned or trie.build(requests)
         length = len(planned.prefix)
         prefix = cache.fill(self._network, self.budget, planned.prefix, _ones)
-        work = _Work(requests, prefix, length, Sums([0.0] * len(requests), length))
+        work = _Work(requests, prefix, length, Likelihoods([0.0] * len(requests), length))
         for families, contexts in self._passes(
             sorted(trie.families(planned.paths), key=lambda family: -family.context),
             lambda family: family.context,
             lambda families: self._contexts(families, work),
             lambda family: length + family.context,
-            work.sums,
+            work.found,
         ):
             self._answers(families, contexts, work)
-        return work.sums
+        return work.found
 
     def cut(self, items: Sequence[Item], width: Callable[[Item], int]) -> list[Sequence[Item]]:
         """Cut what makes a row each, the widest first, into batches where the least is padded."""
@@ -77,7 +78,7 @@ class Rows:
         width: Callable[[Item], int],
         run: Callable[[Sequence[Item]], T],
         text: Callable[[Item], int],
-        sums: Sums,
+        found: Likelihoods,
     ) -> Iterator[tuple[Sequence[Item], T]]:
         """Yield each batch with what `run` returns of it, and count its tokens."""
 
@@ -88,7 +89,7 @@ class Rows:
             return self.cut(rest, width)
 
         for batch, done in self.budget.passes(items, cut, run, padded, text):
-            sums.forwarded += padded(batch)
+            found.tokens_forwarded += padded(batch)
             yield batch, done
 
     def _contexts(self, families: Sequence[trie.Family], work: _Work) -> list[Pair]:
@@ -105,7 +106,7 @@ class Rows:
                     request = work.requests[index]
                     column = request.start - 1 - work.length
                     span = request.ids[request.start :][: max(0, family.context - column)]
-                    picks.add(row, column, index, span)
+                    picks.add(row, range(column, column + len(span)), index, span)
         positions = torch.arange(work.length, work.length + width).expand(len(families), -1)
         shared = work.prefix
         memory = cache.frozen(shared, keeps_added=True)
@@ -129,7 +130,7 @@ class Rows:
             lambda tail: len(tail.ids),
             lambda tails: self._tails(tails, lengths, contexts, work),
             lambda tail: work.length + int(lengths[tail.row]) + len(tail.ids),
-            work.sums,
+            work.found,
         ):
             pass
 
@@ -153,7 +154,8 @@ class Rows:
                 request = work.requests[index]
                 # What is predicted within the context has been scored with it.
                 first = max(request.start, context + 1)
-                picks.add(row, first - 1 - context, index, request.ids[first:])
+                columns = range(first - 1 - context, len(request.ids) - 1 - context)
+                picks.add(row, columns, index, request.ids[first:])
         slots = torch.arange(work.length + longest + width)
         begins = longest - own
         ends = work.length + longest + torch.tensor([len(tail.ids) for tail in tails])
@@ -178,7 +180,7 @@ class Rows:
             self._network.fill(ids, mask, positions, memory)
             return
         values = self._network.read(ids, picks, mask=mask, positions=positions, cache=memory)
-        work.sums.add(picks, values, 0)
+        work.found.add(picks, values, 0)
 
 
 def _ones(positions: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
