@@ -40,11 +40,8 @@ def find(seen: FlagInput) -> list[Flag]:
 
 def preferences(seen: FlagInput) -> list[Flag]:
     """Return what depends on which answers have the same label."""
-    return [flag for check in _preferences(seen.distinct()) for flag in check]
-
-
-def _preferences(tried: FlagInput) -> Iterable[Iterable[Flag]]:
-    return unearned.constant_answers(tried), unearned.best_is_majority(tried)
+    tried = seen.distinct()
+    return [*unearned.constant_answers(tried), *unearned.best_is_majority(tried)]
 
 
 def _of_answers(read: FlagInput) -> Iterable[Iterable[Flag]]:
@@ -65,9 +62,9 @@ def _of_answers(read: FlagInput) -> Iterable[Iterable[Flag]]:
         models.identical(tried),
         unearned.near_identical(tried),
         scores.label_mass(tried),
-        *_preferences(tried),
+        unearned.constant_answers(tried),
+        unearned.best_is_majority(tried),
         unearned.not_confirmed(tried),
-        unearned.best_is_heuristic(tried),
-        unearned.best_is_choices_only(tried),
+        unearned.best_is_shortcut(tried),
         prompts.repeated(read, tried),
     )

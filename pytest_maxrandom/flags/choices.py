@@ -32,11 +32,10 @@ def contradicted(tried: FlagInput) -> Iterator[Flag]:
     """Find a declared chance, or a number of choices, that the data contradicts."""
     declared, n = tried.declared_chance, len(tried.examples)
     if tried.choices is not None:
-        found = [] if declared is None else [*_by_stated_choices(tried, tried.choices, declared)]
-        if found:
-            yield from found
+        if declared is not None and (other := _by_stated_choices(tried, tried.choices, declared)):
+            yield other
             return
-        if tried.choices_shown:
+        if not tried.choices_counted:  # they are there themselves
             return
         numbers = np.array(tried.choices, dtype=np.float64)
         said = _span(tried.choices)
@@ -46,7 +45,7 @@ def contradicted(tried: FlagInput) -> Iterator[Flag]:
         said = _stated(declared)
     else:  # A mix of chances does not tell which example has which.
         return
-    gold = _seen_right(tried) if tried.gold is None else tried.gold
+    gold = _seen_right(tried)
     most = max(map(len, gold), default=0)
     if most != 1 or (tried.gold is not None and not all(gold)):
         return
@@ -55,22 +54,22 @@ def contradicted(tried: FlagInput) -> Iterator[Flag]:
         yield from _fewer_labels(tried, gold, float(numbers[0]), said)
 
 
-def _by_stated_choices(
-    tried: FlagInput, choices: tuple[int, ...], declared: Chance
-) -> Iterator[Flag]:
+def _by_stated_choices(tried: FlagInput, choices: tuple[int, ...], declared: Chance) -> Flag | None:
     """Compare the mean chance of examples that tell how many choices they have."""
     right = [1] * len(choices) if tried.gold is None else [*map(len, tried.gold)]
     told = [*map(Fraction, right, choices)]
     mean = sum(told, Fraction()) / len(told)
     # What is published may be rounded, or the mean over other examples.
-    if abs(mean / _mean(declared) - 1) > _ROUNDED:
-        parameters = {
-            "case": "chance",
-            **_span(choices),
-            "chance": str(mean) if len(set(told)) == 1 else float(mean),
-            **_stated(declared),
-        }
-        yield Flag("choices", parameters)
+    stated = declared if isinstance(declared, Fraction) else mean_of(chance_groups(declared))
+    if abs(mean / stated - 1) <= _ROUNDED:
+        return None
+    parameters = {
+        "case": "chance",
+        **_span(choices),
+        "chance": str(mean) if len(set(told)) == 1 else float(mean),
+        **_stated(declared),
+    }
+    return Flag("choices", parameters)
 
 
 def _span(choices: tuple[int, ...]) -> dict[str, Any]:
@@ -122,7 +121,9 @@ def _fewer_labels(
 
 
 def _seen_right(tried: FlagInput) -> tuple[frozenset[int], ...]:
-    """Return per example the answers that were right; none where there was none."""
+    """Return per example its right answers, where they are not known those that were given."""
+    if tried.gold is not None:
+        return tried.gold
     if tried.answers is None:
         return ()
     right = np.where(tried.correct & tried.evaluated, tried.answers, NOT_EVALUATED)
@@ -141,10 +142,6 @@ def _told_whole(tried: FlagInput, gold: tuple[frozenset[int], ...]) -> int:
         whole &= (tried.answers == label).any(axis=0)
     right = np.array([bool(each) for each in gold])
     return int(whole.sum()) if right[whole].all() else 0
-
-
-def _mean(chance: Chance) -> Fraction:
-    return chance if isinstance(chance, Fraction) else mean_of(chance_groups(chance))
 
 
 class _Labels(NamedTuple):
@@ -241,5 +238,5 @@ def _shows_more_than_two(tried: FlagInput) -> bool:
         scored = (~np.isnan(tried.log_likelihoods)).sum(axis=2).max(axis=0)
         if (scored > 2).mean() > _FEW:
             return True
-    gold = _seen_right(tried) if tried.gold is None else tried.gold
+    gold = _seen_right(tried)
     return bool(gold) and bool((_Labels.of(tried, gold).sizes > 2).mean() > _FEW)

@@ -23,7 +23,7 @@ from pytest_maxrandom.record.claim import HeuristicName, Measure, Shortcuts
 from pytest_maxrandom.stats.differences import sign_flip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.tasks.task import Example
@@ -41,8 +41,8 @@ class Compared:
 
     Attributes
     ----------
-    balanced : bool
-        Whether all of it is balanced accuracy; else accuracy.
+    measure : {"accuracy", "balanced_accuracy"}
+        What all of it is.
     best : Fraction
         The best prompt's.
     heuristics : dict of str to Fraction
@@ -55,7 +55,7 @@ class Compared:
         Whether it gives all of these the same label.
     """
 
-    balanced: bool
+    measure: Measure
     best: Fraction
     heuristics: Mapping[HeuristicName, Fraction]
     heuristic_p: float
@@ -67,11 +67,6 @@ class Compared:
     def hardest(self) -> HeuristicName:
         """The heuristic that reaches most; the first of several."""
         return max(self.heuristics, key=self.heuristics.__getitem__)
-
-    @property
-    def measure(self) -> Measure:
-        """What all of it is."""
-        return "balanced_accuracy" if self.balanced else "accuracy"
 
     def record(self) -> Shortcuts:
         """Return the numbers as reports show them."""
@@ -182,7 +177,7 @@ def compare(
     hardest = max(scores, key=scores.__getitem__)
     without = None if blank is None else [Fraction(each) for each in blank]
     return Compared(
-        balanced=classes is not None,
+        measure="accuracy" if classes is None else "balanced_accuracy",
         best=score(own),
         heuristics=scores,
         heuristic_p=p_above(rules[hardest]),
@@ -221,23 +216,20 @@ def heuristics(
         found["first"] = _most(examples, lambda example, index: -_place(example, index))
         found["last"] = _most(examples, _place)
     if shared or listed:
-        found["most_frequent"] = _most_frequent(examples, _text if shared else _place)
+        label = (lambda example, index: example.choices[index]) if shared else _place
+        found["most_frequent"] = _most_frequent(examples, label)
     return {name: found[name] for name in _ORDER if name in found}
 
 
 def _most(examples: Sequence[Example], of: Callable[[Example, int], int]) -> Values:
     """Take the choice with the highest number; of several each as often."""
-    return tuple(_share(example, _highest(example, of)) for example in examples)
-
-
-def _highest(example: Example, of: Callable[[Example, int], int]) -> Iterator[int]:
-    numbers = [of(example, index) for index in range(len(example.choices))]
-    return (index for index, number in enumerate(numbers) if number == max(numbers))
-
-
-def _share(example: Example, chosen: Iterator[int]) -> Fraction:
-    right = [index in example.right for index in chosen]
-    return Fraction(sum(right), len(right))
+    found = []
+    for example in examples:
+        numbers = [of(example, index) for index in range(len(example.choices))]
+        most = max(numbers)
+        right = [at in example.right for at, number in enumerate(numbers) if number == most]
+        found.append(Fraction(sum(right), len(right)))
+    return found
 
 
 def _most_frequent(
@@ -250,18 +242,13 @@ def _most_frequent(
     return tuple(Fraction(len(most & rights), len(most)) for rights in gold)
 
 
-def _text(example: Example, index: int) -> str:
-    return example.choices[index]
-
-
 def _place(example: Example, index: int) -> int:
     return shown_order(example).index(index)
 
 
 def _shared_words(example: Example, index: int) -> int:
     """Count the different words of a choice that stand in the question, whatever their case."""
-    return len(_words(example.choices[index]) & _words(example.input))
-
-
-def _words(text: str) -> set[str]:
-    return set(_WORD.findall(text.casefold()))
+    choice, asked = (
+        set(_WORD.findall(text.casefold())) for text in (example.choices[index], example.input)
+    )
+    return len(choice & asked)

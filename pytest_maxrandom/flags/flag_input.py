@@ -114,11 +114,6 @@ class FlagInput(Answers):
         known = {each.name: getattr(answers, each.name) for each in fields(Answers)}
         return cls(**(known | declared))
 
-    @property
-    def choices_shown(self) -> bool:
-        """Whether the data has the choices themselves, not their number only."""
-        return not self.choices_counted
-
     def of_prompts(self, rows: list[int]) -> Self:
         """Return what is seen of some prompts, which are named by their rows."""
         outcome = self.outcome

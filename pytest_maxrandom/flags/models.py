@@ -64,10 +64,8 @@ def _compared(one: FlagInput, other: FlagInput) -> Flag | None:
     if scored_alike := _scored_alike(one, other, sides, both):
         return scored_alike
     right = one.correct[sides[0]], other.correct[sides[1]]
-    labelled = False
     said: tuple[NDArray[Any], NDArray[Any]] = right
-    if one.answers is not None and other.answers is not None:
-        labelled = True
+    if labelled := one.answers is not None and other.answers is not None:
         said = one.answers[sides[0]], _renamed(other, one.labels)[sides[1]]
         both &= ~(_nearly_one(said[0], both) | _nearly_one(said[1], both))[:, np.newaxis]
     equal = said[0] == said[1]
@@ -165,7 +163,8 @@ def _scored_alike(
     tables = one.log_likelihoods[sides[0]], other.log_likelihoods[sides[1]]
     if tables[0].shape != tables[1].shape:
         return None
-    first, second = (table[both & ~_unscored(*tables)] for table in tables)
+    scored = both & ~np.isnan(tables).all(axis=3).any(axis=0)
+    first, second = (table[scored] for table in tables)
     cells = len(first)
     if not cells:
         return None
@@ -178,10 +177,6 @@ def _scored_alike(
         return None
     parameters = {"case": "scores", "same": same, "answers": cells, "other": other.model}
     return Flag("identical_models", parameters)
-
-
-def _unscored(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.bool_]:
-    return np.logical_or(np.isnan(one).all(axis=2), np.isnan(other).all(axis=2))
 
 
 def _are_one(cells: int, same: int, chance: float) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,12 +19,10 @@ from pytest_maxrandom.flags.flag import UNLIKELY, Flag, of_several
 from pytest_maxrandom.stats.majority import ConstantAnswer, majority_answer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from fractions import Fraction
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.flags.compare import Compared
     from pytest_maxrandom.flags.flag_input import FlagInput
 
 _NEARLY = 0.95
@@ -55,11 +53,12 @@ def majority(seen: FlagInput) -> ConstantAnswer[int] | None:
 
     Returns None where no label means the same everywhere.
     """
-    if seen.gold is None or not seen.comparable:
-        return None
-    if seen.outcome is None:
-        return majority_answer(seen.gold)
-    return majority_answer(compress(seen.gold, seen.evaluated[seen.outcome.best]))
+    return _best_constant(seen, seen.gold) if seen.gold is not None and seen.comparable else None
+
+
+def _best_constant(seen: FlagInput, gold: Sequence[frozenset[int]]) -> ConstantAnswer[int]:
+    scored = seen.evaluated[seen.outcome.best] if seen.outcome else [True] * len(gold)
+    return majority_answer(compress(gold, scored))
 
 
 def best_is_majority(tried: FlagInput) -> Iterator[Flag]:
@@ -69,24 +68,15 @@ def best_is_majority(tried: FlagInput) -> Iterator[Flag]:
         return
     if (score := outcome.score) is not None:
         label = int(np.argmax(score.constants))
+        case, reached = "score", {"score": score.name, "value": score.constants[label]}
         # The same score, computed differently, may be off in the last digits.
-        if score.constants[label] >= score.best - _ROUNDING:
-            parameters = {
-                "case": "score",
-                "label": _name(tried, label),
-                "score": score.name,
-                "value": score.constants[label],
-            }
-            yield Flag("majority", parameters)
-        return
-    if constant.correct * outcome.n >= outcome.correct * constant.n:
-        parameters = {
-            "case": "accuracy",
-            "label": _name(tried, constant.answer),
-            "correct": constant.correct,
-            "n": constant.n,
-        }
-        yield Flag("majority", parameters)
+        as_good = score.constants[label] >= score.best - _ROUNDING
+    else:
+        label = constant.answer
+        case, reached = "accuracy", {"correct": constant.correct, "n": constant.n}
+        as_good = constant.correct * outcome.n >= outcome.correct * constant.n
+    if as_good:
+        yield Flag("majority", {"case": case, "label": _name(tried, label), **reached})
 
 
 def _name(tried: FlagInput, label: int) -> str | None:
@@ -122,7 +112,8 @@ def constant_answers(tried: FlagInput) -> Iterator[Flag]:
     outcome = tried.outcome
     misleads = outcome is not None and outcome.passed
     if outcome is not None and outcome.permutation_p is not None:
-        misleads &= not _is_above(tried)
+        constant = _best_constant(tried, tried.gold)
+        misleads &= outcome.correct * constant.n <= constant.correct * outcome.n
     parameters = {
         "told": len(found),
         "prompts": len(tried.prompts),
@@ -132,16 +123,6 @@ def constant_answers(tried: FlagInput) -> Iterator[Flag]:
         "share": share,
     }
     yield Flag("constant_answers", parameters, mild=not misleads)
-
-
-def _is_above(tried: FlagInput) -> bool:
-    """Tell whether the best prompt is above the best constant answer, whatever labels mean."""
-    outcome = tried.outcome
-    assert outcome is not None
-    assert tried.gold is not None
-    scored = compress(tried.gold, tried.evaluated[outcome.best])
-    constant: ConstantAnswer[int] = majority_answer(scored)
-    return outcome.correct * constant.n > constant.correct * outcome.n
 
 
 def _by_accident(share: float, tried: FlagInput, n: int) -> float:
@@ -227,37 +208,21 @@ def _agreement(tried: FlagInput, best: int) -> tuple[NDArray[np.float64], NDArra
     return kappas, np.minimum(same, sizes - same) / sizes
 
 
-def best_is_heuristic(tried: FlagInput) -> Iterator[Flag]:
-    """Find a claim that a heuristic would pass as well, or nearly so."""
-    found = _compared(tried)
-    if found is None or found.hardest == "most_frequent":
+def best_is_shortcut(tried: FlagInput) -> Iterator[Flag]:
+    """Find a claim that a heuristic, or no question, would pass as well, or nearly so."""
+    found, outcome = tried.compared, tried.outcome
+    if found is None or outcome is None or not outcome.passed:
         return
-    score = found.heuristics[found.hardest]
-    parameters = {**_measured(found, score), "heuristic": found.hardest}
-    if found.best <= score:
-        yield Flag("heuristic", parameters)
-    elif found.heuristic_p > _LEVEL:
-        p = {"p": found.heuristic_p, "level": _LEVEL}
-        yield Flag("near_heuristic", parameters | p)
-
-
-def best_is_choices_only(tried: FlagInput) -> Iterator[Flag]:
-    """Find a best prompt that is as good, or nearly so, without the questions."""
-    found = _compared(tried)
-    if found is None or found.choices_only is None or found.choices_only_p is None:
-        return
-    parameters = _measured(found, found.choices_only)
-    if found.best <= found.choices_only:
-        yield Flag("choices_only", parameters)
-    elif found.choices_only_p > _LEVEL and not found.one_label:
-        p = {"p": found.choices_only_p, "level": _LEVEL}
-        yield Flag("near_choices_only", parameters | p)
-
-
-def _compared(tried: FlagInput) -> Compared | None:
-    """Return what there is to compare, where a claim holds."""
-    return tried.compared if tried.outcome is not None and tried.outcome.passed else None
-
-
-def _measured(found: Compared, score: Fraction) -> dict[str, Any]:
-    return {"measure": found.measure, "score": float(score)}
+    if (name := found.hardest) != "most_frequent":
+        score = float(found.heuristics[name])
+        shown = {"measure": found.measure, "score": score, "heuristic": name}
+        if found.best <= found.heuristics[name]:
+            yield Flag("heuristic", shown)
+        elif found.heuristic_p > _LEVEL:
+            yield Flag("near_heuristic", shown | {"p": found.heuristic_p, "level": _LEVEL})
+    if found.choices_only is not None and found.choices_only_p is not None:
+        shown = {"measure": found.measure, "score": float(found.choices_only)}
+        if found.best <= found.choices_only:
+            yield Flag("choices_only", shown)
+        elif found.choices_only_p > _LEVEL and not found.one_label:
+            yield Flag("near_choices_only", shown | {"p": found.choices_only_p, "level": _LEVEL})

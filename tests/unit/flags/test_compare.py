@@ -116,5 +116,5 @@ def _exact(differences: list[int]) -> float:
 
 
 def test_of_equally_good_heuristics_the_first_counts() -> None:
-    made = Compared(False, HALF, {"most_frequent": HALF, "longest": HALF}, 1.0)
+    made = Compared("accuracy", HALF, {"most_frequent": HALF, "longest": HALF}, 1.0)
     assert made.hardest == "most_frequent"

@@ -114,6 +114,11 @@ def pairs(cache: Any) -> list[Pair]:
     return found
 
 
+def added(cache: Any) -> list[Pair]:
+    """Return what the latest pass brought to a frozen prefix, layer by layer."""
+    return [layer.added for layer in cache.layers]
+
+
 def frozen(prefix: list[Pair], *, keeps_added: bool = False) -> Any:
     """Return a cache of which every pass sees the prefix and changes nothing; else one to fill."""
     return _cache([Frozen(*pair, keeps_added=keeps_added) for pair in prefix])

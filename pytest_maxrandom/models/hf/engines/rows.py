@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import torch
 
@@ -19,15 +19,19 @@ if TYPE_CHECKING:
     from pytest_maxrandom.models.hf.requests import Request
 
     Item = TypeVar("Item")
-    T = TypeVar("T")
 
 
-class _Tail(NamedTuple):
-    """What one path has after its family's context; `row` is the context's in its batch."""
+class _Row(NamedTuple):
+    """Tokens after the prefix, and after one of the contexts of the batch before where `after`."""
 
     ids: tuple[int, ...]
-    row: int
-    requests: tuple[int, ...]
+    requests: Sequence[int]
+    paths: Sequence[trie.Path] = ()
+    """What goes on after it, where it is a context."""
+    context: int = 0
+    """Which context it follows."""
+    after: int = 0
+    """Tokens of that context."""
 
 
 class _Work(NamedTuple):
@@ -57,14 +61,24 @@ class Rows:
         length = len(planned.prefix)
         prefix = cache.fill(self._network, self.budget, planned.prefix, _ones)
         work = _Work(requests, prefix, length, Likelihoods([0.0] * len(requests), length))
-        for families, contexts in self._passes(
-            sorted(trie.families(planned.paths), key=lambda family: -family.context),
-            lambda family: family.context,
-            lambda families: self._contexts(families, work),
-            lambda family: length + family.context,
-            work.found,
-        ):
-            self._answers(families, contexts, work)
+        contexts = [
+            _Row(
+                family.paths[0].ids[: family.context],
+                [index for path in family.paths for index in path.requests],
+                family.paths,
+            )
+            for family in trie.families(planned.paths)
+        ]
+        for batch, memory in self._passes(contexts, work):
+            filled = cache.added(memory) if prefix else cache.pairs(memory)
+            answers = [
+                _Row(path.ids[size:], path.requests, context=place, after=size)
+                for place, row in enumerate(batch)
+                for path in row.paths
+                if len(path.ids) > (size := len(row.ids))
+            ]
+            for _ in self._passes(answers, work, filled):
+                pass
         return work.found
 
     def cut(self, items: Sequence[Item], width: Callable[[Item], int]) -> list[Sequence[Item]]:
@@ -73,114 +87,58 @@ class Rows:
         return [items[part.start : part.stop] for part in parts]
 
     def _passes(
-        self,
-        items: Sequence[Item],
-        width: Callable[[Item], int],
-        run: Callable[[Sequence[Item]], T],
-        text: Callable[[Item], int],
-        found: Likelihoods,
-    ) -> Iterator[tuple[Sequence[Item], T]]:
-        """Yield each batch with what `run` returns of it, and count its tokens."""
+        self, rows: list[_Row], work: _Work, contexts: list[Pair] | None = None
+    ) -> Iterator[tuple[Sequence[_Row], Any]]:
+        """Put rows through the model, and yield each batch with its cache."""
 
-        def padded(batch: Sequence[Item]) -> int:
-            return len(batch) * width(batch[0])
+        def padded(batch: Sequence[_Row]) -> int:
+            return len(batch) * len(batch[0].ids)
 
-        def cut(rest: Sequence[Item]) -> list[Sequence[Item]]:
-            return self.cut(rest, width)
-
-        for batch, done in self.budget.passes(items, cut, run, padded, text):
-            found.tokens_forwarded += padded(batch)
-            yield batch, done
-
-    def _contexts(self, families: Sequence[trie.Family], work: _Work) -> list[Pair]:
-        """Forward the contexts of families; score what they predict."""
-        width = families[0].context
-        ids = torch.zeros((len(families), width), dtype=torch.long)
-        mask = torch.zeros((len(families), work.length + width), dtype=torch.long)
-        picks = Picks()
-        for row, family in enumerate(families):
-            ids[row, : family.context] = torch.tensor(family.paths[0].ids[: family.context])
-            mask[row, : work.length + family.context] = 1
-            for path in family.paths:
-                for index in path.requests:
-                    request = work.requests[index]
-                    column = request.start - 1 - work.length
-                    span = request.ids[request.start :][: max(0, family.context - column)]
-                    picks.add(row, range(column, column + len(span)), index, span)
-        positions = torch.arange(work.length, work.length + width).expand(len(families), -1)
-        shared = work.prefix
-        memory = cache.frozen(shared, keeps_added=True)
-        self._read(ids, picks, mask, positions, memory, work)
-        if not shared:
-            return cache.pairs(memory)
-        return [layer.added for layer in memory.layers]
-
-    def _answers(self, families: Sequence[trie.Family], contexts: list[Pair], work: _Work) -> None:
-        """Forward what the paths of families have after their contexts; score it."""
-        rest = [
-            _Tail(path.ids[family.context :], row, path.requests)
-            for row, family in enumerate(families)
-            for path in family.paths
-            if len(path.ids) > family.context
-        ]
-        rest.sort(key=lambda tail: -len(tail.ids))
-        lengths = torch.tensor([family.context for family in families])
-        for _ in self._passes(
-            rest,
-            lambda tail: len(tail.ids),
-            lambda tails: self._tails(tails, lengths, contexts, work),
-            lambda tail: work.length + int(lengths[tail.row]) + len(tail.ids),
-            work.found,
+        for batch, memory in self.budget.passes(
+            sorted(rows, key=lambda row: -len(row.ids)),
+            lambda rest: self.cut(rest, lambda row: len(row.ids)),
+            lambda batch: self._forward(batch, work, contexts),
+            padded,
+            lambda row: work.length + row.after + len(row.ids),
         ):
-            pass
+            work.found.tokens_forwarded += padded(batch)
+            yield batch, memory
 
-    def _tails(
-        self,
-        tails: Sequence[_Tail],
-        lengths: torch.Tensor,
-        contexts: list[Pair],
-        work: _Work,
-    ) -> bool:
-        used = torch.tensor([tail.row for tail in tails])
-        own = lengths[used]
+    def _forward(self, batch: Sequence[_Row], work: _Work, contexts: list[Pair] | None) -> Any:
+        """Score what a batch predicts, and return its cache."""
+        own = torch.tensor([row.after for row in batch])
         longest = int(own.max())
-        width = len(tails[0].ids)
-        ids = torch.zeros((len(tails), width), dtype=torch.long)
+        width = len(batch[0].ids)
+        ids = torch.zeros((len(batch), width), dtype=torch.long)
         picks = Picks()
-        for row, tail in enumerate(tails):
-            ids[row, : len(tail.ids)] = torch.tensor(tail.ids)
-            context = work.length + int(own[row])
-            for index in tail.requests:
+        for place, row in enumerate(batch):
+            ids[place, : len(row.ids)] = torch.tensor(row.ids)
+            before = work.length + row.after
+            for index in row.requests:
                 request = work.requests[index]
                 # What is predicted within the context has been scored with it.
-                first = max(request.start, context + 1)
-                columns = range(first - 1 - context, len(request.ids) - 1 - context)
-                picks.add(row, columns, index, request.ids[first:])
+                first = max(request.start, before + 1)
+                targets = request.ids[first : before + len(row.ids) + 1]
+                column = first - 1 - before
+                picks.add(place, range(column, column + len(targets)), index, targets)
         slots = torch.arange(work.length + longest + width)
         begins = longest - own
-        ends = work.length + longest + torch.tensor([len(tail.ids) for tail in tails])
-        mask = (slots >= begins[:, None]) & (slots < ends[:, None])
+        ends = work.length + longest + torch.tensor([len(row.ids) for row in batch])
+        mask = ((slots >= begins[:, None]) & (slots < ends[:, None])).long()
         positions = work.length + own[:, None] + torch.arange(width)
-        cut = [(keys[:, :, :longest], values[:, :, :longest]) for keys, values in contexts]
-        prefix = work.prefix or [(keys[:1, :, :0], values[:1, :, :0]) for keys, values in cut]
-        memory = cache.continued(prefix, cut, used, begins)
-        self._read(ids, picks, mask.long(), positions, memory, work)
-        return True
-
-    def _read(
-        self,
-        ids: torch.Tensor,
-        picks: Picks,
-        mask: torch.Tensor,
-        positions: torch.Tensor,
-        memory: object,
-        work: _Work,
-    ) -> None:
-        if not picks.owners:
+        if contexts is None:
+            memory = cache.frozen(work.prefix, keeps_added=True)
+        else:
+            cut = [(keys[:, :, :longest], values[:, :, :longest]) for keys, values in contexts]
+            prefix = work.prefix or [(keys[:1, :, :0], values[:1, :, :0]) for keys, values in cut]
+            used = torch.tensor([row.context for row in batch])
+            memory = cache.continued(prefix, cut, used, begins)
+        if picks.owners:
+            values = self._network.read(ids, picks, mask=mask, positions=positions, cache=memory)
+            work.found.add(picks, values, 0)
+        else:
             self._network.fill(ids, mask, positions, memory)
-            return
-        values = self._network.read(ids, picks, mask=mask, positions=positions, cache=memory)
-        work.found.add(picks, values, 0)
+        return memory
 
 
 def _ones(positions: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
