@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -89,13 +90,25 @@ def _more_labels(
     said: dict[str, Any],
 ) -> Iterator[Flag]:
     """Find examples that show more labels than there are said to be choices."""
-    labels = _Labels.of(tried, gold).within(numbers)
-    least = labels.sizes
+    fewest: dict[int, float] = {}
+    for right, number in zip(gold, numbers.tolist(), strict=True):
+        fewest |= {label: min(number, fewest.get(label, number)) for label in right}
+    # E is no choice of a question with three because it is one of a question with five.
+    shown = [
+        {label: times for label, times in given.items() if number >= fewest[label]}
+        for given, number in zip(_shown(tried, gold), numbers.tolist(), strict=True)
+    ]
+    least = np.array([*map(len, shown)])
     # Another number than a whole one is a mean.
     more = (least > numbers) & (numbers % 1 == 0)
-    # Where examples have labels of their own, an answer may be a choice of another one.
+    # Where examples have labels of their own, an answer may be a choice of another one: those
+    # beyond the number of choices that are given most seldom.
     own = len(set().union(*gold)) > 2 * numbers.max()
-    few = own and labels.beyond(numbers) <= _STRAY * tried.evaluated.sum()
+    stray = 0
+    for given, right, number in zip(shown, gold, numbers.tolist(), strict=True):
+        ranked = sorted(given, key=lambda label: (label not in right, -given[label]))
+        stray += sum(given[label] for label in ranked[math.ceil(number) :])
+    few = own and stray <= _STRAY * tried.evaluated.sum()
     if more.mean() > _FEW and not few:
         parameters = {
             "case": "more",
@@ -144,61 +157,19 @@ def _told_whole(tried: FlagInput, gold: tuple[frozenset[int], ...]) -> int:
     return int(whole.sum()) if right[whole].all() else 0
 
 
-class _Labels(NamedTuple):
-    """Which labels examples show: those that are right, and what was given that is right somewhere.
+def _shown(tried: FlagInput, gold: tuple[frozenset[int], ...]) -> list[dict[int, int]]:
+    """Return per example the labels that it shows, with how many prompts gave each.
 
-    An answer that is nowhere right may be no choice, but what was read from a text.
+    These are those that are right, and what was given that is right somewhere: an answer that is
+    nowhere right may be no choice, but what was read from a text.
     """
-
-    example: NDArray[np.intp]
-    label: NDArray[np.intp]
-    times: NDArray[np.intp]
-    """How many prompts gave it."""
-    right: NDArray[np.bool_]
-    n: int
-
-    @classmethod
-    def of(cls, tried: FlagInput, gold: tuple[frozenset[int], ...]) -> _Labels:
-        """Return each pair of an example and a label once, ordered by the example."""
-        pairs = [(place, label) for place, each in enumerate(gold) for label in each]
-        example, label = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-        given = np.zeros((0, 2), dtype=np.intp)
-        if tried.answers is not None:
-            known = tried.evaluated & np.isin(tried.answers, label)
-            given = np.stack([np.nonzero(known)[1], tried.answers[known]], axis=1)
-        of_right = np.stack([example, label], axis=1)
-        shown, where = np.unique(np.vstack([of_right, given]), axis=0, return_inverse=True)
-        where = where.ravel()
-        times = np.bincount(where[len(pairs) :], minlength=len(shown))
-        right = np.bincount(where[: len(pairs)], minlength=len(shown)) > 0
-        return cls(shown[:, 0], shown[:, 1], times, right, len(gold))
-
-    def within(self, numbers: NDArray[np.float64]) -> _Labels:
-        """Leave out labels that are right only where there are more choices than an example has.
-
-        E is no choice of a question with three because it is one of a question with five.
-        """
-        least = np.full(self.label.max(initial=0) + 1, np.inf)
-        np.minimum.at(least, self.label[self.right], numbers[self.example[self.right]])
-        kept = numbers[self.example] >= least[self.label]
-        return self._replace(
-            example=self.example[kept],
-            label=self.label[kept],
-            times=self.times[kept],
-            right=self.right[kept],
-        )
-
-    @property
-    def sizes(self) -> NDArray[np.intp]:
-        """How many labels each example shows, shape (n,): it has as many choices at least."""
-        return np.bincount(self.example, minlength=self.n)
-
-    def beyond(self, numbers: NDArray[np.float64]) -> int:
-        """Count the answers of more labels than choices: of those that are given most seldom."""
-        order = np.lexsort((-self.times, ~self.right, self.example))
-        example, times = self.example[order], self.times[order]
-        rank = np.arange(len(order)) - np.searchsorted(example, example)
-        return int(times[rank >= numbers[example]].sum())
+    shown = [dict.fromkeys(right, 0) for right in gold]
+    if tried.answers is not None:
+        known = tried.evaluated & np.isin(tried.answers, [*set().union(*gold)])
+        examples, labels = np.nonzero(known)[1].tolist(), tried.answers[known].tolist()
+        for example, label in zip(examples, labels, strict=True):
+            shown[example][label] = shown[example].get(label, 0) + 1
+    return shown
 
 
 def complementary(tried: FlagInput) -> Iterator[Flag]:
@@ -239,4 +210,4 @@ def _shows_more_than_two(tried: FlagInput) -> bool:
         if (scored > 2).mean() > _FEW:
             return True
     gold = _seen_right(tried)
-    return bool(gold) and bool((_Labels.of(tried, gold).sizes > 2).mean() > _FEW)
+    return bool(gold) and bool(np.mean([len(each) > 2 for each in _shown(tried, gold)]) > _FEW)

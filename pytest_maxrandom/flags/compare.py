@@ -229,7 +229,7 @@ def _most(examples: Sequence[Example], of: Callable[[Example, int], int]) -> Val
         most = max(numbers)
         right = [at in example.right for at, number in enumerate(numbers) if number == most]
         found.append(Fraction(sum(right), len(right)))
-    return found
+    return tuple(found)
 
 
 def _most_frequent(

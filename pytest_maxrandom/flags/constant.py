@@ -170,14 +170,11 @@ def _are_hard(rows: NDArray[np.float64]) -> bool:
 
     With as many choices they are then the same numbers in different orders.
     """
-    ordered = np.sort(rows, axis=1)
     choices = np.unique((~np.isnan(rows)).sum(axis=1))
-    return len(_times(ordered)) == len(choices) < len(_times(rows))
-
-
-def _times(rows: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return how often each different row occurs."""
-    return np.bincount(row_codes(rows))
+    ordered, as_they_stand = (
+        int(row_codes(each).max(initial=-1)) + 1 for each in (np.sort(rows, axis=1), rows)
+    )
+    return ordered == len(choices) < as_they_stand
 
 
 def row_codes(rows: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -203,8 +200,8 @@ class Knowledge:
         Whose answers they are; t prompts, n examples.
     widths : ndarray of int
         Length n: how many choices each example has scores of.
-    answers : ndarray of int or None
-        Shape (t, n): columns of `gold`; None where that is.
+    answers : ndarray of int
+        Shape (t, n): columns of `gold`.
     gold : ndarray of float or None
         Shape (n, labels): 1 where a label that is given somewhere is right; None where that is
         not known.
@@ -212,26 +209,27 @@ class Knowledge:
 
     input: FlagInput
     widths: NDArray[np.int64]
-    answers: NDArray[np.intp] | None
+    answers: NDArray[np.intp]
     gold: NDArray[np.float64] | None
 
     @classmethod
     def of(cls, seen: FlagInput) -> Knowledge:
         """Return that of a sweep with scores."""
         assert seen.log_likelihoods is not None
-        widths = (~np.isnan(seen.log_likelihoods)).sum(axis=2).max(axis=0)
-        said = _highest(seen) if seen.answers is None else seen.answers
+        scored = ~np.isnan(seen.log_likelihoods)
+        widths = scored.sum(axis=2).max(axis=0)
+        highest = np.where(scored, seen.log_likelihoods, -np.inf).argmax(axis=2)
+        said = highest if seen.answers is None else seen.answers
         given, columns = np.unique(said, return_inverse=True)
-        if len(given) > _MOST_LABELS:
-            return cls(seen, widths, None, None)
         answers = columns.reshape(said.shape)
-        if seen.answers is None or seen.gold is None:
-            gold = _told(seen, answers, widths)
-        else:
-            gold = np.array([[label in right for label in given.tolist()] for right in seen.gold])
-        if gold is None:
-            return cls(seen, widths, None, None)
-        return cls(seen, widths, answers, gold.astype(np.float64))
+        gold: NDArray[np.bool_] | None = None
+        if len(given) <= _MOST_LABELS:
+            if seen.answers is None or seen.gold is None:
+                gold = _told(seen, answers, widths)
+            else:
+                labels = given.tolist()
+                gold = np.array([[label in right for label in labels] for right in seen.gold])
+        return cls(seen, widths, answers, None if gold is None else gold.astype(np.float64))
 
     def above_shuffled(self, parts: Sequence[tuple[int, NDArray[np.intp]]]) -> float:
         """Return how many standard deviations answers are above shuffled right answers.
@@ -245,7 +243,6 @@ class Knowledge:
         parts
             Per prompt its row, and the examples that count. Right answers must be known.
         """
-        assert self.answers is not None
         assert self.gold is not None
         said = np.zeros_like(self.gold)
         counted = np.zeros(len(said), dtype=np.bool_)
@@ -271,7 +268,7 @@ class Knowledge:
         Mean rate of being right with them elsewhere (chance, where right answers are not known),
         and how many standard deviations the prompt is above it.
         """
-        if self.answers is None or self.gold is None:
+        if self.gold is None:
             rates = np.full(len(part), float(self.input.chance))
         else:
             everywhere = np.zeros_like(self.gold)
@@ -294,14 +291,6 @@ class Knowledge:
     def _strata(self, examples: NDArray[np.intp]) -> list[NDArray[np.intp]]:
         widths = self.widths[examples]
         return [examples[widths == width] for width in np.unique(widths)]
-
-
-def _highest(seen: FlagInput) -> NDArray[np.intp]:
-    """Return the choices with the highest scores, shape (t, n)."""
-    assert seen.log_likelihoods is not None
-    scores = np.where(np.isnan(seen.log_likelihoods), -np.inf, seen.log_likelihoods)
-    places: NDArray[np.intp] = scores.argmax(axis=2)
-    return places
 
 
 def _told(

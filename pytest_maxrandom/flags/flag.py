@@ -67,14 +67,8 @@ def of_several(singles: Sequence[float], t: int) -> Accident:
     ordered = sorted(singles)
     last = {single: times for times, single in enumerate(ordered, 1)}
     looks = math.log(len(last))
-    return min(
-        (
-            Accident(times, single, min(0.0, looks + _log_p_at_least(times, t, single)))
-            for single, times in last.items()
-        ),
-        key=lambda each: each.log_p,
-    )
-
-
-def _log_p_at_least(times: int, t: int, single: float) -> float:
-    return GuesserCount(((Fraction(single), t),)).log_p_at_least(times)
+    accidents = []
+    for single, times in last.items():
+        log_p = GuesserCount(((Fraction(single), t),)).log_p_at_least(times)
+        accidents.append(Accident(times, single, min(0.0, looks + log_p)))
+    return min(accidents, key=lambda each: each.log_p)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -126,9 +125,12 @@ def shared_choices(tried: FlagInput) -> Iterator[Flag]:
     stated = tried.clusters or (None,) * len(tried.offered)
     groups = _unstated(sets, [stated[place] for place in kept])
     gold = [tried.alphabetical[place] for place in kept]
-    alike = _Alike.of([*map(len, sets)], gold, groups)
-    n = len(kept)
-    if n >= _WORTH * n * alike.effect or not alike.follows():
+    n, sizes = len(kept), np.array([*map(len, sets)])
+    # Among another number of choices, places mean something else.
+    members = [np.flatnonzero(sizes == size).tolist() for size in np.unique(sizes)]
+    parts = [([gold[at] for at in each], [groups[at] for at in each]) for each in members]
+    effect = sum(len(part[0]) * design_effect(*part) for part in parts) / n
+    if n >= _WORTH * n * effect or not _follow(parts):
         return
     first, second = next(
         (one, other)
@@ -142,39 +144,19 @@ def shared_choices(tried: FlagInput) -> Iterator[Flag]:
         "examples": many,
         "n": n,
         "alike": [tried.examples[kept[place]] for place in (first, second)],
-        "worth": n / alike.effect,
+        "worth": n / effect,
     }
     yield Flag("clustered_answers", parameters)
 
 
-@dataclass(frozen=True)
-class _Alike:
-    """Right answers by the number of choices: of other ones, places mean something else."""
-
-    parts: list[tuple[list[frozenset[int]], list[Hashable]]]
-    """Of the examples with as many choices the right answers and what may be clusters."""
-
-    @classmethod
-    def of(
-        cls, sizes: Sequence[int], gold: Sequence[frozenset[int]], groups: Sequence[Hashable]
-    ) -> _Alike:
-        members = [np.flatnonzero(np.equal(sizes, size)).tolist() for size in sorted(set(sizes))]
-        return cls([([gold[at] for at in each], [groups[at] for at in each]) for each in members])
-
-    @property
-    def effect(self) -> float:
-        """The design effect of all."""
-        n = sum(len(gold) for gold, _ in self.parts)
-        return sum(len(gold) * design_effect(gold, groups) for gold, groups in self.parts) / n
-
-    def follows(self) -> bool:
-        """Tell whether right answers follow their groups in one part at least."""
-        clustered = [part for part in self.parts if len(set(part[1])) < len(part[1])]
-        permutations = round(len(clustered) / _FOLLOW) - 1
-        return any(
-            follows(*part, permutations=permutations) * len(clustered) <= _FOLLOW * (1 + 1e-9)
-            for part in clustered
-        )
+def _follow(parts: Sequence[tuple[list[frozenset[int]], Sequence[Hashable]]]) -> bool:
+    """Tell whether right answers follow their groups in one part at least."""
+    clustered = [part for part in parts if len(set(part[1])) < len(part[1])]
+    permutations = round(len(clustered) / _FOLLOW) - 1
+    return any(
+        follows(*part, permutations=permutations) * len(clustered) <= _FOLLOW * (1 + 1e-9)
+        for part in clustered
+    )
 
 
 def _unstated(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import pkgutil
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -51,8 +51,7 @@ def backend_of(spec: ModelSpec) -> Backend:
     name = spec.backend
     if name not in _backends:
         if name in _BUILT_IN:
-            module, _, attribute = _BUILT_IN[name].partition(":")
-            backend: Backend = getattr(importlib.import_module(module), attribute)()
+            backend: Backend = pkgutil.resolve_name(_BUILT_IN[name])()
         else:
             backend = load(BACKENDS, name)
         with _told(spec):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.models.hf.hub import pinned
+from pytest_maxrandom.models.hf.hub import downloaded, pinned
 from pytest_maxrandom.models.hf.refusals import brief
 
 if TYPE_CHECKING:
@@ -100,18 +100,7 @@ def _files(spec: TransformersSpec, location: str) -> tuple[Path, Path]:
             )
         return folder / _CONFIG, folder / _WEIGHTS
     commit = pinned(location, None, _CONFIG)
-    from huggingface_hub import hf_hub_download
-
-    try:
-        config, weights = (
-            Path(hf_hub_download(location, name, revision=commit)) for name in (_CONFIG, _WEIGHTS)
-        )
-    except Exception as error:  # the HTTP library's own errors have no base in common with ours
-        raise ModelError(
-            f"the adapter {spec.adapter} cannot be had from the hub: {brief(error)}; expected "
-            f"{_CONFIG} and {_WEIGHTS}, as written by PEFT's save_pretrained"
-        ) from error
-    return config, weights
+    return downloaded(location, _CONFIG, commit), downloaded(location, _WEIGHTS, commit)
 
 
 def _check_kind(spec: TransformersSpec, file: Path) -> None:

@@ -39,19 +39,6 @@ class CausalModel:
     engine : {"auto", "packed", "rows", "plain"}
         How texts are put through the model.
 
-    Attributes
-    ----------
-    engine : str
-        The one in use: "packed", "rows" or "plain".
-    engine_reason : str or None
-        Why it is not the packed one.
-    dtype : str
-        The type that most of it is computed in.
-    asked_dtype : str or None
-        The type that was asked for, where that is another one.
-    arithmetic : Arithmetic
-        What computes it.
-
     Raises
     ------
     ModelError

@@ -21,22 +21,6 @@ _PAUSE = 0.2  # seconds between two looks for a GPU that has become free
 _APPLE = "Apple's GPU"
 
 
-def choose(count: int, worker: int, lockable: Callable[[int], bool]) -> int | None:
-    """Return the first GPU that can be locked: the worker's own, or else the next ones.
-
-    Parameters
-    ----------
-    count : int
-        GPUs of the machine.
-    worker : int
-        Number of the process among those that share the machine, from 0.
-    lockable : callable
-        Tries to lock a GPU, and tells whether that worked.
-    """
-    order = ((worker + step) % count for step in range(count))
-    return next((gpu for gpu in order if lockable(gpu)), None)
-
-
 class Processors:
     """The processors that one process may use, and its locks on GPUs while a model is in memory.
 
@@ -86,7 +70,7 @@ class Processors:
         self._forget_peaks()
         if spec.device_map is not None:
             for name in sorted(set(self._gpus())):
-                self._lock_one([name], 0)
+                self._lock_one([name])
             return spec.device_map
         return {"": self._single(spec.device)}
 
@@ -113,16 +97,16 @@ class Processors:
         """Return the device, locked if it is a GPU; one that is not there is returned as it is."""
         kind, _, number = device.partition(":")
         if kind == "mps" and _apples():
-            self._lock_one([_APPLE], 0)
+            self._lock_one([_APPLE])
         if kind not in ("auto", "cuda"):
             return device
         gpus = self._gpus()
         if not gpus:
             return "cpu" if kind == "auto" else device
         if not number:
-            return f"cuda:{gpus.index(self._lock_one(self._alike(gpus), self.worker))}"
+            return f"cuda:{gpus.index(self._lock_one(self._alike(gpus)))}"
         if number.isdecimal() and int(number) < len(gpus):
-            self._lock_one([gpus[int(number)]], 0)
+            self._lock_one([gpus[int(number)]])
         return device
 
     def _alike(self, gpus: Sequence[str]) -> Sequence[str]:
@@ -131,10 +115,12 @@ class Processors:
         others = {gpu for gpu, kind in zip(gpus, kinds, strict=False) if kind != kinds[0]}
         return [gpu for gpu in gpus if gpu not in others]
 
-    def _lock_one(self, gpus: Sequence[str], worker: int) -> str:
-        """Wait until one of the GPUs is free, and return it locked."""
+    def _lock_one(self, gpus: Sequence[str]) -> str:
+        """Wait until a GPU is free, and return it locked: the worker's own, or else the next."""
+        first = self.worker % len(gpus)
+        order = [*gpus[first:], *gpus[:first]]
         told = False
-        while (found := choose(len(gpus), worker, lambda gpu: self._lock(gpus[gpu]))) is None:
+        while (found := next(filter(self._lock, order), None)) is None:
             if not told:
                 waited_for = "it" if len(gpus) == 1 else f"one of {len(gpus)}"
                 self._tell(
@@ -143,7 +129,7 @@ class Processors:
                 )
                 told = True
             time.sleep(_PAUSE)
-        return gpus[found]
+        return found
 
     def _lock(self, gpu: str) -> bool:
         try:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ModelError, did_you_mean
 from pytest_maxrandom.host.machine import agreed
+from pytest_maxrandom.models.hf.refusals import brief
 from pytest_maxrandom.stats.seeding import digest
 
 if TYPE_CHECKING:
@@ -137,16 +138,26 @@ def pinned(name: str, revision: str | None, holds: str) -> str:
 
 def _commit(name: str, revision: str | None, holds: str) -> str:
     check_reachable(name, revision, holds)
+    return downloaded(name, holds, revision).parent.name
+
+
+def downloaded(name: str, file: str, revision: str | None) -> Path:
+    """Return a file of a model or adapter on the hub, which its cache holds from then on.
+
+    Raises
+    ------
+    ModelError
+        In one sentence.
+    """
     from huggingface_hub import hf_hub_download
 
     try:
-        found = hf_hub_download(name, holds, revision=revision)
+        return Path(hf_hub_download(name, file, revision=revision))
     except Exception as error:  # the HTTP library's own errors have no base in common with ours
         raise ModelError(
-            f"the {holds} of {name} cannot be had from the hub ({_reason(error)}); expected what "
+            f"the {file} of {name} cannot be had from the hub ({brief(error)}); expected what "
             "save_pretrained writes"
         ) from error
-    return Path(found).parent.name
 
 
 def check_reachable(name: str, revision: str | None, holds: str) -> None:
@@ -172,12 +183,8 @@ def check_reachable(name: str, revision: str | None, holds: str) -> None:
         ) from error
     except Exception as error:  # the HTTP library's own errors have no base in common with ours
         raise ModelError(
-            f"{absent} cannot be reached ({_reason(error)}); check the name and the network"
+            f"{absent} cannot be reached ({brief(error)}); check the name and the network"
         ) from error
-
-
-def _reason(error: Exception) -> str:
-    return str(error).partition("\n")[0] or type(error).__name__
 
 
 def model_digest(spec: TransformersSpec, location: str, adapter: str | None = None) -> str:

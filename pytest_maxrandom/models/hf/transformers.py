@@ -127,7 +127,7 @@ def load(
             f"{spec.name} needs {', '.join(missing)}, which is not installed; "
             'pip install "pytest-maxrandom[hf]"'
         )
-    with _quiet_imports(), resting_threads(processors.workers):
+    with resting_threads(processors.workers), _quiet():
         import torch
         import transformers
 
@@ -142,7 +142,7 @@ def load(
         source["revision"] = pinned(spec.name, spec.revision, "config.json")
     if adapter is not None:
         check_adapter(spec)
-    with _quiet(transformers):
+    with _quiet():
         part = "configuration"
         try:
             config = transformers.AutoConfig.from_pretrained(location, **source)
@@ -172,7 +172,7 @@ def load(
     check_placement(spec, placed)
     device = str(model.get_input_embeddings().weight.device)
     if adapter is not None:
-        with _quiet(transformers):
+        with _quiet():
             model = attach(spec, model, adapter)
     _check_causal(spec, model.eval(), device)
     loaded = CausalModel(model, tokenizer, device, batch_tokens=batch_tokens, engine=engine)
@@ -282,23 +282,17 @@ def _reason(error: Exception, spec: TransformersSpec) -> str | None:
 
 
 @contextmanager
-def _quiet_imports() -> Iterator[None]:
-    """Keep the libraries' own deprecations out of the user's summary."""
+def _quiet() -> Iterator[None]:
+    """Keep the libraries' own deprecations and loading bars out of the user's summary."""
     with warnings.catch_warnings():
         for category in (DeprecationWarning, FutureWarning):
             warnings.simplefilter("ignore", category)
-        yield
+        from transformers.utils import logging as bars
 
-
-@contextmanager
-def _quiet(transformers: Any) -> Iterator[None]:
-    """Keep loading bars out of the test report."""
-    bars = transformers.utils.logging
-    was_on = bars.is_progress_bar_enabled()
-    bars.disable_progress_bar()
-    try:
-        with _quiet_imports():
+        was_on = bars.is_progress_bar_enabled()
+        bars.disable_progress_bar()
+        try:
             yield
-    finally:
-        if was_on:
-            bars.enable_progress_bar()
+        finally:
+            if was_on:
+                bars.enable_progress_bar()

@@ -9,15 +9,15 @@ import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pytest_maxrandom.errors import ModelError
+from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.models.hf import transformers as backend
-from pytest_maxrandom.models.hf.devices import Processors, check_placement, choose
+from pytest_maxrandom.models.hf.devices import Processors, check_placement
 from pytest_maxrandom.suite.models import TransformersSpec
 
 if TYPE_CHECKING:
@@ -73,29 +73,29 @@ def _spec(**said: str) -> TransformersSpec:
         (4, 6, set(), 2),
         (4, 2, {2}, 3),
         (4, 2, {2, 3}, 0),
-        (4, 2, {0, 1, 2, 3}, None),
-        (0, 0, set(), None),
+        (4, 0, {0, 1, 2}, 3),
     ],
 )
 def test_a_worker_has_its_own_gpu_or_the_next_free_one(
-    count: int, worker: int, taken: set[int], chosen: int | None
+    count: int, worker: int, taken: set[int], chosen: int
 ) -> None:
-    assert choose(count, worker, lambda gpu: gpu not in taken) == chosen
-
-
-@given(st.integers(1, 16), st.integers(0, 64), st.sets(st.integers(0, 15)))
-def test_a_free_gpu_is_always_found(count: int, worker: int, taken: set[int]) -> None:
-    free = set(range(count)) - taken
-    chosen = choose(count, worker, lambda gpu: gpu not in taken)
-    assert chosen in free if free else chosen is None
+    gpus = [f"GPU {number}" for number in range(count)]
+    with ExitStack() as others:
+        for number in taken:
+            others.enter_context(held("gpu", gpus[number]))
+        processors = Processors(worker, 8, gpus, [""] * count)
+        assert processors.take(_spec()) == {"": f"cuda:{chosen}"}
+        processors.release()
 
 
 def test_as_many_workers_as_gpus_have_one_each() -> None:
     for count in range(1, 9):
-        chosen: set[int | None] = set()
-        for worker in range(count):
-            chosen.add(choose(count, worker, lambda gpu: gpu not in chosen))  # noqa: B023
-        assert chosen == set(range(count))
+        gpus = [f"GPU {number}" for number in range(count)]
+        workers = [Processors(worker, count, gpus, [""] * count) for worker in range(count)]
+        taken = [worker.take(_spec()) for worker in workers]
+        assert taken == [{"": f"cuda:{number}"} for number in range(count)]
+        for worker in workers:
+            worker.release()
 
 
 def _check_one_at_a_time(log: Path, gpus: set[str]) -> None:
