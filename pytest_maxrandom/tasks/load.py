@@ -53,8 +53,7 @@ def load_task(spec: TaskSpec, base: Path, where: Where | None = None) -> Task:
     """
     where = where or (lambda _key: (base, None))
     task = _read(spec, base, where)
-    given = {field.name: getattr(spec, field.name) for field in fields(Layout)}
-    said = {name: value for name, value in given.items() if value is not None}
+    said = spec.model_dump(include={field.name for field in fields(Layout)}, exclude_none=True)
     return replace(task, layout=replace(task.layout, **said))
 
 
