@@ -14,12 +14,12 @@ import re
 import socket
 import ssl
 import urllib.error
-import urllib.request
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from time import sleep, time
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote, urljoin, urlsplit
+from urllib.request import HTTPHandler, HTTPSHandler, OpenerDirector, ProxyHandler, Request
 
 from pytest_maxrandom.errors import ForgeError
 from pytest_maxrandom.reports.text import shorten, visible
@@ -144,7 +144,10 @@ class Client:
         self._token = token
         self._failures = 0
         self._waited = 0.0
-        self._opener = urllib.request.build_opener(_AsAnswered)
+        self._opener = OpenerDirector()
+        # Others would follow redirects, and send the token to any host.
+        for handler in (ProxyHandler, HTTPHandler, HTTPSHandler):
+            self._opener.add_handler(handler())
 
     def send(
         self, method: str, path: str, content: object = None, *, repeatable: bool = True
@@ -240,7 +243,7 @@ class Client:
                     f"{self.host} refers to an address with a space or another character that no "
                     "address has; is that the address of the interface?"
                 )
-            request = urllib.request.Request(url, data, self._headers, method=method)
+            request = Request(url, data, self._headers, method=method)
             with self._opener.open(request, timeout=_TIMEOUT) as response:
                 status, headers = int(response.status), response.headers
                 body = response.read()
@@ -297,15 +300,6 @@ class Client:
             )
         self._waited += pause
         sleep(pause)
-
-
-class _AsAnswered(urllib.request.HTTPErrorProcessor):
-    """Hands every answer back; urllib would follow redirects, and send the token to any host."""
-
-    def http_response(self, request: object, response: Any) -> Any:
-        return response
-
-    https_response = http_response
 
 
 def value(content: Any, key: str, kind: type[_Value]) -> _Value:
