@@ -152,7 +152,7 @@ class LedgerFile:
         status = os.fstat(file.fileno())
         identity = (status.st_dev, status.st_ino)
         if identity != self._identity or not self._continues(file):
-            self._identity, self._offset, self._lines = identity, 0, 0
+            self._identity, self._offset, self._lines, self._wrong = identity, 0, 0, ""
         file.seek(self._offset)
         data = file.read()
         end = self._lines + data.count(b"\n") + 1

@@ -297,9 +297,7 @@ class JsonObject(dict[str, Any]):
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
-        self.repeated: list[str] = []
-        if len(self) < len(pairs):
-            self.repeated = [key for key, n in Counter(key for key, _ in pairs).items() if n > 1]
+        self.repeated = [key for key, n in Counter(key for key, _ in pairs).items() if n > 1]
 
 
 def as_object(value: object, what: str, line: int | None = None) -> JsonObject:
