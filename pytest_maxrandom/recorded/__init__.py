@@ -7,6 +7,5 @@
 ``logs``         logs of lm-evaluation-harness and of Inspect
 ``predictions``  files that ``--maxrandom-predictions`` wrote
 ``choices``      numbers of choices where results do not tell them
-``arms``         right answers of several arms, counted by task and replicate (no sweeps)
 ===============  ===================================================================
 """

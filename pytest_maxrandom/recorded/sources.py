@@ -92,10 +92,7 @@ def read_results(spec: ResultsSpec, path: Path, meant: Meant) -> list[Answers]:
     RecordedError
         If they cannot be read, or contradict themselves.
     """
-    read = READERS.get(type(spec))
-    if read is None:
-        raise RecordedError(f"{path}: no reader of the format {spec.format}")
-    return [*read(path, spec, meant)]
+    return [*READERS[type(spec)](path, spec, meant)]
 
 
 def _whole(sweeps: list[Answers], spec: WholeSweeps) -> list[Answers]:

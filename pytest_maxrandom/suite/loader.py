@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-import reprlib
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from pytest_maxrandom.errors import Problem, SuiteError, did_you_mean, dotted
+from pytest_maxrandom.errors import Problem, SuiteError, did_you_mean, dotted, quoted
 from pytest_maxrandom.suite.base import NO_SURROGATES
 from pytest_maxrandom.suite.checks import contradictions, is_recorded, mixed
 from pytest_maxrandom.suite.positions import Document, no_word, read
@@ -31,8 +30,6 @@ _OTHERS: dict[type[Spec], tuple[type[Spec], str]] = {
     RecordedSuiteSpec: (SuiteSpec, "whose models are run"),
 }
 """The other kind of suite, and what it is about."""
-_SHORT = reprlib.Repr()
-_SHORT.maxstring = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +242,7 @@ def _shown(value: Any) -> str:
         case int() | float():
             return repr(value)
         case str():
-            return _SHORT.repr(value)
+            return quoted(value)
         case dict():
             return "keys with values" if value else "no keys"
         case list():

@@ -164,10 +164,9 @@ class ArmSpec(Spec):
     @property
     def of_model(self) -> dict[str, Any]:
         """What it changes of the model beside its name."""
-        own = {key: getattr(self, key) for key in type(self).model_fields}
         return {
             key: value
-            for key, value in own.items()
+            for key, value in self
             if key not in ArmSpec.model_fields and value is not None
         }
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import reprlib
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from pytest_maxrandom.errors import Problem, SuiteError
+from pytest_maxrandom.errors import Problem, SuiteError, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +78,7 @@ class _Loader(yaml.SafeLoader):
         for key, value in node.value:
             line = key.start_mark.line + 1
             if key.tag != _MERGE:
-                if not _is_word(key) and not _is_number(key):
+                if not _is_key(key):
                     self.mistakes.append((line, no_word(_shown(key))))
                     continue
                 if key.value in first:
@@ -116,21 +115,13 @@ _Loader.add_implicit_resolver(
 )
 
 
-def _is_word(key: yaml.Node) -> bool:
-    return (
-        isinstance(key, yaml.ScalarNode)
-        and key.tag == _TEXT
-        and key.value.isprintable()
-        and len(key.value) <= _LONGEST_KEY
-    )
-
-
-def _is_number(key: yaml.Node) -> bool:
-    return (
-        isinstance(key, yaml.ScalarNode)
-        and key.tag == _INTEGER
-        and _PLAIN_NUMBER.fullmatch(key.value) is not None
-    )
+def _is_key(key: yaml.Node) -> bool:
+    """Tell whether a key is a word, or a number as it may stand for shots or choices."""
+    if not isinstance(key, yaml.ScalarNode):
+        return False
+    if key.tag == _INTEGER:
+        return _PLAIN_NUMBER.fullmatch(key.value) is not None
+    return key.tag == _TEXT and key.value.isprintable() and len(key.value) <= _LONGEST_KEY
 
 
 def no_word(shown: str) -> str:
@@ -141,7 +132,7 @@ def no_word(shown: str) -> str:
 def _shown(key: yaml.Node) -> str:
     if not isinstance(key, yaml.ScalarNode):
         return "a list" if isinstance(key, yaml.SequenceNode) else "keys with values"
-    return reprlib.repr(key.value)
+    return quoted(key.value)
 
 
 def read(path: Path) -> Document:

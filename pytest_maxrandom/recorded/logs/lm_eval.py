@@ -247,22 +247,22 @@ def _answers(
         LoggedAnswer(sample.id, sample.content, sample.prompt, correct, cluster=sample.cluster)
         for sample, correct in zip(samples, right, strict=True)
     ]
-    options = [sample.options for sample in samples if sample.options is not None]
-    if metric not in COMPARED or len(options) < len(samples) or judged:
+    compared = metric in COMPARED and all(sample.log_likelihoods for sample in samples)
+    if judged or not compared:
         return tuple(answers), [Remark("metric_as_logged", {"metric": metric})]
-    chosen = [each.chosen(metric) for each in options]
+    chosen = [sample.chosen(metric) for sample in samples]
     places: list[frozenset[int]] | None = None
-    if None not in chosen and all(each.texts is not None for each in options):
+    if None not in chosen and all(sample.texts is not None for sample in samples):
         places = _right_places(samples, metric, chosen, right)
     told = (
         replace(
             answer,
-            choices=each.texts or ("",) * len(each.log_likelihoods),
+            choices=sample.texts or ("",) * len(sample.log_likelihoods),
             right=places[row] if places else None,
             chosen=chosen[row],
-            log_likelihoods=tuple(each.log_likelihoods.tolist()),
+            log_likelihoods=sample.log_likelihoods,
         )
-        for row, (answer, each) in enumerate(zip(answers, options, strict=True))
+        for row, (answer, sample) in enumerate(zip(answers, samples, strict=True))
     )
     return tuple(told), [] if places else [Remark("right_not_told")]
 

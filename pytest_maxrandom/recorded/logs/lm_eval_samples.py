@@ -18,8 +18,6 @@ from pytest_maxrandom.recorded.logs.runs import cluster_of, digest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
     from pytest_maxrandom.recorded.logs.json_files import Fields, Object
 
 COMPARED = frozenset({"acc", "acc_norm"})
@@ -28,31 +26,6 @@ COMPARED = frozenset({"acc", "acc_norm"})
 _ONE = {"1", "1.0", "True", "true"}
 _ZERO = {"0", "0.0", "False", "false"}
 _PLACES = re.compile(r"\[\s*\d+\s*(,\s*\d+\s*)*\]")
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """A multiple-choice document: its choices, and how likely the model found them.
-
-    Attributes
-    ----------
-    texts : tuple of str or None
-        The choices as the task has them; None where they are parts of the contexts.
-    log_likelihoods : ndarray of float
-        Of each choice, summed over its tokens, in nats.
-    """
-
-    texts: tuple[str, ...] | None
-    log_likelihoods: NDArray[np.float64]
-
-    def chosen(self, metric: str) -> int | None:
-        """Return the first choice with the best score, as lm-eval does; None if not known."""
-        if metric == "acc":
-            return int(np.argmax(self.log_likelihoods))
-        if self.texts is None:
-            return None
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return int(np.argmax(self.log_likelihoods / [len(text) for text in self.texts]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +40,11 @@ class Sample:
         Digests of the document and of the text before the answer.
     target : str
         The right answer: a place, several, or a text.
-    options : Options or None
-        None where the model wrote its answer freely.
+    texts : tuple of str or None
+        The choices as the task has them; None where there are none, or they are parts of the
+        contexts.
+    log_likelihoods : tuple of float
+        Of each choice, summed over its tokens, in nats; empty where the model wrote its answer.
     metrics : dict
         Value of each metric.
     cluster : str or None
@@ -81,7 +57,8 @@ class Sample:
     content: str
     prompt: str
     target: str
-    options: Options | None
+    texts: tuple[str, ...] | None
+    log_likelihoods: tuple[float, ...]
     metrics: Object
     cluster: str | None = None
 
@@ -108,12 +85,20 @@ class Sample:
             )
         return value in _ONE
 
+    def chosen(self, metric: str) -> int | None:
+        """Return the first choice with the best score, as lm-eval does; None if not known."""
+        scores = np.array(self.log_likelihoods)
+        if metric == "acc":
+            return int(np.argmax(scores))
+        if self.texts is None:
+            return None
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return int(np.argmax(scores / [len(text) for text in self.texts]))
+
     def right_places(self, *, as_text: bool) -> frozenset[int] | None:
         """Return the choices that the target means, read as places or as a text; None if none."""
-        if self.options is None:
-            return None
         if as_text:
-            texts = self.options.texts or ()
+            texts = self.texts or ()
             named = [text for text in (self.target, self.target.lstrip()) if text in texts]
             return frozenset({texts.index(named[0])}) if named else None
         if _PLACES.fullmatch(self.target):
@@ -124,7 +109,7 @@ class Sample:
             places = frozenset({int(self.target)})
         else:
             return None
-        return places if max(places) < len(self.options.log_likelihoods) else None
+        return places if max(places) < len(self.log_likelihoods) else None
 
 
 def read_samples(path: Path, delimiter: str, cluster: str | None = None) -> list[Sample]:
@@ -161,6 +146,7 @@ def read_samples(path: Path, delimiter: str, cluster: str | None = None) -> list
 def _sample(fields: Fields, delimiter: str, cluster: str | None) -> Sample:
     line, names = fields.data, fields.find(list, "metrics")
     doc_id, requests = fields.need(int, "doc_id"), _requests(fields)
+    texts, log_likelihoods = _compared(fields, requests, delimiter)
     return Sample(
         where=fields.where,
         id=str(doc_id),
@@ -168,7 +154,8 @@ def _sample(fields: Fields, delimiter: str, cluster: str | None) -> Sample:
         content=fields.find(str, "doc_hash") or digest(line.get("doc")),
         prompt=fields.find(str, "prompt_hash") or digest(requests[0][0]),
         target=str(line.get("target")),
-        options=_options(fields, requests, delimiter),
+        texts=texts,
+        log_likelihoods=log_likelihoods,
         metrics={
             name: value
             for name, value in line.items()
@@ -192,12 +179,14 @@ def _requests(fields: Fields) -> list[list[Any]]:
     )
 
 
-def _options(fields: Fields, requests: list[list[Any]], delimiter: str) -> Options | None:
-    """Return the choices, or None where the model was not asked to compare any."""
+def _compared(
+    fields: Fields, requests: list[list[Any]], delimiter: str
+) -> tuple[tuple[str, ...] | None, tuple[float, ...]]:
+    """Return the texts of the choices, and how likely the model found each."""
     pairs = [(row[0], row[1]) for row in requests if len(row) > 1 and isinstance(row[1], str)]
     if len(pairs) < len(requests) or len(pairs) < 2:
-        return None
-    values = np.array([_number(each, fields) for each in fields.need(list, "filtered_resps")])
+        return None, ()
+    values = tuple(_number(each, fields) for each in fields.need(list, "filtered_resps"))
     if len(values) != len(pairs):
         raise fields.error(
             f"{len(values)} log-likelihoods for {len(pairs)} requests; give the log as lm-eval "
@@ -209,10 +198,10 @@ def _options(fields: Fields, requests: list[list[Any]], delimiter: str) -> Optio
         pairs, values = pairs[:half], values[:half]
     texts = tuple(answer for _, answer in pairs)
     if any(context != pairs[0][0] for context, _ in pairs):
-        return Options(None, values)
+        return None, values
     if all(text.startswith(delimiter) for text in texts):
         texts = tuple(text.removeprefix(delimiter) for text in texts)
-    return Options(texts, values)
+    return texts, values
 
 
 def _number(response: object, fields: Fields) -> float:

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
 from json import dumps
+from operator import ne
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.record import Remark
+from pytest_maxrandom.suite.base import repeats
 from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:
@@ -258,17 +260,12 @@ def _right(row: list[LoggedAnswer], codes: list[tuple[int, ...]]) -> list[frozen
 
 def _repeats(runs: list[LoggedRun], table: _Table) -> list[Remark]:
     """Say that runs count once, and whether they answered alike."""
-    first: dict[str, int] = {}
-    repeats, most = 0, 0
-    for place, run in enumerate(runs):
-        earlier = first.setdefault(run.identity, place)
-        if earlier != place:
-            pairs = zip(table[place], table[earlier], strict=True)
-            differ = [(a.correct, a.chosen) != (b.correct, b.chosen) for a, b in pairs]
-            repeats, most = repeats + 1, max(most, sum(differ))
-    if not repeats:
+    again = [*repeats(run.identity for run in runs)]
+    if not again:
         return []
-    values = {"repeats": repeats, "runs": len(runs)}
+    said = [[(answer.correct, answer.chosen) for answer in row] for row in table]
+    most = max(sum(map(ne, said[place], said[earlier])) for place, earlier in again)
+    values = {"repeats": len(again), "runs": len(runs)}
     if most:
         return [Remark("runs_differ", {**values, "differ": most, "answers": len(table[0])})]
     return [Remark("runs_repeat", values)]

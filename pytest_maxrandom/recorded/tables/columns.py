@@ -90,6 +90,10 @@ class Values(Generic[T]):
     distinct: list[T]
     codes: NDArray[np.int32]
 
+    def of_rows(self) -> list[T]:
+        """Return the value of each row."""
+        return [self.distinct[code] for code in self.codes]
+
 
 class Rows:
     """The columns of a file that are wanted and there, by role.

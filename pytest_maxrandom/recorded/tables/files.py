@@ -29,18 +29,15 @@ def read_columns(path: Path, wanted: Wanted) -> Rows:
         If the file is of no known kind, cannot be read, has no row, or has not the columns that
         are required.
     """
-    match path.suffix.lower():
-        case ".csv":
-            return _read_csv(path, wanted)
-        case ".jsonl" | ".ndjson":
-            return _read_jsonl(path, wanted)
-        case ".parquet":
-            return _read_parquet(path, wanted)
-        case ending:
-            raise RecordedError(
-                f"{path}: found the ending {ending!r}, expected .csv, .jsonl or .parquet for a "
-                "table"
-            )
+    ending = path.suffix.lower()
+    if ending not in _READERS:
+        raise RecordedError(
+            f"{path}: found the ending {ending!r}, expected .csv, .jsonl or .parquet for a table"
+        )
+    rows = _READERS[ending](path, wanted)
+    if not rows.count:
+        raise RecordedError(f"{path}: the file has no row; give the rows")
+    return rows
 
 
 def _read_csv(path: Path, wanted: Wanted) -> Rows:
@@ -57,8 +54,6 @@ def _read_csv(path: Path, wanted: Wanted) -> Rows:
             )
         rows = Rows(path, line, header, wanted)
         rows.extend(records, [header.index(name) for name in rows.names.values()])
-    if not rows.count:
-        raise RecordedError(f"{path}:{line}: no row follows the header; give the rows")
     return rows
 
 
@@ -171,8 +166,6 @@ def _read_parquet(path: Path, wanted: Wanted) -> Rows:
         raise RecordedError(
             f"{path}: not a Parquet file, or a damaged one: {str(error).splitlines()[0]}"
         ) from error
-    if not rows.count:
-        raise RecordedError(f"{path}: the file has no row; give the rows")
     return rows
 
 
@@ -191,3 +184,11 @@ def _add(rows: Rows, role: str, values: Any) -> None:
         # With all digits: .6 was computed here, and not rounded from .57.
         cells = [x if x is None or x.is_integer() else f"{x:.17g}" for x in cells]
     rows.add(role, cells, of_row)
+
+
+_READERS = {
+    ".csv": _read_csv,
+    ".jsonl": _read_jsonl,
+    ".ndjson": _read_jsonl,
+    ".parquet": _read_parquet,
+}

@@ -14,6 +14,7 @@ from pytest_maxrandom.errors import RecordedError, listed, quoted
 from pytest_maxrandom.recorded.tables.columns import as_number, wanted_columns
 from pytest_maxrandom.recorded.tables.files import read_columns
 from pytest_maxrandom.recorded.tables.grid import owners
+from pytest_maxrandom.suite.base import repeats
 from pytest_maxrandom.sweeps.answers import Answers, Maximum
 
 if TYPE_CHECKING:
@@ -55,17 +56,14 @@ def read_summary(path: Path, spec: SummaryResults, meant: Meant) -> list[Answers
             f"{listed(rows.header)}; name the one that there is under `columns:`"
         )
     found, of_row = owners(rows, meant)
-    first: dict[int, int] = {}
-    for row, place in enumerate(of_row.tolist()):
-        if first.setdefault(place, row) != row:
-            raise rows.error(
-                row,
-                f"{found[place]} has a result in {rows.called(first[place])} already; keep one row "
-                "for each model, task and number of shots",
-            )
-    n = rows.read("n", lambda text: as_number(text, 1))
+    for row, first in repeats(of_row.tolist()):
+        raise rows.error(
+            row,
+            f"{found[of_row[row]]} has a result in {rows.called(first)} already; keep one row for "
+            "each model, task and number of shots",
+        )
     results = zip(
-        (n.distinct[code] for code in n.codes),
+        rows.read("n", lambda text: as_number(text, 1)).of_rows(),
         _column(rows, "t", lambda text: as_number(text, 1)),
         _column(rows, "best_correct", lambda text: as_number(text, 0)),
         _column(rows, "accuracy", str),
@@ -88,8 +86,7 @@ def _column(rows: Rows, role: str, parse: Callable[[str], T]) -> list[T | None]:
     """Return per row a value, or None where the file has none."""
     if role not in rows.names:
         return [None] * rows.count
-    values = rows.read(role, lambda text: parse(text) if text.strip() else None)
-    return [values.distinct[code] for code in values.codes]
+    return rows.read(role, lambda text: parse(text) if text.strip() else None).of_rows()
 
 
 def _best(rows: Rows, row: int, n: int, correct: int | None, accuracy: str | None) -> int:

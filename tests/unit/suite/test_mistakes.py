@@ -227,7 +227,7 @@ def test_a_key_that_belongs_into_a_block_is_told_where(
         ),
         (
             f"{{name: {'m' * 201}}}",
-            f"`models[0].name`: found '{'m' * 27}...{'m' * 28}', expected at most 200 characters",
+            f"`models[0].name`: found '{'m' * 57}...', expected at most 200 characters",
         ),
         (
             "{name: m, quantization: nf5}",

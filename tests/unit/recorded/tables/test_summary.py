@@ -149,7 +149,7 @@ def test_parquet_has_rows_and_no_lines(tmp_path: Path) -> None:
             "number of shots",
         ),
         (",x,0,9,1,,1,,\n", ":2: model is empty; give every row a value"),
-        ("", ":1: no row follows the header; give the rows"),
+        ("", ": the file has no row; give the rows"),
     ],
 )
 def test_what_cannot_be_is_told_in_one_sentence_with_its_line(

@@ -91,7 +91,7 @@ def test_no_row_is_lost_however_many_there_are(tmp_path: Path, count: int) -> No
     [
         ("", "the file is empty; give a table with a header and rows"),
         ("\n\n", "the file is empty; give a table with a header and rows"),
-        ("\n" + HEADER, "2: no row follows the header; give the rows"),
+        ("\n" + HEADER, "the file has no row; give the rows"),
         (
             HEADER + "p,a,1\np,b\n",
             "3: found 2 cells, expected 3 as in the header; complete the row, or remove it if a "
