@@ -143,16 +143,21 @@ def findings(claim: Record) -> list[str]:
 
 def _shortfall(claim: ClaimRecord) -> list[str]:
     """Say in which numbers a claim does not hold; nothing where they do not tell."""
-    unmet = _unmet(claim)
-    if not unmet:
+    best = accuracy(best_value(claim))
+    found = {
+        part.part: f"{best} is not above {_BEATEN[part.baseline]}" if part.baseline else str(part)
+        for part in unmet(claim)
+        if part.baseline or part.level
+    }
+    if not found:
         return []
     parts = [result(claim)]
     bounds = claim.asserted.keys() - _OF_LEVELS
-    if len(bounds) > 1 or "permutation_p" in unmet:
-        parts.append(listed(list(unmet.values())))
+    if len(bounds) > 1 or "permutation_p" in found:
+        parts.append(listed(list(found.values())))
     if len(bounds) == 1 and claim.critical_count is not None:
         parts.append(f"{count(claim.critical_count)} would have passed")
-    elif unmet.keys() != {"permutation_p"}:
+    elif found.keys() != {"permutation_p"}:
         parts.append(f"needed: {needed(claim)}")
     return parts
 
@@ -250,18 +255,6 @@ def _part(claim: ClaimRecord, key: str) -> str:
     if key == "beats":
         return f"beating {_BEATEN.get(claim.asserted[key], claim.asserted[key])}"
     return P_VALUES.get(key, key)
-
-
-def _unmet(claim: ClaimRecord) -> dict[str, str]:
-    """Say of each part of the claim that does not hold why it does not."""
-    best = accuracy(best_value(claim))
-    return {
-        part.part: f"{p_is(claim, part.part)} is above {level(part.level)}"
-        if part.level is not None
-        else f"{best} is not above {_BEATEN[part.baseline or '']}"
-        for part in unmet(claim)
-        if part.baseline is not None or part.level is not None
-    }
 
 
 def _monte_carlo(error: float | None) -> str:
