@@ -62,9 +62,6 @@ if TYPE_CHECKING:
 
 PREFIX = "maxrandom/"
 """``maxrandom/NAME`` is this package's template NAME, whatever the user's folder holds."""
-
-_SHARED = ("report.j2", "claim.j2", "designs.j2", "disclosure.j2", "sentences.j2")
-"""Templates of several languages."""
 _TOLD = (
     notation,
     text,
@@ -99,14 +96,7 @@ def html(run: RunRecord, templates: Path | None = None) -> str:
 def latex(run: RunRecord, templates: Path | None = None, *, standalone: bool = False) -> str:
     r"""Render a run as LaTeX, in ASCII; see :func:`render`.
 
-    Parameters
-    ----------
-    run : RunRecord
-        The claims, in the order in which they are shown.
-    templates : Path, optional
-        A folder with the user's own templates.
-    standalone : bool
-        Write a whole document with its references, not a fragment for ``\input``.
+    If `standalone`, it is a whole document with its references, else a fragment for ``\input``.
     """
     told = {"standalone": standalone, "bibliography": references.bibtex(run)}
     return render(run, LATEX, templates, **told)
@@ -137,7 +127,14 @@ def render(run: RunRecord, dialect: Dialect, templates: Path | None, **told: Any
         If a template is wrong; the message names its file and line.
     """
     with checked(dialect, dialect.report, templates) as template:
-        return template.render(run=run, claims=run.claims, **named(run), **told)
+        return template.render(
+            run=run,
+            claims=run.claims,
+            names=summary.names(run),
+            files=summary.files(run),
+            variants=summary.variants(run),
+            **told,
+        )
 
 
 @contextmanager
@@ -153,15 +150,6 @@ def checked(dialect: Dialect, name: str, templates: Path | None) -> Iterator[Tem
     # A template can fail in as many ways as a program.
     except Exception as error:
         raise ReportError(located(error, templates)) from error
-
-
-def named(run: RunRecord) -> dict[str, Any]:
-    """Return what tells the records of a run apart, by their ids, as templates use it."""
-    return {
-        "names": summary.names(run),
-        "files": summary.files(run),
-        "variants": summary.variants(run),
-    }
 
 
 class Written(str):
@@ -196,10 +184,7 @@ def templates_folder() -> Path:
 def environment(
     folder: Path | None = None, dialect: Dialect = MARKDOWN
 ) -> ImmutableSandboxedEnvironment:
-    """Make the environment of a report, with the user's templates, if any, before ours.
-
-    Each is made once, so templates are compiled once, and again where their files change.
-    """
+    """Make the environment of a report once, with the user's templates, if any, before ours."""
 
     def safe(value: object) -> Markup:
         """Make the value of an expression safe where it enters the report."""
@@ -245,12 +230,9 @@ def environment(
             for name, found in of_module
             if found.__module__ == module.__name__ and not name.startswith("_")
         }
-    for names, filtering in (
-        (dialect.TEXTS, of_text),
-        (dialect.PARTS, of_records),
-        (dialect.FRAMES, of_written),
-    ):
-        made.filters |= {name: filtering(getattr(dialect, name)) for name in names}
+    made.filters |= {name: of_text(getattr(dialect, name)) for name in dialect.TEXTS}
+    made.filters |= {name: of_records(getattr(dialect, name)) for name in dialect.PARTS}
+    made.filters |= {name: of_written(getattr(dialect, name)) for name in dialect.FRAMES}
     # Jinja's own would escape HTML only.
     made.filters |= dict.fromkeys(("e", "escape", "forceescape"), of_text(dialect.plain))
     made.filters["each"] = lambda values, macro: [macro(value).strip() for value in values]
@@ -277,7 +259,7 @@ def check_folder(folder: Path, dialect: Dialect) -> list[str]:
     names = sorted(
         path.name
         for path in templates_folder().glob("*.j2")
-        if path.name.endswith(dialect.suffix) or path.name in _SHARED
+        if path.name.endswith(dialect.suffix) or path.name.count(".") == 1  # of all languages
     )
     overridden = [name for name in names if (folder / name).is_file()]
     if not overridden:
@@ -361,7 +343,7 @@ def _sentence(error: Exception) -> str:
 
 
 def _nearest(found: Iterable[str], names: Sequence[str]) -> str:
-    for name in found:
-        if hint := did_you_mean(name, names, lambda near: f"{near} instead of {name}"):  # noqa: B023
-            return hint
-    return ""
+    def instead(name: str) -> str:
+        return did_you_mean(name, names, lambda near: f"{near} instead of {name}")
+
+    return next(filter(None, map(instead, found)), "")
