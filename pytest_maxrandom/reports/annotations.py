@@ -20,7 +20,7 @@ from pytest_maxrandom.reports.red_flags import (
     not_in_finding,
     raised,
 )
-from pytest_maxrandom.reports.summary import SETTLED, SYMBOLS, became, names, records
+from pytest_maxrandom.reports.summary import ENDINGS, SETTLED, SYMBOLS, became, names, records
 from pytest_maxrandom.reports.text import shorten, visible
 
 if TYPE_CHECKING:
@@ -33,12 +33,7 @@ if TYPE_CHECKING:
 SHOWN = 10
 """Annotations of a kind that GitHub shows of a step."""
 
-_TITLES: dict[Outcome | None, str] = {
-    "failed": "fails",
-    "xpassed": "holds unexpectedly",
-    "error": "could not be tested",
-    None: "has no result",
-}
+_ANNOTATED: tuple[Outcome | None, ...] = ("failed", "xpassed", "error", None)
 """Outcomes to annotate, the most important first."""
 _BROKEN = "A suite cannot be read"
 _MISTAKE = re.compile(r"(?P<path>.+?):(?P<line>\d{1,9}): (?P<message>.*)", re.DOTALL)
@@ -69,12 +64,12 @@ def annotate(run: RunRecord, root: Path, here: Path) -> list[Annotation]:
     known = names(run)
 
     def annotated(record: Record) -> Annotation:
-        title = f"{known[record.id]} {_TITLES[record.outcome]}"
+        title = f"{known[record.id]} {ENDINGS[record.outcome].one}"
         return Annotation(title, _why(record), root / record.suite, record.line)
 
     found = records(run)
     of_records = [
-        annotated(record) for outcome in _TITLES for record in found if record.outcome == outcome
+        annotated(record) for outcome in _ANNOTATED for record in found if record.outcome == outcome
     ]
     return [*_of_mistakes(run.broken, here), *of_records]
 

@@ -22,7 +22,7 @@ from pytest_maxrandom.reports import comparisons, replicates
 from pytest_maxrandom.reports.details import claimed_of
 from pytest_maxrandom.reports.label_bias import bias_numbers
 from pytest_maxrandom.reports.phrases import best_value, decisive, metric_name
-from pytest_maxrandom.reports.summary import BECAME, REPORTED, WORDS, asserts, became, records
+from pytest_maxrandom.reports.summary import ENDINGS, REPORTED, WORDS, asserts, became, records
 from pytest_maxrandom.reports.wording import shown_p
 
 if TYPE_CHECKING:
@@ -49,7 +49,6 @@ _FALLEN: dict[Outcome | None, str] = {
     "skipped": "is skipped now",
     None: "has no result any more",
 }
-_ENDED = {outcome: one for outcome, (one, _) in BECAME.items()}
 _COUNTED: dict[Kind, tuple[str, str]] = {
     "fell": ("1 {} fell", "{} {} fell"),
     "weakened": ("1 was weakened", "{} were weakened"),
@@ -217,7 +216,7 @@ def _noun(found: Iterable[Change]) -> str:
 
 
 def _without_base(now: Record, partial: bool) -> Change:
-    ended = _ENDED.get(now.outcome)
+    ended = "" if now.outcome == "passed" else ENDINGS[now.outcome].one
     if partial:
         lacks = "has no result in the base"
         return Change(now, None, "unknown", f"{ended}; {lacks}" if ended else lacks)
@@ -228,7 +227,7 @@ def _compared(now: Record, before: Record) -> Change:
     why = differences(now, before)
     turned = ""
     if now.outcome != before.outcome:
-        turned = f"{_ENDED.get(now.outcome, 'passes')}, before: {WORDS[became(before)]}"
+        turned = f"{ENDINGS[now.outcome].one}, before: {WORDS[became(before)]}"
     if before.outcome == "passed" != now.outcome:
         return Change(now, before, "fell", _FALLEN[now.outcome], why)
     if before.outcome not in _FAILS and now.outcome in _FAILS:
@@ -262,10 +261,10 @@ def _weakened(now: Record, before: Record) -> str:
     if holds and not asserts(now):
         return "is only reported now"
     if fewer:
-        return f"counts fewer tries, and {_ENDED.get(now.outcome, 'passes')}"
+        return f"counts fewer tries, and {ENDINGS[now.outcome].one}"
     if holds:
         return "asserts less" if before.outcome == "passed" else "passes, but asserts less"
-    return f"asserts less, and {_ENDED[now.outcome]}"
+    return f"asserts less, and {ENDINGS[now.outcome].one}"
 
 
 def _asserts_less(now: Record, before: Record) -> bool:

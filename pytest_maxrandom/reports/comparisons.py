@@ -1,7 +1,4 @@
-"""Two arms in words, on one task and over all of them; first minus second throughout.
-
-Each function returns one phrase of plain text, or an empty one where nothing was recorded.
-"""
+"""Two arms in words, on one task and over all of them; first minus second throughout."""
 
 from __future__ import annotations
 

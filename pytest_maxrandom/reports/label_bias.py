@@ -1,7 +1,6 @@
 """A label-bias check in words: knowledge or label preference, and the numbers behind it.
 
-Each function returns phrases of plain text, or an empty one where nothing was recorded. Labels are
-texts from data, and are shortened where they stand within a phrase.
+Labels are texts from data, and are shortened where they stand within a phrase.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""How n, t and the answers of a claim came about, in words.
-
-Each function returns one phrase of plain text, or an empty one where nothing was recorded.
-"""
+"""How n, t and the answers of a claim came about, in words."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A claim in words: what it says, what became of it, and what it would have taken.
-
-Each function returns one phrase of plain text, or an empty one where nothing was recorded.
-"""
+"""A claim in words: what it says, what became of it, and what it would have taken."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A replicated claim in words: how far its numbers spread, and what a single draw would have said.
-
-Each function returns one phrase of plain text, or an empty one where nothing was recorded.
-"""
+"""A replicated claim in words: how its numbers spread, and what a single draw would have said."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import count
@@ -27,26 +28,32 @@ REPORTED = "reported"
 """What became of a record that asserts nothing and has its numbers."""
 SETTLED = ("passed", "xfailed")
 """Outcomes that nobody has to look at."""
-SYMBOLS: dict[str | None, str] = {
-    "passed": "✅",
-    REPORTED: "📋",
-    "failed": "❌",
-    "xfailed": "☑️",
-    "xpassed": "❌",
-    "skipped": "⏭️",
-    "error": "⚠️",
-    None: "⚠️",
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What is said of records by their outcome."""
+
+    sign: str
+    word: str
+    one: str
+    """Of one record: ``fails``."""
+    more: str
+    """Of several: ``fail``."""
+
+
+ENDINGS: dict[str | None, Ending] = {
+    "passed": Ending("✅", "passed", "passes", "pass"),
+    REPORTED: Ending("📋", "reported", "is reported", "are reported"),
+    "failed": Ending("❌", "failed", "fails", "fail"),
+    "xpassed": Ending("❌", "unexpected pass", "holds unexpectedly", "hold unexpectedly"),
+    "xfailed": Ending("☑️", "expected failure", "fails as expected", "fail as expected"),
+    "error": Ending("⚠️", "error", "could not be tested", "could not be tested"),
+    "skipped": Ending("⏭️", "skipped", "was skipped", "were skipped"),
+    None: Ending("⚠️", "no result", "has no result", "have no result"),
 }
-WORDS: dict[str | None, str] = {
-    "passed": "passed",
-    REPORTED: "reported",
-    "failed": "failed",
-    "xfailed": "expected failure",
-    "xpassed": "unexpected pass",
-    "skipped": "skipped",
-    "error": "error",
-    None: "no result",
-}
+SYMBOLS = {outcome: ending.sign for outcome, ending in ENDINGS.items()}
+WORDS = {outcome: ending.word for outcome, ending in ENDINGS.items()}
 _NOUNS = {
     ClaimRecord: ("claim", "claims"),
     ReplicatesRecord: ("replicated claim", "replicated claims"),
@@ -54,15 +61,6 @@ _NOUNS = {
     ComparisonRecord: ("comparison", "comparisons"),
     ContaminationRecord: ("contamination check", "contamination checks"),
 }
-BECAME: dict[str | None, tuple[str, str]] = {
-    "failed": ("fails", "fail"),
-    "xpassed": ("holds unexpectedly", "hold unexpectedly"),
-    "xfailed": ("fails as expected", "fail as expected"),
-    "error": ("could not be tested", "could not be tested"),
-    "skipped": ("was skipped", "were skipped"),
-    None: ("has no result", "have no result"),
-}
-"""What is said of one and of more records by their outcome, where they do not pass."""
 
 
 def records(run: RunRecord) -> list[Record]:
@@ -213,9 +211,9 @@ def _tally(found: Sequence[Record], kind: type[Record], not_run: int = 0) -> str
     held = outcomes["passed"]
     verb = "holds" if 1 in (held, total) else "hold"
     others = [
-        f"{number} {one if number == 1 else more}"
-        for outcome, (one, more) in BECAME.items()
-        if (number := outcomes[outcome])
+        f"{number} {ending.one if number == 1 else ending.more}"
+        for outcome, ending in ENDINGS.items()
+        if outcome not in ("passed", REPORTED) and (number := outcomes[outcome])
     ]
     return clauses(
         f"{held} of {total} {_NOUNS[kind][total != 1]} {verb}",
