@@ -11,34 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.record import (
-    UNREADABLE,
-    ClaimRecord,
-    ComparisonRecord,
-    ContaminationRecord,
-    LabelBiasRecord,
-    Record,
-    ReplicatesRecord,
-    RunRecord,
-    arithmetics,
-)
+from pytest_maxrandom.record import LISTS, UNREADABLE, Record, RunRecord, arithmetics
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_maxrandom.record import Adjustment, Outcome
+    from pytest_maxrandom.record import Adjustment, ClaimRecord, Outcome
 
 RECORDS = pytest.StashKey[Sequence[Record]]()
 """The records of a pytest item: one for an item of a suite."""
-
-_LISTS: dict[str, type[Record]] = {
-    "claims": ClaimRecord,
-    "replicates": ReplicatesRecord,
-    "label_bias": LabelBiasRecord,
-    "comparisons": ComparisonRecord,
-    "contamination": ContaminationRecord,
-}
-"""Where a run keeps each kind of record."""
 
 BY_HAND = "numbers"
 """What stands in place of a backend in the record of a hand-written claim."""
@@ -54,7 +35,7 @@ def attach(item: pytest.Item, report: pytest.TestReport) -> None:
 
         for record in item.stash[RECORDS]:
             word_remarks(record)
-        kinds = {kind: name for name, kind in _LISTS.items()}
+        kinds = {kind: name for name, kind in LISTS.items()}
         vars(report)["maxrandom"] = [
             (kinds[type(record)], dataclasses.asdict(record)) for record in item.stash[RECORDS]
         ]
@@ -65,7 +46,7 @@ class Run:
 
     def __init__(self, adjustment: Adjustment = "holm") -> None:
         self._adjustment = adjustment
-        self._found: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in _LISTS}
+        self._found: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in LISTS}
         self._selected: dict[str, None] = {}
         self.interrupted = False
         self.broken: list[str] = []
@@ -91,7 +72,7 @@ class Run:
         broken = [*self.broken]
         content: dict[str, Any] = {
             name: sorted(
-                _sound(_LISTS[name], found.values(), broken),
+                _sound(LISTS[name], found.values(), broken),
                 key=lambda record: order.get(record.id, len(order)),
             )
             for name, found in self._found.items()

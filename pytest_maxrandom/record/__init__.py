@@ -37,7 +37,6 @@ from pytest_maxrandom.record.designs import (
     ReplicatesRecord,
 )
 from pytest_maxrandom.record.label_bias import (
-    BaseRate,
     Calibrated,
     Calibration,
     Interaction,
@@ -48,6 +47,7 @@ from pytest_maxrandom.record.label_bias import (
 )
 from pytest_maxrandom.record.red_flags import RedFlag, RedFlagKind, Severity
 from pytest_maxrandom.record.run import (
+    LISTS,
     SCHEMA_VERSION,
     UNREADABLE,
     Design,
@@ -58,11 +58,11 @@ from pytest_maxrandom.record.run import (
 from pytest_maxrandom.stats.labels import LabelFinding
 
 __all__ = [
+    "LISTS",
     "SCHEMA_VERSION",
     "UNREADABLE",
     "Adjustment",
     "Arithmetic",
-    "BaseRate",
     "BestPrompt",
     "Calibrated",
     "Calibration",

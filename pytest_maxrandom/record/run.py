@@ -22,6 +22,14 @@ Design: TypeAlias = ReplicatesRecord | LabelBiasRecord | ComparisonRecord | Cont
 """What is recorded of one test that is no claim by itself."""
 Record: TypeAlias = ClaimRecord | Design
 """What is recorded of one test."""
+LISTS: dict[str, type[Record]] = {
+    "claims": ClaimRecord,
+    "replicates": ReplicatesRecord,
+    "label_bias": LabelBiasRecord,
+    "comparisons": ComparisonRecord,
+    "contamination": ContaminationRecord,
+}
+"""Where a run keeps each kind of record."""
 
 SCHEMA_VERSION = 1
 UNREADABLE = "its record cannot be read"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from pydantic import TypeAdapter, ValidationError
 
 from pytest_maxrandom.errors import ReportError, dotted
-from pytest_maxrandom.record import SCHEMA_VERSION, RunRecord
+from pytest_maxrandom.record import LISTS, SCHEMA_VERSION, RunRecord
 from pytest_maxrandom.record.red_flags import DEFAULTS
 from pytest_maxrandom.reports.wording import word
 
@@ -36,9 +36,6 @@ _ONCE: dict[str, Severity] = {
 """What red flags did by default in reports that are older than the key `levels`."""
 _ALWAYS_FAILING = ("choices", "never_right", "unsteady_prompts")
 """Some that failed then as now: all deviate alike where a suite says one word of all."""
-
-LISTS = ("claims", "replicates", "label_bias", "comparisons", "contamination")
-"""Where a run keeps the records of its items."""
 
 
 def dump(run: RunRecord) -> str:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.notation import METRIC_NAMES, P_VALUES
-from pytest_maxrandom.record import RedFlag
-from pytest_maxrandom.reports.results import LISTS, load
+from pytest_maxrandom.record import LISTS, RedFlag
+from pytest_maxrandom.reports.results import load
 from pytest_maxrandom.reports.text import rewritten, shorten, visible
 
 if TYPE_CHECKING:
