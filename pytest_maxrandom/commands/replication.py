@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.commands import json_text, table
-from pytest_maxrandom.notation import NONE, accuracy, count, p_value, span
+from pytest_maxrandom.notation import NONE, accuracy, count, p_value, signed, span
 from pytest_maxrandom.reports.text import shorten, visible
 from pytest_maxrandom.stats.noncentral import conditional_likelihood
 from pytest_maxrandom.stats.paired import compare_arms, paired
@@ -289,12 +289,12 @@ def _table(results: list[dict[str, Any]], cells: Callable[[dict[str, Any]], Cell
 def _all_replicates(result: dict[str, Any], confidence: str) -> Cells:
     effect, dispersion = result["effect"], result["overdispersion"]
     return [
-        ("difference", _signed(result["difference"], 4)),
+        ("difference", signed(result["difference"], 4)),
         (confidence, _interval(result["low"], result["high"], 4)),
         ("p", p_value(result["p_value"])),
         ("q (BH)", _smallest(result["tasks"], "bh")),
         ("q (Holm)", _smallest(result["tasks"], "holm")),
-        ("effect", _signed(effect["mean"])),
+        ("effect", signed(effect["mean"])),
         (confidence, _interval(effect["low"], effect["high"])),
         ("dispersion", NONE if dispersion is None else f"{dispersion:.1f}"),
     ]
@@ -305,9 +305,9 @@ def _full_cells(result: dict[str, Any], confidence: str) -> Cells:
     found = full["diagnostics"]
     rhat, bulk, tail = (found[name]["value"] for name in ("rhat", "ess_bulk", "ess_tail"))
     return [
-        ("effect", _signed(full["mean"])),
+        ("effect", signed(full["mean"])),
         (confidence, _interval(full["low"], full["high"])),
-        ("predicted", _signed(full["difference"], 4)),
+        ("predicted", signed(full["difference"], 4)),
         (confidence, _interval(full["difference_low"], full["difference_high"], 4)),
         ("R-hat", NONE if rhat is None else f"{rhat:.3f}"),
         ("bulk ESS", NONE if bulk is None else f"{bulk:,.0f}"),
@@ -338,12 +338,7 @@ def _smallest(tasks: list[dict[str, Any]], adjusted: str) -> str:
 
 
 def _interval(low: float, high: float, decimals: int = 3) -> str:
-    return f"{_signed(low, decimals)} to {_signed(high, decimals)}"
-
-
-def _signed(value: float, decimals: int = 3) -> str:
-    shown = accuracy(abs(value), decimals)
-    return shown if float(shown) == 0 else ("-" if value < 0 else "+") + shown
+    return f"{signed(low, decimals)} to {signed(high, decimals)}"
 
 
 def _name(text: str) -> str:

@@ -65,8 +65,6 @@ class Run:
 
     def record(self) -> RunRecord:
         """Return the run as the reports show it, in the order of collection."""
-        from pydantic import TypeAdapter
-
         order = {node_id: place for place, node_id in enumerate(self._selected)}
         told = set().union(*self._found.values())
         broken = [*self.broken]
@@ -77,16 +75,14 @@ class Run:
             )
             for name, found in self._found.items()
         }
-        run = TypeAdapter(RunRecord).validate_python(
-            {
-                **content,
-                "adjustment": self._adjustment,
-                "created": datetime.now(UTC).isoformat(timespec="seconds"),
-                "versions": _versions(),
-                "interrupted": self.interrupted,
-                "broken": broken,
-                "not_run": len(self._selected.keys() - told),
-            }
+        run = RunRecord(
+            **content,
+            adjustment=self._adjustment,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            versions=_versions(),
+            interrupted=self.interrupted,
+            broken=broken,
+            not_run=len(self._selected.keys() - told),
         )
         run.versions |= _computing(run)
         adjust(run.claims, self._adjustment)

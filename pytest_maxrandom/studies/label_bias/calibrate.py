@@ -25,7 +25,7 @@ from pytest_maxrandom.stats.seeding import Stream
 from pytest_maxrandom.studies.label_bias.interactions import rotations
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from fractions import Fraction
 
     from numpy.typing import NDArray
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import Calibration
     from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
-    from pytest_maxrandom.tasks.task import Example
 
     Prior = Mapping[int, NDArray[np.float64]]
 
@@ -72,12 +71,11 @@ def contextual(
     NoPrior
         If an input has a label without probability.
     """
-    outcomes = []
-    for one, free in zip(natural, content_free, strict=True):
-        rows = _by_size(free.log_likelihoods)
-        prior = {m: contextual_log_prior(np.array(of_size)) for m, of_size in rows.items()}
-        outcomes.append(_outcome(labels, one, prior, frozenset()))
-    return _best("contextual", outcomes, names, t)
+    priors = [
+        {m: contextual_log_prior(rows) for m, rows in _by_size(free.log_likelihoods).items()}
+        for free in content_free
+    ]
+    return _calibrated("contextual", labels, names, natural, priors, frozenset(), t)
 
 
 def pride(
@@ -103,45 +101,35 @@ def pride(
         If no prompt was scored on a held-back example and on another of as many choices, or a label
         has no probability.
     """
-    outcomes = []
+    priors = []
     for one, turned in zip(natural, rotated, strict=True):
-        prior = _pride_prior(one, turned, held)
-        outcomes.append(_outcome(labels, one, prior, held))
-    return _best("pride", outcomes, names, t)
+        scores = {
+            example.presentation: row
+            for part in (one, turned)
+            for example, row in zip(part.examples, part.log_likelihoods, strict=True)
+        }
+        samples = _by_size(
+            [
+                [scores[each.presentation][index] for index in shown_order(each)]
+                for each in rotations(example)
+            ]
+            for example in one.examples
+            if example.id in held
+        )
+        priors.append({m: pride_log_prior(of_size) for m, of_size in samples.items()})
+    return _calibrated("pride", labels, names, natural, priors, held, t)
 
 
-def _pride_prior(
-    natural: PromptPredictions, turned: PromptPredictions, held: frozenset[str]
-) -> Prior:
-    scores = {
-        example.presentation: row
-        for part in (natural, turned)
-        for example, row in zip(part.examples, part.log_likelihoods, strict=True)
-    }
-    samples: dict[int, list[list[list[float]]]] = {}
-    for example in natural.examples:
-        if example.id in held:
-            rows = [_by_place(one, scores[one.presentation]) for one in rotations(example)]
-            samples.setdefault(len(example.choices), []).append(rows)
-    return {m: pride_log_prior(np.array(of_size)) for m, of_size in samples.items()}
-
-
-def _by_place(example: Example, row: Sequence[float]) -> list[float]:
-    return [row[index] for index in shown_order(example)]
-
-
-def _by_size(rows: Sequence[Sequence[float]]) -> dict[int, list[Sequence[float]]]:
-    found: dict[int, list[Sequence[float]]] = {}
-    for row in rows:
-        found.setdefault(len(row), []).append(row)
-    return found
+def _by_size(samples: Iterable[Sequence[object]]) -> dict[int, NDArray[np.float64]]:
+    """Stack samples of as many labels."""
+    found: dict[int, list[Sequence[object]]] = {}
+    for each in samples:
+        found.setdefault(len(each), []).append(each)
+    return {m: np.array(of_size) for m, of_size in found.items()}
 
 
 def _outcome(
-    labels: Labels,
-    one: PromptPredictions,
-    prior: Prior,
-    held: frozenset[str],
+    labels: Labels, one: PromptPredictions, prior: Prior, held: frozenset[str]
 ) -> _Outcome:
     places, gold = {e.id: number for number, e in enumerate(labels.examples)}, labels.gold
     plain = calibrated = 0
@@ -168,12 +156,17 @@ def _answer(scores: NDArray[np.float64], digest: str, name: str) -> int:
     return int(equal[Stream("calibrated tie", digest, name).below(len(equal))])
 
 
-def _best(
+def _calibrated(
     method: Calibration,
-    found: Sequence[_Outcome],
+    labels: Labels,
     names: Sequence[str],
+    natural: Sequence[PromptPredictions],
+    priors: Sequence[Prior],
+    held: frozenset[str],
     t: int,
 ) -> Calibrated:
+    """Compare the best prompt without its prior with the best of t guessers."""
+    found = (_outcome(labels, one, prior, held) for one, prior in zip(natural, priors, strict=True))
     outcomes = [one for one in found if one.chances]
     if not outcomes:
         raise NoPrior("no prompt was scored on held-back examples and on others")
