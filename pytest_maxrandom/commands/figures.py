@@ -5,23 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.commands.holdout import (
-    add_study_arguments,
-    counted_prompts,
-    read_sweeps,
-    require_library,
-    trials_of,
-)
+from pytest_maxrandom.commands.holdout import add_study_arguments, studies_of
 from pytest_maxrandom.errors import MaxRandomError, ReportError, did_you_mean
 from pytest_maxrandom.figures import DEFAULT_FORMATS, FORMATS, MISSING, NAMES, installed
 from pytest_maxrandom.reports.results import load
-from pytest_maxrandom.studies.holdout import pooled
+from pytest_maxrandom.studies.holdout import Study
 
 if TYPE_CHECKING:
     import argparse
 
     from pytest_maxrandom.figures.catalogue import Catalogue
-    from pytest_maxrandom.figures.holdout import Study
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -137,7 +130,10 @@ def _catalogues(options: argparse.Namespace) -> list[Catalogue]:
     if options.results is not None:
         found.append(of_run(load(options.results)))
     if options.holdout:
-        found.append(of_studies(_studies(options)))
+        studies = studies_of(options.holdout, options)
+        if len(studies) > 1:
+            studies.append(Study.together("all models", studies))
+        found.append(of_studies(studies))
     if not found:
         found.append(of_numbers(_choices(options.choices), options.n, options.t))
     return found
@@ -150,26 +146,3 @@ def _choices(text: str | None) -> list[int]:
     if not all(part.isascii() and part.isdecimal() and int(part) > 1 for part in parts):
         raise ValueError(f"--choices: found {text!r}, expected numbers from 2 on, such as 2 or 2,4")
     return sorted(set(map(int, parts)))
-
-
-def _studies(options: argparse.Namespace) -> list[Study]:
-    require_library()
-    from pytest_maxrandom.figures.holdout import Study
-
-    models: dict[str, list[Study]] = {}
-    for sweep in read_sweeps(options.holdout, options.choices):
-        prompts, n = counted_prompts(sweep, options).correct.shape
-        study = Study(sweep.model, trials_of(sweep, options), (n,), (prompts,))
-        models.setdefault(sweep.model, []).append(study)
-
-    def together(name: str, parts: list[Study]) -> Study:
-        return Study(
-            name,
-            pooled(part.trials for part in parts),
-            tuple(size for part in parts for size in part.sizes),
-            tuple(tries for part in parts for tries in part.tries),
-        )
-
-    studies = [together(model, parts) for model, parts in models.items()]
-    everything = [part for parts in models.values() for part in parts]
-    return studies if len(studies) == 1 else [*studies, together("all models", everything)]

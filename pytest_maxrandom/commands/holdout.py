@@ -13,7 +13,7 @@ from pytest_maxrandom.notation import accuracy, count
 from pytest_maxrandom.recorded.choices import read_choices, with_choices
 from pytest_maxrandom.recorded.sources import read
 from pytest_maxrandom.stats.seeding import digest
-from pytest_maxrandom.studies.holdout import pooled, predictive_values, split_trials
+from pytest_maxrandom.studies.holdout import Study, predictive_values, split_trials
 
 if TYPE_CHECKING:
     import argparse
@@ -81,47 +81,57 @@ def run(options: argparse.Namespace) -> str:
     ValueError
         If an option is outside its domain.
     """
-    require_library()
-    sweeps = read_sweeps(options.files, options.choices)
-    trials: dict[str, list[Trials]] = {}
-    for sweep in sweeps:
-        trials.setdefault(sweep.model, []).append(trials_of(sweep, options))
-    everything = pooled(part for parts in trials.values() for part in parts)
+    studies = studies_of(options.files, options)
     summary = {
-        "sweeps": len(sweeps),
+        "sweeps": sum(len(study.sizes) for study in studies),
         "splits": options.splits,
         "validation": options.validation,
         "seed": options.seed,
         "conventions": options.conventions,
-        "models": {model: _summary(pooled(parts)) for model, parts in trials.items()},
-        _TOTAL: _summary(everything),
+        "models": {study.name: _summary(study.trials) for study in studies},
+        _TOTAL: _summary(Study.together(_TOTAL, studies).trials),
     }
     return json_text(summary) if options.json else _text(summary)
 
 
-def require_library() -> None:
-    """Find out whether scikit-learn is installed.
+def studies_of(files: list[Path], options: argparse.Namespace) -> list[Study]:
+    """Split the examples of all sweeps of some files as the options say; a study for each model.
 
     Raises
     ------
     MaxRandomError
-        If it is not.
+        If scikit-learn is not installed.
+    RecordedError
+        If a file is wrong, a sweep stands in two of them, or cannot be split so.
     """
     if find_spec("sklearn") is None:
         raise MaxRandomError(
             "the areas under the curves need the package scikit-learn; "
             'install it with `pip install "pytest-maxrandom[holdout]"`'
         )
+    models: dict[str, list[Study]] = {}
+    for sweep in _read_sweeps(files, options.choices):
+        counted = sweep.distinct() if options.conventions == "exact" else sweep
+        seed = digest("holdout", options.seed, sweep.model, sweep.task, sweep.shots)
+        try:
+            trials = split_trials(
+                counted.correct,
+                counted.evaluated,
+                counted.chances or (),
+                splits=options.splits,
+                validation=options.validation,
+                seed=int(seed, 16),
+                conventions=options.conventions,
+            )
+        except ValueError as error:
+            raise RecordedError(f"{sweep.path}: {sweep.claim}: {error}") from error
+        t, n = counted.correct.shape
+        models.setdefault(sweep.model, []).append(Study(sweep.model, trials, (n,), (t,)))
+    return [Study.together(model, studies) for model, studies in models.items()]
 
 
-def read_sweeps(files: list[Path], choices: str | None) -> list[Answers]:
-    """Read all sweeps of some files, with their chances.
-
-    Raises
-    ------
-    RecordedError
-        If a file is wrong, or a sweep stands in two of them.
-    """
+def _read_sweeps(files: list[Path], choices: str | None) -> list[Answers]:
+    """Read all sweeps of some files, with their chances; none may stand in two of them."""
     known: int | ChoiceTable | None = None if choices is None else read_choices(choices)
     sweeps: dict[str, Answers] = {}
     for path in files:
@@ -134,35 +144,6 @@ def read_sweeps(files: list[Path], choices: str | None) -> list[Answers]:
             told = f"{sweep.model} (simulated)" if sweep.simulated else sweep.model
             sweeps[sweep.claim] = replace(with_choices(sweep, known), model=told)
     return list(sweeps.values())
-
-
-def counted_prompts(sweep: Answers, options: argparse.Namespace) -> Answers:
-    """Return the sweep with the prompts that its t counts."""
-    return sweep.distinct() if options.conventions == "exact" else sweep
-
-
-def trials_of(sweep: Answers, options: argparse.Namespace) -> Trials:
-    """Split the examples of a sweep as the options say.
-
-    Raises
-    ------
-    RecordedError
-        If it cannot be split so.
-    """
-    counted = counted_prompts(sweep, options)
-    seed = digest("holdout", options.seed, sweep.model, sweep.task, sweep.shots)
-    try:
-        return split_trials(
-            counted.correct,
-            counted.evaluated,
-            counted.chances or (),
-            splits=options.splits,
-            validation=options.validation,
-            seed=int(seed, 16),
-            conventions=options.conventions,
-        )
-    except ValueError as error:
-        raise RecordedError(f"{sweep.path}: {sweep.claim}: {error}") from error
 
 
 def _summary(trials: Trials) -> dict[str, Any]:

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from pytest_maxrandom.figures.holdout import Study
     from pytest_maxrandom.figures.results import Result
     from pytest_maxrandom.record import RunRecord
+    from pytest_maxrandom.studies.holdout import Study
 
 _NAMED = 3
 """Claims that a note names."""

@@ -5,7 +5,6 @@ After figures 5 and 10 of arXiv 2404.13020.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.studies.holdout import Trials
+    from pytest_maxrandom.studies.holdout import Study, Trials
 
 _MOST = 3
 """Rows of a file."""
@@ -35,26 +34,6 @@ _LOOKS: dict[str, dict[str, Any]] = {
     "maximum": {"color": MAXIMUM, "linestyle": (0, (4, 1.5)), "linewidth": 1.2},
 }
 """Of curves that may lie on each other: a thin one on a wide one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Study:
-    """The trials of one model, or of all.
-
-    Attributes
-    ----------
-    name : str
-        The model, or what stands for all of them.
-    trials : Trials
-        At least one above chance on the test part, and one that is not.
-    sizes, tries : tuple of int
-        Examples and prompts of each sweep.
-    """
-
-    name: str
-    trials: Trials
-    sizes: tuple[int, ...]
-    tries: tuple[int, ...]
 
 
 def drawable(trials: Trials) -> bool:

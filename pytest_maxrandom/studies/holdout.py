@@ -161,6 +161,36 @@ def pooled(trials: Iterable[Trials]) -> Trials:
 
 
 @dataclass(frozen=True, slots=True)
+class Study:
+    """The trials of one model, or of all.
+
+    Attributes
+    ----------
+    name : str
+        The model, or what stands for all of them.
+    trials : Trials
+        Of all its sweeps.
+    sizes, tries : tuple of int
+        Examples and prompts of each sweep.
+    """
+
+    name: str
+    trials: Trials
+    sizes: tuple[int, ...]
+    tries: tuple[int, ...]
+
+    @classmethod
+    def together(cls, name: str, studies: Sequence[Study]) -> Study:
+        """Put the trials of several sweeps or models together; at least one."""
+        return cls(
+            name,
+            pooled(study.trials for study in studies),
+            tuple(size for study in studies for size in study.sizes),
+            tuple(tries for study in studies for tries in study.tries),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class PredictiveValue:
     """How well "above the baseline" predicts "above chance on the test part".
 

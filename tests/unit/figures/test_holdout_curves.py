@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pytest_maxrandom.figures.holdout import Study, drawable, figures
-from pytest_maxrandom.studies.holdout import Trials
+from pytest_maxrandom.figures.holdout import drawable, figures
+from pytest_maxrandom.studies.holdout import Study, Trials
 from tests.unit.figures import common
 
 
