@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.ci import github, gitlab
 from pytest_maxrandom.ci.comments import check_key, head, publish
+from pytest_maxrandom.ci.forges import github, github_trigger, gitlab, gitlab_trigger
 from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.reports.comment import LIMIT, comment
 from pytest_maxrandom.reports.results import load
@@ -87,8 +87,7 @@ def run(options: argparse.Namespace) -> str:
     """
     _check(options)
     on_gitlab = (options.forge == "gitlab") if options.forge else bool(os.environ.get("GITLAB_CI"))
-    ci = gitlab if on_gitlab else github
-    trigger = ci.trigger(os.environ)
+    trigger = (gitlab_trigger if on_gitlab else github_trigger)(os.environ)
     above = head(check_key(options.key), trigger.stamp)
     read = load_untrusted if options.untrusted else load
     results = read(options.results) if options.results else None
@@ -106,7 +105,8 @@ def run(options: argparse.Namespace) -> str:
         options.out.write_text(text, encoding="utf-8")
     if options.dry_run:
         return text.rstrip("\n") if options.out is None else f"written to {options.out}"
-    forge = ci.forge(os.environ, trigger, options.repository, options.pull_request)
+    find = gitlab if on_gitlab else github
+    forge = find(os.environ, trigger, options.repository, options.pull_request)
     if isinstance(forge, str):
         return f"left alone: {forge}"
     return "\n".join(map(visible, publish(forge, options.key, text, options.login)))

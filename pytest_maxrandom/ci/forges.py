@@ -1,4 +1,4 @@
-"""Comments on a pull request of GitHub or GitHub Enterprise (REST API, version 2022-11-28)."""
+"""Comments on a pull request of GitHub (REST API 2022-11-28) or merge request of GitLab (4)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REPOSITORY = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+")
 _WAY_OUT = "give --pull-request, or run this on 'pull_request' or 'workflow_run'"
 
 
-def trigger(environ: Mapping[str, str]) -> Trigger:
+def github_trigger(environ: Mapping[str, str]) -> Trigger:
     """Read the event, and the run, of a job on GitHub.
 
     Raises
@@ -57,7 +57,7 @@ def trigger(environ: Mapping[str, str]) -> Trigger:
     )
 
 
-def forge(
+def github(
     environ: Mapping[str, str], event: Trigger, repository: str | None, number: int | None
 ) -> GitHub | str:
     """Return the comments on a pull request.
@@ -233,3 +233,74 @@ def _pulls_with_head(
         if name == head_repository and where.get("ref") == branch:
             found.append((value(pull, "number", int), str(where.get("sha"))))
     return found
+
+
+def gitlab_trigger(environ: Mapping[str, str]) -> Trigger:
+    """Read what GitLab tells a job; a job that runs again has a greater number."""
+    pipeline, job = (whole_number(environ.get(name)) for name in ("CI_PIPELINE_ID", "CI_JOB_ID"))
+    return Trigger(
+        number=whole_number(environ.get("CI_MERGE_REQUEST_IID")),
+        # A pipeline of merged results runs on another commit than the branch's.
+        commit=environ.get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA") or environ.get("CI_COMMIT_SHA"),
+        stamp=None if pipeline is None else Stamp(pipeline, job or 0),
+        report=environ.get("CI_JOB_URL"),
+        failed=environ.get("CI_JOB_STATUS") == "failed",
+    )
+
+
+def gitlab(
+    environ: Mapping[str, str], event: Trigger, project: str | None, number: int | None
+) -> GitLab:
+    """Return the notes on a merge request; `project` and `number` where the user names them.
+
+    Raises
+    ------
+    ForgeError
+        If something is not told.
+    """
+    page = None if project else environ.get("CI_PROJECT_URL")
+    project = needed(project or environ.get("CI_PROJECT_ID"), "--repository GROUP/NAME")
+    number = needed(number or event.number, "--pull-request N")
+    token = needed(environ.get("GITLAB_TOKEN"), "GITLAB_TOKEN")
+    headers = {"Accept": "application/json", "PRIVATE-TOKEN": token}
+    client = Client(environ.get("CI_API_V4_URL") or "https://gitlab.com/api/v4", headers, token)
+    return GitLab(client, project, number, page)
+
+
+class GitLab(Forge):
+    """The notes on one merge request.
+
+    Parameters
+    ----------
+    project : str
+        Its number, or its path: ``group/name``.
+    page : str or None
+        Of the project, for links to its notes.
+    """
+
+    noun = "notes"
+    query = "per_page=100&sort=asc&order_by=created_at"
+    update_method = "PUT"
+    needs = "GITLAB_TOKEN needs the scope 'api' and the role Reporter or higher"
+
+    def __init__(self, client: Client, project: str, number: int, page: str | None) -> None:
+        path = f"/projects/{quote(project, safe='')}/merge_requests/{number}/notes"
+        super().__init__(client, f"merge request {number} of {project}", path, path)
+        self._page = f"{page}/-/merge_requests/{number}" if page else self.place
+
+    def login(self) -> str:
+        """Ask who the token's user is."""
+        answer = self.client.send("GET", "/user")
+        if answer.status != 200:
+            raise self.refused(answer, "say whose token it is")
+        return value(answer.content, "username", str)
+
+    def comment(self, content: Any) -> Comment:
+        """Read a note."""
+        number = value(content, "id", int)
+        return Comment(
+            id=number,
+            login=value(content.get("author"), "username", str),
+            body=str(content.get("body") or ""),
+            url=f"{self._page}#note_{number}",
+        )
