@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from pytest_maxrandom.sweeps.answers import Answers
 
@@ -107,12 +107,6 @@ class FlagInput(Answers):
     outcome: JudgedResult | None = None
     compared: Compared | None = None
     others: tuple[FlagInput, ...] = ()
-
-    @classmethod
-    def of(cls, answers: Answers, **declared: Any) -> FlagInput:
-        """Return answers with what is declared of them."""
-        known = {each.name: getattr(answers, each.name) for each in fields(Answers)}
-        return cls(**(known | declared))
 
     def of_prompts(self, rows: list[int]) -> Self:
         """Return what is seen of some prompts, which are named by their rows."""

@@ -7,7 +7,7 @@ results that exist (`pytest_maxrandom.recorded`). What follows need not know whi
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -48,7 +48,8 @@ class Answers:
     model : str
         Name of the model, with its quantization if the results tell one.
     task : str
-        Name of the task; empty where what is made of the answers does not need it.
+        Name of the task; like that of the model empty where what is made of the answers does not
+        need it.
     shots : int
         Demonstrations per prompt.
     path : Path or None
@@ -156,6 +157,12 @@ class Answers:
             chances=None if chance is None else (chance,) * maximum.n,
             maximum=maximum,
         )
+
+    @classmethod
+    def of(cls, known: Answers, /, **more: Any) -> Self:
+        """Return answers with what else this kind of them has, and what is otherwise in it."""
+        own = {each.name: getattr(known, each.name) for each in fields(Answers)}
+        return cls(**(own | more))
 
     def __post_init__(self) -> None:
         if self.maximum is not None:

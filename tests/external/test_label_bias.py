@@ -11,7 +11,6 @@ from pytest_maxrandom.stats.labels import null, scores
 from pytest_maxrandom.stats.labels.finding import finding, preference_p_value
 from pytest_maxrandom.stats.labels.priors import base_rates, correlation
 from pytest_maxrandom.stats.permutation import max_t_test
-from pytest_maxrandom.studies.label_bias.answers import LabelAnswers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,16 +43,7 @@ class Published:
 
     def accuracy(self, name: str) -> float:
         """Mean over the subjects."""
-        gold = self.gold(name).tolist()
-        shown = LabelAnswers(
-            names=tuple(LETTERS),
-            ids=tuple(map(str, range(len(gold)))),
-            choices=(len(LETTERS),) * len(gold),
-            gold=tuple(frozenset([right]) for right in gold),
-            prompts=(name,),
-            answers=self.answers(name)[None],
-        )
-        (correct,) = shown.right
+        correct = self.answers(name) == self.gold(name)
         return float(np.mean([correct[rows].mean() for rows in self._subjects()]))
 
     def recalls(self, name: str) -> NDArray[np.float64]:

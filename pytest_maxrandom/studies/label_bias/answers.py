@@ -13,16 +13,16 @@ from pytest_maxrandom.stats.gold import hits, membership
 from pytest_maxrandom.stats.labels.scores import recalls
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 from pytest_maxrandom.studies.label_bias.interactions import placements
+from pytest_maxrandom.sweeps.answers import Answers
 from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.predictions import labelled
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from pytest_maxrandom.claims.planned import RecordedClaim
-    from pytest_maxrandom.sweeps.answers import Answers
     from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
 
@@ -31,123 +31,102 @@ class NoLabels(ValueError):
     """Why results tell nothing of labels, in one clause with a way out."""
 
 
-@dataclass(frozen=True, eq=False)
-class LabelAnswers:
-    """The answers of t prompts to n examples.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LabelAnswers(Answers):
+    """Answers whose labels are 0, ..., k - 1 wherever there are k choices.
+
+    What was given and is no choice has a label beyond these.
 
     Attributes
     ----------
-    names : tuple of str
-        What the labels 0, ..., m - 1 are called.
-    ids : tuple of str
-        Of the examples.
-    choices : tuple of int
-        Number of choices of each example.
-    gold : tuple of frozenset of int
-        Labels of the right choices of each example, as it is shown by itself.
-    prompts : tuple of str
-        Digests, or what else prompts are called.
-    answers : ndarray of int
-        Shape (t, n): the label that was given. Shape (t, n, m): given to the example with its right
-        answer at label l. NOT_EVALUATED where an example was not scored, or has no such label;
-        m or more where what was given is no label.
-    groups : tuple of str or None
-        The cluster of each example, or what is its own; None where none has one.
+    moved : ndarray of int or None
+        Shape (t, n, m): the label that was given to the example with its right answer at label l;
+        NOT_EVALUATED where an example was not scored, or has no such label. None where right
+        answers stay where they are.
     """
 
-    names: tuple[str, ...]
-    ids: tuple[str, ...]
-    choices: tuple[int, ...]
-    gold: tuple[frozenset[int], ...]
-    prompts: tuple[str, ...]
     answers: NDArray[np.int64]
-    groups: tuple[str, ...] | None = None
+    gold: tuple[frozenset[int], ...]
+    choices: tuple[int, ...]
+    moved: NDArray[np.int64] | None = None
 
     @property
-    def presented(self) -> NDArray[np.bool_]:
-        """Which answers there are, in the shape of `answers`."""
-        presented: NDArray[np.bool_] = self.answers != NOT_EVALUATED
-        return presented
-
-    @property
-    def evaluated(self) -> NDArray[np.bool_]:
-        """Which examples each prompt was scored on, shape (t, n)."""
-        shown = self.presented.reshape(*self.answers.shape[:2], -1)
-        evaluated: NDArray[np.bool_] = np.any(shown, axis=2)
-        return evaluated
+    def given(self) -> NDArray[np.int64]:
+        """The answers that are looked at: those to moved right answers, where there are any."""
+        return self.answers if self.moved is None else self.moved
 
     @property
     def right(self) -> NDArray[np.bool_]:
-        """Which answers are right, in the shape of `answers`.
-
-        Where right answers were moved, the one that was moved counts.
-        """
-        if self.answers.ndim == 2:
-            return hits(self.answers, self.gold, np.arange(len(self.gold)))
-        right: NDArray[np.bool_] = self.answers == np.arange(len(self.names))
+        """Which of them are right; of several right choices, the one that was moved counts."""
+        if self.moved is None:
+            return self.correct
+        right: NDArray[np.bool_] = self.moved == np.arange(len(self.labels))
         return right
+
+    @property
+    def presented(self) -> NDArray[np.bool_]:
+        """Which of them there are."""
+        presented: NDArray[np.bool_] = self.given != NOT_EVALUATED
+        return presented
 
     def gold_counts(self, prompt: int) -> list[int]:
         """Count, for each label, the prompt's presentations in which it is right."""
-        if self.answers.ndim == 3:
+        if self.moved is not None:
             return [int(count) for count in self.presented[prompt].sum(axis=0)]
-        marked = membership(self.gold, len(self.names))
+        marked = membership(self.gold, len(self.labels))
         return [int(count) for count in marked[self.evaluated[prompt]].sum(axis=0)]
 
 
-def natural(
-    labels: Labels, names: Sequence[str], predictions: Sequence[PromptPredictions]
-) -> LabelAnswers:
-    """Return the answers to the examples as they are."""
-    return _answers(labels, names, predictions, labelled(predictions, labels))
-
-
-def moved(
+def label_answers(
     labels: Labels,
     names: Sequence[str],
     predictions: Sequence[PromptPredictions],
-    further: Sequence[PromptPredictions],
+    further: Sequence[PromptPredictions] = (),
 ) -> LabelAnswers:
-    """Return the answers to the examples with their right answers at each label.
+    """Return what prompts answered to the examples, and to those with right answers moved.
 
     Parameters
     ----------
     labels : Labels
-        Of the examples as they are; labels are places.
+        Of the examples as they are; places, where right answers were moved.
     predictions, further : sequence of PromptPredictions
         Of the same prompts, to the examples as they are and to all other placements.
     """
-    shown = [placements(example) for example in labels.examples]
-    flat = [one for of_example in shown for one in of_example]
-    placed = label(flat, by_place=True)
-    # The one has NOT_EVALUATED, which is below all labels, where the other has an answer.
-    given = np.maximum(labelled(predictions, placed), labelled(further, placed))
-    answers = np.full((len(given), len(shown), len(names)), NOT_EVALUATED, dtype=np.int64)
-    example = np.repeat(np.arange(len(shown)), [len(of_example) for of_example in shown])
-    place = [number for of_example in shown for number in range(len(of_example))]
-    answers[:, example, place] = given
-    return _answers(labels, names, predictions, answers)
-
-
-def _answers(
-    labels: Labels,
-    names: Sequence[str],
-    predictions: Sequence[PromptPredictions],
-    answers: NDArray[np.int64],
-) -> LabelAnswers:
+    answers, gold = labelled(predictions, labels), tuple(map(frozenset, labels.gold))
+    digests = tuple(one.prompt.digest for one in predictions)
+    clusters = tuple(example.cluster for example in labels.examples)
     return LabelAnswers(
-        names=tuple(names),
-        ids=tuple(example.id for example in labels.examples),
-        choices=tuple(labels.choices),
-        gold=_frozen(labels.gold),
-        prompts=tuple(one.prompt.digest for one in predictions),
+        model="",
+        shots=len(predictions[0].prompt.demonstrations),
+        prompts=digests,
+        identities=digests,
+        examples=tuple(example.id for example in labels.examples),
+        correct=hits(answers, gold, np.arange(len(gold))),
+        evaluated=answers != NOT_EVALUATED,
         answers=answers,
-        groups=None if (groups := labels.groups) is None else tuple(groups),
+        gold=gold,
+        labels=tuple(names),
+        choices=tuple(labels.choices),
+        clusters=None if set(clusters) == {None} else clusters,
+        moved=_moved(labels, len(names), predictions, further) if further else None,
     )
 
 
-def _frozen(gold: Sequence[Collection[int]]) -> tuple[frozenset[int], ...]:
-    return tuple(frozenset(right) for right in gold)
+def _moved(
+    labels: Labels,
+    m: int,
+    predictions: Sequence[PromptPredictions],
+    further: Sequence[PromptPredictions],
+) -> NDArray[np.int64]:
+    shown = [placements(example) for example in labels.examples]
+    placed = label([one for of_example in shown for one in of_example], by_place=True)
+    answers = np.full((len(predictions), len(shown), m), NOT_EVALUATED, dtype=np.int64)
+    example = np.repeat(np.arange(len(shown)), [len(of_example) for of_example in shown])
+    place = [number for of_example in shown for number in range(len(of_example))]
+    # The one has NOT_EVALUATED, which is below all labels, where the other has an answer.
+    given = np.maximum(labelled(predictions, placed), labelled(further, placed))
+    answers[:, example, place] = given
+    return answers
 
 
 def recorded(claim: RecordedClaim) -> LabelAnswers:
@@ -186,14 +165,12 @@ def recorded(claim: RecordedClaim) -> LabelAnswers:
     choices = [*map(choices_of, rights, chances)]
     codes, names = _recorded_labels(sweep, choices)
     table = np.array([*codes, NOT_EVALUATED])  # so that -1 stays what it is
-    answers = LabelAnswers(
-        names=names,
-        ids=sweep.examples,
-        choices=tuple(choices),
-        gold=tuple(frozenset(codes[each] for each in right) for right in sweep.gold),
-        prompts=sweep.prompts,
+    answers = LabelAnswers.of(
+        sweep,
         answers=table[sweep.answers],
-        groups=sweep.groups,
+        gold=tuple(frozenset(codes[each] for each in right) for right in sweep.gold),
+        labels=names,
+        choices=tuple(choices),
     )
     by_label = recalls(answers.answers, answers.gold, len(names))
     if ((~np.isnan(by_label)).sum(axis=1) < 2).any():

@@ -69,16 +69,16 @@ def reduce(
     claim_holds : bool
         Whether the claim holds whose labels these are.
     """
-    m, total = len(asked.names), len(asked.prompts)
+    m, total = len(asked.labels), len(asked.prompts)
     by_label = (
         recalls(asked.answers, asked.gold, m)
         if spec.check == "recall"
-        else moved_recalls(asked.answers)
+        else moved_recalls(asked.given)
     )
     scores = never_score(by_label)
     if spec.check == "redraw":
-        places = redraw_places(asked.ids, asked.choices, seed=spec.seed)
-        scores = worst_redraw(redrawn_accuracies(asked.answers, places))
+        places = redraw_places(asked.examples, asked.choices, seed=spec.seed)
+        scores = worst_redraw(redrawn_accuracies(asked.given, places))
     winner, score = best_of_prompts(scores)
     by_content, baseline = _hardest(asked, spec, t, score)
     right, presented = asked.right, asked.presented
@@ -100,7 +100,7 @@ def reduce(
         p_value=baseline.p_value(score),
         p_error=baseline.p_value_error(score),
         preference_p=preference_p_value(
-            asked.answers[best], asked.gold, asked.choices, seed=spec.seed
+            asked.given[best], asked.gold, asked.choices, seed=spec.seed
         ),
         permutation_p=_permuted(asked, spec, t) if spec.check == "recall" else None,
     )
@@ -110,7 +110,7 @@ def reduce(
 
 
 def _rows(asked: LabelAnswers, prompt: int, recall: NDArray[np.float64]) -> list[LabelRow]:
-    shares = label_shares(asked.answers[prompt : prompt + 1], len(asked.names))[0]
+    shares = label_shares(asked.given[prompt : prompt + 1], len(asked.labels))[0]
     return [
         LabelRow(
             label=name,
@@ -119,7 +119,7 @@ def _rows(asked: LabelAnswers, prompt: int, recall: NDArray[np.float64]) -> list
             predicted=float(share),
         )
         for name, gold, one, share in zip(
-            asked.names, asked.gold_counts(prompt), recall, shares, strict=True
+            asked.labels, asked.gold_counts(prompt), recall, shares, strict=True
         )
     ]
 
@@ -198,7 +198,7 @@ def _hardest(
     evaluated = asked.evaluated[:1] if everywhere else asked.evaluated
     mask = evaluated.shape, evaluated.tobytes()
     kinds = [False] if spec.check == "recall" else [False, True]
-    examples = asked.ids, asked.choices, asked.gold
+    examples = asked.examples, asked.choices, asked.gold
     found = [(kept, _guessers(spec.check, spec.seed, t, kept, mask, *examples)) for kept in kinds]
     return max(found, key=lambda each: each[1].p_value(score))
 

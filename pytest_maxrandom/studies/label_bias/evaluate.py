@@ -11,7 +11,7 @@ from pytest_maxrandom.claims.assessment import assess_recorded
 from pytest_maxrandom.claims.planned import RecordedClaim
 from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.stats.labels.priors import NoPrior, base_rates
-from pytest_maxrandom.studies.label_bias import answers
+from pytest_maxrandom.studies.label_bias.answers import label_answers
 from pytest_maxrandom.studies.label_bias.calibrate import contextual, pride
 from pytest_maxrandom.studies.label_bias.conclude import add_base_rates, conclude, holds, reduce
 from pytest_maxrandom.sweeps.executor import total
@@ -113,10 +113,7 @@ def _of_interaction(
         All prompts that count.
     """
     labels, names, named = plan.labels, plan.names, {"interaction": plan.interaction}
-    if plan.moved:
-        shown = answers.moved(labels, names, natural, ask(plan.moved))
-    else:
-        shown = answers.natural(labels, names, natural)
+    shown = label_answers(labels, names, natural, ask(plan.moved) if plan.moved else ())
     bias = reduce(shown, plan.interaction, plan.spec, t, claim_holds=bool(record.claim_holds))
     free = ask(plan.content_free) if plan.content_free else ()
     if plan.spec.base_rate != "off":

@@ -8,11 +8,15 @@ import numpy as np
 
 from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.prompts.formats import Format, Prompt, shown_order
+from pytest_maxrandom.stats.permutation import NOT_EVALUATED
+from pytest_maxrandom.studies.label_bias.answers import LabelAnswers
 from pytest_maxrandom.sweeps.predictions import PromptPredictions, predict
 from pytest_maxrandom.tasks.task import Example, Layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
 
     Scores = Callable[[int, Example], Sequence[float]]
     """Of a prompt's number and an example: one log-likelihood for each choice, in file order."""
@@ -52,3 +56,26 @@ def at_places(example: Example, by_place: Sequence[float]) -> list[float]:
     """Values of the places in which choices are shown, in the order of the file."""
     order = shown_order(example)
     return [by_place[order.index(index)] for index in range(len(order))]
+
+
+def made_answers(
+    given: NDArray[np.int64], gold: Sequence[int], names: Sequence[str]
+) -> LabelAnswers:
+    """Answers to examples with all labels; of shape (t, n, m) where right answers were moved."""
+    n = len(gold)
+    natural = given if given.ndim == 2 else given[:, np.arange(n), list(gold)]
+    prompts = tuple(f"p{j}" for j in range(len(given)))
+    return LabelAnswers(
+        model="m",
+        shots=0,
+        prompts=prompts,
+        identities=prompts,
+        examples=tuple(map(str, range(n))),
+        correct=natural == np.array(gold),
+        evaluated=natural != NOT_EVALUATED,
+        answers=natural,
+        gold=tuple(frozenset([right]) for right in gold),
+        labels=tuple(names),
+        choices=(len(names),) * n,
+        moved=None if given.ndim == 2 else given,
+    )

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_maxrandom.prompts.formats import shown_order
 from pytest_maxrandom.stats.permutation import NOT_EVALUATED
-from pytest_maxrandom.studies.label_bias import answers
+from pytest_maxrandom.studies.label_bias.answers import label_answers
 from pytest_maxrandom.studies.label_bias.interactions import further, placements
 from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.tasks.task import Example
@@ -31,7 +31,7 @@ def test_an_answer_is_the_place_at_which_it_is_shown() -> None:
     shown = examples(12, [2 + i % 4 for i in range(12)])
     generator = np.random.default_rng(1)
     found = predicted(prompts(3), shown, lambda _, e: list(generator.normal(size=len(e.choices))))
-    given = answers.natural(label(shown, by_place=True), NAMES, found)
+    given = label_answers(label(shown, by_place=True), NAMES, found)
     assert given.answers.shape == (3, 12)
     for row, one in zip(given.answers, found, strict=True):
         for place, example, chosen in zip(row, shown, one.chosen, strict=True):
@@ -48,7 +48,7 @@ def test_clusters_go_with_the_answers() -> None:
     apart = [replace(e, cluster=f"c{i // 2}" if i < 4 else None) for i, e in enumerate(shown)]
     for given, groups in ((shown, 6), (apart, 4)):
         found = predicted(prompts(2), given, saying(0))
-        known = answers.natural(label(given, by_place=True), NAMES[:3], found).groups
+        known = label_answers(label(given, by_place=True), NAMES[:3], found).groups
         assert len(set(known or range(6))) == groups
 
 
@@ -64,12 +64,13 @@ def test_moved_answers_stand_where_the_right_answer_was_shown() -> None:
     asked = prompts(2)
     natural = predicted(asked, shown, scores)
     rest = predicted(asked, further(p for e in shown for p in placements(e)), scores)
-    given = answers.moved(label(shown, by_place=True), NAMES, natural, rest)
-    assert given.answers.shape == (2, 9, 5)
+    given = label_answers(label(shown, by_place=True), NAMES, natural, rest)
+    assert given.moved is not None
+    assert given.moved.shape == (2, 9, 5)
     for j in range(2):
         for i, example in enumerate(shown):
             m = len(example.choices)
-            assert given.answers[j, i, m:].tolist() == [NOT_EVALUATED] * (5 - m)
+            assert given.moved[j, i, m:].tolist() == [NOT_EVALUATED] * (5 - m)
             for at in range(m):
                 (one,) = [
                     each
@@ -77,7 +78,7 @@ def test_moved_answers_stand_where_the_right_answer_was_shown() -> None:
                     if shown_order(each)[at] == example.right[0]
                 ]
                 said = int(np.argmax(scores(j, one)))
-                assert shown_order(one)[given.answers[j, i, at]] == said
+                assert shown_order(one)[given.moved[j, i, at]] == said
                 assert given.right[j, i, at] == (said == example.right[0])
     assert given.gold_counts(0) == [9, 9, 6, 4, 2]
 
@@ -87,7 +88,7 @@ def test_examples_that_a_prompt_shows_itself_are_not_evaluated() -> None:
     all_of_them, first = prompts(2)
     one = predicted([all_of_them], shown, lambda _, e: [0.0, 1.0, 2.0, 3.0])
     two = predicted([first], shown[2:], lambda _, e: [0.0, 1.0, 2.0, 3.0])
-    given = answers.natural(label(shown, by_place=True), NAMES[:4], one + two)
+    given = label_answers(label(shown, by_place=True), NAMES[:4], one + two)
     assert given.evaluated.tolist() == [[True] * 6, [False] * 2 + [True] * 4]
     assert sum(given.gold_counts(1)) == 4
     assert not given.right[1, :2].any()
@@ -98,7 +99,7 @@ def test_of_several_right_answers_each_is_right_as_the_examples_are() -> None:
     both = Example("e", "", example.choices, (1, 3))
     for chosen, right in ((0, False), (1, True), (3, True)):
         found = predicted(prompts(1), [both], saying(chosen))
-        given = answers.natural(label([both], by_place=True), NAMES[:4], found)
+        given = label_answers(label([both], by_place=True), NAMES[:4], found)
         assert given.right.tolist() == [[right]]
         assert sum(given.gold_counts(0)) == 2
 
@@ -110,6 +111,6 @@ def test_texts_that_all_examples_share_are_labels_unless_letters_stand_for_them(
     shown = [Example(e.id, e.input, ("Yes", "No"), (e.right[0],)) for e in examples(8, 2)]
     found = predicted(prompts(1), shown, lambda _, e: [1.0, 0.0])  # says Yes
     labels = label(shown, by_place=by_place)
-    given = answers.natural(labels, ["A", "B"], found).answers[0].tolist()
+    given = label_answers(labels, ["A", "B"], found).answers[0].tolist()
     places = [shown_order(example).index(0) for example in shown]
     assert given == (places if by_place else [1] * 8)

@@ -14,32 +14,26 @@ from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.labels.null import move_baseline
 from pytest_maxrandom.stats.labels.priors import BaseRates
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
-from pytest_maxrandom.studies.label_bias.answers import LabelAnswers
 from pytest_maxrandom.studies.label_bias.conclude import (
     add_base_rates,
     conclude,
     reduce,
 )
 from pytest_maxrandom.suite.claims import LabelBiasSpec
+from tests.unit.studies.label_bias.made import made_answers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.record import LabelFinding
+    from pytest_maxrandom.studies.label_bias.answers import LabelAnswers
 
 N, M = 60, 4
 
 
 def asked(answers: NDArray[np.int64]) -> LabelAnswers:
     """Answers to N examples, as many of each right label."""
-    return LabelAnswers(
-        names=tuple("ABCD"),
-        ids=tuple(map(str, range(N))),
-        choices=(M,) * N,
-        gold=tuple(frozenset([i % M]) for i in range(N)),
-        prompts=tuple(f"p{j}" for j in range(len(answers))),
-        answers=answers,
-    )
+    return made_answers(answers, [i % M for i in range(N)], "ABCD")
 
 
 def spec(**said: object) -> LabelBiasSpec:
@@ -171,14 +165,7 @@ def test_knowledge_in_one_way_alone_is_no_finding() -> None:
 
 def rare(answers: NDArray[np.int64], seldom: int = 10) -> LabelAnswers:
     """Answers to 100 questions with two labels, of which B is the right one `seldom` times."""
-    return LabelAnswers(
-        names=("A", "B"),
-        ids=tuple(map(str, range(100))),
-        choices=(2,) * 100,
-        gold=tuple(frozenset([int(i < seldom)]) for i in range(100)),
-        prompts=tuple(f"p{j}" for j in range(len(answers))),
-        answers=answers,
-    )
+    return made_answers(answers, [int(i < seldom) for i in range(100)], "AB")
 
 
 def test_who_prefers_the_usual_label_a_little_does_not_know_the_rare_one() -> None:

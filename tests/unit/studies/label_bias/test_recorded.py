@@ -290,7 +290,7 @@ def test_a_rounded_chance_is_that_of_the_nearest_whole_number_of_choices(
 ) -> None:
     answers = stated(tmp_path, chance)
     assert answers.choices == (6,) * len(LETTERS)
-    assert answers.names == tuple("ABCDEF")
+    assert answers.labels == tuple("ABCDEF")
 
 
 @pytest.mark.parametrize(
