@@ -12,7 +12,7 @@ from pytest_maxrandom.claims.flag_input import (
     flag_input_of_recorded,
     flag_input_of_sweep,
 )
-from pytest_maxrandom.claims.new_questions import of_answers, of_right
+from pytest_maxrandom.claims.new_questions import new_questions
 from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, permuted_p
 from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL, apply_red_flags, judge
 from pytest_maxrandom.flags import find, majority, preferences
@@ -104,9 +104,9 @@ def assess(
     metric = planned.suite.metric
     readings = shuffled(planned.condition.prompt_set)
     shuffles = [Shuffle.of(predictions, each) for each in readings]
-    labels, answers = readings[0], shuffles[0].answers
+    labels = readings[0]
     counts = [prompt.correct for prompt in predictions]
-    scores = _scores(metric, labels, answers)
+    scores = _scores(metric, labels, shuffles[0].answers)
     ranked = [float(count) for count in counts] if scores is None else scores
     best = ranked.index(max(ranked))
     tested = shuffles if not thrifty or claim.permutation_p is not None else []
@@ -133,9 +133,6 @@ def assess(
     record.engine = sweep.engine
     if thrifty:
         return
-    record.new_questions = of_answers(
-        answers, labels, best, null.t, metric=metric, clusters=labels.groups
-    )
     compared = beside_shortcuts(
         winner,
         None if without_inputs is None else without_inputs(winner),
@@ -158,6 +155,7 @@ def assess(
         )
         for view, shuffle in zip(readings, shuffles, strict=True)
     ]
+    record.new_questions = new_questions(views[0].input, best, null.t, metric)
     warn(claim, null, planned.condition.null.best, verdict, best, views, record)
 
 
@@ -174,9 +172,7 @@ def assess_recorded(claim: RecordedClaim, record: ClaimRecord) -> None:
     record.n = evidence.n
     if results.prompts:
         record.correct_counts = results.correct_counts.tolist()
-        record.new_questions = of_right(
-            results.correct, results.evaluated, best, null.t, clusters=results.clusters
-        )
+        record.new_questions = new_questions(results, best, null.t)
     view = View(flag_input_of_recorded(claim), evidence.arrangements)
     warn(claim.claim, null, null.best, verdict, best, [view], record)
 

@@ -105,7 +105,7 @@ class Evaluation:
         """
         planned = self._planned
         sweep = self.sweep(progress)
-        claim, task = self._judge(sweep, record, progress)
+        claim, task = self.judge(sweep, record, progress, thrifty=False)
         record.tries = self._look(record, claim, task)
         assert record.t is not None
         note(record, *self._ledger.notes(self._subject))
@@ -113,20 +113,6 @@ class Evaluation:
         if record.passed and planned.condition.test:
             self._test(sweep, record, progress)
         return sweep
-
-    def replicate(self, record: ClaimRecord, progress: Progress) -> None:
-        """Sweep the prompts and judge the best of them, without a look at the claim.
-
-        Raises
-        ------
-        SweepError
-            If a prompt cannot be scored.
-        """
-        self.judge(self.sweep(progress), record, progress)
-
-    def judge(self, sweep: Sweep, record: ClaimRecord, progress: Progress) -> None:
-        """Judge the best prompt of what was swept, without a look at the claim."""
-        self._judge(sweep, record, progress, thrifty=True)
 
     def sweep(self, progress: Progress) -> Sweep:
         """Run the prompts; each is counted in the ledger, and nothing is judged.
@@ -141,6 +127,36 @@ class Evaluation:
         sweep = self._sweep(self._jobs, progress, self._evaluated, fresh=fresh)
         session.swept.add(id(self._planned))
         return sweep
+
+    def judge(
+        self, sweep: Sweep, record: ClaimRecord, progress: Progress, *, thrifty: bool = True
+    ) -> tuple[int, int]:
+        """Judge the best prompt of what was swept, without a look at the claim.
+
+        Parameters
+        ----------
+        thrifty : bool
+            Whether that is left out which only the claim itself tells, such as red flags.
+
+        Returns
+        -------
+        int, int
+            How many tries there are of this claim, and of any.
+        """
+        planned = self._planned
+        t, claim, task = self.counted()
+        record.t = t
+        record.revision = sweep.revision or record.revision
+        others = [] if thrifty else self._session.other_models(planned)
+        assess(
+            planned.with_t(t),
+            sweep,
+            record,
+            others,
+            thrifty=thrifty,
+            without_inputs=lambda best: self._without_inputs(best, record, progress),
+        )
+        return claim, task
 
     def counted(self) -> tuple[int, int, int]:
         """Return t, and how many tries there are of this claim, and of any; known after a sweep."""
@@ -169,25 +185,6 @@ class Evaluation:
     def warnings(self) -> list[str]:
         """What happened to the ledger and the store, one sentence each."""
         return [*self._left_behind, *self._ledger.problems, *self._session.store.messages]
-
-    def _judge(
-        self, sweep: Sweep, record: ClaimRecord, progress: Progress, *, thrifty: bool = False
-    ) -> tuple[int, int]:
-        """Fill the record, and return how many tries there are of this claim, and of any."""
-        planned = self._planned
-        t, claim, task = self.counted()
-        record.t = t
-        record.revision = sweep.revision or record.revision
-        others = [] if thrifty else self._session.other_models(planned)
-        assess(
-            planned.with_t(t),
-            sweep,
-            record,
-            others,
-            thrifty=thrifty,
-            without_inputs=lambda best: self._without_inputs(best, record, progress),
-        )
-        return claim, task
 
     def _without_inputs(
         self, best: PromptPredictions, record: ClaimRecord, progress: Progress

@@ -133,7 +133,8 @@ class ReplicatesItem(SuiteItem):
             record = claim.record(self.nodeid, self.suite)
             where = f"{claim.name}, replicate {claim.replicate + 1} of {self.record.count}"
             with Progress(self.config, where) as progress:
-                self.evaluation(claim).replicate(record, progress)
+                evaluation = self.evaluation(claim)
+                evaluation.judge(evaluation.sweep(progress), record, progress)
         self.record.add_arithmetic(record.engine)
         return replicate(record)
 

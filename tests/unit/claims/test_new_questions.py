@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from pytest_maxrandom.claims.new_questions import of_answers, of_right
+from pytest_maxrandom.claims.new_questions import new_questions
 from pytest_maxrandom.stats import winner
 from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.suite.spec import Metric
 from pytest_maxrandom.sweeps.labels import label
 from tests.unit.claims.test_assessment import assessed, yes_no
+from tests.unit.flags.made import answered, seen
 from tests.unit.recorded.suites import judged, planned, save, suite_text
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ def test_prompts_that_are_not_at_hand_count_for_the_bound(tmp_path: Path) -> Non
 def test_the_bound_is_of_the_examples_that_the_best_prompt_was_scored_on() -> None:
     right = np.array([[True] * 9 + [False], [True] * 4 + [False] * 6])
     evaluated = np.array([[True] * 9 + [False], [True] * 10])
-    found = of_right(right, evaluated, 0, 2, clusters=[0, 0, 0, 1, 1, 1, 2, 2, 2, 3])
+    clusters = (*"aaabbbccc", None)
+    found = new_questions(seen(right, evaluated=evaluated, clusters=clusters), 0, 2)
     assert found.clusters == 3
     assert found.low == pytest.approx((0.05 / 2 / np.e) ** (1 / 3))
 
@@ -88,6 +90,6 @@ def test_the_winner_is_selected_by_the_metric_of_the_claim(metric: Metric) -> No
         scores = [METRICS[metric].score(row.repeat(weights).tolist(), gold) for row in said]
         best = [place for place, score in enumerate(scores) if score > max(scores) - 1e-6]
         values.append(right[best][:, weights == 0].mean())
-    found = of_answers(said, labels, 0, 12, metric=metric)
+    found = new_questions(answered(said, classes.tolist()), 0, 12, metric)
     assert found.estimate == pytest.approx(np.mean(values), abs=1e-6)
     assert found.estimate != winner.out_of_bag(right)
