@@ -14,22 +14,13 @@ from pytest_maxrandom.recorded.predictions import read_predictions
 from pytest_maxrandom.recorded.refusals import refuse_cut_short
 from pytest_maxrandom.recorded.tables.summary import read_summary
 from pytest_maxrandom.recorded.tables.table import read_table
-from pytest_maxrandom.suite.recorded import (
-    InspectResults,
-    LmEvalResults,
-    NpzResults,
-    PredictionsResults,
-    ResultsSpec,
-    SummaryResults,
-    TableResults,
-    WholeSweeps,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from pytest_maxrandom.recorded.tables.grid import Meant
+    from pytest_maxrandom.suite.recorded import ResultsSpec, WholeSweeps
     from pytest_maxrandom.sweeps.answers import Answers
 
 _VARIABLE = re.compile(r"\$\{(?P<name>\w+)(:-(?P<default>[^}]*))?\}")
@@ -92,7 +83,7 @@ def read_results(spec: ResultsSpec, path: Path, meant: Meant) -> list[Answers]:
     RecordedError
         If they cannot be read, or contradict themselves.
     """
-    return [*READERS[type(spec)](path, spec, meant)]
+    return [*READERS[spec.format](path, spec, meant)]
 
 
 def _whole(sweeps: list[Answers], spec: WholeSweeps) -> list[Answers]:
@@ -101,13 +92,13 @@ def _whole(sweeps: list[Answers], spec: WholeSweeps) -> list[Answers]:
     return sweeps
 
 
-READERS: dict[type, Reader] = {
-    NpzResults: lambda path, spec, _: _whole(read_npz(path), spec),
-    PredictionsResults: lambda path, spec, _: _whole(read_predictions(path), spec),
-    TableResults: read_table,
-    SummaryResults: read_summary,
-    LmEvalResults: read_lm_eval,
-    InspectResults: read_inspect,
+READERS: dict[str, Reader] = {
+    "npz": lambda path, spec, _: _whole(read_npz(path), spec),
+    "predictions": lambda path, spec, _: _whole(read_predictions(path), spec),
+    "table": read_table,
+    "summary": read_summary,
+    "lm_eval": read_lm_eval,
+    "inspect": read_inspect,
 }
 """The reader of each format."""
 

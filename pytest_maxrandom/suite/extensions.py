@@ -128,10 +128,10 @@ class SpecUnion(Generic[S]):
             If it is that of a package, and cannot be loaded.
         """
         name = self._name(value)
-        if not isinstance(name, str) or name not in self.names():
+        if not isinstance(name, str):
             return None
-        if name in self.specs or self.group is None:
-            return self.specs[name]
+        if name in self.specs or self.group is None or name not in self.added():
+            return self.specs.get(name)
         spec = getattr(load(self.group, name), "spec", None)
         if isinstance(spec, type) and issubclass(spec, self.base):
             return spec

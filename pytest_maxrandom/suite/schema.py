@@ -29,16 +29,6 @@ if TYPE_CHECKING:
 PATH = Path(__file__).with_name("schema.json")
 
 
-def schema() -> Node:
-    """Describe a suite file (JSON Schema, draft 2020-12). The dictionary is shared: only read it.
-
-    It says of keys, types and ranges what the specs say; what a schema cannot say, such as parts
-    that contradict each other, only loading a suite finds. It allows any backend and any format
-    that is not built in.
-    """
-    return _made()
-
-
 def installed_schema() -> Node:
     """Describe a suite file, with the keys of the backends and formats that packages add.
 
@@ -47,15 +37,20 @@ def installed_schema() -> Node:
     ExtensionError
         If a package cannot be loaded.
     """
-    return _made(
+    return schema(
         tuple((name, MODELS.kind({MODELS.key: name})) for name in MODELS.added()),
         tuple((name, TASKS.kind({TASKS.key: name})) for name in TASKS.added()),
     )
 
 
 @functools.cache
-def _made(backends: Kinds = (), formats: Kinds = ()) -> Node:
-    """Make the schema, with specs that packages add by the names that suites call them."""
+def schema(backends: Kinds = (), formats: Kinds = ()) -> Node:
+    """Describe a suite file (JSON Schema, draft 2020-12). The dictionary is shared: only read it.
+
+    It says of keys, types and ranges what the specs say; what a schema cannot say, such as parts
+    that contradict each other, only loading a suite finds. It allows any backend and any format
+    that is neither built in nor given, with its spec, by the name that suites call it.
+    """
     arms = [arm_spec(kind) for kind in (*MODELS.specs.values(), *dict(backends).values())]
     added = [(MODELS.key, *each) for each in backends] + [(TASKS.key, *each) for each in formats]
     kinds = [SuiteSpec, RecordedSuiteSpec, ArmSpec, *arms, *(kind for _, _, kind in added)]

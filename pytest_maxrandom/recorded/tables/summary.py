@@ -98,9 +98,15 @@ def _best(rows: Rows, row: int, n: int, correct: int | None, accuracy: str | Non
             raise rows.error(row, "there is neither best_correct nor accuracy; give one of them")
         return correct
     try:
-        counts = counts_of(accuracy, n) if correct is not None else [count_of(accuracy, n)]
+        counts = counts_of(accuracy, n)
     except ValueError as error:
         raise rows.error(row, f"accuracy {error}") from None
+    if correct is None and len(counts) > 1:
+        raise rows.error(
+            row,
+            f"accuracy is {quoted(accuracy)}, which could be any of {counts[0]}/{n} to "
+            f"{counts[-1]}/{n}; give more digits, or best_correct",
+        )
     if correct is not None and correct not in counts:
         raise rows.error(
             row,
@@ -138,8 +144,8 @@ def counts_of(accuracy: str, n: int) -> range:
 
     Examples
     --------
-    >>> counts_of(".5", 100), counts_of(".50", 100)
-    (range(45, 56), range(50, 51))
+    >>> counts_of(".5", 100), counts_of(".50", 100), counts_of("50 %", 100)
+    (range(45, 56), range(50, 51), range(50, 51))
     """
     value, error = _read(accuracy)
     if value - error > 1:
@@ -155,28 +161,6 @@ def counts_of(accuracy: str, n: int) -> range:
             f"and {below + 1}/{n}; correct it or n, or give best_correct"
         )
     return range(least, most + 1)
-
-
-def count_of(accuracy: str, n: int) -> int:
-    """Return how many of n answers are right, where only one count fits (see `counts_of`).
-
-    Raises
-    ------
-    ValueError
-        If no count fits, or several do.
-
-    Examples
-    --------
-    >>> count_of(".29", 100), count_of("33.3 %", 3), count_of("29/100", 200)
-    (29, 1, 58)
-    """
-    counts = counts_of(accuracy, n)
-    if len(counts) > 1:
-        raise ValueError(
-            f"is {quoted(accuracy)}, which could be any of {counts[0]}/{n} to {counts[-1]}/{n}; "
-            "give more digits, or best_correct"
-        )
-    return counts[0]
 
 
 def chance_of(text: str) -> Fraction:
