@@ -151,7 +151,9 @@ class LedgerFile:
         """Take what is new, and return the bytes of a last line that lacks only its end."""
         status = os.fstat(file.fileno())
         identity = (status.st_dev, status.st_ino)
-        if identity != self._identity or not self._continues(file):
+        file.seek(max(0, self._offset - 1))
+        # Version control may have put back another file, or less of this one.
+        if identity != self._identity or (self._offset and file.read(1) != b"\n"):
             self._identity, self._offset, self._lines, self._wrong = identity, 0, 0, ""
         file.seek(self._offset)
         data = file.read()
@@ -174,11 +176,6 @@ class LedgerFile:
         self._lines = end - 1
         self.empty = not self._offset and not complete
         return len(tail) if complete else 0
-
-    def _continues(self, file: FileIO) -> bool:
-        """Tell whether what was read is still there: version control may have put back less."""
-        file.seek(max(0, self._offset - 1))
-        return not self._offset or file.read(1) == b"\n"
 
     def _write(self, file: FileIO, kept: int, added: list[bytes]) -> None:
         before = self._offset + kept

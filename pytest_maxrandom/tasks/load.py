@@ -51,24 +51,17 @@ def load_task(spec: TaskSpec, base: Path, where: Where | None = None) -> Task:
     SuiteError
         With all mistakes in the data.
     """
-    where = where or (lambda _key: (base, None))
-    task = _read(spec, base, where)
-    said = spec.model_dump(include={field.name for field in fields(Layout)}, exclude_none=True)
-    return replace(task, layout=replace(task.layout, **said))
-
-
-def _read(spec: TaskSpec, base: Path, where: Where) -> Task:
-    """Read a task through its source, of this package or of another, and check what it gives."""
+    place = where or (lambda _key: (base, None))
     findings = Findings(
         lambda number, message: Problem(
-            *where("format"),
+            *place("format"),
             f"{spec.name}, example {number}: {message}" if number else f"{spec.name}: {message}",
         ),
         lambda number: f"example {number}",
     )
     try:
         source = BUILT_IN.get(spec.format) or load(SOURCES, spec.format)
-        task = source.read(spec, base, where)
+        task = source.read(spec, base, place)
     except MaxRandomError:
         raise
     except Exception as error:  # whatever the code of a package raises
@@ -79,7 +72,8 @@ def _read(spec: TaskSpec, base: Path, where: Where) -> Task:
         raise findings.error(
             f"the source {spec.format!r} gave {type(task).__name__}, expected Task"
         )
-    return checked_task(task, findings)
+    said = spec.model_dump(include={field.name for field in fields(Layout)}, exclude_none=True)
+    return replace(checked_task(task, findings), layout=replace(task.layout, **said))
 
 
 def set_aside(
