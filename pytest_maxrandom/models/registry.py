@@ -96,12 +96,9 @@ def identify(spec: ModelSpec, base: Path) -> Identity:
     ModelError
         If it is nowhere, or its files cannot be read.
     """
-    return _identity(locate(spec, base))
-
-
-def _identity(located: Located) -> Identity:
-    with _told(located.spec):
-        return backend_of(located.spec).identity(located)
+    located = locate(spec, base)
+    with _told(spec):
+        return backend_of(spec).identity(located)
 
 
 class ModelPool:
@@ -132,9 +129,8 @@ class ModelPool:
         ModelError
             If the model is nowhere, or its files cannot be read.
         """
-        located = locate(spec, base)
-        identity = _identity(located)
-        return replace(identity, arithmetic=self._found.get(located.key, identity.arithmetic))
+        identity, key = identify(spec, base), locate(spec, base).key
+        return replace(identity, arithmetic=self._found.get(key, identity.arithmetic))
 
     def get(self, spec: ModelSpec, base: Path) -> Model:
         """Return the model, loaded if it is not at hand.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError, ModelNotFound
 from pytest_maxrandom.host.machine import cores, resting_threads
-from pytest_maxrandom.models.base import Backend, Identity, Located
+from pytest_maxrandom.models.base import Backend, Identity, Located, Resources
 from pytest_maxrandom.models.hf import hub
 from pytest_maxrandom.models.hf.adapters import attach, check_adapter
 from pytest_maxrandom.models.hf.arithmetic import foretold, keep_generic
@@ -31,7 +31,6 @@ from pytest_maxrandom.suite.models import TransformersSpec
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_maxrandom.models.base import EngineName, Resources
 
 _REQUIRED = ("torch", "transformers", "safetensors", "accelerate")
 _NOISE = 0.05
@@ -69,16 +68,8 @@ class Transformers(Backend):
 
     def load(self, located: Located, resources: Resources) -> CausalModel:
         """Load a model, with its GPU locked until the resources are given back."""
-        processors = Processors(resources.worker, resources.workers, tell=resources.tell)
-        resources.held.callback(processors.release)
-        return load(
-            _specified(located),
-            located.places["name"],
-            processors,
-            adapter=located.places.get("adapter"),
-            engine=resources.engine,
-            batch_tokens=resources.batch_tokens,
-        )
+        spec, places = _specified(located), located.places
+        return load(spec, places["name"], places.get("adapter"), resources)
 
 
 def _specified(located: Located) -> TransformersSpec:
@@ -89,11 +80,8 @@ def _specified(located: Located) -> TransformersSpec:
 def load(
     spec: TransformersSpec,
     location: str,
-    processors: Processors | None = None,
-    *,
     adapter: str | None = None,
-    engine: EngineName = "auto",
-    batch_tokens: int | None = None,
+    resources: Resources | None = None,
 ) -> CausalModel:
     """Load a model and its tokenizer.
 
@@ -103,15 +91,10 @@ def load(
         What the suite says of it.
     location : str
         Hub id or local folder.
-    processors : Processors, optional
-        What the model may be put on; other processes keep off until these are released. Without
-        them, GPUs are locked while the model is loaded only.
     adapter : str, optional
         Hub id or local folder of its adapter.
-    engine : str
-        How choices are scored.
-    batch_tokens : int, optional
-        Tokens of a batch at most.
+    resources : Resources, optional
+        What the model may use; GPUs are locked until these are given back.
 
     Raises
     ------
@@ -120,7 +103,9 @@ def load(
     LockError
         If a GPU cannot be locked.
     """
-    processors = processors or Processors()
+    resources = resources or Resources()
+    processors = Processors(resources.worker, resources.workers, tell=resources.tell)
+    resources.held.callback(processors.release)
     required = [*_REQUIRED, *(["bitsandbytes"] if spec.quantization != "none" else [])]
     if missing := [name for name in required if importlib.util.find_spec(name) is None]:
         raise ModelError(
@@ -175,7 +160,7 @@ def load(
         with _quiet():
             model = attach(spec, model, adapter)
     _check_causal(spec, model.eval(), device)
-    loaded = CausalModel(model, tokenizer, device, batch_tokens=batch_tokens, engine=engine)
+    loaded = CausalModel(model, tokenizer, device, resources.batch_tokens, resources.engine)
     loaded.device = ", ".join(placed)
     loaded.revision = source.get("revision", loaded.revision)
     return loaded

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.hf import arithmetic, devices
 from pytest_maxrandom.models.hf.arithmetic import foretold, processor
 from pytest_maxrandom.models.hf.devices import Processors
@@ -62,7 +63,8 @@ def test_batches_threads_and_the_engine_are_no_part_of_it(tiny_llama: Path) -> N
     import torch
 
     spec = _spec(quantization="none")
-    found = {load(spec, str(tiny_llama), engine="plain", batch_tokens=64).arithmetic.digest}
+    plain = Resources(engine="plain", batch_tokens=64)
+    found = {load(spec, str(tiny_llama), None, plain).arithmetic.digest}
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(before + 1)
