@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pytest_maxrandom.reports.dialect import Fact
-    from pytest_maxrandom.reports.tables import Cell, Column, Drawing, Kind, Mark, Table
+    from pytest_maxrandom.reports.tables import Column, Drawing, Kind, Mark, Table
 
 _CLASSES: dict[Kind, str] = {"text": "", "prose": ' class="text"'}
 _NUMBER = ' class="number"'
@@ -73,12 +73,15 @@ class Html(Dialect):
             "<table>",
             f'<caption><span class="key">{about}{self.words(caption)}</span></caption>',
             "<thead>",
-            f"<tr>{''.join(map(self._heading_of, columns))}</tr>",
+            f"<tr>{''.join(_cell(each, self.heading_of(each), 'col') for each in columns)}</tr>",
             "</thead>",
             "<tbody>",
         ]
         for row in rows:
-            cells = (self._cell_of(*each) for each in zip(columns, row, strict=True))
+            cells = (
+                _cell(column, map(self.piece, pieces), "row" if column.header else "")
+                for column, pieces in zip(columns, row, strict=True)
+            )
             lines.append(f"<tr>{''.join(cells)}</tr>")
         lines += ["</tbody>", "</table>", "</div>"]
         if legend := shown.legend_of("html"):
@@ -109,16 +112,11 @@ class Html(Dialect):
         size = 'viewBox="0 0 100 14" width="120" height="17" aria-hidden="true"'
         return f"<svg {size}>{''.join(shapes)}</svg>"
 
-    def _heading_of(self, column: Column[Any]) -> str:
-        lines = "<br>".join(self.heading_of(column))
-        return f'<th scope="col"{_CLASSES.get(column.kind, _NUMBER)}>{lines}</th>'
 
-    def _cell_of(self, column: Column[Any], pieces: Cell) -> str:
-        inside = "<br>".join(map(self.piece, pieces))
-        style = _CLASSES.get(column.kind, _NUMBER)
-        if column.header:
-            return f'<th scope="row"{style}>{inside}</th>'
-        return f"<td{style}>{inside}</td>"
+def _cell(column: Column[Any], lines: Iterable[str], scope: str) -> str:
+    """Write a cell; of a row's or a column's header the scope is that."""
+    style, inside = _CLASSES.get(column.kind, _NUMBER), "<br>".join(lines)
+    return f'<th scope="{scope}"{style}>{inside}</th>' if scope else f"<td{style}>{inside}</td>"
 
 
 def _place(value: float) -> str:
