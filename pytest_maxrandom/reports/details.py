@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.record import Design, InteractionBias, Record, RunRecord
     from pytest_maxrandom.reports.dialect import Fact
-    from pytest_maxrandom.reports.tables import Cell
 
 MOST_ROWS = 100
 """Rows of a table in the details of one record; the JSON report has all."""
@@ -75,17 +74,15 @@ def claim_detail(claim: ClaimRecord, run: RunRecord, known: Mapping[str, str]) -
     flags: list[Fact] = [
         (f"🚩 Red flag {flag.kind} ({red_flags.does(flag)})", flag.text) for flag in claim.red_flags
     ]
-    results: list[Fact] = []
-    if claim.recorded:
-        results = [("Results", (Name(claim.recorded.path), f", format {claim.recorded.format}"))]
     quantization = "not quantized" if claim.quantization == "none" else claim.quantization
-    made: Cell = (
+    made = (
         Name(f"{claim.suite}:{claim.line}"),
-        *([Name(claim.model, before="; model ")] if claim.model else []),
-        *([f", {quantization}"] if quantization else []),
-        *([Name(claim.revision, before=", revision ")] if claim.revision else []),
-        *([f", {claim.scoring}"] if claim.scoring else []),
+        claim.model and Name(claim.model, before="; model "),
+        quantization and f", {quantization}",
+        claim.revision and Name(claim.revision, before=", revision "),
+        claim.scoring and f", {claim.scoring}",
     )
+    results = claim.recorded
     return Detail(
         mark(claim),
         known[claim.id],
@@ -94,8 +91,8 @@ def claim_detail(claim: ClaimRecord, run: RunRecord, known: Mapping[str, str]) -
             *facts(claim, run),
             *flags,
             *_remarks(claim),
-            *results,
-            ("Test" if claim.backend == "numbers" else "Suite", made),
+            *([("Results", (Name(results.path), f", format {results.format}"))] if results else []),
+            ("Test" if claim.backend == "numbers" else "Suite", tuple(filter(None, made))),
         ],
     )
 

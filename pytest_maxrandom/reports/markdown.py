@@ -114,8 +114,7 @@ class Markdown(Dialect):
         """Fold what is long; what need not be folded stands as it is."""
         if not folded:
             return written
-        inside = written.rstrip("\n")
-        return f"<details>\n<summary>{summary}</summary>\n\n{inside}\n\n</details>\n\n"
+        return f"<details>\n<summary>{summary}</summary>\n\n{written}\n</details>\n\n"
 
     def quote(self, written: str) -> str:
         return "".join(f"> {line}".rstrip() + "\n" for line in written.strip().split("\n")) + "\n"
