@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.claims.arms import arms_of
 from pytest_maxrandom.claims.held_out import out_of_reach
 from pytest_maxrandom.claims.nulls import NoMetric, guessers, score_guessers
-from pytest_maxrandom.claims.planned import Condition, PlannedClaim
-from pytest_maxrandom.claims.verdict import Claim, share_levels
+from pytest_maxrandom.claims.planned import ClaimOfSuite, Condition, PlannedClaim
+from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.errors import ModelError, ModelNotFound, Problem, SuiteError, dotted
 from pytest_maxrandom.models.registry import locate
 from pytest_maxrandom.prompts.sampling import NoPrompts, draw_prompts, validation_set
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.loader import Suite
     from pytest_maxrandom.suite.spec import SuiteSpec, TaskSpec
     from pytest_maxrandom.tasks.task import Example, Task
+
+
+_Claims = TypeVar("_Claims", bound=ClaimOfSuite)
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,21 @@ def plan(suite: Suite) -> list[PlannedClaim]:
     if problems := [*_contradicting(suite, claims), *_unpassable(suite, claims)]:
         raise SuiteError(dict.fromkeys(problems))
     return claims
+
+
+def share_levels(claims: Sequence[_Claims]) -> list[_Claims]:
+    """Let the claims of a suite that are a family share their levels (Bonferroni).
+
+    Their number is known when the suite is read, so a share depends neither on what is selected nor
+    on how the work is spread.
+    """
+    size = sum(each.claim.family is not None and bool(each.claim.bounds()) for each in claims)
+    return [
+        each
+        if each.claim.family is None
+        else replace(each, claim=replace(each.claim, family=max(1, size)))
+        for each in claims
+    ]
 
 
 def _examples(suite: Suite, index: int, problems: list[Problem]) -> _Examples | None:

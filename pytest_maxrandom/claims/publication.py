@@ -154,34 +154,36 @@ class PublishedGuessers(Guessers):
         return self.one.p_value(int(result), self.n)
 
 
-def published(null: PublishedGuessers, results: Answers, changes: list[str]) -> Published:
-    """Return the verdict by the publication's numbers."""
-    correct, best = results.best_correct, results.best
-    verdict = judge(Claim(), null, correct, best)
-    return Published(
-        n=null.published_n,
-        t=null.t,
-        standard_baseline=verdict.standard_baseline,
-        max_random_baseline=verdict.max_random_baseline,
-        p_standard=null.p_standard(correct, best),
-        p_max=null.p_max(correct),
-        verdict=verdict.verdict,
-        changes=changes,
-    )
-
-
-def changes(
-    read: Answers, results: Answers, null: Guessers, publication: PublishedGuessers
-) -> list[str]:
-    """Return one clause for each of n, t and chance that is not as it was published.
+def published(
+    publication: PublishedGuessers, null: Guessers, read: Answers, results: Answers
+) -> Published:
+    """Return the verdict by the publication's numbers, and which of these are others here.
 
     Parameters
     ----------
+    publication, null : Guessers
+        By the publication, and by the results.
     read, results : Answers
         As they were read, where prompts may repeat; and of distinct prompts.
-    null, publication : Guessers
-        By the results, and by the publication.
     """
+    correct, best = results.best_correct, results.best
+    verdict = judge(Claim(), publication, correct, best)
+    return Published(
+        n=publication.published_n,
+        t=publication.t,
+        standard_baseline=verdict.standard_baseline,
+        max_random_baseline=verdict.max_random_baseline,
+        p_standard=publication.p_standard(correct, best),
+        p_max=publication.p_max(correct),
+        verdict=verdict.verdict,
+        changes=_changes(publication, null, read, results),
+    )
+
+
+def _changes(
+    publication: PublishedGuessers, null: Guessers, read: Answers, results: Answers
+) -> list[str]:
+    """Return one clause for each of n, t and chance that is not as it was published."""
     found = []
     sizes, n = set(results.sizes.tolist()), publication.published_n
     if sizes != {n}:

@@ -13,7 +13,6 @@ from pytest_maxrandom.claims.publication import (
     PublishedGuessers,
     agrees,
     alike,
-    changes,
     of_examples,
     published,
 )
@@ -182,16 +181,11 @@ class _Given:
             stated += ["chance"] if results.chances is None else []
             values = {"t": t, "prompts": held}
             notes = [Remark("t_stated", values) if t > held else Remark("t_of_results")]
-        return self._evidence(
-            null,
-            results.best_size,
-            stated,
-            self._stated_chance,
-            notes,
-            None
-            if publication is None
-            else published(publication, results, changes(self.read, results, null, publication)),
-        )
+        judged = None
+        if publication is not None:
+            judged = published(publication, null, self.read, results)
+        chance = self._stated_chance
+        return self._evidence(null, results.best_size, stated, chance, notes, judged)
 
     def by_publication(self) -> Evidence:
         null, spec = self._publication(), self.task.published

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.notation import Unmet
@@ -15,7 +15,7 @@ from pytest_maxrandom.stats.multiplicity import above
 from pytest_maxrandom.suite.claims import severities
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable
 
     from pytest_maxrandom.claims.nulls import Null
     from pytest_maxrandom.flags.flag import Flag
@@ -178,33 +178,6 @@ class Claim:
         results = null.results
         place = bisect_left(results, True, key=lambda result: not self.unmet(null, result))
         return results[place] if place < len(results) else None
-
-
-Planned = TypeVar("Planned", bound="_Claimed")
-
-
-class _Claimed(Protocol):
-    """A dataclass with a claim."""
-
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-
-    @property
-    def claim(self) -> Claim: ...
-
-
-def share_levels(claims: Sequence[Planned]) -> list[Planned]:
-    """Let the claims of a suite that are a family share their levels (Bonferroni).
-
-    Their number is known when the suite is read, so a share depends neither on what is selected nor
-    on how the work is spread.
-    """
-    size = sum(each.claim.family is not None and bool(each.claim.bounds()) for each in claims)
-    return [
-        each
-        if each.claim.family is None
-        else replace(each, claim=replace(each.claim, family=max(1, size)))
-        for each in claims
-    ]
 
 
 @dataclass(frozen=True, slots=True)
