@@ -120,47 +120,41 @@ class ConditionalLikelihood:
         """Return log P(right answers of a | totals, beta), without the binomial coefficients."""
         return beta * float(self.right.sum()) - float(self.moments(beta).log_normaliser.sum())
 
-    def mode(self, prior_sd: float = 1.0) -> tuple[float, float]:
+    def mode(self) -> tuple[float, float]:
         """Return the mode of the posterior, and its standard deviation by Laplace's method.
 
-        Newton's method within a bracket: the logarithm of the posterior is concave. The prior
-        of beta is normal about 0.
+        Newton's method within a bracket: the logarithm of the posterior is concave.
         """
-        precision = prior_sd**-2
-        # Where the gradient is 0, beta * precision is a sum of counts less their means.
-        most = float(self.log_weights.size) / precision
+        # Where the gradient is 0, beta is a sum of counts less their means.
+        most = float(self.log_weights.size)
         low, high, beta = -most, most, 0.0
         while True:
             moments = self.moments(beta)
-            slope = float(self.right.sum() - moments.mean.sum()) - beta * precision
-            curvature = float(moments.variance.sum()) + precision
+            slope = float(self.right.sum() - moments.mean.sum()) - beta
+            curvature = float(moments.variance.sum()) + 1
             low, high = (beta, high) if slope > 0 else (low, beta)
             step = slope / curvature
             if abs(step) < 1e-8 / math.sqrt(curvature):
                 return beta, curvature**-0.5
             beta = beta + step if low < beta + step < high else (low + high) / 2
 
-    def posterior(self, confidence: float = 0.89, prior_sd: float = 1.0) -> ConditionalEffect:
-        """Integrate the posterior.
+    def posterior(self, confidence: float = 0.89) -> ConditionalEffect:
+        """Integrate the posterior; the prior of beta is standard normal.
 
         Parameters
         ----------
         confidence
             Probability within the interval, between 0 and 1.
-        prior_sd
-            Standard deviation of the normal prior of beta about 0.
 
         Raises
         ------
         ValueError
-            If an argument is outside its domain.
+            If the confidence is outside its domain.
         """
         if not 0 < confidence < 1:
             raise ValueError(f"confidence must be between 0 and 1, found {confidence!r}")
-        if not 0 < prior_sd < math.inf:
-            raise ValueError(f"prior_sd must be positive, found {prior_sd!r}")
-        mode, spread = self.mode(prior_sd)
-        log_density, difference, noise = self._curves(mode, spread, prior_sd)
+        mode, spread = self.mode()
+        log_density, difference, noise = self._curves(mode, spread)
         least, most = log_density.domain
         grid = np.linspace(float(least), float(most), _GRID)
         density = np.exp(log_density(grid) - log_density(mode))
@@ -184,9 +178,7 @@ class ConditionalLikelihood:
             predictive_sd=math.sqrt(max(0.0, within) + between),
         )
 
-    def _curves(
-        self, mode: float, spread: float, prior_sd: float
-    ) -> tuple[Chebyshev, Chebyshev, Chebyshev]:
+    def _curves(self, mode: float, spread: float) -> tuple[Chebyshev, Chebyshev, Chebyshev]:
         """Interpolate log posterior, average difference and its variance around the mode."""
 
         def values(beta: float) -> tuple[float, float, float]:
@@ -194,15 +186,14 @@ class ConditionalLikelihood:
             log_likelihood = beta * float(self.right.sum()) - float(moments.log_normaliser.sum())
             differences = moments.mean * self.per_answer + self.least
             variance = (moments.variance * self.per_answer**2).sum() / len(self.right) ** 2
-            log_posterior = log_likelihood - (beta / prior_sd) ** 2 / 2
+            log_posterior = log_likelihood - beta**2 / 2
             return log_posterior, float(differences.mean()), float(variance)
 
         # The curvature is nowhere less than the prior's, so this is far enough at last.
-        furthest = _SPREADS * prior_sd
         half, floor = _SPREADS * spread, values(mode)[0] - _SPREADS**2 / 2
-        while half < furthest and max(values(mode + s * half)[0] for s in (-1, 1)) > floor:
+        while half < _SPREADS and max(values(mode + s * half)[0] for s in (-1, 1)) > floor:
             half *= 1.5
-        half = min(half, furthest)
+        half = min(half, _SPREADS)
         # All three are analytic up to |Im beta| = pi: the normaliser is a polynomial in
         # exp(beta) with real, negative roots. So the error falls as this ratio to the degree
         # (Trefethen, "Approximation Theory and Approximation Practice", theorem 8.2).

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     Mix = float | Fraction | Mapping[int, int]
     """One chance, or a mapping {choices: examples} that is scaled to other n."""
 
+_POWERS = (0.8, 0.95)
+"""Probabilities of passing to plan for."""
 MOST_EXAMPLES = 10_000_000
 """Searches for a number of examples end here."""
 
@@ -253,7 +255,6 @@ def plan(
     below: float | None = None,
     true_accuracy: float | None = None,
     alpha: float = 0.05,
-    powers: tuple[float, ...] = (0.8, 0.95),
 ) -> dict[str, Any]:
     """Answer every planning question that the given numbers pose.
 
@@ -270,8 +271,6 @@ def plan(
         Accuracy that the best prompt is hoped to have on fresh examples.
     alpha
         Level of the test p_max <= alpha.
-    powers
-        Probabilities of passing to plan for.
 
     Returns
     -------
@@ -294,7 +293,7 @@ def plan(
     }
 
     def for_powers(answer: Callable[[float], object]) -> dict[str, object]:
-        return {str(target): answer(target) for target in powers}
+        return {str(target): answer(target) for target in _POWERS}
 
     if t is not None:
         answers["smallest_n"] = smallest_passable_n(chance, t, alpha)
