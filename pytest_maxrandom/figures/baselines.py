@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import cache, partial
+from typing import TYPE_CHECKING, Literal
 
-import numpy as np
 from matplotlib.figure import Figure
 
 from pytest_maxrandom.figures.labels import counts, label_ends, settle
-from pytest_maxrandom.figures.panels import accuracy_axis, log_axis, numbered, pages
+from pytest_maxrandom.figures.panels import accuracy_axis, log_axis, numbered, pages, spaced
 from pytest_maxrandom.figures.style import BLACK, GREY, LINES, PALE, WIDTH, marks
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
@@ -26,10 +26,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.figures.labels import EndLabels
     from pytest_maxrandom.figures.results import Result
 
-SIZES = (10, 30, 100, 300, 1000)
-"""n of the curves over t."""
-TRIES = (1, 10, 100, 1000, 10_000)
-"""t of the curves over n."""
+USUAL = {"n": (10, 30, 100, 300, 1000), "t": (1, 10, 100, 1000, 10_000)}
+"""Examples of the curves over prompts, and prompts of those over examples."""
 
 _MOST = 3
 """Rows of a file: numbers of choices."""
@@ -93,7 +91,7 @@ def baselines(rows: Sequence[Row]) -> Figure:
     grid = figure.subplots(len(rows), 2, squeeze=False)
     labels: list[EndLabels] = []
     for (over_t, over_n), row in zip(grid, rows, strict=True):
-        labels += [_over_t(over_t, row), _over_n(over_n, row)]
+        labels += [_panel(over_t, row, "t"), _panel(over_n, row, "n")]
         over_t.set_ylabel("expected best accuracy")
         over_t.set_title(_title(row))
     for axes, name in zip(grid[-1], ("prompts t", "examples n"), strict=True):
@@ -112,42 +110,20 @@ def _title(row: Row) -> str:
     return "; ".join(parts)
 
 
-def _over_t(axes: Axes, row: Row) -> EndLabels:
-    steps = _spaced(1, max(_with([TRIES[-1], *(each.t for each in row.results)], row.t)))
-    curves = {}
-    for n in _with(SIZES, row.n):
-        one = MaxRandomBaseline(n, Fraction(1, row.choices), 1)
-        curves[f"n = {count(n)}"] = [one.with_t(t).expected_accuracy for t in steps]
-    wide = None if row.n is None else f"n = {count(row.n)}"
-    return _draw(axes, row, steps, curves, wide, [each.t for each in row.results])
-
-
-def _over_n(axes: Axes, row: Row) -> EndLabels:
-    sizes = _with([SIZES[0], SIZES[-1], *(each.n for each in row.results)], row.n)
-    steps = _spaced(min(sizes), max(sizes))
-    ones = [MaxRandomBaseline(n, Fraction(1, row.choices), 1) for n in steps]
-    curves = {
-        f"t = {count(t)}": [one.with_t(t).expected_accuracy for one in ones]
-        for t in _with(TRIES, row.t)
-    }
-    wide = None if row.t is None else f"t = {count(row.t)}"
-    return _draw(axes, row, steps, curves, wide, [each.n for each in row.results])
-
-
-def _draw(
-    axes: Axes,
-    row: Row,
-    steps: Sequence[int],
-    curves: dict[str, list[float]],
-    wide: str | None,
-    places: Sequence[int],
-) -> EndLabels:
-    """Draw curves, one of them wide, and a mark at the place of each claim."""
-    labels = []
-    for (name, heights), (colour, dashes) in zip(curves.items(), LINES, strict=False):
-        width = 2.4 if name == wide else 1.3
-        axes.plot(steps, heights, color=colour, linestyle=dashes, linewidth=width, label=name)
-        labels.append((heights[-1], name, colour))
+def _panel(axes: Axes, row: Row, swept: Literal["n", "t"]) -> EndLabels:
+    """Draw curves over n or t for some values of the other, and a mark for each claim."""
+    held = "t" if swept == "n" else "n"
+    places = [getattr(result, swept) for result in row.results]
+    ends = _with([USUAL[swept][0], USUAL[swept][-1], *places], getattr(row, swept))
+    steps = spaced(ends[0], ends[-1], _STEPS)
+    one_guesser = cache(partial(MaxRandomBaseline, chance=Fraction(1, row.choices), t=1))
+    chosen, labels = getattr(row, held), []
+    for value, (colour, dashes) in zip(_with(USUAL[held], chosen), LINES, strict=False):
+        points = [(value, step) if held == "n" else (step, value) for step in steps]
+        heights = [one_guesser(n).with_t(t).expected_accuracy for n, t in points]
+        label, width = f"{held} = {count(value)}", 2.4 if value == chosen else 1.3
+        axes.plot(steps, heights, color=colour, linestyle=dashes, linewidth=width, label=label)
+        labels.append((heights[-1], label, colour))
     axes.axhline(1 / row.choices, color=GREY, linewidth=0.7, zorder=1)
     log_axis(axes.xaxis, steps[0], steps[-1])
     axes.set_ylim(top=1.02)
@@ -155,17 +131,10 @@ def _draw(
     accuracy_axis(axes.yaxis)
     texts = label_ends(axes, labels)
     if places:
-        maxima = [result.maximum for result in row.results]
-        axes.plot(
-            places, maxima, **marks("o", "none", BLACK), zorder=4, clip_on=False, label="claims"
-        )
+        circles = {**marks("o", "none", BLACK), "zorder": 4, "clip_on": False}
+        axes.plot(places, [result.maximum for result in row.results], label="claims", **circles)
     return texts
 
 
 def _with(values: Sequence[int], chosen: int | None) -> list[int]:
     return sorted({*values, *([] if chosen is None else [chosen])})
-
-
-def _spaced(low: int, high: int) -> list[int]:
-    """Return whole numbers from low to high, evenly spaced on a logarithmic axis."""
-    return sorted({low, high, *np.geomspace(low, high, _STEPS).round().astype(int).tolist()})

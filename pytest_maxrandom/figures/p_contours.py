@@ -9,8 +9,6 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from pytest_maxrandom.figures.labels import decimal, label_ends, settle, short
 from pytest_maxrandom.figures.panels import (
     accuracy_axis,
@@ -19,6 +17,7 @@ from pytest_maxrandom.figures.panels import (
     mark_claims,
     numbered,
     pages,
+    spaced,
     standing_handles,
 )
 from pytest_maxrandom.figures.style import BLACK, GREY, LINES, PALE, SMALL, WIDTH
@@ -104,9 +103,8 @@ def contours(panels: Sequence[Panel]) -> Figure:
 def _panel(axes: Axes, panel: Panel) -> EndLabels:
     guessers, results = panel.guessers, panel.results
     tries = [result.t for result in results]
-    steps = _steps(
-        max([_FARTHEST, panel.t or 0, *tries]), [*tries, *([panel.t] if panel.t else [])]
-    )
+    marked = [*tries, panel.t or 1]
+    steps = spaced(1, max(_FARTHEST, *marked), _STEPS, marked)
     labels = []
     for alpha, (colour, dashes) in zip(LEVELS, LINES, strict=False):
         counts = [guessers.with_t(t).critical_count(alpha) for t in steps]
@@ -138,8 +136,3 @@ def _title(panel: Panel) -> str:
     stated = f"n = {count(panel.guessers.n)}, t = {span(tries)}, {mean} {chance}{marked}"
     suite = panel.results[0].suite if panel.results else ""
     return "\n".join([*(short([suite], _LONGEST) if suite else []), stated])
-
-
-def _steps(high: int, also: Iterable[int]) -> list[int]:
-    spaced = np.geomspace(1, high, _STEPS).round().astype(int).tolist()
-    return sorted({1, high, *also, *spaced})

@@ -7,6 +7,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
@@ -122,6 +123,12 @@ def log_axis(axis: Axis, low: int, high: int) -> None:
     axis.set_major_formatter(
         FuncFormatter(lambda value, _: f"{value:,.0f}" if value < 1e6 else f"{value:.0e}")
     )
+
+
+def spaced(low: int, high: int, steps: int, also: Iterable[int] = ()) -> list[int]:
+    """Return about so many whole numbers from low to high, evenly spaced on a `log_axis`."""
+    between = np.geomspace(low, high, steps).round().astype(int).tolist()
+    return sorted({low, high, *also, *between})
 
 
 def accuracy_axis(axis: Axis) -> None:
