@@ -70,6 +70,13 @@ def choices_of(result: Result) -> int | None:
     return nearest.denominator if alike else None
 
 
+def obstacle(result: Result) -> str:
+    """Say which claims are in no row; else empty."""
+    if result.unknown or choices_of(result) is not None:
+        return result.unknown
+    return "whose examples do not all have the same chance 1/m, m > 1"
+
+
 def rows_of(results: Iterable[Result]) -> list[Row]:
     """Return a row for each number of choices, ascending, with the claims that have it."""
     kinds: dict[int, list[Result]] = {}

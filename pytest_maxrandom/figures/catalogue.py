@@ -97,11 +97,11 @@ def of_run(run: RunRecord) -> Catalogue:
             found.notes[name] = f"{name}: left out {parts}"
 
     add("best_of_t", best_of_t.figures)
-    add("histogram", histogram.figures, _without_histogram)
+    add("histogram", histogram.figures, histogram.obstacle)
     add(
         "baseline_over_t_and_n",
         lambda shown: baselines.figures(baselines.rows_of(shown)),
-        _without_curve,
+        baselines.obstacle,
     )
     add(
         "p_contours",
@@ -109,11 +109,7 @@ def of_run(run: RunRecord) -> Catalogue:
         lambda result: result.unknown,
     )
     add("increase", increase.figures)
-    add(
-        "normalized",
-        normalized.figures,
-        lambda result: "" if normalized.drawable(result) else "whose chance is 1",
-    )
+    add("normalized", normalized.figures, normalized.obstacle)
     panels, untold = label_bias.panels_of(run)
     if panels:
         found.families["label_bias"] = lambda: label_bias.figures(panels)
@@ -126,18 +122,6 @@ def _named(labels: Sequence[str]) -> str:
     """Name the first of some records, and say how many others there are."""
     more = f" and {count(len(labels) - _NAMED)} more" if len(labels) > _NAMED else ""
     return f"{', '.join(map(visible, labels[:_NAMED]))}{more}"
-
-
-def _without_histogram(result: Result) -> str:
-    if histogram.drawable(result):
-        return ""
-    return result.unknown or "without every prompt's count"
-
-
-def _without_curve(result: Result) -> str:
-    if result.unknown or baselines.choices_of(result) is not None:
-        return result.unknown
-    return "whose examples do not all have the same chance 1/m, m > 1"
 
 
 def of_numbers(choices: Sequence[int], n: int | None, t: int | None) -> Catalogue:

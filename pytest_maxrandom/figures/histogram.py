@@ -46,9 +46,9 @@ _RARE = 1e-3
 """Share of the guessers on either side that may lie outside a panel."""
 
 
-def drawable(result: Result) -> bool:
-    """Return whether the prompts' counts and the guessers' distribution are known."""
-    return bool(result.counts) and result.guessers is not None
+def obstacle(result: Result) -> str:
+    """Say which claims cannot be drawn, because a distribution is unknown; else empty."""
+    return result.unknown or ("" if result.counts else "without every prompt's count")
 
 
 def figures(results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:
@@ -57,7 +57,7 @@ def figures(results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:
 
 
 def histograms(results: Sequence[Result]) -> Figure:
-    """Draw claims that are `drawable`, one in each panel.
+    """Draw claims without an `obstacle`, one in each panel.
 
     Bars are shares of the prompts; a dotted outline is the distribution of one guesser and a
     hatched one that of the best of t, both in the same bins of whole counts.

@@ -39,9 +39,9 @@ _PANEL = 2.3
 """Inches that a panel is high."""
 
 
-def drawable(result: Result) -> bool:
-    """Return whether there is anything above chance."""
-    return result.standard < 1
+def obstacle(result: Result) -> str:
+    """Say which claims have nothing above chance; else empty."""
+    return "" if result.standard < 1 else "whose chance is 1"
 
 
 def figures(results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:

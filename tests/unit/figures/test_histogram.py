@@ -9,7 +9,7 @@ import pytest
 from matplotlib.patches import StepPatch
 from scipy.stats import binom
 
-from pytest_maxrandom.figures.histogram import bins, drawable, figures
+from pytest_maxrandom.figures.histogram import bins, figures, obstacle
 from pytest_maxrandom.record import Recorded
 from tests.unit.figures import common
 from tests.unit.reports import samples
@@ -74,7 +74,7 @@ def test_guessers_differ_in_line_style_and_hatch() -> None:
 def test_claims_without_counts_or_with_other_chances_have_no_histogram() -> None:
     unlike = samples.claim(validation=None, max_random_baseline=0.9)
     for claim in (samples.claim(correct_counts=[]), samples.scored(), unlike):
-        assert not drawable(*common.results(claim))
+        assert obstacle(*common.results(claim))
 
 
 def test_recorded_results_with_mixed_chances_have_the_guessers_of_that_mix() -> None:
@@ -84,7 +84,7 @@ def test_recorded_results_with_mixed_chances_have_the_guessers_of_that_mix() -> 
     told = {"standard_baseline": 1 / 3, "max_random_baseline": expected, "correct_counts": [45, 40]}
     mixed = samples.recorded(recorded=mix, **told)
     [result] = common.results(mixed)
-    assert drawable(result)
+    assert not obstacle(result)
     assert result.guessers is not None
     assert result.guessers.expected_accuracy == pytest.approx(expected, abs=1e-12)
     [result] = common.results(replace(mixed, max_random_baseline=expected + 0.05))
