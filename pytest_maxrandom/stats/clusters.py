@@ -115,8 +115,7 @@ def _centred(gold: Sequence[Collection[int]]) -> NDArray[np.float64]:
     """Return per example and label whether that is right, less the label's share; shape (n, m)."""
     labels = sorted({label for right in gold for label in right})
     marked = np.array([[label in right for label in labels] for right in gold], dtype=np.float64)
-    centred: NDArray[np.float64] = marked - marked.mean(axis=0)
-    return centred
+    return np.asarray(marked - marked.mean(axis=0))
 
 
 def _effects(centred: NDArray[np.float64], numbers: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -128,5 +127,4 @@ def _effects(centred: NDArray[np.float64], numbers: NDArray[np.intp]) -> NDArray
     spread = np.square(orders[0]).sum()
     if not spread:
         return np.ones(len(orders))
-    effects: NDArray[np.float64] = np.square(sums).sum(axis=(1, 2)) / spread
-    return effects
+    return np.asarray(np.square(sums).sum(axis=(1, 2)) / spread)

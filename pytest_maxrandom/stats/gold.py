@@ -58,5 +58,4 @@ def hits(
     """
     most = max(map(len, gold))
     padded = np.array([[*right, *[-2] * (most - len(right))] for right in gold])
-    right: NDArray[np.bool_] = (padded[examples] == answers[..., np.newaxis]).any(axis=-1)
-    return right
+    return np.asarray((padded[examples] == answers[..., np.newaxis]).any(axis=-1))

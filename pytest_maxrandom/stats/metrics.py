@@ -92,14 +92,12 @@ class Statistic:
 
 
 def _accuracy(tally: Tally) -> Floats:
-    scores: Floats = tally.hits.sum(axis=-1) / tally.said.sum(axis=-1)
-    return scores
+    return np.asarray(tally.hits.sum(axis=-1) / tally.said.sum(axis=-1))
 
 
 def _lift(tally: Tally) -> Floats:
     expected = tally.said * tally.seen / np.maximum(tally.scored, 1)
-    scores: Floats = (tally.hits - expected).sum(axis=-1) / tally.said.sum(axis=-1)
-    return scores
+    return np.asarray((tally.hits - expected).sum(axis=-1) / tally.said.sum(axis=-1))
 
 
 def _balanced_accuracy(tally: Tally) -> Floats:
@@ -112,8 +110,7 @@ def _macro_f1(tally: Tally) -> Floats:
 
 def _mean_of_classes(values: Floats, seen: Floats) -> Floats:
     classes = seen > 0
-    scores: Floats = np.where(classes, values, 0.0).sum(axis=-1) / classes.sum(axis=-1)
-    return scores
+    return np.asarray(np.where(classes, values, 0.0).sum(axis=-1) / classes.sum(axis=-1))
 
 
 ACCURACY = Statistic(_accuracy)

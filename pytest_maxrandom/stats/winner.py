@@ -191,8 +191,7 @@ def _rates(
     hits = (weights @ right.T).astype(np.float64)
     seen = weights.sum(axis=1, keepdims=True) if scored is None else weights @ scored.T
     with np.errstate(invalid="ignore"):
-        rates: NDArray[np.float64] = hits / seen
-    return rates
+        return np.asarray(hits / seen)
 
 
 def _of_winners(scores: NDArray[np.float64], elsewhere: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -200,8 +199,7 @@ def _of_winners(scores: NDArray[np.float64], elsewhere: NDArray[np.float64]) -> 
     known = np.nan_to_num(scores, nan=-1.0)
     best = (scores == known.max(axis=1, keepdims=True)) & ~np.isnan(elsewhere)
     with np.errstate(invalid="ignore"):
-        means: NDArray[np.float64] = np.where(best, elsewhere, 0).sum(axis=1) / best.sum(axis=1)
-    return means
+        return np.asarray(np.where(best, elsewhere, 0).sum(axis=1) / best.sum(axis=1))
 
 
 def wilson(

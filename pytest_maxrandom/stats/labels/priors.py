@@ -81,8 +81,7 @@ def base_rates(log_probabilities: NDArray[np.float64]) -> BaseRates:
 
 def log_mean(logs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Logarithm of the mean, over the last axis but one, of numbers given by theirs."""
-    mean: NDArray[np.float64] = np.logaddexp.reduce(logs, axis=-2) - math.log(logs.shape[-2])
-    return mean
+    return np.asarray(np.logaddexp.reduce(logs, axis=-2) - math.log(logs.shape[-2]))
 
 
 def correlation(rates: NDArray[np.float64], recall: NDArray[np.float64]) -> Correlation | None:

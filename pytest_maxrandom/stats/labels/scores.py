@@ -167,8 +167,7 @@ shuffled right answers the level holds whatever is preferred."""
 
 def worst_redraw(accuracies: NDArray[np.float64]) -> NDArray[np.float64]:
     """Least accuracy over the redraws: the Nvr-X score as arXiv 2406.11634 measures it."""
-    least: NDArray[np.float64] = np.fmin.reduce(accuracies, axis=-1)
-    return least
+    return np.asarray(np.fmin.reduce(accuracies, axis=-1))
 
 
 def rstd(recall: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -176,8 +175,7 @@ def rstd(recall: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Of the labels that have a recall, as a population: divided by their number.
     """
-    spread: NDArray[np.float64] = np.nanstd(recall, axis=-1)
-    return spread
+    return np.asarray(np.nanstd(recall, axis=-1))
 
 
 def label_shares(answers: NDArray[np.integer], labels: int) -> NDArray[np.float64]:
