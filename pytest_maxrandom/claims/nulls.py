@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from pytest_maxrandom.stats.chances import chance_groups
+from pytest_maxrandom.stats.chances import chance_groups, mean_of
 from pytest_maxrandom.stats.maximum import BestOfPrompts
 from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.sweeps.labels import label
@@ -54,7 +54,7 @@ class Guessers:
         """Return t guessers of the same examples."""
         groups = chance_groups(chance, n)
         listed = [value for value, size in groups for _ in range(size)]
-        return cls(BestOfPrompts([(listed, t)]), (0,), len(listed), sum(listed, Fraction()) / n)
+        return cls(BestOfPrompts([(listed, t)]), (0,), n, mean_of(groups))
 
     @property
     def t(self) -> int:

@@ -173,8 +173,6 @@ class BestOf:
         """Expected number correct of the best guesser."""
         return self._in_counts(self._mean)
 
-    mean = expected_count
-
     @property
     def std(self) -> float:
         """Standard deviation of the number correct of the best guesser."""

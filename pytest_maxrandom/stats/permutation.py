@@ -72,8 +72,6 @@ class PermutationTest:
         Number of permutations drawn.
     exceedances
         Permutations whose statistic is at least the observed one.
-    stopped_early
-        Whether the requested number of exceedances was reached before the last permutation.
     best
         Best observed score T.
     best_prompt
@@ -85,7 +83,6 @@ class PermutationTest:
     p_value: float
     permutations: int
     exceedances: int
-    stopped_early: bool
     best: float
     best_prompt: int
     fixed: int
@@ -182,12 +179,10 @@ def max_t_test(
         stop = int(np.searchsorted(reached, enough - exceeded))
         drawn += min(stop + 1, len(order))
         exceeded += int(reached[min(stop, len(order) - 1)])
-    stopped = exceeded >= enough
     return PermutationTest(
-        p_value=exceeded / drawn if stopped else (1 + exceeded) / (drawn + 1),
+        p_value=exceeded / drawn if exceeded >= enough else (1 + exceeded) / (drawn + 1),
         permutations=drawn,
         exceedances=exceeded,
-        stopped_early=stopped,
         best=float(scores[best_prompt]),
         best_prompt=best_prompt,
         fixed=sum(members.size for members in blocks if len(members) == 1),
