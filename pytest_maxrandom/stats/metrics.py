@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -122,7 +121,7 @@ are missing is known to the model, and whoever answers against them would seem t
 
 def balanced_accuracy_baseline(
     gold: Sequence[Hashable],
-    chances: Sequence[float | Fraction],
+    choices: Sequence[int],
     t: int,
     *,
     draws: int | None = None,
@@ -137,8 +136,8 @@ def balanced_accuracy_baseline(
     ----------
     gold
         Class of each example.
-    chances
-        Chance of a correct guess for each example.
+    choices
+        Number of choices of each example, all guessed with equal chance.
     t
         Number of guessers.
     draws
@@ -148,13 +147,13 @@ def balanced_accuracy_baseline(
 
     Raises
     ------
-    ValueError
+    TypeError, ValueError
         If the lengths differ, or ``draws`` is too few for ``t``.
     """
-    _same_length(gold, chances, "chances")
-    members: dict[Hashable, list[float | Fraction]] = {}
-    for label, chance in zip(gold, chances, strict=True):
-        members.setdefault(label, []).append(chance)
+    _same_length(gold, choices, "choices")
+    members: dict[Hashable, Counter[int]] = {}
+    for label, count in zip(gold, choices, strict=True):
+        members.setdefault(label, Counter())[count] += 1
     counts = [GuesserCount(chance_groups(own)) for own in members.values()]
     counts.sort(key=lambda count: count.n)
     guessers = whole_number("t", t, 1)
@@ -185,14 +184,8 @@ def macro_f1_baseline(
     ----------
     gold
         Right choice of each example, counted from 0; choice j is the same class everywhere.
-    choices
-        Number of choices of each example, all guessed with equal chance.
-    t
-        Number of guessers.
-    draws
-        Number of simulated guessers; by default enough for p-values near .05.
-    seed
-        Seed of the simulation.
+    choices, t, draws, seed
+        As of `balanced_accuracy_baseline`.
 
     Raises
     ------
@@ -244,14 +237,10 @@ class MetricDefinition:
     guessers_judge: bool = True
 
 
-def _balanced_guessers(gold: Sequence[int], choices: Sequence[int], t: int) -> ScoreBaseline:
-    return balanced_accuracy_baseline(gold, [Fraction(1, count) for count in choices], t)
-
-
 METRICS: Mapping[str, MetricDefinition] = {
     "accuracy": MetricDefinition(_share, ACCURACY, guessers=None),
     "balanced_accuracy": MetricDefinition(
-        balanced_accuracy, Statistic(_balanced_accuracy), _balanced_guessers
+        balanced_accuracy, Statistic(_balanced_accuracy), balanced_accuracy_baseline
     ),
     # One label for all scores .47 at labels of 90/10, guessers .41.
     "macro_f1": MetricDefinition(

@@ -43,8 +43,7 @@ gold, choices = [0, 0, 0, 1, 1, 2, 0], [2, 2, 3, 2, 3, 3, 3]
 @pytest.mark.parametrize("t", [1, 4, 50])
 def test_balanced_accuracy_agrees_with_every_way_to_guess(t: int) -> None:
     expected, tails = exact_best(gold, choices, t, metrics.balanced_accuracy)
-    chances = [Fraction(1, count) for count in choices]
-    baseline = metrics.balanced_accuracy_baseline(gold, chances, t)
+    baseline = metrics.balanced_accuracy_baseline(gold, choices, t)
     assert baseline.expected == close(expected, rel=1e-12)
     assert baseline.expected_error == 0
     for score, p in tails.items():
@@ -64,10 +63,10 @@ def test_macro_f1_agrees_with_every_way_to_guess_within_its_stated_error(t: int)
 def test_simulated_balanced_accuracy_agrees_with_the_exact_one_within_its_stated_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    labels, chances = [0] * 60 + [1] * 30 + [2] * 10, [0.5] * 50 + [0.25] * 50
-    exact = metrics.balanced_accuracy_baseline(labels, chances, 200)
+    labels, sizes = [0] * 60 + [1] * 30 + [2] * 10, [2] * 50 + [4] * 50
+    exact = metrics.balanced_accuracy_baseline(labels, sizes, 200)
     monkeypatch.setattr(maximum, "_MOST_VALUES", 1)
-    simulated = metrics.balanced_accuracy_baseline(labels, chances, 200, seed=5)
+    simulated = metrics.balanced_accuracy_baseline(labels, sizes, 200, seed=5)
     assert abs(simulated.expected - exact.expected) < 4 * simulated.expected_error
     assert 0 < simulated.expected_error < 1e-3
     for score in (0.5, 0.6, 0.65, 0.7):
@@ -77,7 +76,7 @@ def test_simulated_balanced_accuracy_agrees_with_the_exact_one_within_its_stated
 
 def test_balanced_accuracy_of_too_many_values_to_list_is_simulated() -> None:
     labels = [label for label in range(8) for _ in range(97 + label)]
-    baseline = metrics.balanced_accuracy_baseline(labels, [0.5] * len(labels), 10, draws=5000)
+    baseline = metrics.balanced_accuracy_baseline(labels, [2] * len(labels), 10, draws=5000)
     assert baseline.draws == 5000
 
 
@@ -93,7 +92,7 @@ def test_the_stated_error_is_the_spread_of_repeated_simulations() -> None:
 
 
 def test_with_equal_classes_balanced_accuracy_is_accuracy() -> None:
-    baseline = metrics.balanced_accuracy_baseline([0, 1] * 50, [0.5] * 100, 200)
+    baseline = metrics.balanced_accuracy_baseline([0, 1] * 50, [2] * 100, 200)
     plain = MaxRandomBaseline(100, 0.5, 200)
     assert baseline.expected == close(plain.expected_accuracy, rel=1e-12)
     assert baseline.standard_baseline == close(0.5)
@@ -105,7 +104,7 @@ def test_with_equal_classes_balanced_accuracy_is_accuracy() -> None:
 def test_a_constant_answer_gains_nothing_in_balanced_accuracy() -> None:
     labels = [0] * 70 + [1] * 30
     score = metrics.balanced_accuracy([0] * 100, labels)
-    assert metrics.balanced_accuracy_baseline(labels, [0.5] * 100, 200).p_value(score) > 0.99
+    assert metrics.balanced_accuracy_baseline(labels, [2] * 100, 200).p_value(score) > 0.99
 
 
 def test_the_same_seed_gives_the_same_baseline() -> None:
@@ -127,11 +126,11 @@ refused: list[tuple[Any, str]] = [
     (lambda: metrics.macro_f1_baseline([2], [2], 10), "gold must be at most 1"),
     (lambda: metrics.macro_f1_baseline([0], [2], 10, draws=199), "draws must be at least 20 t"),
     (lambda: metrics.macro_f1_baseline([0], [2], 0), "t must be at least 1"),
-    (lambda: metrics.balanced_accuracy_baseline([0], [1.5], 10), "from 0 to 1"),
-    (lambda: metrics.balanced_accuracy_baseline([0, 1], [0.5], 10), "chances names 1 examples"),
+    (lambda: metrics.balanced_accuracy_baseline([0], [0], 10), "must be at least 1"),
+    (lambda: metrics.balanced_accuracy_baseline([0, 1], [2], 10), "choices names 1 examples"),
     (lambda: metrics.balanced_accuracy([1], [1, 2]), "predictions names 1 examples, gold 2"),
     (
-        lambda: metrics.balanced_accuracy_baseline([0], [0.5], 10).p_value(math.nan),
+        lambda: metrics.balanced_accuracy_baseline([0], [2], 10).p_value(math.nan),
         "score must be a finite number",
     ),
 ]
