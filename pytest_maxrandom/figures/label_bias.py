@@ -14,10 +14,10 @@ from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
-from pytest_maxrandom.figures.labels import counts, settle, short
+from pytest_maxrandom.figures.labels import settle, short
 from pytest_maxrandom.figures.panels import accuracy_axis, frame, numbered, pages
 from pytest_maxrandom.figures.style import BLACK, GREY, ORANGE, PALE, SMALL, WIDTH, marks
-from pytest_maxrandom.notation import signed
+from pytest_maxrandom.notation import count, signed
 from pytest_maxrandom.reports.label_bias import label_checked, r_interval
 from pytest_maxrandom.reports.summary import files, label, model_name
 
@@ -134,7 +134,12 @@ def base_rates(panels: Sequence[Panel]) -> Figure:
         axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
         accuracy_axis(axes.yaxis)
         axes.grid(True, color=PALE, linewidth=0.6)
-        titles = [setting, *short([panel.model], longest), panel.asked, counts([panel])]
+        titles = [
+            setting,
+            *short([panel.model], longest),
+            panel.asked,
+            f"n = {count(panel.n)}, t = {count(panel.t)}",
+        ]
         axes.set_title("\n".join(filter(None, titles)), size=SMALL)
     figure.supylabel("accuracy by right answer (recall)", size=SMALL)
     shown = [_RECALL] if all(panel.has_rates for panel in panels) else [_RECALL, _SHARE]

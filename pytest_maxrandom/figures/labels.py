@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from math import inf
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from matplotlib.font_manager import findfont, get_font
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.text import Annotation
+
+    from pytest_maxrandom.figures.results import Result
 
     EndLabels: TypeAlias = list[Annotation]
     """The labels beside one panel, by ascending height."""
@@ -106,18 +108,6 @@ LONGEST = 32
 """Characters of a name beside or below an axis."""
 
 
-class Sized(Protocol):
-    """What has examples and prompts."""
-
-    @property
-    def n(self) -> int:
-        """Number of examples."""
-
-    @property
-    def t(self) -> int:
-        """Number of prompts."""
-
-
 def plain(text: str) -> str:
     r"""Replace what would not be seen, or what the font has no shape for, by its code: ``\u4e2d``.
 
@@ -151,7 +141,7 @@ def short(texts: Sequence[str], limit: int = LONGEST) -> list[str]:
     return [text if cut in alike else cut for cut, text in zip(fitting, shown, strict=True)]
 
 
-def counts(results: Iterable[Sized]) -> str:
+def counts(results: Sequence[Result]) -> str:
     """State the examples and prompts of some results.
 
     Examples
@@ -160,12 +150,11 @@ def counts(results: Iterable[Sized]) -> str:
     >>> counts([SimpleNamespace(n=60, t=20), SimpleNamespace(n=200, t=20)])
     'n = 60 to 200, t = 20'
     """
-    known = list(results)
-    return f"n = {span([each.n for each in known])}, t = {span([each.t for each in known])}"
+    return f"n = {span([each.n for each in results])}, t = {span([each.t for each in results])}"
 
 
-def decimal(value: float, _place: int | None = None) -> str:
-    """Write the number at a tick as reports do; matplotlib gives the tick's place too.
+def decimal(value: float) -> str:
+    """Write the number at a tick as reports do.
 
     Examples
     --------
