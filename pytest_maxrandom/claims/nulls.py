@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from pytest_maxrandom.stats.chances import chance_groups, mean_of
-from pytest_maxrandom.stats.maximum import BestOfPrompts
+from pytest_maxrandom.stats.maximum import BestOfPrompts, ScoreBaseline
 from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.sweeps.labels import label
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.prompts.sampling import PromptSet
     from pytest_maxrandom.stats.chances import Chance
-    from pytest_maxrandom.stats.maximum import ScoreBaseline
     from pytest_maxrandom.suite.spec import Metric
 
 _ROUNDING = Fraction(1, 10**12)
@@ -106,13 +105,11 @@ class Guessers:
 
 
 @dataclass(frozen=True)
-class ScoreGuessers:
+class ScoreGuessers(ScoreBaseline):
     """Guessers of the same examples whose score is no count of right answers.
 
     Attributes
     ----------
-    best : ScoreBaseline
-        The distribution of the best of them.
     n : int
         Examples per prompt.
     only_permuted : bool
@@ -120,46 +117,25 @@ class ScoreGuessers:
         knows nothing, scores higher in it than who guesses all choices alike.
     """
 
-    best: ScoreBaseline
     n: int
     only_permuted: bool
 
-    @property
-    def t(self) -> int:
-        """Number of guessers."""
-        return self.best.t
-
-    @property
-    def standard_baseline(self) -> float:
-        """Expected score of one guesser."""
-        return self.best.standard_baseline
+    p_max = ScoreBaseline.p_value
 
     @property
     def max_random_baseline(self) -> float:
         """Expected score of the best guesser."""
-        return self.best.expected
+        return self.expected
 
     @property
     def results(self) -> Sequence[float]:
         """All scores that guessers have, and the perfect one, ascending."""
-        values: list[float] = self.best.values.tolist()
+        values: list[float] = self.values.tolist()
         return values if values[-1] >= 1 else [*values, 1.0]
-
-    def p_max(self, result: float) -> float:
-        """P(best of t guessers >= result)."""
-        return self.best.p_value(result)
 
     def log_p_max(self, result: float) -> float:
         """Natural logarithm of `p_max`."""
         return math.log(self.p_max(result))
-
-    def p_standard(self, result: float, prompt: int) -> float:
-        """P(one guesser >= result); the prompts share their examples."""
-        return self.best.p_standard(result)
-
-    def union_p(self, result: float) -> float:
-        """Bound of p_max that holds whatever the dependence between prompts."""
-        return self.best.union_p(result)
 
     def against(self, baseline: str, result: float) -> int:
         """Compare with a baseline; scores closer than 1e-12 are equal."""
@@ -231,4 +207,6 @@ def score_guessers(
         )
     t, n = max(t or 0, len(prompt_set.prompts)), prompt_set.n
     best = definition.guessers(classes, labels.choices, t)
-    return ScoreGuessers(best, n, not definition.guessers_judge)
+    return ScoreGuessers(
+        t, best.values, best.masses, best.draws, n, only_permuted=not definition.guessers_judge
+    )

@@ -264,7 +264,7 @@ def judge(
     elif (beside_chance := null.against("standard", result)) <= 0:
         standing = "at chance" if beside_chance == 0 else "below standard"
     critical = claim.critical(null)
-    scores = None if isinstance(null, Guessers) else null.best
+    scores = None if isinstance(null, Guessers) else null
     known = not null.only_permuted
     return Verdict(
         n=null.n,

@@ -182,8 +182,8 @@ class ScoreBaseline:
         """Expected score of one guesser."""
         return math.fsum(self.values * self.masses)
 
-    def p_standard(self, score: float) -> float:
-        """P(score of one guesser >= score).
+    def p_standard(self, score: float, prompt: int | None = None) -> float:
+        """P(score of one guesser >= score), whichever it is: all prompts share their examples.
 
         Exact distributions give at least 1e-50. Simulated ones give (1 + #) / (N + 1), which is
         never zero and makes a test at any level valid (Besag and Clifford, 1989).
