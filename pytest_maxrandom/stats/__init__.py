@@ -7,12 +7,11 @@ which asks for one number starts at once.
 ``chances``        what a user may give as the chance of one guess
 ``counts``         number correct of one guesser
 ``best_of``        best of several guessers, whatever the single guesser is
-``maximum``        `MaxRandomBaseline`, `BestOfPrompts`, and the functions of the
-                   package max-random-baseline
-``metrics``        balanced accuracy, macro-F1, the least accuracy over variants,
-                   and the best of t in them
-``gold``           right answers, one or several
-``majority``       constant answers
+``maximum``        `MaxRandomBaseline`, `BestOfPrompts`, the best of t in other
+                   scores, and the functions of the package max-random-baseline
+``metrics``        balanced accuracy, macro-F1, and the best of t in them
+``gold``           right answers, one or several; answers that are no choice
+``majority``       the best constant answer
 ``permutation``    max-T permutation test
 ``labels``         whether answers follow the question or the label
 ``multiplicity``   many claims at once
