@@ -14,10 +14,9 @@ import pytest
 from pytest_maxrandom.errors import MaxRandomError
 from pytest_maxrandom.stats.noncentral import conditional_likelihood
 from pytest_maxrandom.stats.paired import Pairs, paired
+from pytest_maxrandom.studies.convergence import Diagnostics, Worst
 from pytest_maxrandom.studies.hierarchical import (
-    Diagnostics,
     HierarchicalEffect,
-    Worst,
     design_of,
     hierarchical_model,
     require_libraries,
