@@ -10,7 +10,7 @@ which asks for one number starts at once.
 ``maximum``        `MaxRandomBaseline`, `BestOfPrompts`, the best of t in other
                    scores, and the functions of the package max-random-baseline
 ``metrics``        balanced accuracy, macro-F1, and the best of t in them
-``gold``           right answers, one or several; answers that are no choice
+``gold``           right answers, one or several
 ``majority``       the best constant answer
 ``permutation``    max-T permutation test
 ``labels``         whether answers follow the question or the label
