@@ -193,9 +193,7 @@ def _related(own: LedgerFile) -> dict[LedgerFile, int]:
     paths = sorted(own.path.parent.glob("*.jsonl"))
     others = [read_once(path) for path in paths if path != own.path]
     sets = {file: examples for file in others for examples in file.sets.values()}
-    found: dict[LedgerFile, int] = {}
-    for examples in own.sets.values():
-        found |= related(sets, examples)
+    found = related(sets, next(iter(own.sets.values()), ()))
     for file in found:
         file.check()
     return found
