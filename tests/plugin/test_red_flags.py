@@ -81,7 +81,7 @@ def test_a_fatal_red_flag_fails_a_claim_and_is_told_with_what_was_found(
     assert (properties["red_flags"], properties["passed"]) == ("label_mass", "False")
     text = (pytester.path / "r.md").read_text()
     assert "- ❌ `known[tiny-none-0shot]`: red flag label_mass (fails): " in text
-    assert "- 🚩 **Red flag label_mass (fails):** " in text
+    assert "- **🚩 Red flag label_mass (fails):** " in text
     assert "- **Red flags, by the suite:** label_mass fails\n" in text
 
 
