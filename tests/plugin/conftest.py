@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import numpy.fft  # noqa: F401  (compiled: a process that forgot it cannot load it again)
 import pytest
 
 # A run within the test process forgets the modules that it imported, but packages keep those that
