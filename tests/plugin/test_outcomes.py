@@ -100,11 +100,13 @@ def test_an_expected_failure_hides_no_other_error(
     assert "could not be tested" in (pytester.path / "r.md").read_text()
 
 
-def test_a_model_that_cannot_be_loaded_is_one_line(pytester: pytest.Pytester, suites: Path) -> None:
-    (suites / "broken").mkdir()
-    (suites / "broken" / "config.json").write_text("{")
-    (suites / "broken" / "model.safetensors").write_text("")
-    suite = suites / "suite.yaml"
+def test_a_model_that_cannot_be_loaded_is_one_line(
+    pytester: pytest.Pytester, real_suites: Path
+) -> None:
+    (real_suites / "broken").mkdir()
+    (real_suites / "broken" / "config.json").write_text("{")
+    (real_suites / "broken" / "model.safetensors").write_text("")
+    suite = real_suites / "suite.yaml"
     lines = suite.read_text().splitlines()
     lines[1] = "  - name: broken"
     suite.write_text("\n".join(lines))
