@@ -124,8 +124,7 @@ def _claim_key(planned: PlannedClaim) -> tuple[str, int]:
 
 def own_tries(planned: PlannedClaim, subject: Subject) -> set[Try]:
     """Return what a claim tries by itself."""
-    prompts = planned.condition.prompt_set.prompts
-    return {subject.tried(prompt.digest) for prompt in prompts}
+    return set(map(subject.tried, planned.condition.prompt_set.digests))
 
 
 def claim_ledger(planned: PlannedClaim, run: str = "") -> SetLedger:

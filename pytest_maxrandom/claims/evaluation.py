@@ -239,9 +239,12 @@ class Evaluation:
         planned, prompt_set = self._planned, self._planned.condition.prompt_set
         assert record.t is not None
         assert record.best_correct is not None
-        digests = [prompt.digest for prompt in prompt_set.prompts]
         look = self._ledger.look(
-            self._subject, digests, t=record.t, n=prompt_set.n, best_correct=record.best_correct
+            self._subject,
+            prompt_set.digests,
+            t=record.t,
+            n=prompt_set.n,
+            best_correct=record.best_correct,
         )
         return look_of(planned, record, look, claim, task)
 
@@ -265,9 +268,7 @@ class Evaluation:
         openings = self._ledger.opened(self._subject, prompt.digest, examples)
         if openings is None:
             return None
-        fresh = self._session.fresh
-        jobs = jobs_of([(prompt, examples)], self._planned.suite.scoring)
-        sweep = self._sweep(jobs, progress, lambda predictions: None, fresh=fresh)
+        sweep = self.ask(jobs_of([(prompt, examples)], self._planned.suite.scoring), progress)
         return held_out(
             sweep.predictions[0],
             openings=openings,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.claims.arms import arms_of
@@ -99,15 +100,12 @@ def _examples(suite: Suite, index: int, problems: list[Problem]) -> _Examples | 
     """Return what the task's prompts are drawn from, or add to the problems."""
     spec = suite.spec.tasks[index]
 
-    def where(key: str) -> tuple[Path, int | None]:
-        return suite.path, suite.line("tasks", index, key)
-
-    def where_test(key: str) -> tuple[Path, int | None]:
-        return suite.path, suite.line("tasks", index, "test", key)
+    def where(*keys: str) -> tuple[Path, int | None]:
+        return suite.path, suite.line("tasks", index, *keys)
 
     try:
         task = load_task(spec, suite.path.parent, where)
-        task, test = set_aside(task, spec, suite.path.parent, where_test)
+        task, test = set_aside(task, spec, suite.path.parent, partial(where, "test"))
     except SuiteError as error:
         problems += error.problems
         return None

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_maxrandom.claims.nulls import Guessers, guessers, score_guessers
 from pytest_maxrandom.ledger import examples_digest
@@ -55,19 +55,6 @@ class Condition:
         return dataclasses.replace(
             self, null=null, score_null=score_guessers(metric, self.prompt_set, t)
         )
-
-
-class Heading(TypedDict):
-    """What the records of a claim, and of all that is asked beside it, begin with."""
-
-    id: str
-    suite: str
-    line: int
-    task: str
-    model: str
-    quantization: str
-    shots: int
-    simulated: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,8 +108,8 @@ class ClaimOfSuite(Planned):
         """Whether a rule made the answers up."""
         return False
 
-    def heading(self, node_id: str, suite: str) -> Heading:
-        """Return what a record begins with."""
+    def heading(self, node_id: str, suite: str) -> dict[str, Any]:
+        """Return what the records of a claim, and of all that is asked beside it, begin with."""
         return {
             "id": node_id,
             "suite": suite,

@@ -186,25 +186,19 @@ def _changes(
     """Return one clause for each of n, t and chance that is not as it was published."""
     found = []
     sizes, n = set(results.sizes.tolist()), publication.published_n
+    ids, prompts = len(read.examples), len(read.prompts)
     if sizes != {n}:
-        found.append(f"n is {span(sorted(sizes))}, not {count(n)}{_why_n(read, sizes, n)}")
+        why = ": fewer examples were scored"
+        if not prompts or max(sizes) > n:
+            why = ""
+        elif ids < n:
+            why = (
+                f": the results hold {count(ids)} example ids, so ids collide or fewer were scored"
+            )
+        found.append(f"n is {span(sorted(sizes))}, not {count(n)}{why}")
     if null.t != publication.t:
-        found.append(f"t is {count(null.t)}, not {count(publication.t)}{_why_t(read, null.t)}")
+        why = f": of {count(prompts)} prompts so many are distinct" if null.t < prompts else ""
+        found.append(f"t is {count(null.t)}, not {count(publication.t)}{why}")
     if null.chance != publication.chance:
         found.append(f"chance is {null.chance}, not {publication.chance}")
     return found
-
-
-def _why_n(read: Answers, sizes: set[int], n: int) -> str:
-    if not read.prompts or max(sizes) > n:
-        return ""
-    ids = len(read.examples)
-    if ids < n:
-        return f": the results hold {count(ids)} example ids, so ids collide or fewer were scored"
-    return ": fewer examples were scored"
-
-
-def _why_t(read: Answers, t: int) -> str:
-    if t >= len(read.prompts):
-        return ""
-    return f": of {count(len(read.prompts))} prompts so many are distinct"

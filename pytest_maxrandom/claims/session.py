@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.models.base import EngineName
     from pytest_maxrandom.models.registry import ModelPool
-    from pytest_maxrandom.prompts.sampling import PromptSet
     from pytest_maxrandom.sweeps.store import Store
     from pytest_maxrandom.sweeps.sweep import Sweep
 
@@ -76,24 +75,18 @@ class SessionState:
         number of processes in the end: of two models, the one that is asked last finds the other.
         """
         found: dict[tuple[str, str], tuple[PlannedClaim, Sweep]] = {}
+        own = planned.condition.prompt_set
         for other in self.collected:
-            if other.model.name == planned.model.name or not _asked_the_same(other, planned):
+            theirs = other.condition.prompt_set
+            same = theirs.validation == own.validation and set(theirs.digests) == set(own.digests)
+            if other.model.name == planned.model.name or not same:
                 continue
             try:
                 cache = self.cache(other)
             except ModelError:  # and so it has no results
                 continue
             key = other.model.name, cache.model_digest
-            jobs = jobs_of(other.condition.prompt_set.pairs, other.suite.scoring)
+            jobs = jobs_of(theirs.pairs, other.suite.scoring)
             if key not in found and (sweep := stored_sweep(jobs, cache)) is not None:
                 found[key] = other, sweep
         return list(found.values())
-
-
-def _asked_the_same(one: PlannedClaim, other: PlannedClaim) -> bool:
-    first, second = one.condition.prompt_set, other.condition.prompt_set
-    return first.validation == second.validation and _digests(first) == _digests(second)
-
-
-def _digests(asked: PromptSet) -> set[str]:
-    return {prompt.digest for prompt in asked.prompts}

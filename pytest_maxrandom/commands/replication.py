@@ -186,19 +186,8 @@ def _full(
         confidence=options.confidence,
         seed=options.seed,
     )
-    diagnostics = found.diagnostics
-    return {
-        **asdict(found),
-        "diagnostics": {
-            **asdict(diagnostics),
-            **{
-                name: getattr(diagnostics, name)._asdict()
-                for name in ("rhat", "ess_bulk", "ess_tail")
-            },
-        },
-        "conclusive": diagnostics.reason is None,
-        "reason": diagnostics.reason,
-    }
+    reason = found.diagnostics.reason
+    return {**asdict(found), "conclusive": reason is None, "reason": reason}
 
 
 def _text(summary: dict[str, Any]) -> str:

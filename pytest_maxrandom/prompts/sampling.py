@@ -72,6 +72,11 @@ class PromptSet:
         """Number of examples that each prompt is scored on."""
         return len(self.scored(self.prompts[0]))
 
+    @property
+    def digests(self) -> list[str]:
+        """What the ledger and the store know the t prompts by."""
+        return [prompt.digest for prompt in self.prompts]
+
     def asked(self, counterfactual: CounterfactualSpec | None) -> PromptSet:
         """Return the same prompts with answers that are stated so; see :meth:`Prompt.asked`."""
         prompts = tuple(prompt.asked(counterfactual) for prompt in self.prompts)

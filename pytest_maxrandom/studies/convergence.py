@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,8 @@ MOST_DIVERGENCES = 0
 trajectories diverge, a part of the posterior is left out, and the average is biased."""
 
 
-class Worst(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Worst:
     """The worst value of a diagnostic, None where it cannot be computed, and what has it."""
 
     value: float | None

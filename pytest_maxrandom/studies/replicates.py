@@ -204,7 +204,7 @@ def _drawn(conditions: Iterable[Condition]) -> tuple[int, int]:
     """Count the different validation sets and the different prompt sets of replicates."""
     sets = [condition.prompt_set for condition in conditions]
     examples = {examples_digest(one.validation) for one in sets}
-    prompts = {frozenset(prompt.digest for prompt in one.prompts) for one in sets}
+    prompts = {frozenset(one.digests) for one in sets}
     return len(examples), len(prompts)
 
 

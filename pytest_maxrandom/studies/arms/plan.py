@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.claims.arms import arms_by_name, differences, differences_of_models, joined
 from pytest_maxrandom.claims.planned import Planned, PlannedClaim, RecordedClaim
@@ -28,18 +28,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.sweeps.answers import Answers
 
 
-class _Heading(TypedDict):
-    """What the records of comparisons begin with."""
-
-    id: str
-    suite: str
-    line: int
-    task: str
-    shots: int
-    xfail: str | None
-    simulated: bool
-
-
 @dataclass(frozen=True, kw_only=True)
 class Compared(Planned):
     """What is compared on one task with one number of shots.
@@ -60,7 +48,7 @@ class Compared(Planned):
     compared: tuple[Sides, ...]
     level: float | None
 
-    def _heading(self, node_id: str, suite: str) -> _Heading:
+    def _heading(self, node_id: str, suite: str) -> dict[str, Any]:
         return {
             "id": node_id,
             "suite": suite,

@@ -149,8 +149,7 @@ def _add_base_rates(bias: InteractionBias, plan: InteractionPlan, free: Rows, as
     NoPrior
         If no label has any.
     """
-    digests = [prompt.digest for prompt in plan.asked.prompts]
-    best = digests.index(bias.best_prompt)
+    best = plan.asked.digests.index(bias.best_prompt)
     if plan.spec.base_rate == "content_free":
         texts = free[best]
     else:  # the control texts, once for each format

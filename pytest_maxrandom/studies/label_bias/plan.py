@@ -86,9 +86,13 @@ def plan_label_bias(suite: Suite | RecordedSuite, planned: Sequence[Planned]) ->
         else:
             about = each.name
             try:
-                found.append(_planned_recorded(each, spec))
+                answers = None if each.evidence is None else recorded(each)
             except NoLabels as reason:
                 mistakes = [("", f"{reason}, or {without}")]
+            else:  # recalls only, because nobody can be asked again
+                without_rates = spec.model_copy(update={"base_rate": "off"})
+                notes = (Remark("no_base_rate_of_results"),)
+                found.append(_check(each, spec=without_rates, notes=notes, answers=answers))
         for key, message in mistakes:
             line = suite.line("label_bias", *([key] if key else []))
             dotted = f"label_bias.{key}" if key else "label_bias"
@@ -107,22 +111,6 @@ def _check(claim: PlannedClaim | RecordedClaim, **known: Any) -> PlannedLabelBia
         missing=claim.missing,
         claim=claim,
         **known,
-    )
-
-
-def _planned_recorded(claim: RecordedClaim, spec: LabelBiasSpec) -> PlannedLabelBias:
-    """Return the check of recorded results: recalls only, because nobody can be asked again.
-
-    Raises
-    ------
-    NoLabels
-        If they tell nothing of labels.
-    """
-    return _check(
-        claim,
-        spec=spec.model_copy(update={"base_rate": "off"}),
-        notes=(Remark("no_base_rate_of_results"),),
-        answers=None if claim.evidence is None else recorded(claim),
     )
 
 
