@@ -212,7 +212,14 @@ def publish(forge: Forge, key: str, body: str, login: str | None = None) -> list
             created = forge.create(body)
         except UnsureError:
             continue
-        return [f"created: {created.url}", *_other_login(created, name)]
+        notes = []
+        if created.login.lower() != name.lower():
+            notes.append(
+                f"this token writes as {created.login}, not as {name}: give --login "
+                f"'{created.login}', or the next run does not find this comment and writes "
+                "another one"
+            )
+        return [f"created: {created.url}", *notes]
     raise ForgeError(f"{forge.place}: the comment disappears as often as it is written")
 
 
@@ -250,15 +257,6 @@ def _refuse_if_of_an_app(forge: Forge, found: list[Comment], key: str) -> None:
                 f"does not tell whose token this is; give --login '{comment.login}' if it is that "
                 "one's, or another --key"
             )
-
-
-def _other_login(created: Comment, login: str) -> list[str]:
-    if created.login.lower() == login.lower():
-        return []
-    return [
-        f"this token writes as {created.login}, not as {login}: give --login '{created.login}', or "
-        "the next run does not find this comment and writes another one"
-    ]
 
 
 def _stamp(body: str, key: str) -> Stamp | None:

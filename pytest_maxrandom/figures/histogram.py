@@ -67,7 +67,10 @@ def histograms(results: Sequence[Result]) -> Figure:
     for axes, result, task in zip(grid, results, tasks, strict=True):
         _panel(axes, result)
         named = short([name for name in (result.model, result.suite) if name], 36)
-        axes.set_title("\n".join([task, *named, _counts(result)]), size=SMALL)
+        stated = counts([result])
+        if len(result.counts) != result.t:
+            stated += f" ({count(len(result.counts))} prompts shown)"
+        axes.set_title("\n".join([task, *named, stated]), size=SMALL)
     figure.supxlabel("accuracy", size=SMALL)
     figure.supylabel("share of the prompts, probability", size=SMALL)
     handles, _ = grid[0].get_legend_handles_labels()
@@ -138,10 +141,3 @@ def _panel(axes: Axes, result: Result) -> None:
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
         accuracy_axis(axis)
-
-
-def _counts(result: Result) -> str:
-    """State n and t, and how many prompts the bars show where that is not t."""
-    if len(result.counts) == result.t:
-        return counts([result])
-    return f"{counts([result])} ({count(len(result.counts))} prompts shown)"

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
     from pytest_maxrandom.studies.holdout import Study, Trials
 
@@ -72,7 +71,8 @@ def _row(roc: Axes, pr: Axes, study: Study) -> None:
         ("maximum", "best guesser", trials.maximum_score, "s"),
     ):
         value, look = values[name], _LOOKS[name]
-        ranks = _ranks(scores)
+        # Only the order counts, and ranks are finite where a score is not.
+        ranks = np.unique(scores, return_inverse=True)[1]
         wrong, right, _ = roc_curve(outcome, ranks)
         precision, recall, _ = precision_recall_curve(outcome, ranks)
         roc.plot(wrong, right, label=f"F of {guessers}: AUROC {accuracy(value.auroc_F)}", **look)
@@ -96,21 +96,11 @@ def _row(roc: Axes, pr: Axes, study: Study) -> None:
         accuracy_axis(axes.xaxis)
         accuracy_axis(axes.yaxis)
         axes.legend(loc="lower right", frameon=True, framealpha=0.9, edgecolor="none")
-    roc.set_title("\n".join([*short([study.name], 50), _counts(study)]), size=SMALL)
+    sizes = f"n = {span(list(study.sizes))}, t = {span(list(study.tries))}"
+    stated = f"{sizes}; {count(len(study.trials))} trials"
+    roc.set_title("\n".join([*short([study.name], 50), stated]), size=SMALL)
 
 
 def _mark(axes: Axes, x: float | None, y: float | None, mark: str, label: str) -> None:
     if x is not None and y is not None:
         axes.plot(x, y, **marks(mark, "white", BLACK, 5.5, 1.1), zorder=4, label=label)
-
-
-def _ranks(scores: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Only the order counts, and ranks are finite where a score is not."""
-    return np.unique(scores, return_inverse=True)[1]
-
-
-def _counts(study: Study) -> str:
-    return (
-        f"n = {span(list(study.sizes))}, t = {span(list(study.tries))}; "
-        f"{count(len(study.trials))} trials"
-    )

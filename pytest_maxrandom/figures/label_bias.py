@@ -143,7 +143,9 @@ def base_rates(panels: Sequence[Panel]) -> Figure:
         axes.set_title("\n".join(filter(None, titles)), size=SMALL)
     figure.supylabel("accuracy by right answer (recall)", size=SMALL)
     shown = [_RECALL] if all(panel.has_rates for panel in panels) else [_RECALL, _SHARE]
-    figure.legend(handles=_handles(shown), loc="outside upper left", ncols=len(shown) + 1)
+    handles = [Line2D([], [], **marks(*_LOOKS[name], 5, 1), label=name) for name in shown]
+    handles.append(Line2D([], [], label="chance", **_LINE))
+    figure.legend(handles=handles, loc="outside upper left", ncols=len(handles))
     settle(figure)
     for axes, panel in zip(grid, panels, strict=True):
         if panel.has_rates:
@@ -181,11 +183,6 @@ def _side_by_side(axes: Axes, panel: Panel) -> None:
     )
     axes.set_xlim(-0.6, len(panel.labels) - 0.4)
     axes.set_xlabel("label", size=SMALL)
-
-
-def _handles(names: Sequence[str]) -> list[Line2D]:
-    shown = [Line2D([], [], **marks(*_LOOKS[name], 5, 1), label=name) for name in names]
-    return [*shown, Line2D([], [], label="chance", **_LINE)]
 
 
 _MARK = 3.0

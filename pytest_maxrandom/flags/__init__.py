@@ -33,27 +33,17 @@ __all__ = ["Flag", "FlagInput", "JudgedResult", "find", "majority", "preferences
 
 def find(seen: FlagInput) -> list[Flag]:
     """Return what a reader must be warned of: what makes the numbers wrong first."""
-    # Of published maxima there are no answers.
-    checks = [*_of_answers(seen)] if seen.prompts else []
-    return [flag for check in (*checks, prompts.unpassable(seen)) for flag in check]
-
-
-def preferences(seen: FlagInput) -> list[Flag]:
-    """Return what depends on which answers have the same label."""
+    if not seen.prompts:  # of published maxima there are no answers
+        return [*prompts.unpassable(seen)]
     tried = seen.distinct()
-    return [*unearned.constant_answers(tried), *unearned.best_is_majority(tried)]
-
-
-def _of_answers(read: FlagInput) -> Iterable[Iterable[Flag]]:
-    tried = read.distinct()
-    return (
+    checks: tuple[Iterable[Flag], ...] = (
         choices.contradicted(tried),
         choices.complementary(tried),
         prompts.colliding_ids(tried),
         prompts.repeated_examples(tried),
         texts.clustered(tried),
         prompts.other_examples(tried),
-        prompts.unsteady(read),
+        prompts.unsteady(seen),
         texts.cut(tried),
         texts.full(tried),
         constant.constant(tried),
@@ -66,5 +56,13 @@ def _of_answers(read: FlagInput) -> Iterable[Iterable[Flag]]:
         unearned.best_is_majority(tried),
         unearned.not_confirmed(tried),
         unearned.best_is_shortcut(tried),
-        prompts.repeated(read, tried),
+        prompts.repeated(seen, tried),
+        prompts.unpassable(seen),
     )
+    return [flag for check in checks for flag in check]
+
+
+def preferences(seen: FlagInput) -> list[Flag]:
+    """Return what depends on which answers have the same label."""
+    tried = seen.distinct()
+    return [*unearned.constant_answers(tried), *unearned.best_is_majority(tried)]

@@ -10,7 +10,7 @@ import numpy as np
 
 from pytest_maxrandom.flags.flag import UNLIKELY, Flag
 from pytest_maxrandom.stats.chances import chance_groups, choices_of, is_share, mean_of
-from pytest_maxrandom.stats.permutation import NOT_EVALUATED
+from pytest_maxrandom.stats.gold import NOT_EVALUATED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

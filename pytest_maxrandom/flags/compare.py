@@ -217,7 +217,11 @@ def heuristics(
         found["last"] = _most(examples, _place)
     if shared or listed:
         label = (lambda example, index: example.choices[index]) if shared else _place
-        found["most_frequent"] = _most_frequent(examples, label)
+        # Whether or not an example has the label.
+        gold = [{label(example, index) for index in example.right} for example in examples]
+        times = Counter(right for rights in gold for right in rights)
+        most = {name for name, count in times.items() if count == max(times.values())}
+        found["most_frequent"] = tuple(Fraction(len(most & rights), len(most)) for rights in gold)
     return {name: found[name] for name in _ORDER if name in found}
 
 
@@ -230,16 +234,6 @@ def _most(examples: Sequence[Example], of: Callable[[Example, int], int]) -> Val
         right = [at in example.right for at, number in enumerate(numbers) if number == most]
         found.append(Fraction(sum(right), len(right)))
     return tuple(found)
-
-
-def _most_frequent(
-    examples: Sequence[Example], label: Callable[[Example, int], Hashable]
-) -> Values:
-    """Take the label that is right most often, whether or not an example has it."""
-    gold = [{label(example, index) for index in example.right} for example in examples]
-    times = Counter(right for rights in gold for right in rights)
-    most = {name for name, count in times.items() if count == max(times.values())}
-    return tuple(Fraction(len(most & rights), len(most)) for rights in gold)
 
 
 def _place(example: Example, index: int) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 
 from pytest_maxrandom.flags.constant import row_codes
 from pytest_maxrandom.flags.flag import Flag
-from pytest_maxrandom.stats.permutation import NOT_EVALUATED
+from pytest_maxrandom.stats.gold import NOT_EVALUATED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

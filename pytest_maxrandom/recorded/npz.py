@@ -33,8 +33,7 @@ import numpy as np
 
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.refusals import refuse_equal_scores
-from pytest_maxrandom.stats.gold import hits
-from pytest_maxrandom.stats.permutation import NOT_EVALUATED
+from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
 from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:

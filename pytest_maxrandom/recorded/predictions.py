@@ -14,8 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from pytest_maxrandom.errors import RecordedError, dotted
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.recorded.files import opened
-from pytest_maxrandom.stats.gold import hits
-from pytest_maxrandom.stats.permutation import NOT_EVALUATED
+from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
 from pytest_maxrandom.sweeps.answers import NO_CHOICE, Answers
 
 if TYPE_CHECKING:

@@ -98,25 +98,20 @@ def agreement(run: RunRecord) -> list[Agreement]:
         Without those where no two claims share a task, or no two a model and number of shots:
         there is nothing to compare.
     """
-    suites = by_suite(claim for claim in run.claims if claim.verdict is not None)
-    found = (_agreement(suite, claims) for suite, claims in suites.items())
-    return [each for each in found if each is not None]
-
-
-def _agreement(suite: str, claims: list[ClaimRecord]) -> Agreement | None:
-    rows: dict[str, dict[tuple[str, str], list[Standing]]] = {}
-    for claim in claims:
-        assert claim.verdict is not None
-        row = rows.setdefault(claim.task, {})
-        row.setdefault((model_name(claim), shots(claim)), []).append(claim.verdict)
-    columns = list(dict.fromkeys((model_name(claim), shots(claim)) for claim in claims))
-    if min(len(rows), len(columns)) < 2 or sum(map(len, rows.values())) <= max(
-        len(rows), len(columns)
-    ):
-        return None
-    models = list(dict.fromkeys(model for model, _ in columns))
-    columns.sort(key=lambda column: (models.index(column[0]), _number(column[1])))
-    return Agreement(suite, tuple(_counts(claims)), tuple(columns), rows)
+    found = []
+    for suite, claims in by_suite(each for each in run.claims if each.verdict is not None).items():
+        rows: dict[str, dict[tuple[str, str], list[Standing]]] = {}
+        for claim in claims:
+            assert claim.verdict is not None
+            row = rows.setdefault(claim.task, {})
+            row.setdefault((model_name(claim), shots(claim)), []).append(claim.verdict)
+        columns = list(dict.fromkeys((model_name(claim), shots(claim)) for claim in claims))
+        models = list(dict.fromkeys(model for model, _ in columns))
+        columns.sort(key=lambda column: (models.index(column[0]), _number(column[1])))
+        fewer, more = sorted((len(rows), len(columns)))
+        if fewer > 1 and sum(map(len, rows.values())) > more:
+            found.append(Agreement(suite, tuple(_counts(claims)), tuple(columns), rows))
+    return found
 
 
 def _counts(claims: list[ClaimRecord]) -> Iterable[Counts]:

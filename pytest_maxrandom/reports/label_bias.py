@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 _LEVEL = 0.05
 """Where nothing is asserted."""
-_LEVEL = 0.05
-"""Where nothing is asserted."""
 _LABEL = 30
 """Characters of a label within a phrase."""
 _NEGLIGIBLE = 1e-6
@@ -66,8 +64,20 @@ def bias_failure(record: LabelBiasRecord) -> str | None:
     """Say in one line why what is asserted does not hold."""
     if not _has_findings(record):
         return record.message
-    failed = [bias for bias in record.interactions if bias.finding != "knowledge"]
-    return "; ".join(_failed(bias, record) for bias in failed)
+    failed = []
+    for bias in record.interactions:
+        if bias.finding == "knowledge":
+            continue
+        compared = [
+            f"{shown} is above {level(bound)}" if over else shown
+            for shown, bound, over in _compared(bias, record)
+        ]
+        if bias.finding == "cannot tell" and record.claim_holds is False:
+            compared.append("the claim itself does not hold")
+        failed.append(
+            f"{bias.interaction}: {_reached(bias)}; {', '.join(compared)}: {bias.finding}"
+        )
+    return "; ".join(failed)
 
 
 def _has_findings(record: LabelBiasRecord) -> bool:
@@ -102,16 +112,6 @@ def _found(bias: InteractionBias, record: LabelBiasRecord) -> str:
         more += f", beside which the last p shows knowledge from {level(compared[-1][1])} on"
     unheld = record.claim_holds is False and "the claim itself does not hold"
     return f"Cannot tell: {numbers}; but {clauses(unheld, uneven and more, sep=', and ')}."
-
-
-def _failed(bias: InteractionBias, record: LabelBiasRecord) -> str:
-    compared = [
-        f"{shown} is above {level(bound)}" if over else shown
-        for shown, bound, over in _compared(bias, record)
-    ]
-    if bias.finding == "cannot tell" and record.claim_holds is False:
-        compared.append("the claim itself does not hold")
-    return f"{bias.interaction}: {_reached(bias)}; {', '.join(compared)}: {bias.finding}"
 
 
 def _compared(bias: InteractionBias, record: LabelBiasRecord) -> list[tuple[str, float, bool]]:

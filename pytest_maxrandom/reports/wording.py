@@ -65,25 +65,21 @@ def failure(record: Record) -> str | None:
     if record.passed is not False:
         return record.message
     try:
-        return _worded(record)
+        match record:
+            case ClaimRecord():
+                return _of_claim(record)
+            case ReplicatesRecord():
+                return _of_replicates(record)
+            case ComparisonRecord():
+                return _of_comparison(record)
+            case ContaminationRecord():
+                return _of_contamination(record)
+            case LabelBiasRecord():
+                return label_bias.bias_failure(record)
     except (TypeError, ValueError, LookupError, ArithmeticError):
         if record.message is None:
             raise
         return record.message
-
-
-def _worded(record: Record) -> str | None:
-    match record:
-        case ClaimRecord():
-            return _of_claim(record)
-        case ReplicatesRecord():
-            return _of_replicates(record)
-        case ComparisonRecord():
-            return _of_comparison(record)
-        case ContaminationRecord():
-            return _of_contamination(record)
-        case _:
-            return label_bias.bias_failure(record)
 
 
 def levels_of(claim: ClaimRecord) -> dict[str, float]:
@@ -135,10 +131,12 @@ def _of_claim(claim: ClaimRecord) -> str | None:
     parts = unmet(claim)
     said = _shortfall(claim, parts) if parts else _missed(claim)
     kinds = list(dict.fromkeys(flag.kind for flag in claim.failing_flags))
-    if kinds:
-        named = f"red flag{'s' if len(kinds) > 1 else ''}: {', '.join(kinds)}"
-        return f"{said or _result(claim)}; {named}"
-    return said or claim.message
+    if not kinds:
+        return said or claim.message
+    if not said:  # the claim holds, but for its red flags
+        bounded = (p_is(claim, key) for key in levels_of(claim))
+        said = ", ".join([_reached(claim), f"t = {claim.t}", *bounded])
+    return f"{said}; red flag{'s' if len(kinds) > 1 else ''}: {', '.join(kinds)}"
 
 
 def _shortfall(claim: ClaimRecord, parts: list[Unmet]) -> str:
@@ -188,7 +186,12 @@ def _missed(claim: ClaimRecord) -> str:
     if not isinstance(bound, float):
         return ""
     if test is None and claim.holds is None:
-        return _unopened(claim, bound)
+        why = "--maxrandom-no-test keeps the test set closed"
+        if any(remark.kind == "test_not_opened" for remark in claim.remarks.values()):
+            why = "the opening of the test set could not be written into the ledger"
+        elif claim.message is not None:  # of an older report, whose notes have no kinds
+            return claim.message
+        return f"test_p {level(bound)} could not be tested, because {why}"
     if test is None or test.p is None or not above(test.p, bound):
         return ""
     constant = ""
@@ -199,21 +202,6 @@ def _missed(claim: ClaimRecord) -> str:
         f"{count(test.correct)} of {count(test.n)} correct on the test set{constant}: "
         f"p {equals(p_value(test.p, level=bound))}{opened} is above {level(bound)}"
     )
-
-
-def _unopened(claim: ClaimRecord, bound: float) -> str:
-    why = "--maxrandom-no-test keeps the test set closed"
-    if any(remark.kind == "test_not_opened" for remark in claim.remarks.values()):
-        why = "the opening of the test set could not be written into the ledger"
-    elif claim.message is not None:  # of an older report, whose notes have no kinds
-        return claim.message
-    return f"test_p {level(bound)} could not be tested, because {why}"
-
-
-def _result(claim: ClaimRecord) -> str:
-    """Say the numbers of a claim that holds, which its red flags fail none the less."""
-    bounded = (p_is(claim, key) for key in levels_of(claim))
-    return ", ".join([_reached(claim), f"t = {claim.t}", *bounded])
 
 
 def _of_replicates(record: ReplicatesRecord) -> str | None:

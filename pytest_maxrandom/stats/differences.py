@@ -184,13 +184,11 @@ def sign_flip(
     sums = values * shares
     if exact:
         half = values.size // 2
-        first = _all_subsets(sums[:half], shares[:half])
-        second = _all_subsets(sums[half:], shares[half:])
+        halves = _all_subsets(sums[:half], shares[:half]), _all_subsets(sums[half:], shares[half:])
     else:
-        first, second = _NONE, _random_subsets(sums, shares, drawn, seed)
-    size = float(np.abs(sums).sum())
-    draws_used = None if exact else drawn
-    return SignFlip(mean, values.size, draws_used, values, size, mirrored, (first, second))
+        halves = _NONE, _random_subsets(sums, shares, drawn, seed)
+    size, counted = float(np.abs(sums).sum()), None if exact else drawn
+    return SignFlip(mean, values.size, counted, values, size, mirrored, halves)
 
 
 def unit_weights(weights: ArrayLike | None, units: int) -> NDArray[np.float64]:
@@ -293,7 +291,10 @@ class TiltedTest:
             parts = np.append(self._values, -1.0)
         else:
             parts = np.append(self._weights * (self._values - self._mean), -1 - self._mean)
-        steps = _steps(parts, min(_MOST_STEPS, max(_FEWEST_STEPS, _TABLE // self._units)))
+        # As many steps from 0 to 1 as all parts are multiples of, or else the most.
+        for steps in range(1, 1 + min(_MOST_STEPS, max(_FEWEST_STEPS, _TABLE // self._units))):
+            if (abs(parts * steps - np.rint(parts * steps)) < _ROUNDING * steps).all():
+                break
         self._parts = np.rint(parts * steps).astype(np.int64)
 
     def p_greater(self, margin: float) -> float:
@@ -319,14 +320,6 @@ class TiltedTest:
         """Return the highest margin, from -1 on, that the test excludes at this level."""
         enough = 1.5 * (1 + self._mean) / 2**_STEPS  # rounding adds no further halving
         return narrowed(-1.0, self._mean, lambda margin: self.p_greater(margin) <= level, enough)[0]
-
-
-def _steps(parts: NDArray[np.float64], most: int) -> int:
-    """Return of how many steps from 0 to 1 all parts are multiples, or else the most."""
-    for steps in range(1, most + 1):
-        if (abs(parts * steps - np.rint(parts * steps)) < _ROUNDING * steps).all():
-            return steps
-    return most
 
 
 def _null(excess: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:

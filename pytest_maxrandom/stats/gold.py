@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     Gold: TypeAlias = Sequence[int | Iterable[int]] | NDArray[np.integer]
 
+NOT_EVALUATED = -1
+"""The prediction of a prompt for an example that it was not scored on."""
+
 
 def right_labels(gold: Gold) -> list[frozenset[int]]:
     """Return the right labels of each example, given one label or several of them.
@@ -59,3 +62,42 @@ def hits(
     most = max(map(len, gold))
     padded = np.array([[*right, *[-2] * (most - len(right))] for right in gold])
     return np.asarray((padded[examples] == answers[..., np.newaxis]).any(axis=-1))
+
+
+def check_predictions(
+    predictions: NDArray[np.int64], rights: Sequence[frozenset[int]], choices: NDArray[np.int64]
+) -> None:
+    """Refuse predictions and right answers that are no choices, and prompts without any.
+
+    Parameters
+    ----------
+    predictions : ndarray of int
+        Shape (t, n).
+    rights : sequence of frozenset of int
+        Per example its right choices.
+    choices : ndarray of int
+        Number of choices of each example, shape (n,).
+
+    Raises
+    ------
+    ValueError
+        Naming the first that is wrong.
+    """
+    if choices.min() < 1:
+        raise ValueError(f"choices must be at least 1, found {choices.min()}")
+    for place, (right, count) in enumerate(zip(rights, choices.tolist(), strict=True)):
+        if max(right) >= count:
+            raise ValueError(
+                f"gold of example {place} must be a choice from 0 to {count - 1}, "
+                f"found {max(right)}"
+            )
+    wrong = np.argwhere((predictions < NOT_EVALUATED) | (predictions >= choices))
+    if len(wrong):
+        prompt, example = wrong[0]
+        raise ValueError(
+            f"prediction of prompt {prompt} for example {example} must be a choice from 0 to "
+            f"{choices[example] - 1}, or -1 if not evaluated, found {predictions[prompt, example]}"
+        )
+    empty = np.flatnonzero((predictions == NOT_EVALUATED).all(axis=1))
+    if len(empty):
+        raise ValueError(f"prompt {empty[0]} was evaluated on no example")

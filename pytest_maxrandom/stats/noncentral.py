@@ -109,11 +109,17 @@ class ConditionalLikelihood:
 
     def moments(self, beta: float) -> Moments:
         """Return the moments of every pair at a log odds ratio."""
-        step = max(1, _CELLS // self.log_weights.shape[1])
-        pieces = (
-            _moments(self.log_weights[start : start + step], beta)
-            for start in range(0, len(self.right), step)
-        )
+        k = np.arange(self.log_weights.shape[1], dtype=np.float64)
+        step = max(1, _CELLS // len(k))
+        pieces = []
+        for start in range(0, len(self.right), step):
+            terms = self.log_weights[start : start + step] + beta * k
+            largest = terms.max(axis=1)
+            masses = np.exp(terms - largest[:, None])
+            sums = masses.sum(axis=1)
+            mean = masses @ k / sums
+            variance = np.maximum(masses @ k**2 / sums - mean**2, 0.0)
+            pieces.append((largest + np.log(sums), mean, variance))
         return Moments(*(np.concatenate(parts) for parts in zip(*pieces, strict=True)))
 
     def log_likelihood(self, beta: float) -> float:
@@ -241,14 +247,3 @@ def conditional_likelihood(pairs: Pairs) -> ConditionalLikelihood:
         least=-total / pairs.n_b,
         log_weights=log_weights,
     )
-
-
-def _moments(log_weights: Numbers, beta: float) -> Moments:
-    k = np.arange(log_weights.shape[1], dtype=np.float64)
-    terms = log_weights + beta * k
-    largest = terms.max(axis=1)
-    masses = np.exp(terms - largest[:, None])
-    sums = masses.sum(axis=1)
-    mean = masses @ k / sums
-    variance = np.maximum(masses @ k**2 / sums - mean**2, 0.0)
-    return Moments(largest + np.log(sums), mean, variance)

@@ -22,7 +22,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.stats.chances import integers, whole_number
-from pytest_maxrandom.stats.gold import membership, right_labels
+from pytest_maxrandom.stats.gold import (
+    NOT_EVALUATED,
+    check_predictions,
+    membership,
+    right_labels,
+)
 from pytest_maxrandom.stats.metrics import ACCURACY, Tally
 
 if TYPE_CHECKING:
@@ -33,9 +38,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.stats.gold import Gold
     from pytest_maxrandom.stats.maximum import Floats
     from pytest_maxrandom.stats.metrics import Statistic
-
-NOT_EVALUATED = -1
-"""The prediction of a prompt for an example that it was not scored on."""
 
 STOP_AFTER = 1_000
 """Exceedances after which a permutation test is decided: p is then known to 3 %."""
@@ -158,7 +160,7 @@ def max_t_test(
             raise ValueError(f"{name} names {len(each)} examples, the predictions {n}")
     if counts is None:
         counts = np.full(n, 1 + max(int(chosen.max()), *map(max, rights)))
-    _check(chosen, rights, counts)
+    check_predictions(chosen, rights, counts)
     apart = counts if apart is None else apart
     limit = whole_number("permutations", permutations, 1)
     enough = limit + 1 if stop_after is None else whole_number("stop_after", stop_after, 1)
@@ -308,29 +310,6 @@ def _of_labels(
         raise ValueError("no prompt has a score, because too few labels are right somewhere")
     best = observed.max() - _NEAR
     return observed, lambda order: scores(order).max(axis=1) >= best
-
-
-def _check(
-    predictions: NDArray[np.int64], rights: Sequence[frozenset[int]], choices: NDArray[np.int64]
-) -> None:
-    if choices.min() < 1:
-        raise ValueError(f"choices must be at least 1, found {choices.min()}")
-    for place, (right, count) in enumerate(zip(rights, choices.tolist(), strict=True)):
-        if max(right) >= count:
-            raise ValueError(
-                f"gold of example {place} must be a choice from 0 to {count - 1}, "
-                f"found {max(right)}"
-            )
-    wrong = np.argwhere((predictions < NOT_EVALUATED) | (predictions >= choices))
-    if len(wrong):
-        prompt, example = wrong[0]
-        raise ValueError(
-            f"prediction of prompt {prompt} for example {example} must be a choice from 0 to "
-            f"{choices[example] - 1}, or -1 if not evaluated, found {predictions[prompt, example]}"
-        )
-    empty = np.flatnonzero((predictions == NOT_EVALUATED).all(axis=1))
-    if len(empty):
-        raise ValueError(f"prompt {empty[0]} was evaluated on no example")
 
 
 def _blocks(

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.stats.gold import hits
-from pytest_maxrandom.stats.permutation import NOT_EVALUATED
+from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
 from pytest_maxrandom.sweeps.answers import NO_CHOICE, Answers
 from pytest_maxrandom.sweeps.labels import common_words
 from pytest_maxrandom.sweeps.scorers import SCORERS

@@ -192,13 +192,10 @@ class CausalModel:
 
 def _parts(questions: Iterable[Question]) -> Iterator[list[Question]]:
     """Yield questions in parts of so many examples that memory holds them."""
-    examples = (list(same) for _, same in groupby(questions, _subject))
+    subject = groupby(questions, lambda question: id(question.example or question))
+    examples = (list(same) for _, same in subject)
     while part := [question for same in islice(examples, _AT_ONCE) for question in same]:
         yield part
-
-
-def _subject(question: Question) -> int:
-    return id(question.example or question)
 
 
 def _bytes(question: Question) -> int:

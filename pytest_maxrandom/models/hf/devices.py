@@ -67,7 +67,11 @@ class Processors:
             In one sentence, if no lock can be made.
         """
         self._taken = True
-        self._forget_peaks()
+        forget_peak()  # a model's own is not that of the one before it
+        torch = sys.modules.get("torch")
+        if torch is not None and torch.cuda.is_available():
+            for device in range(torch.cuda.device_count()):
+                torch.cuda.reset_peak_memory_stats(device)
         if spec.device_map is not None:
             for name in sorted(set(self._gpus())):
                 self._lock_one([name])
@@ -85,14 +89,6 @@ class Processors:
         self._taken = False
         self._locks.close()
 
-    def _forget_peaks(self) -> None:
-        """Let a model's peak of memory be its own, and not that of the one before it."""
-        forget_peak()
-        torch = sys.modules.get("torch")
-        if torch is not None and torch.cuda.is_available():
-            for device in range(torch.cuda.device_count()):
-                torch.cuda.reset_peak_memory_stats(device)
-
     def _single(self, device: str) -> str:
         """Return the device, locked if it is a GPU; one that is not there is returned as it is."""
         kind, _, number = device.partition(":")
@@ -104,16 +100,14 @@ class Processors:
         if not gpus:
             return "cpu" if kind == "auto" else device
         if not number:
-            return f"cuda:{gpus.index(self._lock_one(self._alike(gpus)))}"
+            # Another kind than the first one's would give other numbers.
+            kinds = visible_kinds() if self._kinds is None else self._kinds
+            others = {gpu for gpu, kind in zip(gpus, kinds, strict=False) if kind != kinds[0]}
+            alike = [gpu for gpu in gpus if gpu not in others]
+            return f"cuda:{gpus.index(self._lock_one(alike))}"
         if number.isdecimal() and int(number) < len(gpus):
             self._lock_one([gpus[int(number)]])
         return device
-
-    def _alike(self, gpus: Sequence[str]) -> Sequence[str]:
-        """Return the GPUs of the first one's kind: another kind would give other numbers."""
-        kinds = visible_kinds() if self._kinds is None else self._kinds
-        others = {gpu for gpu, kind in zip(gpus, kinds, strict=False) if kind != kinds[0]}
-        return [gpu for gpu in gpus if gpu not in others]
 
     def _lock_one(self, gpus: Sequence[str]) -> str:
         """Wait until a GPU is free, and return it locked: the worker's own, or else the next."""

@@ -12,8 +12,7 @@ from pytest_maxrandom.record import Remark
 from pytest_maxrandom.recorded.tables.columns import as_id, as_list, as_number, wanted_columns
 from pytest_maxrandom.recorded.tables.files import read_columns
 from pytest_maxrandom.recorded.tables.grid import Grid, owners, shown
-from pytest_maxrandom.stats.gold import hits
-from pytest_maxrandom.stats.permutation import NOT_EVALUATED
+from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
 from pytest_maxrandom.sweeps.answers import Answers
 
 if TYPE_CHECKING:

@@ -31,10 +31,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.stats.gold import right_labels
+from pytest_maxrandom.stats.gold import NOT_EVALUATED, right_labels
 from pytest_maxrandom.stats.labels import needed
 from pytest_maxrandom.stats.multiplicity import above
-from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -25,10 +25,9 @@ import numpy as np
 
 from pytest_maxrandom.stats.chances import chance_groups, whole_number
 from pytest_maxrandom.stats.counts import GuesserCount
-from pytest_maxrandom.stats.gold import right_labels
+from pytest_maxrandom.stats.gold import NOT_EVALUATED, right_labels
 from pytest_maxrandom.stats.labels.scores import never_score, shares, worst_redraw
 from pytest_maxrandom.stats.maximum import ScoreBaseline, listed, simulated
-from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.stats.gold import membership, right_labels
+from pytest_maxrandom.stats.gold import NOT_EVALUATED, membership, right_labels
 from pytest_maxrandom.stats.metrics import Statistic, Tally
-from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 from pytest_maxrandom.stats.seeding import Stream
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import tests.tiny as tiny
 from pytest_maxrandom.errors import PromptTooLong
 from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.prompts.sampling import PromptSet, draw_prompts
-from pytest_maxrandom.stats.permutation import NOT_EVALUATED
+from pytest_maxrandom.stats.gold import NOT_EVALUATED
 from pytest_maxrandom.studies.label_bias.answers import label_answers
 from pytest_maxrandom.studies.label_bias.interactions import (
     content_free_examples,

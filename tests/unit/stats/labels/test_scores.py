@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_maxrandom.stats.gold import NOT_EVALUATED
 from pytest_maxrandom.stats.labels import scores
-from pytest_maxrandom.stats.permutation import NOT_EVALUATED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

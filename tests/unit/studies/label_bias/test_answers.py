@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.prompts.formats import shown_order
-from pytest_maxrandom.stats.permutation import NOT_EVALUATED
+from pytest_maxrandom.stats.gold import NOT_EVALUATED
 from pytest_maxrandom.studies.label_bias.answers import label_answers
 from pytest_maxrandom.studies.label_bias.interactions import further, placements
 from pytest_maxrandom.sweeps.labels import label
