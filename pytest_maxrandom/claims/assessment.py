@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_maxrandom.claims.flag_input import (
-    constant_scores,
     flag_input_of_recorded,
     flag_input_of_sweep,
+    judged_score,
 )
 from pytest_maxrandom.claims.new_questions import new_questions
 from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, permuted_p
 from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL, apply_red_flags, judge
 from pytest_maxrandom.flags import find, majority, preferences
 from pytest_maxrandom.flags.compare import beside_shortcuts
-from pytest_maxrandom.flags.flag_input import JudgedResult, JudgedScore
-from pytest_maxrandom.notation import METRIC_NAMES
+from pytest_maxrandom.flags.flag_input import JudgedResult
 from pytest_maxrandom.record import BestPrompt, Remark, note
 from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.stats.metrics import METRICS
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import PlannedClaim, RecordedClaim
     from pytest_maxrandom.claims.verdict import Claim, Verdict
     from pytest_maxrandom.flags import Flag, FlagInput
+    from pytest_maxrandom.flags.flag_input import JudgedScore
     from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.stats.maximum import BestOfPrompts
     from pytest_maxrandom.suite.spec import Metric
@@ -41,43 +41,40 @@ if TYPE_CHECKING:
     from pytest_maxrandom.sweeps.sweep import Sweep
 
 
-class View(NamedTuple):
-    """What answers show where labels are read in one way.
+def judged(
+    seen: FlagInput,
+    claim: Claim,
+    null: Null,
+    verdict: Verdict,
+    best: int,
+    *,
+    arrangements: int | None,
+    score: JudgedScore | None = None,
+) -> FlagInput:
+    """Return what is seen beside a verdict on the best of the distinct prompts, by its row.
 
-    Attributes
+    Parameters
     ----------
-    input : FlagInput
-        Without an outcome; prompts may repeat.
+    seen : FlagInput
+        Prompts may repeat.
     arrangements : int or None
         In how many ways its right answers can be shuffled; None where nothing is claimed of that.
-    constants : tuple of float or None
-        Per label the score of giving it to all examples; None where the metric is accuracy.
-    metric : str
-        What is scored.
+    score : JudgedScore, optional
+        Where the metric is not accuracy.
     """
-
-    input: FlagInput
-    arrangements: int | None
-    constants: tuple[float, ...] | None = None
-    metric: Metric = "accuracy"
-
-    def judged(self, claim: Claim, null: Null, verdict: Verdict, best: int) -> FlagInput:
-        """Return what is seen beside a verdict on the best of the distinct prompts, by its row."""
-        identities, score = self.input.identities, None
-        if self.constants is not None:
-            score = JudgedScore(METRIC_NAMES[self.metric], verdict.best_score, self.constants)
-        outcome = JudgedResult(
-            best=identities.index([*dict.fromkeys(identities)][best]) if identities else best,
-            correct=verdict.best_correct,
-            n=verdict.n,
-            passed=verdict.passed,
-            p_max=verdict.p_max,
-            permutation_p=verdict.permutation_p,
-            level=verdict.levels.get("p_max", DEFAULT_LEVEL),
-            impossible=tuple(claim.impossible(null, self.arrangements)),
-            score=score,
-        )
-        return replace(self.input, outcome=outcome)
+    identities = seen.identities
+    outcome = JudgedResult(
+        best=identities.index([*dict.fromkeys(identities)][best]) if identities else best,
+        correct=verdict.best_correct,
+        n=verdict.n,
+        passed=verdict.passed,
+        p_max=verdict.p_max,
+        permutation_p=verdict.permutation_p,
+        level=verdict.levels.get("p_max", DEFAULT_LEVEL),
+        impossible=tuple(claim.impossible(null, arrangements)),
+        score=score,
+    )
+    return replace(seen, outcome=outcome)
 
 
 def assess(
@@ -140,8 +137,8 @@ def assess(
         by_class=scores is not None,
     )
     record.shortcuts = compared.record()
-    views = [
-        View(
+    seen = [
+        judged(
             flag_input_of_sweep(
                 planned,
                 sweep,
@@ -149,14 +146,17 @@ def assess(
                 [flag_input_of_sweep(*other, view) for other in others if view is labels],
                 compared,
             ),
-            None if claim.permutation_p is None else shuffle.arrangements,
-            constant_scores(metric, view),
-            metric,
+            claim,
+            null,
+            verdict,
+            best,
+            arrangements=None if claim.permutation_p is None else shuffle.arrangements,
+            score=judged_score(metric, view, verdict.best_score),
         )
         for view, shuffle in zip(readings, shuffles, strict=True)
     ]
-    record.new_questions = new_questions(views[0].input, best, null.t, metric)
-    warn(claim, null, planned.condition.null.best, verdict, best, views, record)
+    record.new_questions = new_questions(seen[0], best, null.t, metric)
+    warn(claim, planned.condition.null.best, seen, record)
 
 
 def assess_recorded(claim: RecordedClaim, record: ClaimRecord) -> None:
@@ -173,8 +173,10 @@ def assess_recorded(claim: RecordedClaim, record: ClaimRecord) -> None:
     if results.prompts:
         record.correct_counts = results.correct_counts.tolist()
         record.new_questions = new_questions(results, best, null.t)
-    view = View(flag_input_of_recorded(claim), evidence.arrangements)
-    warn(claim.claim, null, null.best, verdict, best, [view], record)
+    seen = flag_input_of_recorded(claim)
+    ways = evidence.arrangements
+    seen = judged(seen, claim.claim, null, verdict, best, arrangements=ways)
+    warn(claim.claim, null.best, [seen], record)
 
 
 def judge_best(
@@ -214,13 +216,7 @@ def judge_best(
 
 
 def warn(
-    claim: Claim,
-    null: Null,
-    guessers: BestOfPrompts,
-    verdict: Verdict,
-    best: int,
-    views: Sequence[View],
-    record: ClaimRecord,
+    claim: Claim, guessers: BestOfPrompts, views: Sequence[FlagInput], record: ClaimRecord
 ) -> None:
     """Write down red flags, and what the label that is right most often reaches.
 
@@ -228,19 +224,17 @@ def warn(
     ----------
     guessers : BestOfPrompts
         Who are compared by their accuracy.
-    best : int
-        Row of the best of the distinct prompts.
-    views : sequence of View
-        First that of the reports; of the others only preferences are looked at.
+    views : sequence of FlagInput
+        What answers show by each way of reading labels. First that of the reports; of the others
+        only preferences are looked at.
     """
     flags: dict[Flag, None] = {}
-    for view in views:
-        seen = view.judged(claim, null, verdict, best)
+    for seen in views:
         constant = majority(seen)
         if constant is not None and constant.rate > (record.majority_rate or 0):
             record.majority_rate = constant.rate
             record.majority_p = constant.p_value(guessers)
-        flags |= dict.fromkeys(find(seen) if view is views[0] else preferences(seen))
+        flags |= dict.fromkeys(find(seen) if seen is views[0] else preferences(seen))
     apply_red_flags(record, claim, flags)
 
 

@@ -30,10 +30,14 @@ _QUICKLY_READ = 1 << 30
 _DIGEST = re.compile("[0-9a-f]{64}")
 
 
-def count_tries(
-    planned: PlannedClaim, run: Iterable[PlannedClaim], ledger: SetLedger, subject: Subject
-) -> tuple[int, int]:
-    """Return how many tries there are of a claim, and of any, on its examples.
+def tries_of(
+    planned: PlannedClaim,
+    run: Iterable[PlannedClaim],
+    ledger: SetLedger,
+    subject: Subject,
+    identify: Callable[[PlannedClaim], Subject],
+) -> tuple[set[Try], set[Try]]:
+    """Return the tries of a claim, and of any, on its examples.
 
     Parameters
     ----------
@@ -43,19 +47,9 @@ def count_tries(
         Of the claim's examples.
     subject : Subject
         The claim's.
+    identify : callable
+        Returns the subjects of other claims.
     """
-    claim, task = _tries(planned, run, ledger, subject, subject_of)
-    return len(claim), len(task)
-
-
-def _tries(
-    planned: PlannedClaim,
-    run: Iterable[PlannedClaim],
-    ledger: SetLedger,
-    subject: Subject,
-    identify: Callable[[PlannedClaim], Subject],
-) -> tuple[set[Try], set[Try]]:
-    """Return the tries of a claim, and of any, on its examples."""
     claim = {*ledger.tries(subject), *own_tries(planned, subject)}
     task = {*ledger.tries(), *claim}
     for other, tries in _tries_of_others(planned, run, ledger, identify):
@@ -73,21 +67,21 @@ def _tries_of_others(
 ) -> Iterator[tuple[PlannedClaim, set[Try]]]:
     """Yield the claims of a run that count for a claim, with what they try."""
     for other in run:
-        same = _claim_key(other) == _claim_key(planned)
-        if not (same or planned.counted == "task") or not _share_examples(other, planned, ledger):
+        if _claim_key(other) != _claim_key(planned) and planned.counted != "task":
+            continue
+        theirs = other.condition.prompt_set.validation
+        same = theirs == planned.condition.prompt_set.validation
+        if other.base != planned.base or not (
+            same or ledger.is_about(other.condition.example_digests)
+        ):
             continue
         try:
             tries = own_tries(other, identify(other))
         except ModelError:  # and so none of its prompts will be tried
             continue
         # Another suite may have the same replicates.
-        siblings = ledger.siblings_on(other.condition.prompt_set.validation)
+        siblings = ledger.siblings_on(theirs)
         yield other, {tried for tried in tries if tried.prompt not in siblings}
-
-
-def _share_examples(other: PlannedClaim, planned: PlannedClaim, ledger: SetLedger) -> bool:
-    same = other.condition.prompt_set.validation == planned.condition.prompt_set.validation
-    return other.base == planned.base and (same or ledger.is_about(other.condition.example_digests))
 
 
 def subject_of(planned: PlannedClaim) -> Subject:
@@ -257,7 +251,7 @@ def expected(planned: PlannedClaim, run: Iterable[PlannedClaim]) -> Expected:
     identify = _by_content if ledger.tries() else _by_place
     subject = identify(planned)
     of_claim = planned.counted == "claim"
-    claim, task = _tries(planned, without_siblings(planned, run), ledger, subject, identify)
+    claim, task = tries_of(planned, without_siblings(planned, run), ledger, subject, identify)
     before = ledger.tries(subject if of_claim else None)
     same = {(tried.prompt, tried.scoring) for tried in ledger.tries(subject)}
     unsure = {

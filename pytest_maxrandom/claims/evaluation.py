@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.claims.assessment import assess
 from pytest_maxrandom.claims.counting import (
     claim_ledger,
-    count_tries,
     explained,
     look_of,
     own_tries,
     subject_of,
+    tries_of,
     without_siblings,
 )
 from pytest_maxrandom.claims.held_out import confirm, held_out
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.session import SessionState
     from pytest_maxrandom.models.base import Model
     from pytest_maxrandom.prompts.formats import Prompt
-    from pytest_maxrandom.record import ClaimRecord, HeldOut, Tries
+    from pytest_maxrandom.record import ClaimRecord, HeldOut
     from pytest_maxrandom.sweeps.executor import Job
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.sweep import Progress, Sweep
@@ -106,8 +106,17 @@ class Evaluation:
         planned = self._planned
         sweep = self.sweep(progress)
         claim, task = self.judge(sweep, record, progress, thrifty=False)
-        record.tries = self._look(record, claim, task)
         assert record.t is not None
+        assert record.best_correct is not None
+        prompt_set = planned.condition.prompt_set
+        look = self._ledger.look(
+            self._subject,
+            prompt_set.digests,
+            t=record.t,
+            n=prompt_set.n,
+            best_correct=record.best_correct,
+        )
+        record.tries = look_of(planned, record, look, claim, task)
         note(record, *self._ledger.notes(self._subject))
         note(record, *explained(planned, self._run, self._ledger, self._subject, record.t))
         if record.passed and planned.condition.test:
@@ -161,10 +170,15 @@ class Evaluation:
     def counted(self) -> tuple[int, int, int]:
         """Return t, and how many tries there are of this claim, and of any; known after a sweep."""
         self._ledger.refresh()
-        claim, task = count_tries(self._planned, self._run, self._ledger, self._subject)
+        claim, task = self._tries()
         budget = self._planned.suite.prompts.budget
         t = max(budget or 0, claim if self._planned.counted == "claim" else task)
         return self._planned.claim.tried(t), claim, task
+
+    def _tries(self) -> tuple[int, int]:
+        planned, ledger, subject = self._planned, self._ledger, self._subject
+        claim, task = tries_of(planned, self._run, ledger, subject, subject_of)
+        return len(claim), len(task)
 
     def knows(self, jobs: Sequence[Job]) -> bool:
         """Tell whether no text of some jobs needs to be put through the model again."""
@@ -216,7 +230,7 @@ class Evaluation:
         budget = self._planned.suite.prompts.budget
         if budget is None:
             return
-        claim, task = count_tries(self._planned, self._run, self._ledger, self._subject)
+        claim, task = self._tries()
         t = claim if self._planned.counted == "claim" else task
         if t > budget and own_tries(self._planned, self._subject) - self._ledger.tries():
             files = ", ".join(map(str, self._ledger.files))
@@ -234,19 +248,6 @@ class Evaluation:
         )
         # Another process may have used the budget up meanwhile.
         self._check_budget()
-
-    def _look(self, record: ClaimRecord, claim: int, task: int) -> Tries:
-        planned, prompt_set = self._planned, self._planned.condition.prompt_set
-        assert record.t is not None
-        assert record.best_correct is not None
-        look = self._ledger.look(
-            self._subject,
-            prompt_set.digests,
-            t=record.t,
-            n=prompt_set.n,
-            best_correct=record.best_correct,
-        )
-        return look_of(planned, record, look, claim, task)
 
     def _test(self, sweep: Sweep, record: ClaimRecord, progress: Progress) -> None:
         """Open the test set for a claim that passed, and hold the claim to what it says of it."""

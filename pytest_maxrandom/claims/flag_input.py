@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.flags.flag_input import FlagInput
+from pytest_maxrandom.flags.flag_input import FlagInput, JudgedScore
+from pytest_maxrandom.notation import METRIC_NAMES
 from pytest_maxrandom.stats.chances import choices_of
 from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.sweeps.labels import label
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import PlannedClaim, RecordedClaim
     from pytest_maxrandom.flags.compare import Compared
     from pytest_maxrandom.suite.spec import Metric
-    from pytest_maxrandom.sweeps.answers import Answers
     from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.sweeps.sweep import Sweep
 
@@ -61,7 +61,7 @@ def flag_input_of_sweep(
     )
 
 
-def constant_scores(metric: Metric, labels: Labels) -> tuple[float, ...] | None:
+def judged_score(metric: Metric, labels: Labels, best: float) -> JudgedScore | None:
     """Score every constant answer as a claim does, whose classes are texts; None of accuracy."""
     if metric == "accuracy":
         return None
@@ -75,34 +75,35 @@ def constant_scores(metric: Metric, labels: Labels) -> tuple[float, ...] | None:
         ]
         for said in range(labels.choices[0])
     ]
-    return tuple(METRICS[metric].score(row, classes) for row in constants)
+    scores = tuple(METRICS[metric].score(row, classes) for row in constants)
+    return JudgedScore(METRIC_NAMES[metric], best, scores)
 
 
 def flag_input_of_recorded(claim: RecordedClaim) -> FlagInput:
     """Return what recorded results show; of a published maximum there are no answers."""
-    others = [
-        _recorded(other)
-        for other in claim.others
-        if other.evidence is not None and other.evidence.read.prompts
-    ]
-    return _recorded(claim, tuple(others))
-
-
-def _recorded(claim: RecordedClaim, others: tuple[FlagInput, ...] = ()) -> FlagInput:
-    evidence = claim.evidence
+    evidence, model = claim.evidence, claim.model
     assert evidence is not None
     read, null = evidence.read, evidence.null
+    choices = None
+    if read.chances is not None:
+        right = [1] * len(read.chances) if read.gold is None else [*map(len, read.gold)]
+        choices = tuple(map(choices_of, right, read.chances))
     return FlagInput.of(
         read,
-        model=_name(claim),
+        # One name may stand for several models, which labels tell apart.
+        model=model.name if model.label is None else f"{model.name} ({model.label})",
         t=null.t,
         chance=null.chance,
-        choices=_choices(read),
+        choices=choices,
         declared_chance=evidence.declared_chance,
         declared_n=evidence.declared_n,
         comparable=bool(read.labels),
         asked=len(read.prompts),
-        others=others,
+        others=tuple(
+            flag_input_of_recorded(other)
+            for other in claim.others
+            if other.evidence is not None and other.evidence.read.prompts
+        ),
     )
 
 
@@ -115,16 +116,3 @@ def _asked(planned: PlannedClaim) -> int | None:
         variants = found.possible // math.perm(found.pool, planned.condition.shots)
         return prompts.count - prompts.count % variants
     return prompts.count
-
-
-def _name(claim: RecordedClaim) -> str:
-    """Return what tells the model from others: one name may stand for several, with labels."""
-    name, label = claim.model.name, claim.model.label
-    return name if label is None else f"{name} ({label})"
-
-
-def _choices(read: Answers) -> tuple[int, ...] | None:
-    if read.chances is None:
-        return None
-    right = [1] * len(read.chances) if read.gold is None else [*map(len, read.gold)]
-    return tuple(map(choices_of, right, read.chances))

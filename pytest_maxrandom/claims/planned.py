@@ -166,6 +166,7 @@ class PlannedClaim(ClaimOfSuite):
     def record(self, node_id: str, suite: str) -> ClaimRecord:
         """Return what can be said of the claim before it is tested."""
         condition, prompts = self.condition, self.suite.prompts
+        spec = next(task for task in self.suite.tasks if task.name == self.task)
         found = condition.prompt_set
         chances = Counter(str(example.chance) for example in found.validation)
         scored = found.scored(found.prompts[0])
@@ -200,7 +201,7 @@ class PlannedClaim(ClaimOfSuite):
                 examples=len(found.validation),
                 available=len(condition.task.examples),
                 duplicates=condition.task.duplicates,
-                seed=self._validation_seed,
+                seed=spec.validation.seed,
                 chances=dict(sorted(chances.items())),
                 test=len(condition.test),
             ),
@@ -208,11 +209,6 @@ class PlannedClaim(ClaimOfSuite):
             task_digest=condition.task.digest,
         )
         return note(record, *self.claim.notes, *self.arm.notes, *condition.task.notes, *found.notes)
-
-    @property
-    def _validation_seed(self) -> int:
-        specs = {task.name: task for task in self.suite.tasks}
-        return specs[self.condition.task.name].validation.seed
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

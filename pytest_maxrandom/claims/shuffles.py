@@ -199,7 +199,9 @@ def _parts(results: Answers, members: list[int], number: Fraction) -> _Parts:
     if not results.labels:
         return _Parts([members], [])
     found, never = _told_apart(results, members, number, _OFTEN)
-    if len(_seen(results, members)) <= number:
+    # Of what is given, only what is given often enough not to be stray.
+    given = (each for _, each in _given(results, members, _OFTEN[0]))
+    if len(_right(results, members).union(*given)) <= number:
         return _Parts([members], [*found, never] if found and never else found)
     return _Parts([], [*found, *_by_answers(results, never, number)])
 
@@ -236,12 +238,6 @@ def _confused(results: Answers, members: list[int], share: float) -> list[list[i
     for place in members:
         groups.setdefault(united[min(results.gold[place])], []).append(place)
     return list(groups.values())
-
-
-def _seen(results: Answers, members: list[int]) -> frozenset[int]:
-    """Return all labels that are right, or given often enough not to be stray."""
-    given = (each for _, each in _given(results, members, _OFTEN[0]))
-    return _right(results, members).union(*given)
 
 
 def _given(results: Answers, members: list[int], share: float) -> Iterator[tuple[int, list[int]]]:

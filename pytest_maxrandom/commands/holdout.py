@@ -167,11 +167,8 @@ def _text(summary: dict[str, Any]) -> str:
     if len(models) > 1:
         models[_TOTAL] = summary[_TOTAL]
     for model, values in models.items():
-        rows += [_row(model, baseline, values) for baseline in ("standard", "maximum")]
+        above = accuracy(values["test_above_chance"])
+        for baseline in ("standard", "maximum"):
+            figures = [accuracy(values[baseline][key]) for key in _COLUMNS]
+            rows.append([model, baseline, count(values["trials"]), above, *figures])
     return f"{heading}\n\n{table(rows, left=2)}"
-
-
-def _row(model: str, baseline: str, values: dict[str, Any]) -> list[str]:
-    figures = [accuracy(values[baseline][key]) for key in _COLUMNS]
-    above = accuracy(values["test_above_chance"])
-    return [model, baseline, count(values["trials"]), above, *figures]

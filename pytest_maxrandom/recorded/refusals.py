@@ -36,23 +36,3 @@ def refuse_equal_scores(sweep: Answers) -> None:
             "log-likelihood, so no answer tells anything; look for what cut the scored text off, "
             "and run it again"
         )
-
-
-def refuse_cut_short(sweep: Answers) -> None:
-    """Refuse a sweep in which a prompt lacks more examples than it can have shown.
-
-    Raises
-    ------
-    RecordedError
-        If a prompt was scored on fewer examples than another, and the number of shots does not
-        explain it.
-    """
-    sizes = sweep.evaluated.sum(axis=1)
-    most, least = int(sizes.argmax()), int(sizes.argmin())
-    if sizes[most] - sizes[least] > sweep.shots:
-        raise RecordedError(
-            f"{sweep.path}: {sweep.claim}: prompt {sweep.prompts[least]!r} was scored on "
-            f"{sizes[least]} examples and {sweep.prompts[most]!r} on {sizes[most]}, and prompts "
-            f"that leave out their own demonstrations differ by {sweep.shots} at most; finish the "
-            "run that was cut short, leave its prompt out, or say `ragged: true` in `results`"
-        )

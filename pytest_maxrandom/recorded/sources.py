@@ -11,7 +11,6 @@ from pytest_maxrandom.recorded.logs.inspect import read_inspect
 from pytest_maxrandom.recorded.logs.lm_eval import read_lm_eval
 from pytest_maxrandom.recorded.npz import read_npz
 from pytest_maxrandom.recorded.predictions import read_predictions
-from pytest_maxrandom.recorded.refusals import refuse_cut_short
 from pytest_maxrandom.recorded.tables.summary import read_summary
 from pytest_maxrandom.recorded.tables.table import read_table
 
@@ -87,8 +86,18 @@ def read_results(spec: ResultsSpec, path: Path, meant: Meant) -> list[Answers]:
 
 
 def _whole(sweeps: list[Answers], spec: WholeSweeps) -> list[Answers]:
+    """Refuse sweeps in which a prompt lacks more examples than it can have shown."""
     for sweep in sweeps if not spec.ragged else ():
-        refuse_cut_short(sweep)
+        sizes = sweep.evaluated.sum(axis=1)
+        most, least = int(sizes.argmax()), int(sizes.argmin())
+        if sizes[most] - sizes[least] > sweep.shots:
+            raise RecordedError(
+                f"{sweep.path}: {sweep.claim}: prompt {sweep.prompts[least]!r} was scored on "
+                f"{sizes[least]} examples and {sweep.prompts[most]!r} on {sizes[most]}, and "
+                f"prompts that leave out their own demonstrations differ by {sweep.shots} at most; "
+                "finish the run that was cut short, leave its prompt out, or say `ragged: true` in "
+                "`results`"
+            )
     return sweeps
 
 

@@ -112,11 +112,8 @@ class ArmsItem(SuiteItem):
 
     def _swept(self, claim: PlannedClaim) -> Answers:
         """Return what the store has, or else sweep; arms that stand twice are swept once."""
-        if id(claim) not in self._answers:
-            self._answers[id(claim)] = self._sweep(claim)
-        return self._answers[id(claim)]
-
-    def _sweep(self, claim: PlannedClaim) -> Answers:
+        if id(claim) in self._answers:
+            return self._answers[id(claim)]
         where = f"{self.name} {claim.arm.name}"
         if self.planned.compared[0].replicates > 1:
             where += f" {claim.replicate + 1} of {self.planned.compared[0].replicates}"
@@ -127,12 +124,13 @@ class ArmsItem(SuiteItem):
         except MaxRandomError as error:
             message = f"the arm {claim.arm.name!r} has no results: {error}"
             raise SweepError(message) from error
-        return of_predictions(
+        self._answers[id(claim)] = found = of_predictions(
             sweep.predictions,
             label(claim.condition.prompt_set.validation),
             model=claim.model.name,
             shots=claim.condition.shots,
         )
+        return found
 
     def _add_arithmetic(self, sweep: Sweep) -> None:
         """Refuse arms on different processors: their difference may be that of the arithmetic."""

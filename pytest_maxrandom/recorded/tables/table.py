@@ -103,7 +103,7 @@ def _sweep(path: Path, grid: Grid, *, ragged: bool) -> Answers:
         answers=None if answers is None else grid.filled(answers, empty=NOT_EVALUATED),
         gold=None if right is None else tuple(right),
         labels=tuple(labels),
-        notes=_notes(least, most),
+        notes=() if least == most else (Remark("ragged", {"least": least, "most": most}),),
         clusters=_clusters(grid),
         offered=None if gold is None else _offered(grid, gold),
     )
@@ -243,9 +243,3 @@ def _natural(label: str) -> tuple[bool, int, str]:
     """Sort numbers by value, before other texts."""
     number = label.isascii() and label.isdecimal() and len(label) < 19
     return (not number, int(label) if number else 0, label)
-
-
-def _notes(least: int, most: int) -> tuple[Remark, ...]:
-    if least == most:
-        return ()
-    return (Remark("ragged", {"least": least, "most": most}),)

@@ -117,8 +117,15 @@ def _of_interaction(
     bias = reduce(shown, plan.interaction, plan.spec, t, claim_holds=bool(record.claim_holds))
     free = ask(plan.content_free) if plan.content_free else ()
     if plan.spec.base_rate != "off":
+        best = plan.asked.digests.index(bias.best_prompt)
+        if plan.spec.base_rate == "content_free":
+            texts = free[best]
+        else:  # the control texts, once for each format
+            texts = ask(plan.control)[plan.formats.index(plan.asked.prompts[best].format)]
+        rows = [row for row in texts.log_likelihoods if len(row) == len(names)]
         try:
-            _add_base_rates(bias, plan, free, ask)
+            # Rounding may leave a probability of 1 a little above it.
+            add_base_rates(bias, base_rates(np.minimum(rows, 0.0)))
         except NoPrior as error:
             note(record, Remark("no_base_rates", {**named, "why": str(error)}))
     for method in plan.spec.calibration:
@@ -134,29 +141,6 @@ def _of_interaction(
         else:
             note(record, Remark("held_back", {**named, "examples": _held_back(plan)}))
     return bias
-
-
-def _add_base_rates(bias: InteractionBias, plan: InteractionPlan, free: Rows, ask: Ask) -> None:
-    """Put the probabilities of labels without a question beside those of the best prompt.
-
-    Parameters
-    ----------
-    free : sequence of PromptPredictions
-        Of content-free inputs.
-
-    Raises
-    ------
-    NoPrior
-        If no label has any.
-    """
-    best = plan.asked.digests.index(bias.best_prompt)
-    if plan.spec.base_rate == "content_free":
-        texts = free[best]
-    else:  # the control texts, once for each format
-        texts = ask(plan.control)[plan.formats.index(plan.asked.prompts[best].format)]
-    rows = [row for row in texts.log_likelihoods if len(row) == len(plan.names)]
-    # Rounding may leave a probability of 1 a little above it.
-    add_base_rates(bias, base_rates(np.minimum(rows, 0.0)))
 
 
 def _held_back(plan: InteractionPlan) -> dict[str, int]:

@@ -15,8 +15,8 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score, f1_score
 
 from pytest_maxrandom.claims.arms import Arm
-from pytest_maxrandom.claims.assessment import View
-from pytest_maxrandom.claims.flag_input import constant_scores, flag_input_of_sweep
+from pytest_maxrandom.claims.assessment import judged
+from pytest_maxrandom.claims.flag_input import flag_input_of_sweep, judged_score
 from pytest_maxrandom.claims.plan import draw_condition, plan
 from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.claims.verdict import Claim, judge
@@ -138,8 +138,9 @@ def of_sweep(
     view = label(labels.examples, by_place=by_place)
     seen = flag_input_of_sweep(planned, sweep, view)
     ways = None if planned.claim.permutation_p is None else view.arrangements
-    shown = View(seen, ways, constant_scores(planned.suite.metric, view), planned.suite.metric)
-    return shown.judged(planned.claim, planned.null, verdict, best)
+    own = judged_score(metric, view, verdict.best_score)
+    claim = planned.claim
+    return judged(seen, claim, planned.null, verdict, best, arrangements=ways, score=own)
 
 
 def kinds(seen: FlagInput) -> list[str]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pytest_maxrandom.claims.assessment import View, assess_recorded
+from pytest_maxrandom.claims.assessment import assess_recorded
+from pytest_maxrandom.claims.assessment import judged as beside
 from pytest_maxrandom.claims.flag_input import flag_input_of_recorded
 from pytest_maxrandom.claims.plan_recorded import plan_recorded
 from pytest_maxrandom.claims.verdict import judge
@@ -89,5 +90,5 @@ def flags(claim: RecordedClaim, permutation_p: float | None = None) -> list[Flag
     verdict = judge(
         claim.claim, given.null, results.best_correct, results.best, permutation_p=permutation_p
     )
-    view = View(flag_input_of_recorded(claim), given.arrangements)
-    return find(view.judged(claim.claim, given.null, verdict, results.best))
+    seen, ways = flag_input_of_recorded(claim), given.arrangements
+    return find(beside(seen, claim.claim, given.null, verdict, results.best, arrangements=ways))
