@@ -105,12 +105,6 @@ def _subject(planned: PlannedClaim, digest: str) -> Subject:
     )
 
 
-def are_siblings(one: PlannedClaim, other: PlannedClaim) -> bool:
-    """Tell whether two claims are different replicates of one suite."""
-    same = one.design is not None and one.design is other.design
-    return same and one.replicate != other.replicate
-
-
 def _claim_key(planned: PlannedClaim) -> tuple[str, int]:
     """Return what is the same claim, whatever the revision of its model."""
     return planned.model.name, planned.condition.shots
@@ -138,14 +132,20 @@ def claim_ledger(planned: PlannedClaim, run: str = "") -> SetLedger:
 
 
 def without_siblings(planned: PlannedClaim, run: Iterable[PlannedClaim]) -> list[PlannedClaim]:
-    """Return the claims of a run whose prompts may count for a claim.
+    """Return the claims of a run whose prompts may count for a claim: no siblings.
 
-    What is tried on a model that makes its answers up counts for such models only.
+    These are other replicates in the same design. What is tried on a model that makes its answers
+    up counts for such models only.
     """
     return [
         other
         for other in run
-        if not are_siblings(other, planned) and other.model.simulated == planned.model.simulated
+        if other.model.simulated == planned.model.simulated
+        and (
+            planned.design is None
+            or other.design is not planned.design
+            or other.replicate == planned.replicate
+        )
     ]
 
 

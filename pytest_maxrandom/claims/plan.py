@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -29,17 +29,9 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.spec import SuiteSpec, TaskSpec
     from pytest_maxrandom.tasks.task import Example, Task
 
+    _Examples = tuple[Task, tuple[Example, ...], tuple[Example, ...]]
 
 _Claims = TypeVar("_Claims", bound=ClaimOfSuite)
-
-
-@dataclass(frozen=True)
-class _Examples:
-    """What the prompts of a task are drawn from, whatever the arm."""
-
-    task: Task
-    validation: tuple[Example, ...]
-    test: tuple[Example, ...]
 
 
 def plan(suite: Suite) -> list[PlannedClaim]:
@@ -97,7 +89,7 @@ def share_levels(claims: Sequence[_Claims]) -> list[_Claims]:
 
 
 def _examples(suite: Suite, index: int, problems: list[Problem]) -> _Examples | None:
-    """Return what the task's prompts are drawn from, or add to the problems."""
+    """Return a task, its validation examples and its test set, or add to the problems."""
     spec = suite.spec.tasks[index]
 
     def where(*keys: str) -> tuple[Path, int | None]:
@@ -110,7 +102,7 @@ def _examples(suite: Suite, index: int, problems: list[Problem]) -> _Examples | 
         problems += error.problems
         return None
     try:
-        return _Examples(task, validation_set(task, spec.validation), test)
+        return task, validation_set(task, spec.validation), test
     except NoPrompts as error:
         problems.append(Problem(*where(error.key), f"tasks[{index}]: {error}"))
         return None
@@ -121,15 +113,16 @@ def _conditions(
 ) -> list[Condition]:
     """Return the conditions of a task, or add to the problems."""
     spec = arm.of(suite.spec)
+    task, validation, test = given
     conditions = []
     for shots in spec.prompts.shots:
         try:
-            conditions.append(draw_condition(given.task, given.validation, spec, shots, given.test))
+            conditions.append(draw_condition(task, validation, spec, shots, test))
         except NoPrompts as error:
             line = suite.line(*arm.asks(error.key))
             problems.append(Problem(suite.path, line, str(error)))
         except NoMetric as error:
-            message = f"{given.task.name}: {error}"
+            message = f"{task.name}: {error}"
             problems.append(Problem(suite.path, suite.line("metric"), message))
     return conditions
 

@@ -8,7 +8,7 @@ from pytest_maxrandom.claims.plan import share_levels
 from pytest_maxrandom.claims.planned import RecordedClaim
 from pytest_maxrandom.claims.stated import Contradiction, evidence
 from pytest_maxrandom.claims.verdict import Claim
-from pytest_maxrandom.errors import Problem, RecordedError, SuiteError, did_you_mean
+from pytest_maxrandom.errors import Problem, RecordedError, SuiteError, did_you_mean, listed
 from pytest_maxrandom.recorded.sources import locate, read_results
 from pytest_maxrandom.recorded.tables.grid import Meant
 from pytest_maxrandom.suite.recorded import StatedShots
@@ -116,8 +116,8 @@ class _Planner:
         own = next((name for name in wanted if name in names), None)
         if own is None:
             raise RecordedError(
-                f"{path}: no results of {wanted[0]!r}, found those of {_listed(names)}; give what "
-                "the model is called there as `results.model`"
+                f"{path}: no results of {wanted[0]!r}, found those of {listed(names, 8)}; give "
+                "what the model is called there as `results.model`"
             )
         return [each for each in results if each.model == own]
 
@@ -138,7 +138,7 @@ class _Planner:
         if not found:
             names = dict.fromkeys(each.task for each in results)
             hint = did_you_mean(name, names, "`in_results: {}`".format) or "; correct `in_results`"
-            message = f"found {_listed(names)}{hint}"
+            message = f"found {listed(names, 8)}{hint}"
             self._problem(
                 ("tasks", place),
                 f"tasks[{place}]: no results of {model.name!r} for {name!r}, {message}",
@@ -196,8 +196,3 @@ class _Planner:
             evidence=judged,
             missing=model.if_missing if judged is None else None,
         )
-
-
-def _listed(names: dict[str, None]) -> str:
-    shown = [repr(name) for name in names]
-    return ", ".join(shown[:8]) + (f" and {len(shown) - 8} more" if len(shown) > 8 else "")

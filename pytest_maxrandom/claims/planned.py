@@ -297,7 +297,14 @@ class Design:
         added = [dataclasses.replace(planned, design=self) for planned in replicates]
         self._claims[added[0].name] = added
         for planned in added:
-            self._add(planned.condition, planned.replicate)
+            condition = planned.condition
+            if id(condition) in self._conditions:  # models share their conditions
+                continue
+            self._conditions[id(condition)] = condition
+            digest = examples_digest(condition.prompt_set.validation)
+            of_set = self._tried.setdefault(digest, {})
+            for prompt in condition.prompt_set.digests:
+                of_set[prompt] = of_set.get(prompt, 0) | 1 << planned.replicate
         return added
 
     def of(self, claim: str) -> list[PlannedClaim]:
@@ -315,11 +322,3 @@ class Design:
             )
 
         return of_set
-
-    def _add(self, condition: Condition, replicate: int) -> None:
-        if id(condition) in self._conditions:  # models share their conditions
-            return
-        self._conditions[id(condition)] = condition
-        of_set = self._tried.setdefault(examples_digest(condition.prompt_set.validation), {})
-        for prompt in condition.prompt_set.prompts:
-            of_set[prompt.digest] = of_set.get(prompt.digest, 0) | 1 << replicate

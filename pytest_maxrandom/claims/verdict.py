@@ -103,12 +103,11 @@ class Claim:
 
     def levels(self, t: int) -> dict[str, float]:
         """Return what each p-value is compared with, where t prompts were tried."""
-        bounds = {key: bound for key, bound in self.bounds().items() if isinstance(bound, float)}
-        return {key: self._level(bound, t) for key, bound in bounds.items()}
-
-    def _level(self, bound: float, t: int) -> float:
-        share = bound / (self.family or 1)
-        return spent(share, t).level if self.spend else share
+        bounds, claims = self.bounds().items(), self.family or 1
+        shares = {key: bound / claims for key, bound in bounds if isinstance(bound, float)}
+        if not self.spend:
+            return shares
+        return {key: spent(share, t).level for key, share in shares.items()}
 
     def idle(self) -> str:
         """Say which keys do nothing, because no p-value is claimed; empty where none are idle."""

@@ -32,7 +32,6 @@ class Reporting:
         self._settings = read_settings(config)
         self._run = Run(self._settings.adjust)
         self._said: list[str] = []
-        self._root = config.rootpath
         if self._settings.predictions and not config.option.collectonly:
             from pytest_maxrandom.reports.predictions import discard
 
@@ -50,7 +49,7 @@ class Reporting:
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Take note of suites that could not be collected."""
-        root = self._root
+        root = self._config.rootpath
         if report.failed and is_suite(root / report.nodeid.partition("::")[0], root):
             self._run.broken += str(report.longrepr).splitlines()
 

@@ -10,14 +10,14 @@ import math
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.errors import RecordedError, listed
 from pytest_maxrandom.recorded.files import opened
 from pytest_maxrandom.recorded.tables.columns import as_number
 from pytest_maxrandom.recorded.tables.files import csv_records
 from pytest_maxrandom.suite.arms import split_comparison
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 _NOISE = 1e-9
@@ -134,8 +134,9 @@ class _Table:
             if name not in header:
                 raise self.error(
                     1,
-                    f"there is no column {name!r}, found {_listed(header)}; name the columns that "
-                    "hold the task, the replicate, n, and in long form the arm and correct",
+                    f"there is no column {name!r}, found {listed(header) or 'nothing'}; name "
+                    "the columns that hold the task, the replicate, n, and in long form the arm "
+                    "and correct",
                 )
         if not self.long:
             self.resolve([name for name in header if name not in needed])
@@ -230,7 +231,3 @@ def _rounding(text: str, n: int) -> float:
     if not len(str(n)) <= decimals < -math.log10(_NOISE):
         return _NOISE
     return 0.5 * 10.0**-decimals + _NOISE
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(map(repr, names)) or "nothing"
