@@ -100,21 +100,16 @@ def baselines(rows: Sequence[Row]) -> Figure:
     for (over_t, over_n), row in zip(grid, rows, strict=True):
         labels += [_panel(over_t, row, "t"), _panel(over_n, row, "n")]
         over_t.set_ylabel("expected best accuracy")
-        over_t.set_title(_title(row))
+        parts = [f"{row.choices} choices"]
+        given = [f"{name} = {count(one)}" for name, one in (("n", row.n), ("t", row.t)) if one]
+        if given:
+            parts.append(f"wide: {', '.join(given)}")
+        if row.results:
+            parts.append(f"circles: claims, {counts(row.results)}")
+        over_t.set_title("; ".join(parts))
     for axes, name in zip(grid[-1], ("prompts t", "examples n"), strict=True):
         axes.set_xlabel(name)
     return settle(figure, labels)
-
-
-def _title(row: Row) -> str:
-    parts = [f"{row.choices} choices"]
-    if given := [
-        f"{name} = {count(value)}" for name, value in (("n", row.n), ("t", row.t)) if value
-    ]:
-        parts.append(f"wide: {', '.join(given)}")
-    if row.results:
-        parts.append(f"circles: claims, {counts(row.results)}")
-    return "; ".join(parts)
 
 
 def _panel(axes: Axes, row: Row, swept: Literal["n", "t"]) -> EndLabels:

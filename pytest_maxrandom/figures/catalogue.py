@@ -197,7 +197,11 @@ def write_all(
         for draw in (draw for catalogue in catalogues for draw in catalogue.families.values()):
             folder.mkdir(parents=True, exist_ok=True)
             for stem, figure in draw():
-                name = _free(stem, taken)
+                name, number = stem, 2
+                # Also where upper and lower case are the same.
+                while name.casefold() in taken:
+                    name, number = f"{stem}-{number}", number + 1
+                taken.add(name.casefold())
                 for ending in formats:
                     path = folder / f"{name}.{ending}"
                     figure.savefig(path, format=ending, metadata=_WITHOUT_DATE[ending])
@@ -216,12 +220,3 @@ def write_run(run: RunRecord, folder: Path) -> Written:
     if not catalogue.families and not catalogue.notes:
         catalogue.notes[""] = "no claim was tested"
     return write_all([catalogue], folder)
-
-
-def _free(stem: str, taken: set[str]) -> str:
-    """Return a name that no earlier file has, also where upper and lower case are the same."""
-    name, number = stem, 2
-    while name.casefold() in taken:
-        name, number = f"{stem}-{number}", number + 1
-    taken.add(name.casefold())
-    return name

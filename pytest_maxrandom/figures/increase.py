@@ -33,23 +33,19 @@ _MARKS = "o^sDvPX*"
 
 def figures(results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:
     """Draw a row for each task and a panel for each model, at most 40 by three in a file."""
-    tasks = tasks_by_increase(results)
+    largest: dict[str, float] = {}
+    for result in results:
+        step = result.maximum - result.standard
+        largest[result.task] = max(step, largest.get(result.task, step))
+    tasks = sorted(largest, key=lambda task: -largest[task])
+    all_shots = sorted({each.shots for each in results}, key=lambda shots: (len(shots), shots))
     drawn = [
-        increase(models, page, _all_shots(results))
+        increase(models, page, all_shots)
         for models in pages(list(by_model(results).values()), _MODELS)
         for page in pages(tasks, _TASKS)
         if any(result.task in page for model in models for result in model)
     ]
     yield from numbered("increase", drawn)
-
-
-def tasks_by_increase(results: Sequence[Result]) -> list[str]:
-    """Return the tasks, that of the largest increase first."""
-    largest: dict[str, float] = {}
-    for result in results:
-        step = result.maximum - result.standard
-        largest[result.task] = max(step, largest.get(result.task, step))
-    return sorted(largest, key=lambda task: -largest[task])
 
 
 def increase(
@@ -104,10 +100,6 @@ def _panel(
     axes.grid(True, axis="x", color=PALE, linewidth=0.6)
     accuracy_axis(axes.xaxis)
     axes.tick_params(axis="y", length=0)
-
-
-def _all_shots(results: Sequence[Result]) -> list[str]:
-    return sorted({result.shots for result in results}, key=lambda shots: (len(shots), shots))
 
 
 def _name(shots: str) -> str:

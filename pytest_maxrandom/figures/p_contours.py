@@ -122,17 +122,11 @@ def _panel(axes: Axes, panel: Panel) -> EndLabels:
     log_axis(axes.xaxis, 1, steps[-1])
     axes.grid(True, color=PALE, linewidth=0.6)
     accuracy_axis(axes.yaxis)
-    axes.set_title(_title(panel), size=SMALL)
+    mean = "mean chance" if len(guessers.chance_groups) > 1 else "chance"
+    stated = f"n = {count(guessers.n)}, t = {span(tries or ([panel.t] if panel.t else []))}"
+    stated += f", {mean} {accuracy(guessers.standard_baseline)}"
+    if results:
+        stated += f"; {count(len(results))} {'claim' if len(results) == 1 else 'claims'}"
+    suite = results[0].suite if results else ""
+    axes.set_title("\n".join([*(short([suite], _LONGEST) if suite else []), stated]), size=SMALL)
     return label_ends(axes, labels)
-
-
-def _title(panel: Panel) -> str:
-    groups = panel.guessers.chance_groups
-    chance = accuracy(panel.guessers.standard_baseline)
-    mean = "mean chance" if len(groups) > 1 else "chance"
-    tries = [result.t for result in panel.results] or ([] if panel.t is None else [panel.t])
-    claims = len(panel.results)
-    marked = f"; {count(claims)} {'claim' if claims == 1 else 'claims'}" if claims else ""
-    stated = f"n = {count(panel.guessers.n)}, t = {span(tries)}, {mean} {chance}{marked}"
-    suite = panel.results[0].suite if panel.results else ""
-    return "\n".join([*(short([suite], _LONGEST) if suite else []), stated])

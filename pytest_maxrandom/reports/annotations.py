@@ -24,7 +24,7 @@ from pytest_maxrandom.reports.summary import ENDINGS, SETTLED, SYMBOLS, became, 
 from pytest_maxrandom.reports.text import shorten, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pytest_maxrandom.errors import Problem
@@ -64,14 +64,25 @@ def annotate(run: RunRecord, root: Path, here: Path) -> list[Annotation]:
     known = names(run)
 
     def annotated(record: Record) -> Annotation:
-        title = f"{known[record.id]} {ENDINGS[record.outcome].one}"
-        return Annotation(title, _why(record), root / record.suite, record.line)
+        title, why = f"{known[record.id]} {ENDINGS[record.outcome].one}", finding(record)
+        if record.outcome == "failed" and record.message:
+            why = explained(record) if isinstance(record, ClaimRecord) else record.message
+        return Annotation(title, why, root / record.suite, record.line)
 
+    of_mistakes, rest = [], []
+    for mistake in run.broken:
+        if place := _MISTAKE.fullmatch(mistake):
+            path, line = here / place["path"], int(place["line"])
+            of_mistakes.append(Annotation(_BROKEN, place["message"], path, line))
+        else:
+            rest.append(mistake)
+    if rest:
+        of_mistakes.append(Annotation(_BROKEN, "\n".join(rest)))
     found = records(run)
     of_records = [
         annotated(record) for outcome in _ANNOTATED for record in found if record.outcome == outcome
     ]
-    return [*_of_mistakes(run.broken, here), *of_records]
+    return [*of_mistakes, *of_records]
 
 
 def of_problem(problem: Problem) -> Annotation:
@@ -98,24 +109,6 @@ def workflow_commands(found: Sequence[Annotation], workspace: Path) -> list[str]
         title = f"More than {SHOWN} annotations"
         lines.append(f"::notice title={title}::{more} more {verb} not shown here")
     return lines
-
-
-def _why(record: Record) -> str:
-    if record.outcome != "failed" or not record.message:
-        return finding(record)
-    return explained(record) if isinstance(record, ClaimRecord) else record.message
-
-
-def _of_mistakes(mistakes: Sequence[str], here: Path) -> Iterator[Annotation]:
-    """Yield one annotation for each mistake with a place, and one for all other text."""
-    rest = []
-    for mistake in mistakes:
-        if place := _MISTAKE.fullmatch(mistake):
-            yield Annotation(_BROKEN, place["message"], here / place["path"], int(place["line"]))
-        else:
-            rest.append(mistake)
-    if rest:
-        yield Annotation(_BROKEN, "\n".join(rest))
 
 
 def _command(annotation: Annotation, workspace: Path) -> str:

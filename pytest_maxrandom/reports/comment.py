@@ -110,6 +110,10 @@ def comment(
     designs = designs_table(
         [change.now for change in others], [change.before for change in others], told
     )
+    lacks = ""
+    if compared is not None and is_partial(compared):
+        parts = [missing(compared) if compared.not_run else "", unread(compared)]
+        lacks = "; ".join(filter(None, parts)) or "it was interrupted"
     facts: dict[str, Any] = {
         "run": shown,
         "claims": shown.claims,
@@ -120,7 +124,7 @@ def comment(
         "reported": reported,
         "since": "" if compared is None else counted(found),
         "base_created": "" if compared is None else _moment(compared.created),
-        "base_lacks": "" if compared is None else _lacks(compared),
+        "base_lacks": lacks,
         "no_base": short(base) if reported and isinstance(base, str) else "",
         "link": _link(report),
         "commit": visible(commit)[:10] if commit else "",
@@ -166,14 +170,6 @@ def _cut(written: Callable[[int, int], str], points: int, rows: int, limit: int)
             "shorten its template"
         )
     return text
-
-
-def _lacks(base: RunRecord) -> str:
-    """Say what the base run does not have, if anything."""
-    if not is_partial(base):
-        return ""
-    lacking = missing(base) if base.not_run else ""
-    return "; ".join(filter(None, [lacking, unread(base)])) or "it was interrupted"
 
 
 def _moment(created: str) -> str:

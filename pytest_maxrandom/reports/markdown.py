@@ -57,7 +57,9 @@ class Markdown(Dialect):
 
     def plain(self, text: str) -> str:
         """Write `text` as running text that reads as it stands: nothing in it is markup."""
-        escaped = _MARKUP.sub(_escape_markup, visible(text))
+        escaped = _MARKUP.sub(
+            lambda found: _MARKUP_ESCAPES.get(found[0], f"\\{found[0]}"), visible(text)
+        )
         return _END_SPACE.sub("&#32;", _LINE_START.sub(_start_line, escaped))
 
     def code(self, text: str) -> str:
@@ -142,10 +144,6 @@ class Markdown(Dialect):
 
 def _longest_run_of_backticks(text: str) -> int:
     return max(map(len, re.findall("`+", text)), default=0)
-
-
-def _escape_markup(match: re.Match[str]) -> str:
-    return _MARKUP_ESCAPES.get(match[0], f"\\{match[0]}")
 
 
 def _start_line(match: re.Match[str]) -> str:

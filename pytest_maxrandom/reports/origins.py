@@ -189,8 +189,11 @@ def sampling(claims: Iterable[ClaimRecord]) -> list[tuple[str, list[ClaimRecord]
         if claim.recorded is not None:
             groups.setdefault(recorded(claim), []).append(claim)
         elif claim.prompts is not None and claim.validation is not None:
+            t = count(tried(claim))
+            if tried(claim) != claim.t:
+                t = f"{count(claim.t)}, of which this run tried {t}"
             how = (
-                f"{_of_possible(claim)} possible prompts "
+                f"t = {t} of {count(claim.prompts.possible)} possible prompts "
                 f"({sampled(claim)}); n = {count(claim.n)} ({counted_n(claim)})"
             )
             groups.setdefault(how, []).append(claim)
@@ -243,14 +246,6 @@ def _known(claim: ClaimRecord, name: str) -> str:
     # A summary has a row for each result, and neither prompts nor examples to count.
     where = "results or the suite" if claim.recorded.format == "summary" else "suite"
     return f"stated in the {where}, not counted"
-
-
-def _of_possible(claim: ClaimRecord) -> str:
-    assert claim.prompts is not None
-    shown, possible = count(tried(claim)), count(claim.prompts.possible)
-    if tried(claim) == claim.t:
-        return f"t = {shown} of {possible}"
-    return f"t = {count(claim.t)}, of which this run tried {shown} of {possible}"
 
 
 def spread(claim: ClaimRecord) -> str:

@@ -103,7 +103,11 @@ def needed(claim: ClaimRecord) -> str:
         return ""
     bound = levels_of(claim).get("permutation_p")
     name = P_VALUES["permutation_p"]
-    parts = [_part(claim, key) for key in claim.asserted if key in ("p_max", "union_p", "beats")]
+    parts = [
+        f"beating {_BEATEN.get(value, value)}" if key == "beats" else P_VALUES[key]
+        for key, value in claim.asserted.items()
+        if key in ("p_max", "union_p", "beats")
+    ]
     if not parts:
         depends = "which depends on the answers, not on their number"
         return "" if bound is None else f"{name} at most {level(bound)}, {depends}"
@@ -246,12 +250,6 @@ def scored(claim: ClaimRecord) -> str:
         f"{accuracy(claim.standard_baseline)}, best of {count(claim.t)} guessers "
         f"{accuracy(claim.max_random_baseline)}{error}"
     )
-
-
-def _part(claim: ClaimRecord, key: str) -> str:
-    if key == "beats":
-        return f"beating {_BEATEN.get(claim.asserted[key], claim.asserted[key])}"
-    return P_VALUES.get(key, key)
 
 
 def _monte_carlo(error: float | None) -> str:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
-    from pytest_maxrandom.tasks.task import Example
 
 
 def append(
@@ -77,7 +76,14 @@ def lines(record: ClaimRecord, predictions: Sequence[PromptPredictions]) -> Iter
         One line, with its line feed.
     """
     asked = {each.id: each for prompt in predictions for each in prompt.examples}
-    labels = _labels([*asked.values()])
+    examples = [*asked.values()]
+    repeating = any(len({*each.choices}) < len(each.choices) for each in examples)
+    # What tells the answers that are the same in other examples.
+    known = label(examples, by_place=repeating)
+    labels: dict[str, list[str] | list[int]] = {
+        example.id: list(example.choices) if known.shared else list(codes)
+        for example, codes in zip(examples, known.codes, strict=True)
+    }
     for prompt in predictions:
         line = PromptLine(
             schema_version=VERSION,
@@ -93,16 +99,6 @@ def lines(record: ClaimRecord, predictions: Sequence[PromptPredictions]) -> Iter
             simulated=record.simulated,
         )
         yield json.dumps(line, default=_keys, allow_nan=False, separators=(",", ":")) + "\n"
-
-
-def _labels(examples: list[Example]) -> dict[str, list[str] | list[int]]:
-    """Return for each example what tells the answers that are the same in others."""
-    repeating = any(len({*each.choices}) < len(each.choices) for each in examples)
-    found = label(examples, by_place=repeating)
-    return {
-        example.id: list(example.choices) if found.shared else list(codes)
-        for example, codes in zip(examples, found.codes, strict=True)
-    }
 
 
 def _answers(

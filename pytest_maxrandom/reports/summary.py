@@ -135,16 +135,13 @@ def variants(run: RunRecord) -> dict[str, str]:
     for claim in run.claims:
         key = (claim.task, where[claim.id], model_name(claim), shots(claim))
         alike.setdefault(key, []).append(claim)
-    return {
-        claim.id: _arm(claim) if len({label(each) for each in group}) > 1 else ""
-        for group in alike.values()
-        for claim in group
-    }
-
-
-def _arm(claim: ClaimRecord) -> str:
-    inside = label(claim).rpartition("[")[2].removesuffix("]")
-    return inside.removesuffix(f"-{claim.shots}shot")
+    arms = {}
+    for group in alike.values():
+        several = len({label(each) for each in group}) > 1
+        for claim in group:
+            inside = label(claim).rpartition("[")[2].removesuffix("]")
+            arms[claim.id] = inside.removesuffix(f"-{claim.shots}shot") if several else ""
+    return arms
 
 
 def model_name(record: ClaimRecord | LabelBiasRecord) -> str:

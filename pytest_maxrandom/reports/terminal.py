@@ -24,7 +24,7 @@ from pytest_maxrandom.reports.text import visible
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_maxrandom.record import ClaimRecord, RunRecord
+    from pytest_maxrandom.record import RunRecord
     from pytest_maxrandom.reports.tables import Piece, Table
 
 _MOST_FLAGS = 20
@@ -51,7 +51,11 @@ def rows(run: RunRecord) -> list[str]:
     lines = [*filter(None, [simulated(run)]), *_table(claims_table(run, claims))]
     for table in design_tables(run).values():
         lines += _table(table)
-    lines += _deciding(claims)
+    if told := ", ".join(
+        f"{name} of {count(number)} {'claim' if number == 1 else 'claims'}"
+        for name, number in Counter(filter(None, map(decisive_name, claims))).items()
+    ):
+        lines.append(f"p is the p-value that decides: {told}, p_max of the others")
     lines += _red_flags(run, named)
     if skipped := len(run.claims) - len(claims):
         lines.append(f"{count(skipped)} claims were skipped")
@@ -87,15 +91,6 @@ def _piece(piece: Piece) -> str:
         case str():
             return piece
     return ""
-
-
-def _deciding(claims: Sequence[ClaimRecord]) -> list[str]:
-    """Say which p-value decides where that is not p_max."""
-    told = ", ".join(
-        f"{name} of {count(number)} {'claim' if number == 1 else 'claims'}"
-        for name, number in Counter(filter(None, map(decisive_name, claims))).items()
-    )
-    return [f"p is the p-value that decides: {told}, p_max of the others"] if told else []
 
 
 def _red_flags(run: RunRecord, named: Mapping[str, str]) -> list[str]:

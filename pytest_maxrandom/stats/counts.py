@@ -99,15 +99,6 @@ def convolve(first: Window, second: Window) -> Window:
     return _trimmed(first.low + second.low, total)
 
 
-def odds_of(groups: Groups) -> list[tuple[float, int]]:
-    """Correctly rounded odds p/(1-p) and sizes of the groups with 0 < p < 1."""
-    return [
-        (chance.numerator / (chance.denominator - chance.numerator), size)
-        for chance, size in groups
-        if 0 < chance.numerator < chance.denominator
-    ]
-
-
 def count_window(sure: int, odds: Sequence[tuple[float, int]]) -> Window:
     """Masses of the number of successes of ``sure`` certain trials and groups of random ones.
 
@@ -212,7 +203,12 @@ class GuesserCount:
     @cached_property
     def window(self) -> Window:
         """Masses P(X = k) above 1e-60."""
-        return count_window(self._least, odds_of(self.groups))
+        odds = [  # correctly rounded
+            (chance.numerator / (chance.denominator - chance.numerator), size)
+            for chance, size in self.groups
+            if 0 < chance.numerator < chance.denominator
+        ]
+        return count_window(self._least, odds)
 
     @cached_property
     def _above(self) -> NDArray[np.float64]:

@@ -122,10 +122,6 @@ class ConditionalLikelihood:
             pieces.append((largest + np.log(sums), mean, variance))
         return Moments(*(np.concatenate(parts) for parts in zip(*pieces, strict=True)))
 
-    def log_likelihood(self, beta: float) -> float:
-        """Return log P(right answers of a | totals, beta), without the binomial coefficients."""
-        return beta * float(self.right.sum()) - float(self.moments(beta).log_normaliser.sum())
-
     def mode(self) -> tuple[float, float]:
         """Return the mode of the posterior, and its standard deviation by Laplace's method.
 

@@ -7,7 +7,7 @@ than binomial noise, so tests and intervals are those of the sign-flip over task
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -81,12 +81,6 @@ class Pairs:
         return tuple(
             tuple(np.split(rows, np.flatnonzero(np.diff(self.replicate[rows])) + 1))
             for rows in tasks
-        )
-
-    def swapped(self) -> Pairs:
-        """Return the same with a and b exchanged."""
-        return replace(
-            self, correct_a=self.correct_b, n_a=self.n_b, correct_b=self.correct_a, n_b=self.n_a
         )
 
 
@@ -204,6 +198,13 @@ def compare_arms(pairs: Pairs, *, confidence: float = 0.95, seed: int = 0) -> Ar
     ValueError
         If the confidence is outside its domain.
     """
+    ps = {
+        name: sign_flip(values, seed=seed).p_value()
+        for name, values in zip(pairs.names, pairs.by_replicate, strict=True)
+        if len(values) > 1
+    }
+    bh = dict(zip(ps, benjamini_hochberg([*ps.values()]), strict=True))
+    by_holm = dict(zip(ps, holm([*ps.values()]), strict=True))
     test = sign_flip(pairs.by_task, seed=seed)
     low, high = test.interval(confidence)
     return ArmComparison(
@@ -215,23 +216,14 @@ def compare_arms(pairs: Pairs, *, confidence: float = 0.95, seed: int = 0) -> Ar
         confidence=confidence,
         test=test,
         overdispersion=overdispersion(pairs),
-        tasks=_task_differences(pairs, seed),
-    )
-
-
-def _task_differences(pairs: Pairs, seed: int) -> tuple[TaskDifference, ...]:
-    ps = {
-        name: sign_flip(values, seed=seed).p_value()
-        for name, values in zip(pairs.names, pairs.by_replicate, strict=True)
-        if len(values) > 1
-    }
-    bh = dict(zip(ps, benjamini_hochberg([*ps.values()]), strict=True))
-    by_holm = dict(zip(ps, holm([*ps.values()]), strict=True))
-    return tuple(
-        TaskDifference(
-            name, len(values), float(mean), ps.get(name), bh.get(name), by_holm.get(name)
-        )
-        for name, values, mean in zip(pairs.names, pairs.by_replicate, pairs.by_task, strict=True)
+        tasks=tuple(
+            TaskDifference(
+                name, len(values), float(mean), ps.get(name), bh.get(name), by_holm.get(name)
+            )
+            for name, values, mean in zip(
+                pairs.names, pairs.by_replicate, pairs.by_task, strict=True
+            )
+        ),
     )
 
 

@@ -206,10 +206,16 @@ def _by_label(profiles: Counter[Profile], t: int, draws: int | None, seed: int) 
     """Best of t guessers in the Nvr-X score; the blocks are labels of one answer."""
     if max(np.count_nonzero(_sizes(profile)) for profile in profiles) < 2:
         raise ValueError("a score by label needs at least 2 labels that are right somewhere")
-    exact = _listed(next(iter(profiles))) if len(profiles) == 1 else None
-    if exact is None:
-        return _simulate(profiles, t, draws, seed, never_score, one_guess=True)
-    return ScoreBaseline(whole_number("t", t, 1), *exact, None)
+    first = next(iter(profiles))
+    # Labels are independent where no example has several right ones.
+    if len(profiles) == 1 and all(len(blocks) == 1 for (blocks, _), _ in first):
+        chances: dict[int, Counter[int]] = {}
+        for ([(label,)], k), size in first:
+            chances.setdefault(label, Counter())[k] += size
+        counts = [GuesserCount(chance_groups(own)) for _, own in sorted(chances.items())]
+        if (exact := listed(counts, without_best=True)) is not None:
+            return ScoreBaseline(whole_number("t", t, 1), *exact, None)
+    return _simulate(profiles, t, draws, seed, never_score, one_guess=True)
 
 
 def _sizes(profile: Profile) -> NDArray[np.int64]:
@@ -220,20 +226,6 @@ def _sizes(profile: Profile) -> NDArray[np.int64]:
         for block in blocks:
             sizes[list(block)] += size
     return sizes
-
-
-def _listed(profile: Profile) -> tuple[Floats, Floats] | None:
-    """Nvr-X scores of one guesser and their probabilities; None where they cannot be listed.
-
-    Labels are independent where no example has several right ones.
-    """
-    if any(len(blocks) > 1 for (blocks, _), _ in profile):
-        return None
-    chances: dict[int, Counter[int]] = {}
-    for ([(label,)], k), size in profile:
-        chances.setdefault(label, Counter())[k] += size
-    counts = [GuesserCount(chance_groups(own)) for _, own in sorted(chances.items())]
-    return listed(counts, without_best=True)
 
 
 def _blocks(places: Sequence[int]) -> tuple[tuple[int, ...], ...]:

@@ -38,6 +38,11 @@ def likelihood(rows: Sequence[Row]) -> ConditionalLikelihood:
     return conditional_likelihood(pairs_of(rows))
 
 
+def log_likelihood(of: ConditionalLikelihood, beta: float) -> float:
+    """Return log P(right answers of a | totals, beta), without the binomial coefficients."""
+    return beta * float(of.right.sum()) - float(of.moments(beta).log_normaliser.sum())
+
+
 def distributions(rows: Sequence[Row], beta: float) -> list[stats.rv_discrete]:
     return [
         stats.nchypergeom_fisher(n_a + n_b, n_a, a + b, math.exp(beta)) for a, n_a, b, n_b in rows
@@ -61,7 +66,7 @@ def test_the_log_likelihood_is_that_of_scipy_but_for_a_constant(beta: float) -> 
 
     found = likelihood(ORDINARY)
     expected = known(beta) - known(0.0)
-    assert found.log_likelihood(beta) - found.log_likelihood(0.0) == pytest.approx(expected)
+    assert log_likelihood(found, beta) - log_likelihood(found, 0.0) == pytest.approx(expected)
 
 
 def test_the_level_of_a_pair_drops_out_of_the_likelihood() -> None:
@@ -106,7 +111,7 @@ def test_the_mode_is_where_the_posterior_is_highest_and_its_spread_the_curvature
         mode, spread = found.mode()
 
         def log_posterior(beta: float, found: ConditionalLikelihood = found) -> float:
-            return found.log_likelihood(beta) - beta**2 / 2
+            return log_likelihood(found, beta) - beta**2 / 2
 
         step = 1e-3
         left, at, right = (log_posterior(mode + k * step) for k in (-1, 0, 1))
@@ -127,7 +132,7 @@ def test_pairs_all_right_or_all_wrong_tell_nothing_but_the_prior(n: int, copies:
 @pytest.mark.parametrize("rows", [ORDINARY, *EXTREME.values()])
 def test_swapping_the_arms_flips_the_effect(rows: list[Row]) -> None:
     effect = conditional_likelihood(pairs_of(rows)).posterior()
-    swapped = conditional_likelihood(pairs_of(rows).swapped()).posterior()
+    swapped = likelihood([(b, n_b, a, n_a) for a, n_a, b, n_b in rows]).posterior()
     assert (swapped.mode, swapped.mean) == pytest.approx((-effect.mode, -effect.mean), abs=1e-7)
     assert (swapped.low, swapped.high) == pytest.approx((-effect.high, -effect.low), abs=1e-7)
     assert swapped.difference == pytest.approx(-effect.difference, abs=1e-9)

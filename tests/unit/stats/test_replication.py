@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -36,7 +38,14 @@ def test_a_clear_effect_is_found_by_every_draw() -> None:
 
 def test_swapping_the_arms_swaps_better_and_worse() -> None:
     pairs = study(1, effect=0.15, spread=0.3)
-    found, swapped = unreplicated(pairs, slices=60), unreplicated(pairs.swapped(), slices=60)
+    exchanged = replace(
+        pairs,
+        correct_a=pairs.correct_b,
+        n_a=pairs.n_b,
+        correct_b=pairs.correct_a,
+        n_b=pairs.n_a,
+    )
+    found, swapped = unreplicated(pairs, slices=60), unreplicated(exchanged, slices=60)
     assert found.sign_flip["better"] == swapped.sign_flip["worse"] > 0
     assert found.model["better"] == swapped.model["worse"]
     assert found.sign_flip_contradicts == pytest.approx(swapped.sign_flip_contradicts)

@@ -73,7 +73,11 @@ class Budget:
         # Here, what the failed pass held is no longer kept alive by its traceback.
         self.tokens = max(1, tokens // 2 if self._texts else min(self.tokens, tokens) // 2)
         self._texts = 0
-        free_unused()
+        # What torch keeps of an accelerator's memory without using it.
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        if torch.backends.mps.is_available():
+            torch.mps.empty_cache()
         return None
 
     def passes(
@@ -104,14 +108,6 @@ class Budget:
                     break
                 rest = rest[len(part) :]
                 yield part, done
-
-
-def free_unused() -> None:
-    """Give back what torch keeps of an accelerator's memory without using it."""
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
-    if torch.backends.mps.is_available():
-        torch.mps.empty_cache()
 
 
 def is_out_of_memory(error: BaseException) -> bool:

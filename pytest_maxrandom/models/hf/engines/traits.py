@@ -51,7 +51,10 @@ def traits(model: Any) -> Traits:
     """Read a model's configuration."""
     config = model.config.get_text_config()
     kind = str(config.model_type)
-    against_rows = _against_cache(model, config)
+    kinds = set(getattr(config, "layer_types", None) or ())
+    against_rows = None
+    if getattr(model, "_is_stateful", False) or kinds - {FULL, SLIDING, "chunked_attention"}:
+        against_rows = "its layers carry a state from token to token instead of keys and values"
     against_packed = against_rows or _against_mask(config, kind)
     stepwise = _stepwise(config)
     limits = [stepwise, getattr(config, "attention_chunk_size", None)]
@@ -67,14 +70,6 @@ def traits(model: Any) -> Traits:
         known=known,
         alone_beyond=stepwise,
     )
-
-
-def _against_cache(model: Any, config: Any) -> str | None:
-    kinds = set(getattr(config, "layer_types", None) or ())
-    other = kinds - {FULL, SLIDING, "chunked_attention"}
-    if getattr(model, "_is_stateful", False) or other:
-        return "its layers carry a state from token to token instead of keys and values"
-    return None
 
 
 def _against_mask(config: Any, kind: str) -> str | None:
