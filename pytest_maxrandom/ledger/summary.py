@@ -143,7 +143,13 @@ def summary(path: Path) -> FileSummary:
             found = (row["correct"] / row["n"], row["correct"], row["n"])
             best[claim] = max(best.get(claim, found), found)
     chances = sorted(Fraction(chance) for chance in sizes.elements())
-    others = _related(own)
+    paths = sorted(path.parent.glob("*.jsonl"))
+    beside = [read_once(other) for other in paths if other != path]
+    sets = {file: examples for file in beside for examples in file.sets.values()}
+    # About the same set, changed a little.
+    others = related(sets, next(iter(own.sets.values()), ()))
+    for file in others:
+        file.check()
     files = [own, *others]
     return FileSummary(
         path=str(path),
@@ -186,17 +192,6 @@ def _claim_summary(
             str(more): baseline.with_t(t + more).expected_accuracy for more in _MORE
         },
     )
-
-
-def _related(own: LedgerFile) -> dict[LedgerFile, int]:
-    """Return the other files of the folder that are about the same set, changed a little."""
-    paths = sorted(own.path.parent.glob("*.jsonl"))
-    others = [read_once(path) for path in paths if path != own.path]
-    sets = {file: examples for file in others for examples in file.sets.values()}
-    found = related(sets, next(iter(own.sets.values()), ()))
-    for file in found:
-        file.check()
-    return found
 
 
 def merged(lines: Iterable[Row]) -> list[Row]:

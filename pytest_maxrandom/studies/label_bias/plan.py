@@ -150,7 +150,10 @@ def _mistakes(own: InteractionPlan, spec: LabelBiasSpec, without: str) -> Iterat
         return
     if spec.check != "recall" and pinned:
         yield "check", f"{_clause(pinned)}; use `check: recall`"
-    if spec.check == "recall" and not _two_are_right(own):
+    gold = dict(zip((example.id for example in labels.examples), labels.gold, strict=True))
+    scored = map(own.asked.scored, own.asked.prompts)
+    one_is_right = any(len(set().union(*(gold[e.id] for e in each))) < 2 for each in scored)
+    if spec.check == "recall" and one_is_right:
         yield (
             "",
             "a prompt is scored on examples whose right answers all have the same label, so that "
@@ -168,13 +171,6 @@ def _mistakes(own: InteractionPlan, spec: LabelBiasSpec, without: str) -> Iterat
                 held_back([e.id for e in labels.examples], labels.choices, seed=spec.seed)
             except ValueError as error:
                 yield "calibration", f"{error}; remove `pride`"
-
-
-def _two_are_right(own: InteractionPlan) -> bool:
-    """Whether each prompt is scored on right answers with different labels."""
-    gold = dict(zip((e.id for e in own.labels.examples), own.labels.gold, strict=True))
-    scored = map(own.asked.scored, own.asked.prompts)
-    return all(len(set().union(*(gold[e.id] for e in examples))) > 1 for examples in scored)
 
 
 def _clause(sentence: str) -> str:
