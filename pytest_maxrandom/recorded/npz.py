@@ -32,7 +32,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_maxrandom.errors import RecordedError
-from pytest_maxrandom.recorded.refusals import refuse_equal_scores
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
 from pytest_maxrandom.sweeps.answers import Answers
 
@@ -81,7 +80,7 @@ def read_npz(path: Path) -> list[Answers]:
         for task, shots in keys
     ]
     for sweep in sweeps:
-        refuse_equal_scores(sweep)
+        sweep.refuse_equal_scores()
     return sweeps
 
 

@@ -210,6 +210,25 @@ class Answers:
     def _error(self, message: str) -> RecordedError:
         return RecordedError(f"{self.path or self.model}: {self.claim}: {message}")
 
+    def refuse_equal_scores(self) -> None:
+        """Refuse answers whose scores tell no choice from another; without scores they pass.
+
+        Raises
+        ------
+        RecordedError
+            If within every evaluated prompt and example all log-likelihoods are equal.
+        """
+        if self.log_likelihoods is None:
+            return
+        scores = self.log_likelihoods[self.evaluated]
+        # Greatest and least where there are numbers: -inf minus -inf would be none.
+        equal = np.fmax.reduce(scores, axis=1) == np.fmin.reduce(scores, axis=1)
+        if equal.all() and ((~np.isnan(scores)).sum(axis=1) > 1).any():
+            raise self._error(
+                "every choice of every example has the same log-likelihood, so no answer tells "
+                "anything; look for what cut the scored text off, and run it again"
+            )
+
     @property
     def tried(self) -> int | None:
         """How many prompts were tried, as far as the answers tell."""

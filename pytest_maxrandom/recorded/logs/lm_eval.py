@@ -16,7 +16,6 @@ from pytest_maxrandom.record import Remark
 from pytest_maxrandom.recorded.logs.json_files import read_json
 from pytest_maxrandom.recorded.logs.lm_eval_samples import COMPARED, read_samples
 from pytest_maxrandom.recorded.logs.runs import LoggedAnswer, LoggedRun, digest, gather
-from pytest_maxrandom.recorded.refusals import refuse_equal_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -132,7 +131,7 @@ def read_lm_eval(path: Path, spec: LmEvalResults, _meant: Meant) -> list[Answers
         run = _run(task, samples, logs[results], spec)
         if run is not None:
             runs.append(run)
-            refuse_equal_scores(*gather(samples, [run]))
+            gather(samples, [run])[0].refuse_equal_scores()
     if not runs:
         raise RecordedError(
             f"{path}: no task has the metric {spec.metric or 'acc or exact_match'}; name one that "
