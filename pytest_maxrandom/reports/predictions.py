@@ -95,27 +95,23 @@ def lines(record: ClaimRecord, predictions: Sequence[PromptPredictions]) -> Iter
             scoring=record.scoring,
             prompt=prompt.prompt.digest,
             demonstration_ids=[example.id for example in prompt.prompt.demonstrations],
-            examples=list(_answers(prompt, labels)),
+            examples=[
+                AnswerLine(
+                    id=example.id,
+                    chosen=prompt.chosen[place],
+                    right=list(example.right),
+                    choices=len(example.choices),
+                    log_likelihoods=list(map(_finite, prompt.log_likelihoods[place])),
+                    tokens=list(prompt.tokens[place]),
+                    margin=_finite(prompt.margins[place]),
+                    labels=labels[example.id],
+                    cluster=example.cluster,
+                )
+                for place, example in enumerate(prompt.examples)
+            ],
             simulated=record.simulated,
         )
         yield json.dumps(line, default=_keys, allow_nan=False, separators=(",", ":")) + "\n"
-
-
-def _answers(
-    prompt: PromptPredictions, labels: dict[str, list[str] | list[int]]
-) -> Iterator[AnswerLine]:
-    for place, example in enumerate(prompt.examples):
-        yield AnswerLine(
-            id=example.id,
-            chosen=prompt.chosen[place],
-            right=list(example.right),
-            choices=len(example.choices),
-            log_likelihoods=list(map(_finite, prompt.log_likelihoods[place])),
-            tokens=list(prompt.tokens[place]),
-            margin=_finite(prompt.margins[place]),
-            labels=labels[example.id],
-            cluster=example.cluster,
-        )
 
 
 def _keys(line: PromptLine | AnswerLine) -> dict[str, object]:

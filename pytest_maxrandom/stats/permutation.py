@@ -176,7 +176,11 @@ def max_t_test(
     batch = max(1, min(_MOST_AT_ONCE, _CELLS // (max(n, len(chosen)) * right.shape[1])))
     drawn = exceeded = 0
     while drawn < limit and exceeded < enough:
-        order = _permuted(generator, blocks, n, min(batch, limit - drawn))
+        count = min(batch, limit - drawn)
+        order = np.empty((count, n), dtype=np.int64)
+        for members in blocks:  # whose rows are exchanged
+            rows = np.tile(np.arange(len(members)), (count, 1))
+            order[:, members.ravel()] = members[generator.permuted(rows, axis=1)].reshape(count, -1)
         reached = np.cumsum(reaches(order))
         stop = int(np.searchsorted(reached, enough - exceeded))
         drawn += min(stop + 1, len(order))
@@ -326,14 +330,3 @@ def _blocks(
     for places in members.values():
         kinds.setdefault(tuple(strata[places].tolist()), []).append(places)
     return [np.array(rows, dtype=np.int64) for rows in kinds.values()]
-
-
-def _permuted(
-    generator: np.random.Generator, blocks: Sequence[NDArray[np.int64]], n: int, count: int
-) -> NDArray[np.int64]:
-    """Draw permutations of n examples that exchange the rows of each block, shape (count, n)."""
-    order = np.empty((count, n), dtype=np.int64)
-    for members in blocks:
-        rows = np.tile(np.arange(len(members)), (count, 1))
-        order[:, members.ravel()] = members[generator.permuted(rows, axis=1)].reshape(count, -1)
-    return order
