@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_maxrandom.claims.nulls import Guessers
@@ -205,9 +205,18 @@ class Verdict:
 
     def write_into(self, record: ClaimRecord) -> None:
         """Let the record of the claim have all of these numbers."""
-        for number in fields(self):
-            setattr(record, number.name, getattr(self, number.name))
-        record.holds = self.passed
+        record.n, record.t, record.levels = self.n, self.t, self.levels
+        record.best_correct, record.best_accuracy = self.best_correct, self.best_accuracy
+        record.best_score = self.best_score
+        record.standard_baseline = self.standard_baseline
+        record.max_random_baseline = self.max_random_baseline
+        record.max_random_baseline_error = self.max_random_baseline_error
+        record.p_standard, record.union_p = self.p_standard, self.union_p
+        record.p_max, record.p_max_error = self.p_max, self.p_max_error
+        record.log_p_max, record.permutation_p = self.log_p_max, self.permutation_p
+        record.critical_count, record.critical_score = self.critical_count, self.critical_score
+        record.verdict = self.verdict
+        record.holds = record.passed = self.passed
 
 
 def apply_red_flags(record: ClaimRecord, claim: Claim, flags: Iterable[Flag]) -> None:
