@@ -19,14 +19,6 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOME = {
-    "MaxRandomBaseline": "pytest_maxrandom.stats.maximum",
-    "max_random_F": "pytest_maxrandom.stats.maximum",
-    "max_random_baseline": "pytest_maxrandom.stats.maximum",
-    "max_random_p_value": "pytest_maxrandom.stats.maximum",
-    "max_random_pmf": "pytest_maxrandom.stats.maximum",
-}
-
 __all__ = [
     "MaxRandomBaseline",
     "max_random_F",
@@ -37,9 +29,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOME[name]), name)
+    return getattr(importlib.import_module("pytest_maxrandom.stats.maximum"), name)
 
 
 def __dir__() -> list[str]:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.flags.flag_input import JudgedScore
     from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.stats.maximum import BestOfPrompts
-    from pytest_maxrandom.suite.spec import Metric
+    from pytest_maxrandom.suite.claims import Metric
     from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.sweep import Sweep

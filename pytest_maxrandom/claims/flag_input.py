@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.planned import PlannedClaim, RecordedClaim
     from pytest_maxrandom.flags.compare import Compared
-    from pytest_maxrandom.suite.spec import Metric
+    from pytest_maxrandom.suite.claims import Metric
     from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.sweeps.sweep import Sweep
 

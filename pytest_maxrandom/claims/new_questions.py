@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.stats.winner import Select, Weights
-    from pytest_maxrandom.suite.spec import Metric
+    from pytest_maxrandom.suite.claims import Metric
     from pytest_maxrandom.sweeps.answers import Answers
 
 _DIGITS = 12

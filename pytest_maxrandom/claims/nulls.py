@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.prompts.sampling import PromptSet
     from pytest_maxrandom.stats.chances import Chance
-    from pytest_maxrandom.suite.spec import Metric
+    from pytest_maxrandom.suite.claims import Metric
 
 _ROUNDING = Fraction(1, 10**12)
 

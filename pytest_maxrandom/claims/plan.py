@@ -15,7 +15,7 @@ from pytest_maxrandom.errors import ModelError, ModelNotFound, Problem, SuiteErr
 from pytest_maxrandom.models.registry import locate
 from pytest_maxrandom.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.stats.metrics import METRICS
-from pytest_maxrandom.suite.spec import AssertSpec, claimed
+from pytest_maxrandom.suite.claims import AssertSpec, claimed
 from pytest_maxrandom.sweeps.labels import shuffled
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.load import load_task, set_aside

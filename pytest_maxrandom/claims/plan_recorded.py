@@ -11,8 +11,8 @@ from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.errors import Problem, RecordedError, SuiteError, did_you_mean, listed
 from pytest_maxrandom.recorded.sources import locate, read_results
 from pytest_maxrandom.recorded.tables.grid import Meant
+from pytest_maxrandom.suite.claims import claimed
 from pytest_maxrandom.suite.recorded import StatedShots
-from pytest_maxrandom.suite.spec import claimed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.verdict import Claim
     from pytest_maxrandom.prompts.sampling import PromptSet
     from pytest_maxrandom.record import Record
+    from pytest_maxrandom.suite.claims import Metric
     from pytest_maxrandom.suite.models import ModelSpec
     from pytest_maxrandom.suite.recorded import RecordedModelSpec
-    from pytest_maxrandom.suite.spec import Metric, SuiteSpec
+    from pytest_maxrandom.suite.spec import SuiteSpec
     from pytest_maxrandom.tasks.task import Example, Task
 
 

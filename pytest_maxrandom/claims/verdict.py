@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.nulls import Null
     from pytest_maxrandom.flags.flag import Flag
     from pytest_maxrandom.record import ClaimRecord, Note, RedFlagKind, Severity, Standing
-    from pytest_maxrandom.suite.claims import RedFlags
-    from pytest_maxrandom.suite.spec import BoundsSpec
+    from pytest_maxrandom.suite.claims import BoundsSpec, RedFlags
 
 DEFAULT_LEVEL = 0.05
 

@@ -42,8 +42,6 @@ class Accident(NamedTuple):
 
     times: int
     """How many of them."""
-    single: float
-    """Probability at most that one of them does it."""
     log_p: float
     """Logarithm of the probability at most that so many of t do."""
 
@@ -70,5 +68,5 @@ def of_several(singles: Sequence[float], t: int) -> Accident:
     accidents = []
     for single, times in last.items():
         log_p = GuesserCount(((Fraction(single), t),)).log_p_at_least(times)
-        accidents.append(Accident(times, single, min(0.0, looks + log_p)))
+        accidents.append(Accident(times, min(0.0, looks + log_p)))
     return min(accidents, key=lambda each: each.log_p)

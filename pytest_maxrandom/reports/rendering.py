@@ -33,6 +33,7 @@ from pytest_maxrandom import notation
 from pytest_maxrandom.errors import ReportError, did_you_mean
 from pytest_maxrandom.reports import (
     agreement,
+    annotations as what_to_look_at,
     comparisons,
     design_sections,
     details,
@@ -47,7 +48,6 @@ from pytest_maxrandom.reports import (
     text,
     wording,
 )
-from pytest_maxrandom.reports import annotations as what_to_look_at
 from pytest_maxrandom.reports.html import HTML
 from pytest_maxrandom.reports.latex import LATEX
 from pytest_maxrandom.reports.markdown import MARKDOWN

@@ -21,7 +21,7 @@ from pytest_maxrandom.prompts.sampling import NoPrompts, validation_set
 from pytest_maxrandom.record import Remark, Replicate, ReplicatesRecord, note
 from pytest_maxrandom.stats.replication import contradicting_share
 from pytest_maxrandom.stats.seeding import Stream
-from pytest_maxrandom.suite.spec import AssertSpec, claimed
+from pytest_maxrandom.suite.claims import AssertSpec, claimed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

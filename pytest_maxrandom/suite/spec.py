@@ -24,13 +24,9 @@ from pytest_maxrandom.suite.base import (
     Text,
 )
 from pytest_maxrandom.suite.claims import (
-    AssertSpec,
-    BoundsSpec,
-    ClaimSettings,
     CountedSettings,
     LabelBiasSettings,
     Metric,
-    claimed,
 )
 from pytest_maxrandom.suite.extensions import SOURCES, SpecUnion
 from pytest_maxrandom.suite.models import AnyModel, ArmSpec  # noqa: TC001 - read by pydantic
@@ -39,11 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_maxrandom.suite.base import Contradiction
-
-__all__ = [
-    "AssertSpec", "BoundsSpec", "ClaimSettings", "CounterfactualSpec", "Metric",
-    "PromptsSpec", "Scoring", "SuiteSpec", "TaskSpec", "TestSpec", "ValidationSpec", "claimed",
-]  # fmt: skip
 
 Scoring = Literal["mean_logprob", "sum_logprob", "char_logprob", "paper", "counterfactual"]
 

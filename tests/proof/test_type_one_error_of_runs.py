@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pytest_maxrandom.suite.spec import AssertSpec
+from pytest_maxrandom.suite.claims import AssertSpec
 from tests.proof.guessers import GUESSERS, N, labels, saying
 from tests.proof.scale import LEVEL, most, scaled
 from tests.unit.claims.test_assessment import assessed, example, yes_no
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.record import ClaimRecord
-    from pytest_maxrandom.suite.spec import Metric
+    from pytest_maxrandom.suite.claims import Metric
     from pytest_maxrandom.tasks.task import Example
     from tests.proof.conftest import Measured
 

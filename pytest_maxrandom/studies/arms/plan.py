@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.claims.arms import arms_by_name, differences, differences_of_models, joined
 from pytest_maxrandom.claims.planned import Planned, PlannedClaim, RecordedClaim
 from pytest_maxrandom.errors import Problem, SuiteError, dotted
-from pytest_maxrandom.notation import level as level_text
-from pytest_maxrandom.notation import p_value
+from pytest_maxrandom.notation import level as level_text, p_value
 from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord, Remark, note
 from pytest_maxrandom.studies.arms.answers import Sides, Unpaired
 from pytest_maxrandom.studies.arms.reduction import smallest_p

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import cmarkgfm
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from pytest_maxrandom.ci.actions import cut
 from pytest_maxrandom.reports.rendering import markdown

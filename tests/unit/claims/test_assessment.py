@@ -24,8 +24,9 @@ from pytest_maxrandom.record import ClaimRecord, SweepCost
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_test
+from pytest_maxrandom.suite.claims import AssertSpec
 from pytest_maxrandom.suite.models import TransformersSpec
-from pytest_maxrandom.suite.spec import AssertSpec, CsvSpec, SuiteSpec
+from pytest_maxrandom.suite.spec import CsvSpec, SuiteSpec
 from pytest_maxrandom.sweeps.labels import label, preferable
 from pytest_maxrandom.sweeps.predictions import predict
 from pytest_maxrandom.sweeps.sweep import Sweep
@@ -34,7 +35,7 @@ from pytest_maxrandom.tasks.task import Example, Layout, Task
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_maxrandom.suite.spec import Metric
+    from pytest_maxrandom.suite.claims import Metric
 
 
 def example(number: int, choices: Sequence[str], right: str) -> Example:

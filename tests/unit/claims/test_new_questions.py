@@ -11,7 +11,7 @@ from scipy.stats import beta
 from pytest_maxrandom.claims.new_questions import new_questions
 from pytest_maxrandom.stats import winner
 from pytest_maxrandom.stats.metrics import METRICS
-from pytest_maxrandom.suite.spec import Metric
+from pytest_maxrandom.suite.claims import Metric
 from pytest_maxrandom.sweeps.labels import label
 from tests.unit.claims.test_assessment import assessed, yes_no
 from tests.unit.flags.made import answered, seen

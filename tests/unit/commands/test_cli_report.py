@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_maxrandom.cli import main
-from pytest_maxrandom.reports.csv import TABLES
-from pytest_maxrandom.reports.csv import csv as written
+from pytest_maxrandom.reports.csv import TABLES, csv as written
 from pytest_maxrandom.reports.rendering import markdown
 from pytest_maxrandom.reports.results import dump, load
 from tests.unit.reports.samples import claim, designed, recorded, run, untested

@@ -7,8 +7,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from pytest_maxrandom.figures import labels, panels
 from pytest_maxrandom.figures.labels import LONGEST, apart, decimal, plain, short

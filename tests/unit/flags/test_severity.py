@@ -10,7 +10,7 @@ from pytest_maxrandom.claims.verdict import Claim, apply_red_flags
 from pytest_maxrandom.flags import Flag
 from pytest_maxrandom.record import ClaimRecord, RedFlagKind
 from pytest_maxrandom.record.red_flags import DEFAULTS
-from pytest_maxrandom.suite.spec import AssertSpec, claimed
+from pytest_maxrandom.suite.claims import AssertSpec, claimed
 
 if TYPE_CHECKING:
     from pytest_maxrandom.suite.claims import RedFlags

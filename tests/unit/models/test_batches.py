@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from pytest_maxrandom.models.hf.requests import Request
 from pytest_maxrandom.models.hf.trie import batches, rows

@@ -6,8 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 import tests.tiny as tiny
 from pytest_maxrandom.errors import QuestionError

@@ -6,8 +6,7 @@ import itertools
 from collections import Counter
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from pytest_maxrandom.models.hf import trie
 from pytest_maxrandom.models.hf.requests import Request, common_length

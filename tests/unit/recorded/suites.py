@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pytest_maxrandom.claims.assessment import assess_recorded
-from pytest_maxrandom.claims.assessment import judged as beside
+from pytest_maxrandom.claims.assessment import assess_recorded, judged as beside
 from pytest_maxrandom.claims.flag_input import flag_input_of_recorded
 from pytest_maxrandom.claims.plan_recorded import plan_recorded
 from pytest_maxrandom.claims.verdict import judge

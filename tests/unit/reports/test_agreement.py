@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from pytest_maxrandom.record import base
 from pytest_maxrandom.reports.agreement import MOST_COLUMNS, MOST_ROWS, Counts, agreement

@@ -7,8 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.reports.changes import changes

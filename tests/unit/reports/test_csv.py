@@ -10,8 +10,7 @@ from dataclasses import asdict, fields, is_dataclass, replace
 from typing import Any, get_args, get_type_hints
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from pytest_maxrandom.record import ClaimRecord, RunRecord, Tries
 from pytest_maxrandom.reports.csv import columns, csv

@@ -8,8 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from jsonschema import Draft202012Validator
 
 from pytest_maxrandom.errors import ReportError

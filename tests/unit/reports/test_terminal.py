@@ -5,8 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from pytest_maxrandom.reports.terminal import rows
 from tests.unit.reports.page import any_text

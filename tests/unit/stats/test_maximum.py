@@ -6,8 +6,7 @@ from typing import cast
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from pytest_maxrandom.stats.best_of import MOST_GUESSERS
 from pytest_maxrandom.stats.maximum import BestOfPrompts, MaxRandomBaseline

@@ -4,8 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from pytest_maxrandom.stats.labels.null import minimum_accuracy_baseline
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline

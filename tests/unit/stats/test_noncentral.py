@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import integrate, stats
 
 from pytest_maxrandom.stats.noncentral import ConditionalLikelihood, conditional_likelihood

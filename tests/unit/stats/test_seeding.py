@@ -8,8 +8,7 @@ from collections import Counter
 from math import factorial
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.stats import chisquare
 
 from pytest_maxrandom.stats.seeding import Stream, digest

@@ -6,8 +6,7 @@ from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.selection import expected_maximum, maximum_weights, selection_curve

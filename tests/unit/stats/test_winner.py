@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.stats import beta
 
 from pytest_maxrandom.stats.winner import lower_bound, out_of_bag

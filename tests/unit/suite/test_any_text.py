@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from jsonschema import Draft202012Validator
 
 from pytest_maxrandom.errors import SuiteError

@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import get_args
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.stats import chisquare
 
 from pytest_maxrandom.claims.shuffles import Shuffle, permuted_p

@@ -14,8 +14,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from pytest_maxrandom.errors import StoreError
 from pytest_maxrandom.models.base import Answer

@@ -10,7 +10,7 @@ import pytest
 from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.errors import SuiteError
-from pytest_maxrandom.suite.spec import AssertSpec
+from pytest_maxrandom.suite.claims import AssertSpec
 from tests.notes import sentences
 from tests.suites import load_suite
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.tables.summary import (

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from pytest_maxrandom.errors import RecordedError
 from pytest_maxrandom.recorded.tables.grid import by_first_row

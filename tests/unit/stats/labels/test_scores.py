@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
 from pytest_maxrandom.stats.labels import scores

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from pytest_maxrandom.studies.arms.answers import Unpaired, paired_sweeps
 from pytest_maxrandom.sweeps.answers import Answers

@@ -7,8 +7,7 @@ from itertools import groupby, pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from pytest_maxrandom.prompts.formats import Format, Labels, Prompt, shown_order
 from pytest_maxrandom.studies.label_bias.interactions import (
