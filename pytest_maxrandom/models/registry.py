@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 _BUILT_IN = {
     "transformers": "pytest_maxrandom.models.hf.transformers:Transformers",
+    "vllm": "pytest_maxrandom.models.served.backend:VllmServer",
+    "llama_cpp": "pytest_maxrandom.models.served.backend:LlamaCppServer",
+    "openai": "pytest_maxrandom.models.served.backend:OpenAIServer",
     "mock": "pytest_maxrandom.models.mock:Mock",
 }
 _session = ""

@@ -228,6 +228,10 @@ class SweepCost:
     """The type that the suite asks for, where the kernels compute in another, `dtype`."""
     arithmetic: Arithmetic | None = None
     """What computed the numbers, whenever that was."""
+    handshake: dict[str, str | int | float | None] | None = None
+    """Of a model behind a server: what that says that it serves, how many texts it tokenized as
+    the tokenizer at hand (`tokenized`), and by how many nats log-likelihoods differed when they
+    were asked for twice, in two orders (`repeated`), and from the same weights here (`local`)."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -63,6 +63,7 @@ def facts(claim: ClaimRecord, run: RunRecord) -> list[tuple[str, str]]:
         ("Ties", origins.ties(claim)),
         ("Precision", origins.precision(claim)),
         ("Computed", origins.computed(claim)),
+        ("Server", origins.served(claim)),
         ("Cost", origins.cost(claim)),
     ]
     return [(title, phrase) for title, phrase in known if phrase]

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _KNOWN = ("n", "t", "chance")
 _FEW = 5
+_WORDED = ("server", "version", "model", "tokenized", "repeated", "local")
+"""Of a handshake, what a sentence is made of; all else is what the server tells of the model."""
 """Below this many prompts their counts are listed, not summarized."""
 _POOLS = {
     "pool": "of the task's own pool",
@@ -324,6 +326,24 @@ def computed(record: ClaimRecord | LabelBiasRecord) -> str:
         return ""
     versions = ", ".join(f"{name} {number}" for name, number in found.versions.items())
     return f"on {found.processor}, by {found.kernels} ({versions})"
+
+
+def served(record: ClaimRecord | LabelBiasRecord) -> str:
+    """Say what a server says that it serves, and what was checked of it."""
+    said = record.engine.handshake if record.engine else None
+    if said is None:
+        return ""
+    told = (f"{key} {said[key]}" for key in said if key not in _WORDED)
+    tokenized, repeated, local = (said.get(key) for key in ("tokenized", "repeated", "local"))
+    return clauses(
+        f"{said.get('model')} of {said.get('server')} {said.get('version')}".rstrip(),
+        ", ".join(told),
+        f"{tokenized} texts have the tokens that the tokenizer at hand gives"
+        if tokenized
+        else "its tokens were compared with nothing",
+        f"asked twice, in two orders, log-likelihoods differ by {repeated:.2g} nats at most",
+        local is not None and f"from the weights on this machine by {local:.2g} nats at most",
+    )
 
 
 def processors(run: RunRecord) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from urllib.parse import urlsplit
 
 from pydantic import (
+    AfterValidator,
     Field,
     ValidationInfo,
     ValidatorFunctionWrapHandler,
@@ -147,6 +149,72 @@ class MockSpec(ModelSpec):
     simulated: ClassVar[bool] = True
 
 
+def _address(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("the address of a server, such as http://127.0.0.1:8000")
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("an address without user and password; a key is named by api_key_env")
+    if parts.query or parts.fragment:
+        raise ValueError("an address without ? and #")
+    return url
+
+
+class ServedSpec(ModelSpec):
+    """A model that a server has loaded."""
+
+    name: Name
+    """What the reports call it."""
+    url: Annotated[str, AfterValidator(_address)]
+    """Address of the server, such as http://127.0.0.1:8000."""
+    served_model: Text | None = None
+    """The name under which the server has it; `name` if not given."""
+    api_key_env: Text | None = None
+    """Environment variable with the key that the server asks for. It is sent only where the runner
+    allows that outside of the repository, by MAXRANDOM_API_KEYS=HOST=VARIABLE."""
+    tokenizer: Text | None = None
+    """The model's tokenizer: a folder (relative to the suite file), or a hub id. If not given, the
+    server is asked for the tokens of each text, where it tells them."""
+    concurrency: Annotated[int, Field(ge=1, le=1000)] = 8
+    """How many requests are under way at once."""
+    timeout: Annotated[float, Field(gt=0, le=86400)] = 600.0
+    """Seconds that an answer may take, and for which a server that is gone is waited for."""
+
+    in_arms: ClassVar[tuple[str, ...] | None] = ("url", "served_model")
+
+    @property
+    def served(self) -> str:
+        """The name under which the server has it."""
+        return self.served_model or self.name
+
+
+class VllmSpec(ServedSpec):
+    """A model on a server of vLLM, whose prompts share what the server has read once."""
+
+    backend: Literal["vllm"] = "vllm"
+    """What serves the model."""
+
+
+class LlamaCppSpec(ServedSpec):
+    """A model on a server of llama.cpp, such as a GGUF file."""
+
+    backend: Literal["llama_cpp"] = "llama_cpp"
+    """What serves the model."""
+    concurrency: Annotated[int, Field(ge=1, le=1000)] = 1
+    """How many requests are under way at once. Each of the server's slots reads the prompt for
+    itself."""
+
+
+class OpenAISpec(ServedSpec):
+    """A model on any server of completions that knows `echo` and log-probabilities.
+
+    Each choice is read with its whole prompt, which costs more than `vllm` and `llama_cpp` do.
+    """
+
+    backend: Literal["openai"] = "openai"
+    """What serves the model."""
+
+
 class ArmSpec(Spec):
     """An arm: the suite with one thing changed, or, with no key, as it stands.
 
@@ -183,7 +251,13 @@ class ArmSpec(Spec):
 
 MODELS = SpecUnion[ModelSpec](
     "backend",
-    {"transformers": TransformersSpec, "mock": MockSpec},
+    {
+        "transformers": TransformersSpec,
+        "vllm": VllmSpec,
+        "llama_cpp": LlamaCppSpec,
+        "openai": OpenAISpec,
+        "mock": MockSpec,
+    },
     ModelSpec,
     default="transformers",
     group=BACKENDS,

@@ -15,7 +15,7 @@ from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pytest_maxrandom.models.base import Answer, Model, Question
     from pytest_maxrandom.prompts.formats import Format, Prompt
@@ -42,6 +42,8 @@ class Cost:
         The precision that was asked for, where `dtype` is another one.
     full_texts : int
         Examples of which a text is exactly as long as the model's context.
+    handshake : mapping, optional
+        What a server says that it serves, and what was checked of it.
     """
 
     device: str
@@ -55,6 +57,7 @@ class Cost:
     arithmetic: Arithmetic
     asked_dtype: str | None = None
     full_texts: int = 0
+    handshake: Mapping[str, str | int | float | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +194,8 @@ class LocalExecutor:
             arithmetic=model.arithmetic,
             asked_dtype=model.asked_dtype,
             full_texts=sum(any(one.fills_context for one in own) for own in answers),
+            # Only models behind a server have one.
+            handshake=getattr(model, "handshake", None),
         )
         return Scored(answers, cost, model.batch_tokens, model.peak_memory())
 
@@ -263,6 +268,7 @@ def spent(scored: Scored, *, reused: bool) -> SweepCost:
         reused_seconds=cost.seconds if reused else 0.0,
         asked_dtype=cost.asked_dtype,
         arithmetic=cost.arithmetic,
+        handshake=None if cost.handshake is None else dict(cost.handshake),
     )
 
 
@@ -287,6 +293,7 @@ def total(engines: Sequence[SweepCost]) -> SweepCost:
         asked_dtype=next((one.asked_dtype for one in engines if one.asked_dtype), None),
         # The store keeps results of another arithmetic apart, so there is one.
         arithmetic=next((one.arithmetic for one in engines if one.arithmetic), None),
+        handshake=next((one.handshake for one in engines if one.handshake), None),
     )
 
 

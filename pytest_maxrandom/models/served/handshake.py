@@ -1,0 +1,159 @@
+"""What is checked of a server before anything is scored, and again after it was gone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.errors import ModelError, listed
+from pytest_maxrandom.models.base import Question
+from pytest_maxrandom.models.hf.requests import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pytest_maxrandom.models.hf.requests import Request
+    from pytest_maxrandom.models.served.tokens import Tokens
+
+NOISE = 0.25
+"""Nats by which a log-likelihood may change between two requests: what bfloat16 leaves open, and
+four times what the cache of a server was seen to change."""
+_OF_A_TOKEN = 1.0
+"""Nats of one token that lie between no two ways to store the same weights."""
+_TEXTS = (
+    "Question: Which of these is a fruit?\nAnswer:",
+    "The quick brown fox jumps over the lazy dog. 0123456789",
+    "naïve café — “quoted”\tand  spaced\n\nTrue or False?",
+)
+_ASKED = (
+    Question(_TEXTS[0], (" apple", " stone", " river")),
+    Question(_TEXTS[1] + "\nQ: True or False?\nA:", (" True", " False")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was checked of a server, as its results' record has it.
+
+    Attributes
+    ----------
+    tokenized : int
+        Texts that the server and the tokenizer at hand turned into the same tokens; 0 where one of
+        the two does not tell its tokens.
+    repeated : float
+        The largest difference in nats between two askings, in two orders.
+    local : float or None
+        The largest difference in nats of a log-likelihood from a forward pass on this machine;
+        None where the weights are not at hand.
+    values : tuple of float
+        The log-likelihoods themselves, by which another model is noticed under the same name.
+    """
+
+    tokenized: int
+    repeated: float
+    local: float | None
+    values: tuple[float, ...]
+
+
+def shake_hands(
+    server: str,
+    tokens: Tokens,
+    tokenize: Callable[[str], list[int] | None],
+    score: Callable[[Sequence[Request]], list[float]],
+    forward: Callable[[Sequence[Question]], Sequence[float]] | None = None,
+) -> Checked:
+    """Check that a server scores what it is asked, and that it scores it always alike.
+
+    Parameters
+    ----------
+    server : str
+        Its address, for messages.
+    tokens : Tokens
+        By which texts are turned into tokens.
+    tokenize : callable
+        Returns the server's own tokens of a text, None if it tells none.
+    score : callable
+        Returns the server's log-likelihoods of one example's requests.
+    forward : callable, optional
+        Returns the log-likelihoods of questions by the same weights on this machine.
+
+    Raises
+    ------
+    ModelError
+        In one sentence that says what is wrong with the server.
+    """
+    tokenized = _same_tokens(server, tokens, tokenize)
+    asked = encode(_ASKED, tokens.encode, tokens.beginning)
+    first = [score(requests) for requests in asked]
+    # In another order, with other texts in between: a cache must not show.
+    second = [score(requests[::-1])[::-1] for requests in asked[::-1]][::-1]
+    for values in first:
+        if len(set(values)) == 1:
+            what = "0" if values[0] == 0 else f"{values[0]:g}"
+            raise ModelError(
+                f"the server at {server} gives all choices the log-likelihood {what}, so every "
+                "accuracy would be exact chance; it does not tell log-probabilities of a prompt"
+            )
+    before, after = _flat(first), _flat(second)
+    repeated = _apart(before, after)
+    if not repeated <= NOISE:
+        raise ModelError(
+            f"the server at {server} gives the same text log-likelihoods that differ by "
+            f"{repeated:.2g} nats, depending on what was asked before; expected at most {NOISE}; "
+            "switch its prefix cache or speculative decoding off, or use another version"
+        )
+    local = None
+    if forward is not None:
+        here = forward(_ASKED)
+        local = _apart(before, here)
+        longest = max(len(one.ids) - one.start for requests in asked for one in requests)
+        if not local <= _OF_A_TOKEN * longest:
+            raise ModelError(
+                f"the log-likelihoods of the server at {server} differ by {local:.2g} nats from "
+                "those of the weights on this machine; expected the same model behind both"
+            )
+    return Checked(tokenized, repeated, local, before)
+
+
+def same_model(server: str, before: Checked, now: Checked) -> None:
+    """Refuse a server that came back with another model.
+
+    Raises
+    ------
+    ModelError
+        If its log-likelihoods are not those of before.
+    """
+    apart = _apart(before.values, now.values)
+    if not apart <= NOISE:
+        raise ModelError(
+            f"the server at {server} came back with another model: log-likelihoods differ by "
+            f"{apart:.2g} nats from before; nothing that it said since is used"
+        )
+
+
+def _same_tokens(server: str, tokens: Tokens, tokenize: Callable[[str], list[int] | None]) -> int:
+    """Compare the tokenizer at hand with the server's own, and return on how many texts."""
+    compared = 0
+    for text, here in zip(_TEXTS, tokens.encode(_TEXTS), strict=True):
+        there = tokenize(text)
+        if there is None:
+            continue
+        if there[: len(here)] != here:
+            raise ModelError(
+                f"the tokenizer at hand is not that of the server at {server}: {text!r} has the "
+                f"tokens {listed(list(map(str, here)))} here and {listed(list(map(str, there)))} "
+                "there; correct `tokenizer`, or leave it out"
+            )
+        compared += 1
+    return compared
+
+
+def _flat(values: Sequence[Sequence[float]]) -> tuple[float, ...]:
+    return tuple(value for part in values for value in part)
+
+
+def _apart(one: Sequence[float], other: Sequence[float]) -> float:
+    return max(
+        0.0 if a == b else abs(a - b)  # both may be minus infinity
+        for a, b in zip(one, other, strict=True)
+    )

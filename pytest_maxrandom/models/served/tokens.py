@@ -1,0 +1,81 @@
+"""The tokens of texts for a server: from a tokenizer at hand, else from the server's own."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pytest_maxrandom.errors import ModelError
+from pytest_maxrandom.models.hf.requests import common_length
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_maxrandom.models.served.dialects import Dialect
+
+
+class Tokens(Protocol):
+    """Turns texts into tokens, with what stands in front and nothing at the end."""
+
+    @property
+    def beginning(self) -> int | None:
+        """What stands before a text that has nothing else in front of the answer."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the tokens of each text."""
+        ...
+
+
+class LocalTokens:
+    """The tokens of a tokenizer of transformers.
+
+    Raises
+    ------
+    ModelError
+        If there is none of that name.
+    """
+
+    def __init__(self, name: str, location: str) -> None:
+        from transformers import AutoTokenizer
+
+        try:
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(location)
+        except Exception as error:  # whatever a loader raises
+            reason = " ".join(str(error).split())
+            raise ModelError(f"the tokenizer {name} cannot be loaded: {reason}") from error
+        special = self._tokenizer("a", return_special_tokens_mask=True).special_tokens_mask
+        self._closing = special[::-1].index(0)
+
+    @property
+    def beginning(self) -> int | None:
+        """What stands before a text that has nothing else in front of the answer."""
+        known = (self._tokenizer.bos_token_id, self._tokenizer.eos_token_id)
+        return next((token for token in known if token is not None), None)
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the tokens of each text."""
+        encoded = self._tokenizer(list(texts), return_attention_mask=False, verbose=False)
+        return [ids[: len(ids) - self._closing] for ids in encoded.input_ids]
+
+
+class ServerTokens:
+    """The tokens of a server's own tokenizer."""
+
+    beginning: int | None = None
+
+    def __init__(self, dialect: Dialect, concurrency: int) -> None:
+        self._dialect = dialect
+        self._concurrency = concurrency
+        one, other = self._asked(["a", "b"])
+        # Only what a tokenizer puts at the end is the same at the ends of these two.
+        self._closing = common_length(one[::-1], other[::-1])
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the tokens of each text, which is one request each."""
+        return [ids[: len(ids) - self._closing] for ids in self._asked(texts)]
+
+    def _asked(self, texts: Sequence[str]) -> list[list[int]]:
+        with ThreadPoolExecutor(self._concurrency) as threads:
+            found = list(threads.map(self._dialect.tokenize, texts))
+        return [tokens for tokens in found if tokens is not None]

@@ -1,0 +1,133 @@
+"""Suites of models behind a server run whole, and no key is left anywhere."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.served import FakeServer, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SUITE = """
+models:
+- {{name: far, backend: vllm, url: "{url}", served_model: the-model, timeout: 2{more}}}
+tasks:
+- {{name: parity, format: csv, path: parity.csv,
+   columns: {{input: question, choices: [A, B], answer: answer}},
+   validation: {{max_examples: 8}}}}
+prompts: {{shots: 1, count: 3, instructions: [""]}}
+assert: report
+"""
+KEY = "s3cret-of-the-runner"
+
+
+@pytest.fixture
+def server(pytester: pytest.Pytester) -> Iterator[FakeServer]:
+    rows = "".join(f"Is {n} even?,yes,no,{'no' if n % 2 else 'yes'}\n" for n in range(12))
+    (pytester.path / "parity.csv").write_text("question,A,B,answer\n" + rows)
+    with serving("vllm") as running:
+        yield running
+
+
+def _run(
+    pytester: pytest.Pytester, server: FakeServer, *arguments: str, more: str = ""
+) -> tuple[pytest.RunResult, list[Any]]:
+    suite = SUITE.format(url=server.url, more=more)
+    (pytester.path / "s.maxrandom.yaml").write_text(suite)
+    report = pytester.path / "r.json"
+    report.unlink(missing_ok=True)
+    result = pytester.runpytest_subprocess(
+        "--maxrandom-json=r.json", "--maxrandom-report=r.md", *arguments
+    )
+    claims: list[Any] = json.loads(report.read_text())["claims"] if report.is_file() else []
+    return result, claims
+
+
+def _said(pytester: pytest.Pytester, result: pytest.RunResult) -> str:
+    """Return all that a run has written: files, and what it shows."""
+    files = [file for file in pytester.path.rglob("*") if file.is_file()]
+    written = "".join(file.read_bytes().decode("latin-1") for file in files)
+    return written + result.stdout.str() + result.stderr.str()
+
+
+def test_the_report_says_what_was_asked_and_checked(
+    pytester: pytest.Pytester, server: FakeServer
+) -> None:
+    result, (claim,) = _run(pytester, server)
+    result.assert_outcomes(passed=1)
+    assert (claim["n"], claim["t"]) == (8, 3)
+    assert claim["engine"]["device"].startswith("vllm at 127.0.0.1:")
+    assert claim["engine"]["engine"] == "walk"
+    assert claim["engine"]["handshake"] == {
+        "server": "vLLM", "version": "1.2.3", "model": "the-model", "tokenized": 0,
+        "repeated": 0.0, "local": None,
+    }  # fmt: skip
+    report = (pytester.path / "r.md").read_text()
+    assert "the-model of vLLM 1.2.3" in report
+    assert "asked twice, in two orders, log-likelihoods differ by 0 nats at most" in report
+
+
+def test_a_second_run_and_another_address_compute_nothing_and_count_no_further_try(
+    pytester: pytest.Pytester, server: FakeServer
+) -> None:
+    _, (first,) = _run(pytester, server)
+    with serving("vllm") as twin:
+        _, (second,) = _run(pytester, twin)
+        assert not [path for path, _ in twin.bodies if path == "/v1/completions"]
+    assert (second["t"], second["correct_counts"]) == (first["t"], first["correct_counts"])
+    assert second["engine"]["reused"] == 3
+    server.model = "the-model"
+    server.version = "9"
+    _, (third,) = _run(pytester, server)
+    assert (third["t"], third["engine"]["reused"]) == (3, 0)
+
+
+def test_no_key_is_left_anywhere(
+    pytester: pytest.Pytester, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("THE_KEY", KEY)
+    monkeypatch.setenv("MAXRANDOM_API_KEYS", "127.0.0.1=THE_KEY")
+    result, _ = _run(pytester, server, more=", api_key_env: THE_KEY")
+    result.assert_outcomes(passed=1)
+    assert set(server.keys) == {f"Bearer {KEY}"}
+    assert KEY not in _said(pytester, result)
+    server.faults["refuse"] = True
+    result, _ = _run(pytester, server, "--maxrandom-fresh", "-vv", more=", api_key_env: THE_KEY")
+    result.assert_outcomes(errors=1)
+    assert "bad key Bearer ***" in result.stdout.str()
+    assert KEY not in _said(pytester, result)
+
+
+@pytest.mark.parametrize(
+    ("more", "environment", "expected"),
+    [
+        (", api_key_env: THE_KEY", "", "*the key in THE_KEY is not sent to 127.0.0.1:*"),
+        (
+            ", api_key_env: THE_KEY",
+            "127.0.0.1=THE_KEY",
+            "*THE_KEY that `api_key_env` names is not*",
+        ),
+        (", served_model: other", "", "*serves no model 'other'; it serves 'the-model'*"),
+        (", tokenizer: nowhere", "", "*the tokenizer nowhere cannot be loaded*"),
+    ],
+)
+def test_a_mistake_is_one_sentence(
+    pytester: pytest.Pytester,
+    server: FakeServer,
+    monkeypatch: pytest.MonkeyPatch,
+    more: str,
+    environment: str,
+    expected: str,
+) -> None:
+    monkeypatch.setenv("MAXRANDOM_API_KEYS", environment)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    suite = SUITE.replace("served_model: the-model, ", "") if "served_model" in more else SUITE
+    monkeypatch.setattr(f"{__name__}.SUITE", suite)
+    result, _ = _run(pytester, server, more=more)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([expected])
+    assert "Traceback" not in result.stdout.str()

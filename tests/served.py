@@ -1,0 +1,204 @@
+"""A server of each dialect with a language model of its own, and what goes wrong with servers.
+
+The model is a table that is computed: a token's probability after a text is drawn from a hash of
+both, so that what a client should get can be summed up without a server.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+BEGIN = 256
+VOCABULARY = 257
+
+
+def encoded(text: str) -> list[int]:
+    """Return the bytes of a text after a token for the beginning."""
+    return [BEGIN, *text.encode()]
+
+
+def log_probabilities(ids: Sequence[int], seed: str = "") -> Any:
+    """Return the log-probability of each token after a text."""
+    raw = hashlib.sha256(f"{seed}{list(ids)}".encode()).digest()
+    logits = np.random.default_rng(int.from_bytes(raw[:8])).normal(0, 3, VOCABULARY)
+    return logits - np.logaddexp.reduce(logits)
+
+
+def likelihood(context: str, answer: str, seed: str = "") -> float:
+    """Return what a server should say of an answer that begins with a space of its own."""
+    ids, start = encoded(context + answer), len(encoded(context))
+    return math.fsum(
+        log_probabilities(ids[:place], seed)[ids[place]] for place in range(start, len(ids))
+    )
+
+
+class FakeServer(ThreadingHTTPServer):
+    """A server of one dialect.
+
+    Attributes
+    ----------
+    faults : dict
+        What is wrong: see `_Handler`.
+    bodies : list
+        What was sent to it, path and JSON.
+    keys : list
+        The keys that it was sent.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, dialect: str) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.dialect = dialect
+        self.model = "the-model"
+        self.version = "1.2.3"
+        self.seed = ""
+        self.faults: dict[str, Any] = {}
+        self.bodies: list[tuple[str, Any]] = []
+        self.keys: list[str | None] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that hangs up is no news."""
+
+
+@contextmanager
+def serving(dialect: str) -> Iterator[FakeServer]:
+    """Run a server beside the test."""
+    server = FakeServer(dialect)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: FakeServer
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1  # head and body in one packet, else each answer takes 40 ms
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        self._answer(None)
+
+    def do_POST(self) -> None:
+        self._answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+
+    def _answer(self, body: Any) -> None:
+        server, faults = self.server, self.server.faults
+        server.bodies.append((self.path, body))
+        server.keys.append(self.headers.get("Authorization"))
+        if statuses := faults.get("statuses"):
+            status, headers = statuses.pop(0)
+            return self._send(status, {"error": {"message": "not now"}}, headers)
+        if faults.get("drop"):
+            faults["drop"] -= 1
+            self.close_connection = True
+            return None
+        if faults.get("half"):
+            faults["half"] -= 1
+            return self._send(200, self._reply(body), cut=True)
+        if location := faults.get("redirect"):
+            return self._send(307, {}, {"Location": location})
+        if faults.get("page"):
+            return self._send(200, "<html>")
+        if "refuse" in faults and body is not None:
+            return self._send(
+                401, {"error": {"message": f"bad key {self.headers['Authorization']}"}}
+            )
+        return self._send(200, self._reply(body))
+
+    def _send(self, status: int, content: Any, headers: Any = None, *, cut: bool = False) -> None:
+        raw = content.encode() if isinstance(content, str) else json.dumps(content).encode()
+        self.send_response(status)
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(raw)))
+        self.end_headers()
+        self.wfile.write(raw[: len(raw) // 2] if cut else raw)
+        if cut:
+            self.close_connection = True
+
+    def _reply(self, body: Any) -> Any:
+        server, path = self.server, self.path
+        if path == "/version":
+            return {"version": server.version}
+        if path == "/props":
+            return {
+                "build_info": server.version,
+                "model_path": f"/somewhere/{server.model}.gguf",
+                "default_generation_settings": {"n_ctx": 400},
+            }
+        if path == "/v1/models":
+            entry = {"id": server.model, "owned_by": "somebody", "max_model_len": 400}
+            return {"data": [entry]}
+        if path == "/tokenize":
+            ids = encoded(body.get("prompt") or body["content"])
+            return {"tokens": ids[1:] if server.faults.get("no_begin") else ids}
+        return self._scored(body)
+
+    def _told(self, ids: Sequence[int]) -> Any:
+        """Return the log-probabilities after a text, as far as the server is right."""
+        faults = self.server.faults
+        if faults.get("zero"):
+            return np.zeros(VOCABULARY)
+        if faults.get("order"):
+            return log_probabilities(ids, str(len(self.server.bodies)))
+        return log_probabilities(ids, self.server.seed)
+
+    def _scored(self, body: Any) -> Any:
+        faults, ids = self.server.faults, body["prompt"]
+        extra = 1 if faults.get("begin_twice") else 0
+        usage = {"prompt_tokens": len(ids) + extra}
+        wrong = faults.get("values")
+        if self.path == "/completion":
+            span = [int(token) for token in re.findall(r"<\[(\d+)\]>", body["grammar"])]
+            steps = []
+            for place, token in enumerate(span):
+                value = self._told([*ids, *span[:place]])[token]
+                steps.append({"id": token, "logprob": value if wrong is None else wrong[0]})
+            return {"tokens_evaluated": len(ids) + extra, "completion_probabilities": steps}
+        if body.get("echo"):
+            told = [
+                None,
+                *(float(self._told(ids[:at])[ids[at]]) for at in range(1, len(ids))),
+                -1.0,
+            ]
+            if wrong is not None:
+                told[-2] = wrong[0]
+            if faults.get("no_echo"):
+                told = told[-1:]
+            return {"usage": usage, "choices": [{"logprobs": {"token_logprobs": told}}]}
+        top, tokens = [], []
+        for _ in range(body["max_tokens"]):
+            values = self._told(ids)
+            top.append(
+                {
+                    f"token_id:{token}": float(values[token]) if wrong is None else wrong[0]
+                    for token in body["logprob_token_ids"]
+                }
+            )
+            ids = [*ids, max(body["allowed_token_ids"], key=lambda token: values[token])]
+            tokens.append(f"token_id:{ids[-1]}")
+        return {"usage": usage, "choices": [{"logprobs": {"top_logprobs": top, "tokens": tokens}}]}

@@ -1,0 +1,339 @@
+"""Models behind servers: what they are asked, what is checked first, and what can go wrong."""
+
+from __future__ import annotations
+
+import copy
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_maxrandom.errors import MaxRandomError, ModelError, PromptTooLong, ScoreError
+from pytest_maxrandom.models.base import Question, Resources
+from pytest_maxrandom.models.hf.requests import Request
+from pytest_maxrandom.models.registry import ModelPool, backend_of, identify
+from pytest_maxrandom.models.served import dialects, endpoint, walk
+from pytest_maxrandom.suite.models import MODELS
+from tests.served import FakeServer, encoded, likelihood, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Set
+
+    from pytest_maxrandom.models.base import Model, Reply
+
+DIALECTS = ("vllm", "llama_cpp", "openai")
+QUESTIONS = [
+    Question(
+        f"{number}: larger, {number} or {number + 3}?", (f" {number}", f" {number + 3}", " no")
+    )
+    for number in range(3)
+]
+EXACT = [[likelihood(q.context, answer) for answer in q.answers] for q in QUESTIONS]
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask again at once, so that no test waits."""
+    monkeypatch.setattr(endpoint, "BACKOFF", 0.001)
+
+
+@pytest.fixture(params=DIALECTS)
+def server(request: pytest.FixtureRequest) -> Iterator[FakeServer]:
+    with serving(request.param) as running:
+        yield running
+
+
+@pytest.fixture
+def vllm() -> Iterator[FakeServer]:
+    with serving("vllm") as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def byte_tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tokenizer of one token a byte, after a token for the beginning."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast
+
+    vocabulary = {f"<0x{byte:02X}>": byte for byte in range(256)} | {"<s>": 256}
+    tokenizer = Tokenizer(models.BPE(vocabulary, [], byte_fallback=True))
+    tokenizer.pre_tokenizer = pre_tokenizers.Split("", "isolated")
+    tokenizer.decoder = decoders.ByteFallback()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A", special_tokens=[("<s>", 256)]
+    )
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>")
+    folder = tmp_path_factory.mktemp("bytes")
+    fast.save_pretrained(folder)
+    assert fast("naïve")["input_ids"] == encoded("naïve")
+    return folder
+
+
+def specified(server: FakeServer, tokenizer: Path | None = None, **keys: Any) -> Any:
+    given = {"name": "m", "backend": server.dialect, "url": server.url, "timeout": 5.0}
+    given |= {"served_model": server.model, "concurrency": 2}
+    return MODELS.validate(given | ({"tokenizer": str(tokenizer)} if tokenizer else {}) | keys)
+
+
+def loaded(server: FakeServer, tokenizer: Path | None = None, **keys: Any) -> Model:
+    return ModelPool().get(specified(server, tokenizer, **keys), Path())
+
+
+def told(reply: Reply) -> list[list[float]]:
+    return [list(answer.log_likelihoods) for answer in reply.answers]
+
+
+def test_log_likelihoods_are_those_of_the_served_model(
+    server: FakeServer, byte_tokenizer: Path
+) -> None:
+    reply = loaded(server, byte_tokenizer).ask(QUESTIONS)
+    assert told(reply) == [pytest.approx(values, abs=1e-9) for values in EXACT]
+    # The space before an answer is scored with it, and a token is a byte.
+    assert [answer.tokens for answer in reply.answers] == [
+        tuple(len(answer) for answer in question.answers) for question in QUESTIONS
+    ]
+
+
+@pytest.mark.parametrize("dialect", ["vllm", "llama_cpp"])
+def test_a_servers_own_tokens_do_as_well(dialect: str) -> None:
+    with serving(dialect) as server:
+        assert told(loaded(server).ask(QUESTIONS)) == [
+            pytest.approx(values, abs=1e-9) for values in EXACT
+        ]
+
+
+def test_vllm_is_led_along_the_choices_and_sent_no_text_twice(
+    vllm: FakeServer, byte_tokenizer: Path
+) -> None:
+    model = loaded(vllm, byte_tokenizer)
+    vllm.bodies.clear()
+    model.ask(QUESTIONS[:1])
+    sent = [tuple(body["prompt"]) for _, body in vllm.bodies]
+    texts = [encoded(QUESTIONS[0].context + answer) for answer in QUESTIONS[0].answers]
+    start = len(encoded(QUESTIONS[0].context))
+    inner = {tuple(ids[:at]) for ids in texts for at in range(start, len(ids))}
+    assert len(set(sent)) == len(sent) <= len(inner)
+    assert set(sent) <= inner
+    assert sent[0] == tuple(texts[0][:start])
+
+
+@pytest.mark.parametrize("at_most", [1, 2, 128])
+def test_however_few_tokens_are_told_at_once(
+    vllm: FakeServer, byte_tokenizer: Path, monkeypatch: pytest.MonkeyPatch, at_most: int
+) -> None:
+    monkeypatch.setattr(walk, "AT_MOST", at_most)
+    monkeypatch.setattr(dialects, "AT_MOST", at_most)
+    assert told(loaded(vllm, byte_tokenizer).ask(QUESTIONS)) == [
+        pytest.approx(values, abs=1e-9) for values in EXACT
+    ]
+
+
+def test_a_walk_begins_again_only_where_it_was_not_led() -> None:
+    """A server that generates the least token: of 1 2 3, 1 2 4 and 1 5, only 5 is left out."""
+    asked: list[tuple[tuple[int, ...], int]] = []
+
+    def ask(text: tuple[int, ...], tokens: Set[int], steps: int) -> Iterator[Any]:
+        asked.append((text, steps))
+        for _ in range(steps):
+            generated = min(tokens - set(text))
+            yield dict.fromkeys(tokens, -float(len(text))), generated
+            text = (*text, generated)
+
+    spans = [(0, 1, 2, 3), (0, 1, 2, 4), (0, 1, 5, 6)]
+    values = walk.walk([Request(ids, 1) for ids in spans], ask)
+    assert values == [-6.0, -6.0, -6.0]
+    assert asked == [((0,), 3), ((0, 1, 5), 1)]
+
+
+def test_what_no_key_tells_is_in_the_handshake(server: FakeServer, byte_tokenizer: Path) -> None:
+    said: Any = loaded(server, byte_tokenizer).handshake  # type: ignore[attr-defined]
+    assert said["model"] == "the-model"
+    assert said["tokenized"] == (0 if server.dialect == "openai" else 3)
+    assert said["repeated"] == 0
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        ({"zero": True}, "gives all choices the log-likelihood 0, so every accuracy would be"),
+        ({"order": True}, "gives the same text log-likelihoods that differ by"),
+        ({"begin_twice": True}, "expected one that puts nothing in front"),
+        ({"values": [math.nan]}, "tells 'nan' as a log-probability; expected a number up to 0"),
+        ({"values": [2.5]}, "tells '2.5' as a log-probability; expected a number up to 0"),
+        ({"page": True}, "answers with '<html>', which is no JSON"),
+        ({"redirect": "https://elsewhere.example/v1"}, "sends requests on to elsewhere.example"),
+        ({"statuses": [(500, {})] * 9}, "answered 500 time and again: 'not now'"),
+    ],
+)
+def test_a_server_that_is_not_right_is_refused_before_anything_is_scored(
+    server: FakeServer, byte_tokenizer: Path, fault: dict[str, Any], expected: str
+) -> None:
+    server.faults |= copy.deepcopy(fault)
+    with pytest.raises((ModelError, ScoreError)) as refused:
+        loaded(server, byte_tokenizer)
+    assert expected in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_number_that_is_missing_is_told(server: FakeServer, byte_tokenizer: Path) -> None:
+    server.faults["values"] = [None]
+    with pytest.raises(ScoreError, match="has no "):
+        loaded(server, byte_tokenizer)
+
+
+def test_a_server_that_ignores_echo_is_refused(byte_tokenizer: Path) -> None:
+    with serving("openai") as server:
+        server.faults["no_echo"] = True
+        with pytest.raises(ScoreError, match="told 1; expected a server that knows `echo`"):
+            loaded(server, byte_tokenizer)
+
+
+@pytest.mark.parametrize("dialect", ["vllm", "llama_cpp"])
+def test_another_tokenizer_is_refused(dialect: str, byte_tokenizer: Path) -> None:
+    with serving(dialect) as server:
+        server.faults["no_begin"] = True
+        with pytest.raises(ModelError, match="the tokenizer at hand is not that of the server"):
+            loaded(server, byte_tokenizer)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"statuses": [(429, {"Retry-After": "0"}), (503, {}), (500, {})]},
+        {"drop": 1},
+        {"half": 1},
+    ],
+    ids=["busy", "dropped", "half an answer"],
+)
+def test_what_passes_by_changes_nothing(
+    server: FakeServer, byte_tokenizer: Path, fault: dict[str, Any]
+) -> None:
+    model = loaded(server, byte_tokenizer)
+    server.faults |= copy.deepcopy(fault)
+    assert told(model.ask(QUESTIONS)) == [pytest.approx(values, abs=1e-9) for values in EXACT]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"seed": "other"}, "came back with another model: log-likelihoods differ by"),
+        ({"version": "9"}, "came back as another one"),
+        ({"model": "new"}, "serves no model 'the-model'; it serves 'new'"),
+    ],
+)
+def test_a_server_that_comes_back_with_another_model_is_refused(
+    vllm: FakeServer, byte_tokenizer: Path, change: dict[str, str], expected: str
+) -> None:
+    model = loaded(vllm, byte_tokenizer)
+    vllm.faults["drop"] = 1
+    vars(vllm).update(change)
+    with pytest.raises(ModelError) as refused:
+        model.ask(QUESTIONS)
+    assert expected in str(refused.value)
+
+
+def test_a_server_that_is_not_there_is_told_at_once(vllm: FakeServer) -> None:
+    spec = specified(vllm, url="http://127.0.0.1:9")
+    with pytest.raises(ModelError, match=r"http://127.0.0.1:9 cannot be reached .*; start it, or"):
+        ModelPool().get(spec, Path())
+
+
+def test_a_text_that_is_too_long_is_refused(vllm: FakeServer, byte_tokenizer: Path) -> None:
+    model = loaded(vllm, byte_tokenizer)
+    with pytest.raises(PromptTooLong, match="has 404 tokens, and the model's context holds 400"):
+        model.check([Question("x" * 400, (" a", " no"))])
+
+
+class TestIdentity:
+    def test_an_address_is_no_part_of_it(self, server: FakeServer, byte_tokenizer: Path) -> None:
+        with serving(server.dialect) as twin:
+            one, other = (
+                identify(specified(each, byte_tokenizer), Path()) for each in (server, twin)
+            )
+        assert one == other
+
+    def test_what_is_served_is(self, server: FakeServer, byte_tokenizer: Path) -> None:
+        spec = specified(server, byte_tokenizer)
+        server.model = spec.served
+        found = [identify(spec, Path())]
+        for change in ({"seed": "other"}, {"version": "9"}):
+            vars(server).update(change)
+            backend_of(spec).begin("")
+            found.append(identify(spec, Path()))
+        assert found[0] == found[1]  # nothing tells
+        # A version changes numbers, and makes no other model for the ledger; OpenAI tells none.
+        assert (found[1] == found[2]) == (server.dialect == "openai")
+        assert len({each.tried_digest for each in found}) == 1
+        server.model = "new"
+        spec = specified(server, byte_tokenizer)
+        assert identify(spec, Path()).tried_digest != found[0].tried_digest
+
+
+class TestKeys:
+    def test_a_key_goes_to_a_host_that_the_runner_allows(
+        self, server: FakeServer, byte_tokenizer: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("MY_KEY", "s3cret")
+        monkeypatch.setenv("MAXRANDOM_API_KEYS", "a.example=OTHER, 127.0.0.1=MY_KEY")
+        loaded(server, byte_tokenizer, api_key_env="MY_KEY").ask(QUESTIONS)
+        assert set(server.keys) == {"Bearer s3cret"}
+
+    @pytest.mark.parametrize(
+        "allowed", ["", "127.0.0.1=OTHER", "a.example=MY_KEY", "127.0.0.1:9=MY_KEY"]
+    )
+    def test_no_other_host_is_sent_anything(
+        self, vllm: FakeServer, monkeypatch: pytest.MonkeyPatch, allowed: str
+    ) -> None:
+        monkeypatch.setenv("MY_KEY", "s3cret")
+        monkeypatch.setenv("MAXRANDOM_API_KEYS", allowed)
+        with pytest.raises(ModelError, match="because the runner does not allow it") as refused:
+            loaded(vllm, api_key_env="MY_KEY")
+        assert not vllm.bodies
+        assert "s3cret" not in str(refused.value)
+
+    def test_it_does_not_travel_unencrypted(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("MY_KEY", "s3cret")
+        monkeypatch.setenv("MAXRANDOM_API_KEYS", "a.example=MY_KEY")
+        spec = MODELS.validate(
+            {"name": "m", "backend": "vllm", "url": "http://a.example", "api_key_env": "MY_KEY"}
+        )
+        with pytest.raises(ModelError, match=r"is not sent to http://a\.example unencrypted"):
+            ModelPool().get(spec, Path())
+
+    def test_it_follows_no_redirect_and_stands_in_no_message(
+        self, vllm: FakeServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("MY_KEY", "s3cret")
+        monkeypatch.setenv("MAXRANDOM_API_KEYS", "127.0.0.1=MY_KEY")
+        with serving("vllm") as other:
+            vllm.faults["redirect"] = other.url
+            with pytest.raises(ModelError, match="sends requests on"):
+                loaded(vllm, api_key_env="MY_KEY")
+            assert not other.bodies
+        vllm.faults.clear()
+        vllm.faults["refuse"] = True
+        with pytest.raises(ModelError) as refused:
+            loaded(vllm, api_key_env="MY_KEY")
+        assert "bad key Bearer ***" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://me:pw@h:1", "an address without user and password"),
+        ("h:8000", "the address of a server"),
+        ("http://h?key=x", "an address without"),
+    ],
+)
+def test_an_address_is_an_address(url: str, expected: str) -> None:
+    with pytest.raises(ValueError, match=expected):
+        MODELS.validate({"name": "m", "backend": "vllm", "url": url})
+
+
+def test_all_that_is_raised_is_an_error_of_the_package(vllm: FakeServer) -> None:
+    vllm.faults["page"] = True
+    with pytest.raises(MaxRandomError):
+        backend_of(specified(vllm)).load(
+            backend_of(specified(vllm)).locate(specified(vllm), Path()), Resources()
+        )
