@@ -4,13 +4,13 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test proof lint bench demo-model clean
+.PHONY: demo test servers proof lint bench demo-model clean
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --upgrade pip
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt \
-		--editable ".[hf,adapters,datasets,holdout,plots,parquet,inspect]" --group dev
+		--editable ".[hf,adapters,served,datasets,holdout,plots,parquet,inspect]" --group dev
 	touch $@
 
 demo: $(READY)  ## Sweep the demo model and write report.md
@@ -20,7 +20,10 @@ demo: $(READY)  ## Sweep the demo model and write report.md
 test: $(READY)  ## Run the whole test suite, and a cut of each long proof
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-proof: $(READY)  ## Prove what a green run means: the long proofs whole, with their figures (some 20 minutes on 2 cores)
+servers: $(READY)  ## Install vLLM and build llama.cpp, for the proofs about servers (some 15 minutes)
+	$(BIN)/python tools/servers.py install
+
+proof: $(READY) servers  ## Prove what a green run means: the long proofs whole, with their figures (some 20 minutes on 2 cores)
 	MAXRANDOM_PROOF=whole $(BIN)/python -m pytest tests/proof -n auto --dist loadfile
 
 lint: $(READY)  ## Check style and types

@@ -1,0 +1,187 @@
+"""What a server of vLLM reads for a sweep: a walk along the choices beside `echo` per choice.
+
+    python tools/servers.py install vllm
+    python -m benchmarks.served
+
+`echo` is how lm-evaluation-harness asks (`local-completions`). Tokens are counted by the server's
+own metrics; answers are checked to be equal first. The model has random weights: what is read does
+not depend on them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import tempfile
+import time
+import urllib.request
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from transformers import LlamaConfig, LlamaForCausalLM
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+
+import servers
+
+from benchmarks.workloads import AS_IN_THE_FILE, load_tasks, questions, train_tokenizer
+from pytest_maxrandom.models.registry import ModelPool
+from pytest_maxrandom.suite.base import FormatSpec
+from pytest_maxrandom.suite.models import MODELS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pytest_maxrandom.models.base import Model, Question
+
+_TOLERANCE = 0.02
+_READ = re.compile(
+    r'^vllm:prompt_tokens_by_source_total\{[^}]*source="local_compute"\} (\S+)', re.MULTILINE
+)
+
+
+class Workload(NamedTuple):
+    """Questions, and how many times fewer tokens must be read for them."""
+
+    title: str
+    task: str
+    shots: int
+    form: FormatSpec
+    fewer: float
+
+
+WORKLOADS = (
+    Workload("snarks, 2 choices", "snarks", 4, AS_IN_THE_FILE, 8),
+    Workload(
+        "date_understanding, 5 choices", "date_understanding", 4,
+        FormatSpec(labels="parenthesized"), 6,
+    ),
+)  # fmt: skip
+
+
+def save_model(folder: Path, tokenizer: Any) -> Path:
+    """Save a small Llama of random weights."""
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=128,
+        intermediate_size=256,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=4096,
+    )
+    LlamaForCausalLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def read(url: str) -> float:
+    """Return how many tokens the server has computed, by its own metrics."""
+    with urllib.request.urlopen(f"{url}/metrics") as response:
+        found = _READ.search(response.read().decode())
+    if found is None:
+        raise SystemExit("the server's metrics do not tell the tokens that it computed")
+    return float(found[1])
+
+
+def measured(
+    url: str, ask: Callable[[], list[list[float]]]
+) -> tuple[list[list[float]], float, float]:
+    """Return what is asked, the tokens that were read for it, and the seconds."""
+    before, began = read(url), time.perf_counter()
+    values = ask()
+    seconds = time.perf_counter() - began
+    return values, read(url) - before, seconds
+
+
+def walk(model: Model, asked: Sequence[Question]) -> list[list[float]]:
+    """Ask as a suite does."""
+    return [list(answer.log_likelihoods) for answer in model.ask(asked).answers]
+
+
+def harness(url: str, model: Path, asked: Sequence[Question]) -> list[list[float]]:
+    """Ask as lm-evaluation-harness does."""
+    from lm_eval.api.instance import Instance
+    from lm_eval.models.openai_completions import LocalCompletionsAPI
+
+    api = LocalCompletionsAPI(
+        model=model.name,
+        base_url=f"{url}/v1/completions",
+        tokenizer=str(model),
+        tokenizer_backend="huggingface",
+        num_concurrent=8,
+    )
+    instances = [
+        Instance("loglikelihood", {}, (question.context, answer), number)
+        for number, question in enumerate(asked)
+        for answer in question.answers
+    ]
+    values = iter(api.loglikelihood(instances, disable_tqdm=True))
+    return [[next(values)[0] for _ in question.answers] for question in asked]
+
+
+def compare(url: str, model: Path, prompts: Sequence[Sequence[Question]]) -> tuple[float, ...]:
+    """Return tokens read and seconds of both ways."""
+    spec = MODELS.validate(
+        {"name": "m", "backend": "vllm", "url": url, "served_model": model.name,
+         "tokenizer": str(model)}
+    )  # fmt: skip
+    ours = ModelPool().get(spec, model)
+    totals = [0.0] * 4
+    for asked in prompts:
+        walked, tokens, seconds = measured(url, partial(walk, ours, asked))
+        echoed, its, took = measured(url, partial(harness, url, model, asked))
+        apart = max(
+            abs(a - b)
+            for one, other in zip(walked, echoed, strict=True)
+            for a, b in zip(one, other, strict=True)
+        )
+        if apart > _TOLERANCE:
+            raise SystemExit(
+                f"the answers differ by {apart:.3f} nats; expected at most {_TOLERANCE}"
+            )
+        totals = [a + b for a, b in zip(totals, (tokens, its, seconds, took), strict=True)]
+    return tuple(totals)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--tasks", type=Path, help="folder with BIG-bench's task files")
+    parser.add_argument("--blocks", type=int, nargs="*", default=[16, 32, 128])
+    parser.add_argument("--prompts", type=int, default=2)
+    parser.add_argument("--examples", type=int, default=60)
+    arguments = parser.parse_args()
+    data = Path(os.environ.get("MAXRANDOM_DATA", "../shared/data"))
+    with tempfile.TemporaryDirectory() as made:
+        tasks = load_tasks(arguments.tasks or data / "bigbench", Path(made))
+        model = save_model(Path(made) / "llama", train_tokenizer(tasks.values()))
+        print(
+            "| block | workload | tokens: walk | echo | fewer | to reach | seconds: walk | echo |"
+        )
+        print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+        for block in arguments.blocks:
+            extra = ["--block-size", str(block), "--max-model-len", "4096"]
+            try:
+                with servers.running("vllm", model, Path(made) / "log", extra=extra) as (url, _):
+                    for load in WORKLOADS:
+                        prompts = questions(
+                            tasks[load.task], load.shots, load.form, arguments.prompts,
+                            arguments.examples,
+                        )  # fmt: skip
+                        walk, echo, seconds, took = compare(url, model, prompts)
+                        print(
+                            f"| {block} | {load.title} | {walk:,.0f} | {echo:,.0f} | "
+                            f"{echo / walk:.1f} | {load.fewer:g} | {seconds:.1f} | {took:.1f} |"
+                        )
+            except RuntimeError as error:
+                (line,) = [x for x in str(error).splitlines() if "block size" in x][:1] or [""]
+                print(f"| {block} | the server does not start: {line[-80:] or error} | | | | | | |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,203 @@
+"""Real servers say what the same weights say here, whatever happens to them meanwhile.
+
+They run where `python tools/servers.py install` has put them, as `make proof` does.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shutil
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pytest
+import servers
+import yaml
+
+from pytest_maxrandom.models.base import Question
+from pytest_maxrandom.models.registry import ModelPool
+from pytest_maxrandom.suite.models import MODELS
+from tests.gguf_files import write_gguf
+from tests.proof.scale import WHOLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DEMO = Path(__file__).parents[2] / "eval_suites" / "demo"
+WEIGHTS = DEMO / "demo-llama"
+TOLERANCE = 0.02
+"""Nats, in float32."""
+
+
+class Real(NamedTuple):
+    """A real server of the demo model."""
+
+    kind: servers.Kind
+    model: Path
+    url: str
+    port: int
+    folder: Path
+
+    def said(self) -> dict[str, Any]:
+        """Return what a suite says of it."""
+        said = {"name": "demo", "backend": self.kind, "url": self.url}
+        return said | {"served_model": self.model.name, "tokenizer": str(WEIGHTS)}
+
+
+def prepared(kind: servers.Kind, folder: Path) -> Path:
+    """Return the demo model as a server takes it."""
+    if not servers.installed(kind):
+        reason = f"{kind} is not installed (python tools/servers.py install)"
+        (pytest.fail if WHOLE else pytest.skip)(reason)
+    return write_gguf(WEIGHTS, folder / "demo.gguf") if kind == "llama_cpp" else WEIGHTS
+
+
+@pytest.fixture(scope="module", params=["vllm", "llama_cpp"])
+def real(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Real]:
+    kind, folder = request.param, tmp_path_factory.mktemp(request.param)
+    model = prepared(kind, folder)
+    with servers.running(kind, model, folder / "log") as (url, _):
+        yield Real(kind, model, url, int(url.rpartition(":")[2]), folder)
+
+
+def write_suite(folder: Path, model: dict[str, Any], **changes: Any) -> None:
+    """Write the demo's suite for another model."""
+    suite = yaml.safe_load((DEMO / "demo.yaml").read_text(encoding="utf-8"))
+    suite = {**suite, "models": [model], **changes}
+    shutil.copytree(DEMO / "data", folder / "data")
+    (folder / "s.maxrandom.yaml").write_text(yaml.safe_dump(suite), encoding="utf-8")
+
+
+def started(folder: Path) -> subprocess.Popen[str]:
+    """Start pytest with a folder's suite, with a store and a ledger of its own."""
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    return subprocess.Popen(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
+         "--maxrandom-store=store.sqlite", "--maxrandom-json=r.json",
+         "--maxrandom-predictions=p.jsonl"],
+        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+
+
+def finished(process: subprocess.Popen[str], folder: Path) -> tuple[list[Any], list[Any]]:
+    """Return the claims of a run and what was predicted."""
+    said, _ = process.communicate(timeout=500)
+    assert (folder / "r.json").is_file(), said
+    claims = json.loads((folder / "r.json").read_text())["claims"]
+    assert all(claim["verdict"] for claim in claims), said
+    lines = (folder / "p.jsonl").read_text(encoding="utf-8").splitlines()
+    return claims, [json.loads(line) for line in lines]
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Any], list[Any]]:
+    """What the same weights say on this machine."""
+    folder = tmp_path_factory.mktemp("here")
+    model = {"name": str(WEIGHTS), "quantization": "none", "dtype": "float32"}
+    write_suite(folder, model)
+    return finished(started(folder), folder)
+
+
+def same(one: list[Any], other: list[Any]) -> float:
+    """Compare two runs' predictions; return by how many nats log-likelihoods differ at most."""
+    key = "prompt"
+    one, other = (
+        sorted(lines, key=lambda line: (line["task"], line[key])) for lines in (one, other)
+    )
+    assert [line[key] for line in one] == [line[key] for line in other]
+    most = 0.0
+    for line, twin in zip(one, other, strict=True):
+        for example, its in zip(line["examples"], twin["examples"], strict=True):
+            pairs = list(zip(example["log_likelihoods"], its["log_likelihoods"], strict=True))
+            apart = max(abs(a - b) for a, b in pairs)
+            most = max(most, apart)
+            if example["margin"] > 2 * TOLERANCE:
+                assert example["chosen"] == its["chosen"], example
+    return most
+
+
+def test_a_real_server_gives_the_numbers_of_the_same_weights(
+    real: Real, here: tuple[list[Any], list[Any]], tmp_path: Path, measured: Any
+) -> None:
+    write_suite(tmp_path, real.said())
+    claims, predictions = finished(started(tmp_path), tmp_path)
+    apart = same(predictions, here[1])
+    measured("Largest difference in nats from the same weights here", real.kind, apart)
+    assert apart <= TOLERANCE
+    for claim, its in zip(claims, here[0], strict=True):
+        assert (claim["verdict"], claim["passed"]) == (its["verdict"], its["passed"])
+        assert claim["engine"]["handshake"]["tokenized"] == 3
+        assert claim["engine"]["handshake"]["local"] <= TOLERANCE
+
+
+@pytest.mark.parametrize("kind", ["vllm", "llama_cpp"] if WHOLE else ["llama_cpp"])
+def test_a_server_that_is_killed_and_comes_back_costs_nothing(
+    kind: servers.Kind, here: tuple[list[Any], list[Any]], tmp_path: Path
+) -> None:
+    model = prepared(kind, tmp_path)
+    (run := tmp_path / "run").mkdir()
+    with ExitStack() as stack:
+        url, process = stack.enter_context(servers.running(kind, model, tmp_path / "log"))
+        port = int(url.rpartition(":")[2])
+        write_suite(run, Real(kind, model, url, port, tmp_path).said())
+        tests = started(run)
+        while not (tried := list(run.glob("maxrandom-ledger/*.jsonl"))) and tests.poll() is None:
+            time.sleep(0.01)
+        assert tried, tests.communicate()[0]
+        servers.stop(process)
+        time.sleep(1)
+        assert tests.poll() is None, tests.communicate()[0]
+        stack.enter_context(servers.running(kind, model, tmp_path / "log", port=port))
+        claims, predictions = finished(tests, run)
+    assert same(predictions, here[1]) <= TOLERANCE
+    assert [claim["t"] for claim in claims] == [claim["t"] for claim in here[0]]
+    tries = [
+        json.loads(line)
+        for file in run.glob("maxrandom-ledger/*.jsonl")
+        for line in file.read_text(encoding="utf-8").splitlines()
+    ]
+    prompts = [line["prompt"] for line in tries if line["kind"] == "prompt"]
+    assert len(prompts) == len(set(prompts)) == sum(claim["t"] for claim in claims)
+
+
+def test_lm_eval_chooses_the_same_through_the_same_server(tmp_path: Path) -> None:
+    model = prepared("vllm", tmp_path)
+    from lm_eval.api.instance import Instance
+    from lm_eval.models.openai_completions import LocalCompletionsAPI
+
+    names = ("Ivan", "Maria", "Otto", "Lena")
+    texts = [
+        (
+            f"Q: {one} or {other}: who of the two is {what}?\nA:",
+            (f" {one}", f" {other}", " neither"),
+        )
+        for one, other in itertools.permutations(names, 2)
+        for what in ("older", "at home")
+    ]
+    with servers.running("vllm", model, tmp_path / "log") as (url, _):
+        spec = MODELS.validate(Real("vllm", model, url, 0, tmp_path).said() | {"backend": "vllm"})
+        ours = ModelPool().get(spec, tmp_path).ask([Question(*text) for text in texts])
+        api = LocalCompletionsAPI(
+            model=model.name,
+            base_url=f"{url}/v1/completions",
+            tokenizer=str(WEIGHTS),
+            tokenizer_backend="huggingface",
+        )
+        asked = [
+            Instance("loglikelihood", {}, (context, answer), number)
+            for number, (context, answers) in enumerate(texts)
+            for answer in answers
+        ]
+        theirs = iter(api.loglikelihood(asked, disable_tqdm=True))
+    for answer in ours.answers:
+        values = [next(theirs)[0] for _ in answer.log_likelihoods]
+        assert values == pytest.approx(answer.log_likelihoods, abs=TOLERANCE)
+        assert np.argmax(values) == np.argmax(answer.log_likelihoods)
