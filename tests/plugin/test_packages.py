@@ -147,7 +147,8 @@ def test_a_suite_runs_with_both(pytester: pytest.Pytester, suite: Path) -> None:
         (
             "backend: rules",
             "backend: ruels",
-            "1: `models[0].backend`: found 'ruels', expected 'transformers' or 'mock' or 'rules' "
+            "1: `models[0].backend`: found 'ruels', expected 'transformers' or 'vllm' or "
+            "'llama_cpp' or 'openai' or 'mock' or 'rules' "
             "or 'recorded'; did you mean `rules`?",
         ),
         (
