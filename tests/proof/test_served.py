@@ -190,6 +190,7 @@ def test_lm_eval_chooses_the_same_through_the_same_server(tmp_path: Path) -> Non
             base_url=f"{url}/v1/completions",
             tokenizer=str(WEIGHTS),
             tokenizer_backend="huggingface",
+            add_bos_token=True,  # left out by itself, and then numbers are of another text
         )
         asked = [
             Instance("loglikelihood", {}, (context, answer), number)
