@@ -10,7 +10,7 @@ $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --upgrade pip
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt \
-		--editable ".[hf,adapters,served,datasets,holdout,plots,parquet,inspect]" --group dev
+		--editable ".[hf,adapters,stored,served,datasets,holdout,plots,parquet,inspect]" --group dev
 	touch $@
 
 demo: $(READY)  ## Sweep the demo model and write report.md

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Location = tuple[str | int, ...]
 
-_ABSENT = {"revision": "the default", "adapter": "none"}
+_ABSENT = {"revision": "the default", "adapter": "none", "unverified": "False"}
 
 
 @dataclass(frozen=True)

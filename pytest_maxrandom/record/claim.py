@@ -232,6 +232,8 @@ class SweepCost:
     """Of a model behind a server: what that says that it serves, how many texts it tokenized as
     the tokenizer at hand (`tokenized`), and by how many nats log-likelihoods differed when they
     were asked for twice, in two orders (`repeated`), and from the same weights here (`local`)."""
+    quantized: str | None = None
+    """How the model's files were quantized already, where they were: "gptq, 4 bits"."""
 
 
 @dataclass(slots=True, kw_only=True)

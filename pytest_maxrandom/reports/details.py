@@ -76,6 +76,8 @@ def claim_detail(claim: ClaimRecord, run: RunRecord, known: Mapping[str, str]) -
         (f"🚩 Red flag {flag.kind} ({red_flags.does(flag)})", flag.text) for flag in claim.red_flags
     ]
     quantization = "not quantized" if claim.quantization == "none" else claim.quantization
+    if claim.engine and claim.engine.quantized:
+        quantization += f" ({claim.engine.quantized})"
     made = (
         Name(f"{claim.suite}:{claim.line}"),
         claim.model and Name(claim.model, before="; model "),

@@ -325,7 +325,11 @@ def computed(record: ClaimRecord | LabelBiasRecord) -> str:
     if found is None:
         return ""
     versions = ", ".join(f"{name} {number}" for name, number in found.versions.items())
-    return f"on {found.processor}, by {found.kernels} ({versions})"
+    quantized = record.engine.quantized if record.engine else None
+    return clauses(
+        f"on {found.processor}, by {found.kernels} ({versions})",
+        quantized and f"the model's files are quantized already ({quantized})",
+    )
 
 
 def served(record: ClaimRecord | LabelBiasRecord) -> str:

@@ -64,6 +64,10 @@ SENTENCES = {
     "renamed_union_p": "The suite calls `union_p` by its old name, `guaranteed_p`: rename it.",
     "arm": "The arm {arm!r} changes {changed}.",
     "adapter": "{model} runs with the adapter {adapter}.",
+    "unverified": (
+        "The suite lets {model} be loaded in a way whose numbers were never verified "
+        "(`unverified: true`): they rest on the library that reads its files."
+    ),
     # Tasks and prompts.
     "empty_inputs": "Empty input in {empty} of {examples} examples.",
     "left_out_for_test": (

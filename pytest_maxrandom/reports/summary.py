@@ -86,6 +86,24 @@ def simulated(run: RunRecord) -> str:
     )
 
 
+def unverified(run: RunRecord) -> str:
+    """Say how many claims rest on files of a kind that nobody verified; empty if none does."""
+    resting = [
+        claim
+        for claim in run.claims
+        if any(remark.kind == "unverified" for remark in claim.remarks.values())
+    ]
+    if not resting:
+        return ""
+    which = f"{count(len(resting))} of {count(len(run.claims))} claims rest"
+    if len(resting) == len(run.claims):
+        which = "All claims rest" if len(resting) > 1 else "The claim rests"
+    return (
+        f"{which} on files that were loaded in a way whose numbers were never verified "
+        "(unverified: true)"
+    )
+
+
 def label(record: Record) -> str:
     """Name a record without its file: ``task[model-quantization-kshot]``."""
     return record.id.partition("::")[2] or record.id

@@ -17,7 +17,15 @@ from pytest_maxrandom.reports.red_flags import (
     raised,
 )
 from pytest_maxrandom.reports.sections import claims_table
-from pytest_maxrandom.reports.summary import missing, names, records, simulated, unread, with_rows
+from pytest_maxrandom.reports.summary import (
+    missing,
+    names,
+    records,
+    simulated,
+    unread,
+    unverified,
+    with_rows,
+)
 from pytest_maxrandom.reports.tables import Mark, Name
 from pytest_maxrandom.reports.text import visible
 
@@ -48,7 +56,8 @@ def rows(run: RunRecord) -> list[str]:
     """
     named = {name: visible(shown) for name, shown in names(run).items()}
     claims = with_rows(run.claims)
-    lines = [*filter(None, [simulated(run)]), *_table(claims_table(run, claims))]
+    said = filter(None, [simulated(run), unverified(run)])
+    lines = [*said, *_table(claims_table(run, claims))]
     for table in design_tables(run).values():
         lines += _table(table)
     if told := ", ".join(

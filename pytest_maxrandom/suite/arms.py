@@ -146,6 +146,15 @@ def unknown_arm(name: str, names: Collection[str]) -> str:
 
 
 def things_changed(arm: ArmSpec) -> list[str]:
-    """Return what an arm changes, as its keys; a model comes with its revision."""
-    keys = [key for key, value in arm if value is not None]
-    return [key for key in keys if key != "revision" or "model" not in keys]
+    """Return what an arm changes, as its keys.
+
+    A model comes with its revision, and with how its files are quantized already; that, with the
+    permission to load them.
+    """
+    said = {key: value for key, value in arm if value is not None}
+    comes = set()
+    if "model" in said:
+        comes.add("revision")
+    if said.get("quantization") == "stored":
+        comes |= {"unverified"} | ({"quantization"} if "model" in said else set())
+    return [key for key in said if key not in comes]

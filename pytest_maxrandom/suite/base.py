@@ -137,7 +137,7 @@ def placed(
 
 
 Shots = Annotated[int, Field(ge=0, le=1000)]
-Quantization = Literal["none", "nf4", "fp4", "int8"]
+Quantization = Literal["none", "nf4", "fp4", "int8", "stored"]
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 
 

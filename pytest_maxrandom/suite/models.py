@@ -82,10 +82,14 @@ class TransformersSpec(ModelSpec):
     """LoRA adapter of PEFT that is loaded into the model: hub id, or local folder (relative to the
     suite file) with `adapter_config.json` and `adapter_model.safetensors`."""
     quantization: Quantization = "nf4"
-    """nf4 = bitsandbytes 4-bit NormalFloat, double quantization, bfloat16 compute."""
+    """nf4 = bitsandbytes 4-bit NormalFloat, double quantization, bfloat16 compute; stored = as the
+    files are quantized already (GPTQ, AWQ, compressed-tensors, torchao, bitsandbytes)."""
+    unverified: bool = False
+    """Whether `quantization: stored` may load files in a way whose numbers were never verified,
+    such as FP8 or MXFP4; every report repeats it."""
     dtype: Dtype = "auto"
     """Weights that are not quantized, and arithmetic with those of 4 bits: auto is bfloat16 beside
-    4 bits, float16 beside int8, else as stored. On a processor without bfloat16 instructions
+    nf4 and fp4, float16 beside int8, else as stored. On a processor without bfloat16 instructions
     float32 is several times faster; on one with avx512_bf16, 4-bit layers are computed in bfloat16
     whatever is said here, and the report says so."""
     device: Text = "auto"
@@ -96,7 +100,9 @@ class TransformersSpec(ModelSpec):
     trust_remote_code: bool = False
     """Whether code that comes with the model may run on this machine."""
 
-    in_arms: ClassVar[tuple[str, ...] | None] = ("revision", "adapter", "quantization", "dtype")
+    in_arms: ClassVar[tuple[str, ...] | None] = (
+        *("revision", "adapter", "quantization", "unverified", "dtype"),
+    )
 
     @property
     def variant(self) -> str:
@@ -105,18 +111,27 @@ class TransformersSpec(ModelSpec):
 
     @property
     def notes(self) -> list[Note]:
-        """That there is an adapter, which the name does not say."""
-        if not self.adapter:
-            return []
-        return [Remark("adapter", {"model": self.name, "adapter": self.adapter})]
+        """What its name does not say: an adapter, and numbers that nobody verified."""
+        notes: list[Note] = []
+        if self.adapter:
+            notes.append(Remark("adapter", {"model": self.name, "adapter": self.adapter}))
+        if self.unverified and self.quantization == "stored":
+            notes.append(Remark("unverified", {"model": self.name}))
+        return notes
 
     def contradictions(self) -> Iterator[Contradiction]:
-        """Yield one device beside all of them."""
+        """Yield one device beside all of them, and a permission for what is not loaded."""
         if self.device_map is not None and self.device != "auto":
             yield (
                 ("device_map",),
                 "this spreads the model over all GPUs, and `device` names one; remove one of the "
                 "two",
+            )
+        if self.unverified and self.quantization != "stored":
+            yield (
+                ("unverified",),
+                "this is about files that are quantized already, and the suite says "
+                f"`quantization: {self.quantization}`; remove it, or write `quantization: stored`",
             )
 
 

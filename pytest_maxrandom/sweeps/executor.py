@@ -44,6 +44,8 @@ class Cost:
         Examples of which a text is exactly as long as the model's context.
     handshake : mapping, optional
         What a server says that it serves, and what was checked of it.
+    quantized : str or None
+        Method and bits, where the model's files were quantized already.
     """
 
     device: str
@@ -58,6 +60,7 @@ class Cost:
     asked_dtype: str | None = None
     full_texts: int = 0
     handshake: Mapping[str, str | int | float | None] | None = None
+    quantized: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +199,8 @@ class LocalExecutor:
             full_texts=sum(any(one.fills_context for one in own) for own in answers),
             # Only models behind a server have one.
             handshake=getattr(model, "handshake", None),
+            # Only models whose files are read here have it.
+            quantized=getattr(model, "quantized", None),
         )
         return Scored(answers, cost, model.batch_tokens, model.peak_memory())
 
@@ -269,6 +274,7 @@ def spent(scored: Scored, *, reused: bool) -> SweepCost:
         asked_dtype=cost.asked_dtype,
         arithmetic=cost.arithmetic,
         handshake=None if cost.handshake is None else dict(cost.handshake),
+        quantized=cost.quantized,
     )
 
 
@@ -294,6 +300,7 @@ def total(engines: Sequence[SweepCost]) -> SweepCost:
         # The store keeps results of another arithmetic apart, so there is one.
         arithmetic=next((one.arithmetic for one in engines if one.arithmetic), None),
         handshake=next((one.handshake for one in engines if one.handshake), None),
+        quantized=next((one.quantized for one in engines if one.quantized), None),
     )
 
 

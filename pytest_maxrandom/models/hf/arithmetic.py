@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
+import itertools
 import os
 import platform
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.models.hf import devices
+from pytest_maxrandom.models.hf.stored import read
 from pytest_maxrandom.record import Arithmetic
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     import torch
 
+    from pytest_maxrandom.models.hf.stored import Stored
     from pytest_maxrandom.suite.models import TransformersSpec
 
 TORCH, GENERIC = "torch", "bitsandbytes"
@@ -42,21 +45,36 @@ _LIMITS = (
 )
 """Variables of the environment by which a user keeps the libraries from kernels."""
 
+_LIBRARIES = {
+    "compressed-tensors": ("compressed-tensors",),
+    "torchao": ("torchao",),
+    "gptq": ("gptqmodel", "optimum"),
+    "awq": ("gptqmodel",),
+}
+"""By how files are quantized: what computes with them, and what reads them."""
+
 _BLOCK = 32
 """Outputs that bitsandbytes packs together."""
 
 
-def foretold(spec: TransformersSpec) -> Arithmetic:
-    """Return what will compute a model's numbers on this machine; nothing of it is loaded."""
+def foretold(spec: TransformersSpec, stored: Stored | None = None) -> Arithmetic:
+    """Return what will compute a model's numbers on this machine; nothing of it is loaded.
+
+    Parameters
+    ----------
+    stored : Stored, optional
+        How its files are quantized, where the suite says `quantization: stored`.
+    """
     gpus = devices.kinds(spec)
     kind = spec.device.partition(":")[0]
     names = gpus or [processor() if kind in ("auto", "cpu") else kind]
-    libraries = [
-        *(["bitsandbytes"] if spec.quantization != "none" else []),
-        *(["peft"] if spec.adapter is not None else []),
-    ]
-    kernels = TORCH if spec.quantization == "none" else GENERIC
-    if spec.quantization in ("nf4", "fp4") and not gpus and _packs():
+    own = _LIBRARIES.get(stored.method, ()) if stored else ()
+    quantization = spec.quantization if stored is None else stored.asked
+    if quantization in ("nf4", "fp4", "int8"):
+        own = (GENERIC,)
+    libraries = [*own, *(["peft"] if spec.adapter is not None else [])]
+    kernels = own[0] if own else TORCH
+    if quantization in ("nf4", "fp4") and not gpus and _packs():
         kernels = FETCHED if "kernels" in _versions() else PACKED
     return _arithmetic(names, kernels, libraries)
 
@@ -70,14 +88,16 @@ def found(model: Any) -> Arithmetic:
         for name in {"cpu": [processor()], "cuda": _gpus_of(model)}.get(place, [place])
     ]
     homes = {type(module).__module__.partition(".")[0] for module in model.modules()}
-    kernels = GENERIC if "bitsandbytes" in homes else TORCH
+    stored = read(vars(model.config))
+    own = _LIBRARIES.get(stored.method, ()) if stored else ()
+    kernels = GENERIC if "bitsandbytes" in homes else own[0] if own else TORCH
     if _packed(model):
         from bitsandbytes.backends.cpu import ops
 
         # The library fetches another kernel where the package `kernels` lets it.
         fetched = getattr(ops, "gemm_4bit_forward_kernel", None)
         kernels = PACKED if fetched is None else FETCHED
-    return _arithmetic(names, kernels, sorted(homes & {"bitsandbytes", "peft"}))
+    return _arithmetic(names, kernels, [*own, *sorted(homes & {"bitsandbytes", "peft"})])
 
 
 def keep_generic(model: Any) -> None:
@@ -100,6 +120,8 @@ def computed(model: Any) -> torch.dtype:
         return torch.bfloat16
     layers = {type(module).__name__: module for module in model.modules()}
     if "Linear8bitLt" in layers:  # casts what it is given (arXiv 2208.07339)
+        return torch.float16
+    if "AwqTorchLinear" in layers and model.dtype != torch.bfloat16:
         return torch.float16
     asked: torch.dtype = getattr(layers.get("Linear4bit"), "compute_dtype", None) or model.dtype
     return asked
@@ -164,7 +186,8 @@ def _arithmetic(processors: Iterable[str], kernels: str, libraries: Iterable[str
 @functools.cache
 def _versions() -> dict[str, str]:
     known = {}
-    for name in (*_ALWAYS, "bitsandbytes", "peft", "kernels"):
+    of_methods = itertools.chain.from_iterable(_LIBRARIES.values())
+    for name in (*_ALWAYS, "bitsandbytes", "peft", "kernels", *of_methods):
         try:
             known[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:

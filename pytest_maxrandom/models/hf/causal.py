@@ -65,6 +65,7 @@ class CausalModel:
         self.revision: str | None = getattr(model.config, "_commit_hash", None)
         self.context_length = _context_length(model.config, tokenizer)
         self._choice = choose(model, device, engine, batch_tokens, self.context_length)
+        self.quantized: str | None = None
         self.engine = self._choice.engine.name
         self.engine_reason = self._choice.reason
 

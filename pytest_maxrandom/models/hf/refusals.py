@@ -45,28 +45,6 @@ def brief(error: Exception) -> str:
     return f"{type(error).__name__}: {said[0]}"
 
 
-def stored_quantization(config: Any) -> str | None:
-    """Return how the model's files are quantized already, as a suite would say it."""
-    stored = getattr(config, "quantization_config", None)
-    if stored is None:
-        return None
-    said = stored if isinstance(stored, dict) else stored.to_dict()
-    if said.get("load_in_8bit"):
-        return "int8"
-    key = "bnb_4bit_quant_type" if said.get("load_in_4bit") else "quant_method"
-    return str(said.get(key, "an unknown format"))
-
-
-def check_stored(spec: TransformersSpec, stored: str | None) -> None:
-    """Refuse files that are quantized otherwise than the suite says."""
-    if stored not in (None, spec.quantization):
-        raise ModelError(
-            f"the files of {spec.name} are quantized to {stored} already, and the suite says "
-            f"`quantization: {spec.quantization}`; expected weights that are not quantized, or "
-            "the same quantization"
-        )
-
-
 def check_weights(spec: TransformersSpec, report: dict[str, Any]) -> None:
     """Refuse weights that were filled in with random numbers.
 
@@ -92,7 +70,7 @@ def check_quantized(spec: TransformersSpec, model: Any) -> None:
     """Refuse a model of which nothing could be quantized."""
     wanted = {"int8": "Linear8bitLt", "nf4": "Linear4bit", "fp4": "Linear4bit"}
     kinds = {type(module).__name__ for module in model.modules()}
-    if spec.quantization != "none" and wanted[spec.quantization] not in kinds:
+    if wanted.get(spec.quantization, "") not in (kinds | {""}):
         raise ModelError(
             f"{spec.name} has no layer that bitsandbytes can quantize to {spec.quantization}; "
             "use `quantization: none`"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.errors import ModelError, ModelNotFound
 from pytest_maxrandom.host.machine import cores, resting_threads
 from pytest_maxrandom.models.base import Backend, Identity, Located, Resources
-from pytest_maxrandom.models.hf import hub
+from pytest_maxrandom.models.hf import hub, stored
 from pytest_maxrandom.models.hf.adapters import attach, check_adapter
 from pytest_maxrandom.models.hf.arithmetic import foretold, keep_generic
 from pytest_maxrandom.models.hf.causal import CausalModel
@@ -22,9 +22,7 @@ from pytest_maxrandom.models.hf.refusals import (
     brief,
     check_files,
     check_quantized,
-    check_stored,
     check_weights,
-    stored_quantization,
 )
 from pytest_maxrandom.suite.models import TransformersSpec
 
@@ -38,7 +36,7 @@ _NOISE = 0.05
 
 
 class Transformers(Backend):
-    """Causal language models of Hugging Face transformers, quantized by bitsandbytes."""
+    """Causal language models of Hugging Face transformers, quantized here or in their files."""
 
     spec = TransformersSpec
 
@@ -64,7 +62,8 @@ class Transformers(Backend):
         spec, at = _specified(located), (located.places["name"], located.places.get("adapter"))
         # The same prompt in another type is no other try.
         tried = model_digest(spec.model_copy(update={"dtype": "auto"}), *at)
-        return Identity(model_digest(spec, *at), foretold(spec), tried)
+        found = stored.of_files(spec, at[0]) if spec.quantization == "stored" else None
+        return Identity(model_digest(spec, *at), foretold(spec, found), tried)
 
     def load(self, located: Located, resources: Resources) -> CausalModel:
         """Load a model, with its GPU locked until the resources are given back."""
@@ -106,7 +105,8 @@ def load(
     resources = resources or Resources()
     processors = Processors(resources.worker, resources.workers, tell=resources.tell)
     resources.held.callback(processors.release)
-    required = [*_REQUIRED, *(["bitsandbytes"] if spec.quantization != "none" else [])]
+    bitsandbytes = spec.quantization in ("nf4", "fp4", "int8")
+    required = [*_REQUIRED, *(["bitsandbytes"] if bitsandbytes else [])]
     if missing := [name for name in required if importlib.util.find_spec(name) is None]:
         raise ModelError(
             f"{spec.name} needs {', '.join(missing)}, which is not installed; "
@@ -131,8 +131,11 @@ def load(
         part = "configuration"
         try:
             config = transformers.AutoConfig.from_pretrained(location, **source)
-            stored = stored_quantization(config)
-            check_stored(spec, stored)
+            quantized = stored.read(vars(config))
+            stored.check(spec, quantized)
+            if quantized is not None:
+                stored.prepare(config, quantized)
+                source["config"] = config
             part = "tokenizer"
             tokenizer = transformers.AutoTokenizer.from_pretrained(location, **source)
             part = "model"
@@ -142,7 +145,7 @@ def load(
                 device_map=device_map,
                 ignore_mismatched_sizes=True,  # so that they can be named
                 output_loading_info=True,
-                **_precision(spec, stored),
+                **_precision(spec, is_stored=quantized is not None),
                 **source,
             )
         except ModelError:
@@ -152,6 +155,9 @@ def load(
             raise ModelError(f"{spec.name} cannot be loaded: {reason}") from error
     check_weights(spec, report)
     check_quantized(spec, model)
+    if quantized is not None:
+        stored.check_read(spec, model, set(report["unexpected_keys"]))
+        stored.keep_eager(model)
     keep_generic(model)  # before anything is put through it
     placed = _placed(model)
     check_placement(spec, placed)
@@ -162,11 +168,12 @@ def load(
     _check_causal(spec, model.eval(), device)
     loaded = CausalModel(model, tokenizer, device, resources.batch_tokens, resources.engine)
     loaded.device = ", ".join(placed)
+    loaded.quantized = None if quantized is None else quantized.text
     loaded.revision = source.get("revision", loaded.revision)
     return loaded
 
 
-def _precision(spec: TransformersSpec, stored: str | None) -> dict[str, Any]:
+def _precision(spec: TransformersSpec, *, is_stored: bool = False) -> dict[str, Any]:
     """Return how the weights are loaded, as arguments of from_pretrained."""
     import torch
     from transformers import BitsAndBytesConfig
@@ -175,13 +182,14 @@ def _precision(spec: TransformersSpec, stored: str | None) -> dict[str, Any]:
         dtype = getattr(torch, spec.dtype)
     else:
         # LLM.int8() computes in float16 (arXiv 2208.07339), and casts what is not.
-        dtype = {"none": "auto", "int8": torch.float16}.get(spec.quantization, torch.bfloat16)
-    if stored or spec.quantization == "none":
+        kinds = {"none": "auto", "stored": "auto", "int8": torch.float16}
+        dtype = kinds.get(spec.quantization, torch.bfloat16)
+    # It says for every layer and every batch that it casts.
+    logging.getLogger("bitsandbytes.autograd._functions").setLevel(logging.ERROR)
+    if is_stored or spec.quantization == "none":
         return {"dtype": dtype}
     if spec.quantization == "int8":
         quantization = BitsAndBytesConfig(load_in_8bit=True)
-        # It says so for every layer and every batch.
-        logging.getLogger("bitsandbytes.autograd._functions").setLevel(logging.ERROR)
     else:
         quantization = BitsAndBytesConfig(
             load_in_4bit=True,

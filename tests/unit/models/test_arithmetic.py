@@ -134,7 +134,7 @@ def test_the_pool_tells_what_was_found_of_a_model_that_was_loaded(
     tiny_llama: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong = Arithmetic("elsewhere", "none", {})
-    monkeypatch.setattr("pytest_maxrandom.models.hf.transformers.foretold", lambda spec: wrong)
+    monkeypatch.setattr("pytest_maxrandom.models.hf.transformers.foretold", lambda *said: wrong)
     spec = TransformersSpec(name=tiny_llama.name, quantization="none", device="cpu")
     pool = ModelPool()
     assert pool.identity(spec, tiny_llama.parent).arithmetic == wrong

@@ -96,7 +96,7 @@ def test_the_first_forward_gives_the_numbers_of_later_ones(
     from transformers import AutoModelForCausalLM
 
     spec = {"name": "m", "quantization": kind, "dtype": dtype}
-    said = _precision(TransformersSpec.model_validate(spec), None)
+    said = _precision(TransformersSpec.model_validate(spec))
     model = AutoModelForCausalLM.from_pretrained(tiny_llama, **said).eval()
     ids = torch.arange(3, 60)[None]
     with torch.inference_mode():
@@ -200,7 +200,7 @@ def stored_in_fp4(tmp_path_factory: pytest.TempPathFactory, tiny_llama: Path) ->
     folder = tmp_path_factory.mktemp("models") / "stored"
     # Saved before anything is put through it: what was packed for a processor is unpacked by
     # quantizing its scales anew, which changes them.
-    said = _precision(TransformersSpec(name="m", quantization="fp4"), None)
+    said = _precision(TransformersSpec(name="m", quantization="fp4"))
     AutoModelForCausalLM.from_pretrained(tiny_llama, **said).save_pretrained(folder)
     AutoTokenizer.from_pretrained(tiny_llama).save_pretrained(folder)
     return folder
@@ -213,8 +213,9 @@ def test_files_that_are_quantized_otherwise_are_refused(
     with pytest.raises(ModelError) as caught:
         _load(stored_in_fp4, quantization=quantization)
     assert str(caught.value) == (
-        "the files of stored are quantized to fp4 already, and the suite says `quantization: "
-        f"{quantization}`; expected weights that are not quantized, or the same quantization"
+        "the files of stored are quantized already (bitsandbytes fp4, 4 bits), and the suite says "
+        f"`quantization: {quantization}`; write `quantization: stored`, or name files that are not "
+        "quantized"
     )
 
 

@@ -27,13 +27,13 @@ KNOWN = "(arms here: none, nf4, other)"
     [
         (
             "arms: {x: {quantization: nf5}}",
-            "`arms.x.quantization`: found 'nf5', expected 'none' or 'nf4' or 'fp4' or 'int8'; did "
-            "you mean `nf4`?",
+            "`arms.x.quantization`: found 'nf5', expected 'none' or 'nf4' or 'fp4' or 'int8' or "
+            "'stored'; did you mean `nf4`?",
         ),
         (
             "arms: {x: {modle: k}}",
             "unknown key `arms.x.modle`; did you mean `model`? (keys here: model, "
-            "instruction, format, revision, adapter, quantization, dtype)",
+            "instruction, format, revision, adapter, quantization, unverified, dtype)",
         ),
         (
             "arms: {x: {format: {label: letter}}}",
@@ -43,7 +43,7 @@ KNOWN = "(arms here: none, nf4, other)"
         (
             "arms: {x: 3}",
             "`arms.x`: found 3, expected keys with values (keys here: model, instruction, format, "
-            "revision, adapter, quantization, dtype)",
+            "revision, adapter, quantization, unverified, dtype)",
         ),
         ("arms: [x]", "`arms`: found a list, expected keys with values"),
         ("arms: {}", "`arms`: found no keys, expected at least one entry"),

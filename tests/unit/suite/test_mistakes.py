@@ -15,7 +15,7 @@ COUNT = "a whole number above 0 and at most 1000000"
 BOOLEANS = "; YAML reads yes, no, on and off as true and false"
 QUOTES = BOOLEANS + ": put it in quotes"
 MODEL_KEYS = (
-    "name, label, backend, revision, adapter, quantization, dtype, device, device_map, "
+    "name, label, backend, revision, adapter, quantization, unverified, dtype, device, device_map, "
     "trust_remote_code"
 )
 TASK_KEYS = (
@@ -231,13 +231,13 @@ def test_a_key_that_belongs_into_a_block_is_told_where(
         ),
         (
             "{name: m, quantization: nf5}",
-            "`models[0].quantization`: found 'nf5', expected 'none' or 'nf4' or 'fp4' or 'int8'; "
-            "did you mean `nf4`?",
+            "`models[0].quantization`: found 'nf5', expected 'none' or 'nf4' or 'fp4' or 'int8' or "
+            "'stored'; did you mean `nf4`?",
         ),
         (
             "{name: m, quantization: off}",
-            "`models[0].quantization`: found false, expected 'none' or 'nf4' or 'fp4' or 'int8'"
-            + BOOLEANS,
+            "`models[0].quantization`: found false, expected 'none' or 'nf4' or 'fp4' or 'int8' or "
+            "'stored'" + BOOLEANS,
         ),
         (
             "{name: m, trust_remote_code: 1}",
@@ -246,8 +246,8 @@ def test_a_key_that_belongs_into_a_block_is_told_where(
         (
             "{name: m, quantisation: nf4}",
             "unknown key `models[0].quantisation`; did you mean `quantization`? (keys here: name, "
-            "label, backend, revision, adapter, quantization, dtype, device, device_map, "
-            "trust_remote_code)",
+            "label, backend, revision, adapter, quantization, unverified, dtype, device, "
+            "device_map, trust_remote_code)",
         ),
     ],
 )

@@ -1,0 +1,128 @@
+"""Suites of files that are quantized already run whole, and every report says what they are."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import tests.stored_files as files
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SUITE = """
+models:
+- {{name: ./{name}, device: cpu, {said}}}
+{more}
+tasks:
+- {{name: parity, format: csv, path: parity.csv,
+   columns: {{input: question, choices: [A, B], answer: answer}},
+   validation: {{max_examples: 8}}}}
+prompts: {{shots: 1, count: 3, instructions: [""]}}
+assert: report
+"""
+TEXT = "bitsandbytes nf4, 4 bits"
+
+
+@pytest.fixture
+def stored(pytester: pytest.Pytester, tiny_llama: Path) -> Path:
+    rows = "".join(f"Is {n} even?,yes,no,{'no' if n % 2 else 'yes'}\n" for n in range(12))
+    (pytester.path / "parity.csv").write_text("question,A,B,answer\n" + rows)
+    shutil.copytree(tiny_llama, pytester.path / "whole")
+    files.save_fp8(tiny_llama, pytester.path / "fp8")
+    return files.save_bitsandbytes(tiny_llama, pytester.path / "nf4", "nf4")
+
+
+def _run(
+    pytester: pytest.Pytester, name: str, said: str, more: str = ""
+) -> tuple[pytest.RunResult, dict[str, Any]]:
+    suite = SUITE.format(name=name, said=said, more=more)
+    (pytester.path / "s.maxrandom.yaml").write_text(suite)
+    report = pytester.path / "r.json"
+    report.unlink(missing_ok=True)
+    result = pytester.runpytest_subprocess("--maxrandom-json=r.json", "--maxrandom-report=r.md")
+    return result, json.loads(report.read_text()) if report.is_file() else {}
+
+
+def _again(pytester: pytest.Pytester, form: str) -> str:
+    command = [sys.executable, "-c", "from pytest_maxrandom.cli import main; main()"]
+    done = pytester.run(*command, "report", "r.json", "--format", form)
+    return " ".join(done.outlines)
+
+
+def test_method_and_bits_are_in_every_report(pytester: pytest.Pytester, stored: Path) -> None:
+    result, run = _run(pytester, "nf4", "quantization: stored")
+    result.assert_outcomes(passed=1)
+    (claim,) = run["claims"]
+    assert claim["id"].endswith("::parity[nf4-stored-1shot]")
+    assert claim["quantization"] == "stored"
+    assert claim["engine"]["quantized"] == TEXT
+    assert (claim["n"], claim["t"]) == (8, 3)
+    report = (pytester.path / "r.md").read_text()
+    assert f"stored ({TEXT})" in report
+    assert f"the model's files are quantized already ({TEXT})" in report
+    assert "unverified" not in report
+    for form in ("markdown", "html"):
+        assert TEXT in _again(pytester, form)
+    # The results store tells it as well.
+    _, again = _run(pytester, "nf4", "quantization: stored")
+    (second,) = again["claims"]
+    assert (second["engine"]["reused"], second["engine"]["quantized"]) == (3, TEXT)
+    assert second["correct_counts"] == claim["correct_counts"]
+
+
+def test_what_was_never_verified_is_refused_or_repeated_by_every_report(
+    pytester: pytest.Pytester, stored: Path
+) -> None:
+    result, _ = _run(pytester, "fp8", "quantization: stored")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*quantized in a way whose numbers were never verified (fp8, 8*"])
+    result, run = _run(pytester, "fp8", "quantization: stored, unverified: true")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["The claim rests on files*numbers were never verified*"])
+    (claim,) = run["claims"]
+    assert claim["engine"]["quantized"] == "fp8, 8 bits"
+    said = "in a way whose numbers were never verified"
+    assert any(said in note for note in claim["notes"])
+    assert said in (pytester.path / "r.md").read_text()
+    for form in ("markdown", "html", "latex"):
+        assert said in _again(pytester, form)
+
+
+def test_an_arm_may_be_files_that_are_quantized_already(
+    pytester: pytest.Pytester, stored: Path
+) -> None:
+    arms = (
+        "arms:\n  whole: {}\n  files: {model: ./nf4, quantization: stored}\n"
+        "  fp8: {model: ./fp8, quantization: stored, unverified: true}\n"
+        "compare: [files - whole, fp8 - whole]"
+    )
+    result, run = _run(pytester, "whole", "quantization: none", arms)
+    result.assert_outcomes(passed=5)
+    assert [claim["engine"]["quantized"] for claim in run["claims"]] == [None, TEXT, "fp8, 8 bits"]
+    notes = [" ".join(claim["notes"]) for claim in run["claims"]]
+    assert "quantization: stored, not none" in notes[1]
+    assert ["never verified" in note for note in notes] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("said", "more", "message"),
+    [
+        ("quantization: nf4, unverified: true", "", "this is about files that are quantized"),
+        (
+            "quantization: none",
+            "arms:\n  a: {}\n  b: {quantization: nf4, dtype: float32}",
+            "this changes quantization and dtype",
+        ),
+    ],
+)
+def test_what_does_not_belong_together_is_told_with_its_line(
+    pytester: pytest.Pytester, stored: Path, said: str, more: str, message: str
+) -> None:
+    result, _ = _run(pytester, "whole", said, more)
+    assert result.ret != 0
+    result.stdout.fnmatch_lines([f"*s.maxrandom.yaml:*{message}*"])
