@@ -24,8 +24,8 @@ _LAYER = {
 _WHOLE = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output"}
 
 
-def write_gguf(folder: Path, file: Path) -> Path:
-    """Write the Llama in a folder as float32."""
+def write_gguf(folder: Path, file: Path, *, eight_bits: bool = False) -> Path:
+    """Write the Llama in a folder as float32, or its matrices as Q8_0."""
     import gguf
     from safetensors.numpy import load_file
 
@@ -34,7 +34,8 @@ def write_gguf(folder: Path, file: Path) -> Path:
     heads, hidden = config["num_attention_heads"], config["hidden_size"]
     key_heads = config.get("num_key_value_heads", heads)
     writer.add_name(folder.name)
-    writer.add_file_type(gguf.LlamaFileType.ALL_F32)
+    kinds = gguf.LlamaFileType
+    writer.add_file_type(kinds.MOSTLY_Q8_0 if eight_bits else kinds.ALL_F32)
     writer.add_context_length(config["max_position_embeddings"])
     writer.add_embedding_length(hidden)
     writer.add_block_count(config["num_hidden_layers"])
@@ -52,7 +53,11 @@ def write_gguf(folder: Path, file: Path) -> Path:
         weights = values.astype(np.float32)
         if "q_proj" in name or "k_proj" in name:
             weights = _interleaved(weights, heads if "q_proj" in name else key_heads)
-        writer.add_tensor(_named(name), weights)
+        if eight_bits and weights.ndim > 1:
+            kind = gguf.GGMLQuantizationType.Q8_0
+            writer.add_tensor(_named(name), gguf.quants.quantize(weights, kind), raw_dtype=kind)
+        else:
+            writer.add_tensor(_named(name), weights)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

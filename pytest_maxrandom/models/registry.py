@@ -24,6 +24,7 @@ _BUILT_IN = {
     "vllm": "pytest_maxrandom.models.served.backend:VllmServer",
     "llama_cpp": "pytest_maxrandom.models.served.backend:LlamaCppServer",
     "openai": "pytest_maxrandom.models.served.backend:OpenAIServer",
+    "gguf": "pytest_maxrandom.models.gguf:Gguf",
     "mock": "pytest_maxrandom.models.mock:Mock",
 }
 _session = ""

@@ -230,6 +230,20 @@ class OpenAISpec(ServedSpec):
     """What serves the model."""
 
 
+class GgufSpec(ModelSpec):
+    """A model in a GGUF file, which llama.cpp runs in this process."""
+
+    name: Name
+    """The file (relative to the suite file); of a model that is split, its first part."""
+    backend: Literal["gguf"] = "gguf"
+    """What runs the model."""
+    tokenizer: Text | None = None
+    """The model's tokenizer: a folder (relative to the suite file), or a hub id. If not given, the
+    file's own."""
+
+    in_arms: ClassVar[tuple[str, ...] | None] = ()
+
+
 class ArmSpec(Spec):
     """An arm: the suite with one thing changed, or, with no key, as it stands.
 
@@ -271,6 +285,7 @@ MODELS = SpecUnion[ModelSpec](
         "vllm": VllmSpec,
         "llama_cpp": LlamaCppSpec,
         "openai": OpenAISpec,
+        "gguf": GgufSpec,
         "mock": MockSpec,
     },
     ModelSpec,

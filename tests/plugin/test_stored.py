@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import importlib.util
 import json
 import shutil
 import sys
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tests.stored_files as files
+from tests.gguf_files import write_gguf
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -107,6 +110,29 @@ def test_an_arm_may_be_files_that_are_quantized_already(
     notes = [" ".join(claim["notes"]) for claim in run["claims"]]
     assert "quantization: stored, not none" in notes[1]
     assert ["never verified" in note for note in notes] == [False, False, True]
+
+
+def test_a_file_of_gguf_runs_whole(
+    pytester: pytest.Pytester, stored: Path, tiny_llama: Path
+) -> None:
+    if importlib.util.find_spec("llama_cpp") is None:
+        pytest.skip("llama_cpp is not installed")
+    write_gguf(tiny_llama, pytester.path / "m.gguf")
+    suite = SUITE.replace(", device: cpu", "")
+    said = "backend: gguf, tokenizer: ./whole"
+    (pytester.path / "g.maxrandom.yaml").write_text(suite.format(name="m.gguf", said=said, more=""))
+    (pytester.path / "w.maxrandom.yaml").write_text(
+        suite.format(name="whole", said="quantization: none, device: cpu", more="")
+    )
+    result = pytester.runpytest_subprocess("--maxrandom-json=r.json", "--maxrandom-report=r.md")
+    result.assert_outcomes(passed=2)
+    served, whole = json.loads((pytester.path / "r.json").read_text())["claims"]
+    assert served["id"].endswith("::parity[m.gguf-1shot]")
+    assert served["correct_counts"] == whole["correct_counts"]
+    assert served["engine"]["quantized"] == "GGUF, F32"
+    assert served["engine"]["tokens_forwarded"] == served["engine"]["trie_nodes"]
+    report = (pytester.path / "r.md").read_text()
+    assert hashlib.sha256((pytester.path / "m.gguf").read_bytes()).hexdigest() in report
 
 
 @pytest.mark.parametrize(

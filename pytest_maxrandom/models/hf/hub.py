@@ -229,9 +229,8 @@ def _files(model: str, folder: Path, patterns: Iterable[str]) -> Iterator[str]:
         found = {path for pattern in patterns for path in folder.glob(pattern)}
         names = {path.relative_to(folder).as_posix(): path for path in found if path.is_file()}
         for name, path in sorted(names.items()):
-            status = path.stat()
             yield name
-            yield _file_digest(path, status.st_size, status.st_mtime_ns, status.st_ino)
+            yield file_digest(path)
     except OSError as error:
         raise ModelError(
             f"{error.filename} of {model} cannot be read: {error.strerror}; expected files "
@@ -239,8 +238,20 @@ def _files(model: str, folder: Path, patterns: Iterable[str]) -> Iterator[str]:
         ) from error
 
 
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 (hex) of a file's content.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read.
+    """
+    status = path.stat()
+    return _digest_of(path, status.st_size, status.st_mtime_ns, status.st_ino)
+
+
 @functools.lru_cache(maxsize=4096)
-def _file_digest(path: Path, size: int, changed: int, number: int) -> str:
+def _digest_of(path: Path, size: int, changed: int, number: int) -> str:
     """Return the SHA-256 (hex) of a file, once for what size, time and inode tell apart."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
