@@ -230,8 +230,7 @@ def test_an_unknown_backend_is_told_with_both(suite: SuiteText) -> None:
     text = MINIMAL.replace("name: m", "name: m, backend: recoded")
     assert suite.mistakes(text) == [
         "1: `models[0].backend`: found 'recoded', expected 'transformers' or 'vllm' or "
-        "'llama_cpp' or 'openai' or 'mock' or "
-        "'recorded'; did you mean `recorded`?"
+        "'llama_cpp' or 'openai' or 'gguf' or 'mock' or 'recorded'; did you mean `recorded`?"
     ]
 
 
