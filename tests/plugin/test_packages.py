@@ -148,7 +148,7 @@ def test_a_suite_runs_with_both(pytester: pytest.Pytester, suite: Path) -> None:
             "backend: rules",
             "backend: ruels",
             "1: `models[0].backend`: found 'ruels', expected 'transformers' or 'vllm' or "
-            "'llama_cpp' or 'openai' or 'mock' or 'rules' "
+            "'llama_cpp' or 'openai' or 'gguf' or 'mock' or 'rules' "
             "or 'recorded'; did you mean `rules`?",
         ),
         (
