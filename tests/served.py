@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 BEGIN = 256
 VOCABULARY = 257
@@ -44,6 +44,19 @@ def likelihood(context: str, answer: str, seed: str = "") -> float:
     )
 
 
+def continuation(
+    ids: Sequence[int], max_tokens: int, stop: Sequence[str] = (), seed: str = ""
+) -> tuple[str, str]:
+    """Return what a model should write after a text, the likeliest letters, and why it ends."""
+    text = ""
+    for _ in range(max_tokens):
+        values = log_probabilities([*ids, *text.encode()], seed)
+        text += chr(32 + int(np.argmax(values[32:127])))
+        if places := [text.find(each) for each in stop if each in text]:
+            return text[: min(places)], "stop"
+    return text, "length"
+
+
 class FakeServer(ThreadingHTTPServer):
     """A server of one dialect.
 
@@ -55,6 +68,9 @@ class FakeServer(ThreadingHTTPServer):
         What was sent to it, path and JSON.
     keys : list
         The keys that it was sent.
+    says : callable or None
+        What it writes after a prompt, in place of what its model does: a text, and why it ends as
+        OpenAI calls that.
     """
 
     daemon_threads = True
@@ -68,6 +84,7 @@ class FakeServer(ThreadingHTTPServer):
         self.faults: dict[str, Any] = {}
         self.bodies: list[tuple[str, Any]] = []
         self.keys: list[str | None] = []
+        self.says: Callable[[str], tuple[str | None, str]] | None = None
 
     @property
     def url(self) -> str:
@@ -127,7 +144,11 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(
                 401, {"error": {"message": f"bad key {self.headers['Authorization']}"}}
             )
-        return self._send(200, self._reply(body))
+        reply = self._reply(body)
+        if reply is None:
+            told = "Use 'max_completion_tokens' instead."
+            return self._send(400, {"error": {"message": told}})
+        return self._send(200, reply)
 
     def _send(self, status: int, content: Any, headers: Any = None, *, cut: bool = False) -> None:
         raw = content.encode() if isinstance(content, str) else json.dumps(content).encode()
@@ -156,7 +177,42 @@ class _Handler(BaseHTTPRequestHandler):
         if path == "/tokenize":
             ids = encoded(body.get("prompt") or body["content"])
             return {"tokens": ids[1:] if server.faults.get("no_begin") else ids}
+        if path == "/v1/chat/completions":
+            return self._chatted(body)
+        if not {"grammar", "logprob_token_ids", "echo"} & set(body):
+            return self._written(body)
         return self._scored(body)
+
+    def _chatted(self, body: Any) -> Any:
+        (message,) = body["messages"]
+        assert message["role"] == "user"
+        if self.server.faults.get("thinks") and "max_tokens" in body:
+            return None
+        most = body.get("max_tokens") or body["max_completion_tokens"]
+        text, finish = self._said(message["content"], most, body.get("stop", ()))
+        said = {"role": "assistant", "content": text}
+        if finish == "refusal":
+            said, finish = {"role": "assistant", "content": None, "refusal": text}, "stop"
+        return {"choices": [{"message": said, "finish_reason": finish}]}
+
+    def _written(self, body: Any) -> Any:
+        prompt, stop = body["prompt"], body.get("stop", ())
+        ids = encoded(prompt) if isinstance(prompt, str) else prompt
+        read = len(ids) + (1 if self.server.faults.get("begin_twice") else 0)
+        most = body.get("max_tokens") or body["n_predict"]
+        text, finish = self._said(bytes(ids[1:]).decode(), most, stop)
+        if self.path == "/completion":
+            kind = "limit" if finish == "length" else "eos"
+            return {"content": text, "tokens_evaluated": read, "stop_type": kind}
+        return {
+            "usage": {"prompt_tokens": read, "completion_tokens": len(text or "")},
+            "choices": [{"text": text, "finish_reason": finish}],
+        }
+
+    def _said(self, prompt: str, most: int, stop: Sequence[str]) -> tuple[str | None, str]:
+        if self.server.says is not None:
+            return self.server.says(prompt)
+        return continuation(encoded(prompt), most, stop, self.server.seed)
 
     def _told(self, ids: Sequence[int]) -> Any:
         """Return the log-probabilities after a text, as far as the server is right."""
@@ -193,12 +249,11 @@ class _Handler(BaseHTTPRequestHandler):
         top, tokens = [], []
         for _ in range(body["max_tokens"]):
             values = self._told(ids)
-            top.append(
-                {
-                    f"token_id:{token}": float(values[token]) if wrong is None else wrong[0]
-                    for token in body["logprob_token_ids"]
-                }
-            )
+            known = {
+                f"token_id:{token}": float(values[token]) if wrong is None else wrong[0]
+                for token in body["logprob_token_ids"]
+            }
+            top.append(known)
             ids = [*ids, max(body["allowed_token_ids"], key=lambda token: values[token])]
             tokens.append(f"token_id:{ids[-1]}")
         return {"usage": usage, "choices": [{"logprobs": {"top_logprobs": top, "tokens": tokens}}]}

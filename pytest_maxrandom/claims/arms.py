@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_maxrandom.record import Note
+    from pytest_maxrandom.suite.base import Scoring
     from pytest_maxrandom.suite.models import ArmSpec, ModelSpec
     from pytest_maxrandom.suite.recorded import RecordedModelSpec
     from pytest_maxrandom.suite.spec import PromptsSpec, SuiteSpec
@@ -32,8 +33,8 @@ class Arm:
         In test ids.
     key : str or None
         Its key in `arms`.
-    model, prompts
-        What it runs, and what it asks.
+    model, prompts, scoring
+        What it runs, what it asks, and how.
     place : int
         Which of the suite's models it runs, perhaps with changes.
     own : frozenset of str
@@ -46,15 +47,21 @@ class Arm:
     key: str | None
     model: ModelSpec
     prompts: PromptsSpec
+    scoring: Scoring = "mean_logprob"
     place: int = 0
     own: frozenset[str] = frozenset()
     changed: tuple[str, ...] = ()
 
     def of(self, suite: SuiteSpec) -> SuiteSpec:
         """Return the suite with what the arm changes."""
-        if self.prompts is suite.prompts:
+        if self.prompts is suite.prompts and self.scoring == suite.scoring:
             return suite
-        return suite.model_copy(update={"prompts": self.prompts})
+        return suite.model_copy(update={"prompts": self.prompts, "scoring": self.scoring})
+
+    @property
+    def asked(self) -> tuple[str, str]:
+        """What arms have in common that ask the same prompts in the same way."""
+        return self.prompts.model_dump_json(), self.scoring
 
     def asks(self, key: str) -> Location:
         """Return where it is said what `prompts` has at this key, for this arm."""
@@ -81,15 +88,18 @@ def arms_of(suite: SuiteSpec) -> list[Arm]:
     """Return the arms of a suite, or else its models, in the order of the file."""
     if suite.arms is None:
         return [
-            Arm(model.test_id, None, model, suite.prompts, index)
+            Arm(model.test_id, None, model, suite.prompts, suite.scoring, index)
             for index, model in enumerate(suite.models)
         ]
     found = []
     for name, spec in suite.arms.items():
         model, prompts = model_of(suite, spec), prompts_of(suite, spec)
-        changed = differences((model, prompts), (suite.models[0], suite.prompts))
+        scoring = spec.scoring or suite.scoring
+        changed = differences(
+            (model, prompts, scoring), (suite.models[0], suite.prompts, suite.scoring)
+        )
         own = frozenset([*spec.of_model, *(["name"] if spec.model else [])])
-        found.append(Arm(name, name, model, prompts, 0, own, changed))
+        found.append(Arm(name, name, model, prompts, scoring, 0, own, changed))
     return found
 
 
@@ -125,14 +135,16 @@ def prompts_of(suite: SuiteSpec, arm: ArmSpec) -> PromptsSpec:
 
 
 def differences(
-    first: tuple[ModelSpec, PromptsSpec], second: tuple[ModelSpec, PromptsSpec]
+    first: tuple[ModelSpec, PromptsSpec, Scoring], second: tuple[ModelSpec, PromptsSpec, Scoring]
 ) -> tuple[str, ...]:
     """Say what differs between two arms of a suite, one clause for each thing."""
     changed = [*differences_of_models(first[0], second[0])]
-    said = [_instruction(prompts) for _, prompts in (first, second)]
+    said = [_instruction(prompts) for _, prompts, _ in (first, second)]
     if said[0] != said[1]:
         changed.append(f"instruction: {said[0]}, not {said[1]}")
-    forms = [_format(prompts) for _, prompts in (first, second)]
+    forms = [_format(prompts) for _, prompts, _ in (first, second)]
+    if first[2] != second[2]:
+        changed.append(f"scoring: {first[2]}, not {second[2]}")
     changed += [
         f"format: {key} {_shown(forms[0][key])}, not {_shown(forms[1][key])}"
         for key in forms[0]
@@ -153,13 +165,18 @@ def differences_of_models(
         one, other = (getattr(model, key, None) for model in (first, second))
         if one != other and (key != "revision" or first.name == second.name):
             unknown = _ABSENT.get(key, "unknown")
-            changed.append(f"{key}: {one or unknown}, not {other or unknown}")
+            shown = [_of_model(value, unknown) for value in (one, other)]
+            changed.append(f"{key}: {shown[0]}, not {shown[1]}")
     return tuple(changed)
 
 
 def joined(changed: Sequence[str]) -> str:
     """Return the clauses in one line."""
     return "; ".join(changed) or "nothing"
+
+
+def _of_model(value: Any, unknown: str) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value or unknown)
 
 
 def _with_revision(model: ModelSpec | RecordedModelSpec) -> str:

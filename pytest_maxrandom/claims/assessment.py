@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from pytest_maxrandom.record import BestPrompt, Remark, note
 from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.sweeps.labels import shuffled
+from pytest_maxrandom.sweeps.predictions import Unread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -116,13 +118,15 @@ def assess(
     record.clusters, record.effective_n = summary(each.cluster for each in winner.examples)
     record.ties = sum(prompt.ties for prompt in predictions)
     record.best_ties = winner.ties
+    _count_unread(predictions, record)
     if unread := sum(prompt.unread for prompt in predictions):
         note(record, Remark("unread_answers", {"answers": unread, "best": winner.unread}))
+    before, after = sweep.engine.chat or ("", "")
     record.best_prompt = BestPrompt(
         index=best,
         digest=winner.prompt.digest,
-        text=winner.prompt.text,
-        question=winner.prompt.format.question(winner.examples[0]),
+        text=before + winner.prompt.text,
+        question=winner.prompt.format.question(winner.examples[0]) + after,
         answers=list(winner.prompt.format.answers(winner.examples[0])),
         demonstration_ids=[example.id for example in winner.prompt.demonstrations],
         tied_with=ranked.count(ranked[best]) - 1,
@@ -157,6 +161,20 @@ def assess(
     ]
     record.new_questions = new_questions(seen[0], best, null.t, metric)
     warn(claim, planned.condition.null.best, seen, record)
+
+
+def _count_unread(predictions: Sequence[PromptPredictions], record: ClaimRecord) -> None:
+    """Write down how many generated answers could not be read, and why."""
+    if record.generated is None:
+        return
+    why = Counter(each for prompt in predictions for each in prompt.unread_why)
+    record.generated = replace(
+        record.generated,
+        answers=why.total(),
+        unreadable=why[Unread.UNREADABLE],
+        cut=why[Unread.CUT],
+        refused=why[Unread.REFUSED],
+    )
 
 
 def assess_recorded(claim: RecordedClaim, record: ClaimRecord) -> None:

@@ -22,6 +22,7 @@ from pytest_maxrandom.ledger.losses import left_behind
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
+from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.sweeps.sweep import is_stored, run_sweep
 
 if TYPE_CHECKING:
@@ -304,4 +305,6 @@ class Evaluation:
         ModelError
             If it cannot be loaded.
         """
-        return self._session.pool.get(self._planned.model, self._planned.base)
+        planned = self._planned
+        generates = SCORERS[planned.suite.scoring].generates
+        return self._session.pool.get(planned.model, planned.base, generates=generates)

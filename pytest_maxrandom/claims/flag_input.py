@@ -10,7 +10,7 @@ from pytest_maxrandom.notation import METRIC_NAMES
 from pytest_maxrandom.stats.chances import choices_of
 from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.sweeps.labels import label
-from pytest_maxrandom.sweeps.predictions import of_predictions
+from pytest_maxrandom.sweeps.predictions import of_predictions, unread
 from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def flag_input_of_sweep(
         chance=condition.null.chance,
         comparable=labels.meaningful(condition.prompt_set.prompts),
         full_texts=sweep.full_texts,
+        unread=unread(sweep.predictions, labels),
         asked=_asked(planned),
         compared=compared,
         others=tuple(others),

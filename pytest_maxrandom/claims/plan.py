@@ -55,16 +55,16 @@ def plan(suite: Suite) -> list[PlannedClaim]:
                 problems.append(Problem(suite.path, suite.line(*place), told))
     problems += _untestable(suite)
     tasks = [_examples(suite, index, problems) for index in range(len(suite.spec.tasks))]
-    conditions: dict[str, list[list[Condition]]] = {}
+    conditions: dict[tuple[str, str], list[list[Condition]]] = {}
     for arm in arms:
-        if (asked := arm.prompts.model_dump_json()) not in conditions:
+        if (asked := arm.asked) not in conditions:
             conditions[asked] = [_conditions(suite, arm, each, problems) for each in tasks if each]
     if problems:
         raise SuiteError(dict.fromkeys(problems))
     claims = [
         _claim(suite, arm, index, condition)
         for arm in arms
-        for index, of_task in enumerate(conditions[arm.prompts.model_dump_json()])
+        for index, of_task in enumerate(conditions[arm.asked])
         for condition in of_task
     ]
     claims = share_levels(claims)
@@ -143,8 +143,11 @@ def draw_condition(
     """
     prompts = suite.prompts
     prompt_set = draw_prompts(task, validation, prompts, shots)
-    if SCORERS[suite.scoring].states_choices:
+    scorer = SCORERS[suite.scoring]
+    if scorer.states_choices:
         prompt_set = prompt_set.asked(suite.counterfactual)
+    elif scorer.generates:
+        prompt_set = prompt_set.asked(None, suite.generation)
     score_null = score_guessers(suite.metric, prompt_set, prompts.budget)
     return Condition(
         task, shots, prompt_set, guessers(prompt_set, prompts.budget), score_null, test

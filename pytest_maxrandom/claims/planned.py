@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from pytest_maxrandom.claims.nulls import Guessers, guessers, score_guessers
 from pytest_maxrandom.ledger import examples_digest
 from pytest_maxrandom.ledger.lines import example_digest
-from pytest_maxrandom.record import ClaimRecord, PromptCount, Recorded, ValidationSet, note
+from pytest_maxrandom.record import (
+    ClaimRecord,
+    Generated,
+    PromptCount,
+    Recorded,
+    ValidationSet,
+    note,
+)
 from pytest_maxrandom.stats.clusters import summary
 
 if TYPE_CHECKING:
@@ -180,6 +187,7 @@ class PlannedClaim(ClaimOfSuite):
             revision=getattr(self.model, "revision", None),
             backend=self.model.backend,
             scoring=self.suite.scoring,
+            generated=_generated(self.suite),
             n=found.n,
             clusters=clusters,
             effective_n=effective_n,
@@ -210,6 +218,15 @@ class PlannedClaim(ClaimOfSuite):
             task_digest=condition.task.digest,
         )
         return note(record, *self.claim.notes, *self.arm.notes, *condition.task.notes, *found.notes)
+
+
+def _generated(suite: SuiteSpec) -> Generated | None:
+    """Return how answers will be generated; None where choices are scored."""
+    if suite.scoring != "generate":
+        return None
+    how = suite.generation
+    stop = None if how.stop is None else list(how.stop)
+    return Generated(how.max_tokens, stop, how.temperature, how.pattern)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -7,7 +7,8 @@
 ``choices``     how many choices there are
 ``texts``       texts that were cut, or that several examples share
 ``constant``    scores that are the same for many examples, and show no knowledge
-``scores``      scores that are tied, or of texts that no model would write; no right answer
+``scores``      scores that are tied, or of texts that no model would write; no right answer,
+                or none that can be read
 ``models``      two models that are one
 ``unearned``    a claim that passes, and what passes as well without knowledge
 ``compare``     the best prompt beside heuristics, and beside itself without the questions
@@ -49,6 +50,7 @@ def find(seen: FlagInput) -> list[Flag]:
         constant.constant(tried),
         scores.tied(tried),
         scores.never_right(tried),
+        scores.unread(tried),
         models.identical(tried),
         unearned.near_identical(tried),
         scores.label_mass(tried),

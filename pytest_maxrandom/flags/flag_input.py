@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from typing import Self
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from pytest_maxrandom.flags.compare import Compared
     from pytest_maxrandom.notation import Unmet
     from pytest_maxrandom.suite.recorded import Chance
@@ -91,6 +94,9 @@ class FlagInput(Answers):
         Number of prompts that were asked for; None where fewer were to be expected.
     outcome : JudgedResult or None
         None where nothing was judged.
+    unread : ndarray of int or None
+        Shape (t, n): why no choice could be read in a generated answer, by the numbers of
+        :class:`pytest_maxrandom.sweeps.predictions.Unread`; None where choices were scored.
     compared : Compared or None
         The best prompt beside heuristics; None where no texts are at hand.
     others : tuple of FlagInput
@@ -105,6 +111,7 @@ class FlagInput(Answers):
     full_texts: int = 0
     asked: int | None = None
     outcome: JudgedResult | None = None
+    unread: NDArray[np.int64] | None = None
     compared: Compared | None = None
     others: tuple[FlagInput, ...] = ()
 
@@ -113,4 +120,5 @@ class FlagInput(Answers):
         outcome = self.outcome
         if outcome is not None:
             outcome = replace(outcome, best=rows.index(outcome.best))
-        return replace(super().of_prompts(rows), outcome=outcome)
+        unread = None if self.unread is None else self.unread[rows]
+        return replace(super().of_prompts(rows), outcome=outcome, unread=unread)

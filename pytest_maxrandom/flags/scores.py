@@ -1,4 +1,4 @@
-"""Answers that are never right, scores that are tied, or of texts that no model would write."""
+"""Answers that are never right or cannot be read, scores that are tied, or of unlikely texts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from pytest_maxrandom.flags.flag import Flag, of_several
 from pytest_maxrandom.stats.labels import LITTLE_MASS
+from pytest_maxrandom.sweeps.predictions import Unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +29,8 @@ _TIED = 0.1
 """Share of ties in the answers that scores in 16 bits may have."""
 _FEW = 5
 """Ties from which on their share says something."""
+_UNREAD = 0.05
+"""Share of generated answers that may name no choice before an accuracy tells more of them."""
 _NAN = 0.01
 """Scores that are no numbers in so many answers are more than a few."""
 
@@ -50,6 +53,20 @@ def never_right(tried: FlagInput) -> Iterator[Flag]:
         "log_p": accident.log_p,
     }
     yield Flag("never_right", parameters)
+
+
+def unread(tried: FlagInput) -> Iterator[Flag]:
+    """Find generated answers in which no choice could be read.
+
+    They are looked for in all prompts together, and in the best prompt, which is what is claimed.
+    """
+    if tried.unread is None:
+        return
+    why = np.where(tried.evaluated, tried.unread, Unread.NOT)
+    if part := _more_than(_UNREAD, why != Unread.NOT, tried):
+        those = why if part["best"] is None else why[tried.prompts.index(part["best"])]
+        counts = {one.name.lower(): int((those == one).sum()) for one in Unread if one}
+        yield Flag("unread_answers", {**part, **counts})
 
 
 def tied(tried: FlagInput) -> Iterator[Flag]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from abc import abstractmethod
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -88,6 +89,8 @@ class Resources:
         Tells the user a sentence at once, such as that a GPU is waited for.
     held : ExitStack
         What is given back when the model is dropped, or could not be loaded, such as locks.
+    generates : bool
+        Whether the model is wanted to generate answers, and need not tell likelihoods.
     """
 
     worker: int = 0
@@ -96,6 +99,7 @@ class Resources:
     batch_tokens: int | None = None
     tell: Callable[[str], None] = lambda sentence: None
     held: ExitStack = field(default_factory=ExitStack)
+    generates: bool = False
 
 
 class Backend(Protocol):
@@ -172,6 +176,29 @@ class Backend(Protocol):
 
 
 Span = Literal["boundary", "paper"]
+Finish = Literal["stop", "length", "refused"]
+"""Why a generated text ends: the model or a stop text ended it, it was cut at its greatest length,
+or the model refuses to answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """How an answer is generated.
+
+    Attributes
+    ----------
+    max_tokens : int
+        Its length at most.
+    stop : tuple of str
+        Texts at which it ends, which are not a part of it.
+    temperature : float
+        0 takes the likeliest token each time. Above 0 tokens are drawn, and the same question is
+        answered alike each time as far as the model allows that.
+    """
+
+    max_tokens: int
+    stop: tuple[str, ...] = ()
+    temperature: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,19 +209,28 @@ class Question:
     ----------
     context : str
     answers : tuple of str
-        At least one.
+        At least one. Where an answer is generated, what it may be; only simulated models read that.
     example : Example, optional
         What is asked about. Errors name it, and questions about one example stay together; by what
         it holds only simulated models answer, which need no text.
     span : {"boundary", "paper"}
         What of a text is scored: all that depends on the continuation, or as many of its last
         tokens as the code of arXiv 2404.13020 takes.
+    generation : Generation or None
+        How an answer is generated, where no likelihood is asked for.
     """
 
     context: str
     answers: tuple[str, ...]
     example: Example | None = None
     span: Span = "boundary"
+    generation: Generation | None = None
+
+    @property
+    def seed(self) -> int:
+        """From which tokens of a generated answer are drawn: the same for the same text."""
+        raw = hashlib.sha256(self.context.encode("utf-8", "surrogatepass")).digest()
+        return int.from_bytes(raw[:4]) >> 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,11 +245,17 @@ class Answer:
         Of each continuation: how many tokens that are.
     fills_context : bool
         Whether a text is exactly as long as the model's context.
+    text : str or None
+        What was generated; there are no likelihoods and tokens then.
+    finish : str or None
+        Why that ends.
     """
 
     log_likelihoods: tuple[float, ...]
     tokens: tuple[int, ...]
     fills_context: bool = False
+    text: str | None = None
+    finish: Finish | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +297,14 @@ class Model(Protocol):
         How texts are put through the model: "packed", "rows" or "plain".
     engine_reason : str or None
         Why that is not "packed".
+
+    Besides, as far as there is something to say:
+
+    generates : bool
+        Whether it answers questions with a `generation` by an :class:`Answer` with a text. One that
+        does not say so is asked for likelihoods only.
+    chat : tuple of two str
+        What stands before and after a prompt where it is a message to the model.
     """
 
     device: str
@@ -288,7 +338,7 @@ class Model(Protocol):
         ...
 
     def ask(self, questions: Iterable[Question]) -> Reply:
-        """Return how likely the continuations of each question are.
+        """Return how likely the continuations of each question are, or the answers generated.
 
         The questions are those of one prompt: what their texts share may be computed once. They
         are taken as they are needed, so that memory need not grow with their number.

@@ -63,6 +63,7 @@ class MockModel:
     context_length: int | None = None
     arithmetic = _ARITHMETIC
     batch_tokens = 0
+    generates = True
 
     def __init__(self, spec: MockSpec) -> None:
         self._spec = spec
@@ -89,6 +90,8 @@ class MockModel:
         """Answer one example: a text with all its answers, or a text for each of them."""
         texts = [text for question in questions for text in question.answers]
         best = self._choice(questions, texts)
+        if questions[0].generation is not None:
+            return [Answer((), (), text=texts[best], finish="stop")]
         values, lengths = [], []
         for place, text in enumerate(texts):
             # The chosen one is the best in total, per token and per character.

@@ -136,10 +136,15 @@ class ModelPool:
         identity, key = identify(spec, base), locate(spec, base).key
         return replace(identity, arithmetic=self._found.get(key, identity.arithmetic))
 
-    def get(self, spec: ModelSpec, base: Path) -> Model:
+    def get(self, spec: ModelSpec, base: Path, *, generates: bool = False) -> Model:
         """Return the model, loaded if it is not at hand.
 
         Waits for a GPU if other processes have models on all of them.
+
+        Parameters
+        ----------
+        generates : bool
+            Whether it is wanted to generate answers first.
 
         Raises
         ------
@@ -153,7 +158,9 @@ class ModelPool:
             self.drop()
             try:
                 with _told(spec):
-                    model = backend_of(spec).load(located, self._resources)
+                    model = backend_of(spec).load(
+                        located, replace(self._resources, generates=generates)
+                    )
                     self._found[located.key] = model.arithmetic
                 self._model = model
             except ModelError as error:

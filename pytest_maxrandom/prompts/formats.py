@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from pytest_maxrandom.stats.seeding import Stream, digest
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.suite.spec import CounterfactualSpec
+    from pytest_maxrandom.suite.spec import CounterfactualSpec, GenerationSpec
     from pytest_maxrandom.tasks.task import Example, Layout
 
 Labels = Literal["text", "letter", "parenthesized", "number"]
@@ -36,11 +36,27 @@ class Format:
         that all choices share, in total (arXiv 2406.11634), so that no label's own probability is
         part of a score. Where a tokenizer joins the end of a statement with the continuation, the
         joined token is scored as a whole.
+    generation : GenerationSpec or None
+        How an answer is generated and read, where that is done and nothing is scored.
     """
 
     layout: Layout
     labels: Labels = "text"
     counterfactual: CounterfactualSpec | None = None
+    generation: GenerationSpec | None = None
+
+    @property
+    def stops(self) -> tuple[str, ...]:
+        """Texts at which a generated answer ends.
+
+        By itself that is what begins the next question: a model that goes on as the prompt does
+        would write questions of its own, whose answers are none to this one.
+        """
+        given = None if self.generation is None else self.generation.stop
+        if given is not None:
+            return given
+        following = (self.layout.separator + self.layout.input_prefix).rstrip(" ")
+        return (following,) if following.strip() else ()
 
     @property
     def output_prefix(self) -> str:
@@ -146,11 +162,19 @@ class Prompt:
         listing = (self.format.labels, layout.choice_prefix) if layout.append_choices else ()
         after = self.format.counterfactual
         asked = ("counterfactual", after.statement, after.continuation) if after else ()
+        if (how := self.format.generation) is not None:
+            stops = self.format.stops
+            limits = ("generate", how.max_tokens, len(stops), *stops)
+            asked = (*asked, *limits, repr(how.temperature), how.pattern or "")
         return digest(self.text, layout.input_prefix, *listing, self.format.output_prefix, *asked)
 
-    def asked(self, counterfactual: CounterfactualSpec | None) -> Prompt:
-        """Return the prompt with answers that are stated so, or, with None, scored themselves."""
-        form = dataclasses.replace(self.format, counterfactual=counterfactual)
+    def asked(
+        self, counterfactual: CounterfactualSpec | None, generation: GenerationSpec | None = None
+    ) -> Prompt:
+        """Return the prompt with answers that are stated or generated so; with None scored."""
+        form = dataclasses.replace(
+            self.format, counterfactual=counterfactual, generation=generation
+        )
         return Prompt(self.demonstrations, form)
 
     def context(self, example: Example) -> str:

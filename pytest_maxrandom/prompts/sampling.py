@@ -19,7 +19,12 @@ if TYPE_CHECKING:
     from pytest_maxrandom.prompts.formats import Labels
     from pytest_maxrandom.record import Note
     from pytest_maxrandom.suite.base import FormatSpec
-    from pytest_maxrandom.suite.spec import CounterfactualSpec, PromptsSpec, ValidationSpec
+    from pytest_maxrandom.suite.spec import (
+        CounterfactualSpec,
+        GenerationSpec,
+        PromptsSpec,
+        ValidationSpec,
+    )
     from pytest_maxrandom.tasks.task import Example, Layout, Task
 
 Regime = Literal["pool", "outside", "leave_out", "none"]
@@ -77,9 +82,11 @@ class PromptSet:
         """What the ledger and the store know the t prompts by."""
         return [prompt.digest for prompt in self.prompts]
 
-    def asked(self, counterfactual: CounterfactualSpec | None) -> PromptSet:
-        """Return the same prompts with answers that are stated so; see :meth:`Prompt.asked`."""
-        prompts = tuple(prompt.asked(counterfactual) for prompt in self.prompts)
+    def asked(
+        self, counterfactual: CounterfactualSpec | None, generation: GenerationSpec | None = None
+    ) -> PromptSet:
+        """Return the same prompts with answers that are asked for so; see :meth:`Prompt.asked`."""
+        prompts = tuple(prompt.asked(counterfactual, generation) for prompt in self.prompts)
         return dataclasses.replace(self, prompts=prompts)
 
     def scored(self, prompt: Prompt) -> list[Example]:

@@ -16,6 +16,7 @@ from pytest_maxrandom.record.base import (
 from pytest_maxrandom.record.claim import (
     BestPrompt as BestPrompt,
     ClaimRecord as ClaimRecord,
+    Generated as Generated,
     HeldOut as HeldOut,
     HeuristicName as HeuristicName,
     NewQuestions as NewQuestions,

@@ -196,6 +196,28 @@ class BestPrompt:
 
 
 @dataclass(slots=True)
+class Generated:
+    """How answers were generated, and how many of them could not be read."""
+
+    max_tokens: int
+    """Tokens of an answer at most."""
+    stop: list[str] | None
+    """Texts at which an answer ended; None: at what begins the prompt's next question."""
+    temperature: float
+    """0: the likeliest token each time."""
+    pattern: str | None
+    """Regular expression whose first group was read in place of the whole answer."""
+    answers: int = 0
+    """Answers of all prompts."""
+    unreadable: int = 0
+    """Those that ended by themselves and named no choice, or several."""
+    cut: int = 0
+    """Those that were cut at `max_tokens` and named no choice, or several."""
+    refused: int = 0
+    """Those that the model, or its server, refused."""
+
+
+@dataclass(slots=True)
 class SweepCost:
     """What the sweep cost."""
 
@@ -231,7 +253,10 @@ class SweepCost:
     handshake: dict[str, str | int | float | None] | None = None
     """Of a model behind a server: what that says that it serves, how many texts it tokenized as
     the tokenizer at hand (`tokenized`), and by how many nats log-likelihoods differed when they
-    were asked for twice, in two orders (`repeated`), and from the same weights here (`local`)."""
+    were asked for twice, in two orders (`repeated`), and from the same weights here (`local`); of
+    texts that it generated twice, how many were the same (`same_texts`)."""
+    chat: list[str] | None = None
+    """What stood before and after each prompt, where prompts are messages to a model for chats."""
     quantized: str | None = None
     """How the model's files were quantized already, where they were: "gptq, 4 bits"."""
 
@@ -256,6 +281,8 @@ class ClaimRecord(ItemRecord):
     scoring: str = "mean_logprob"
     n: Count | None = None
     t: Count | None = None
+    generated: Generated | None = None
+    """None where choices were scored."""
     metric: str = "accuracy"
     """What the best prompt is best in, and the baselines are baselines of."""
     best_correct: Count | None = None

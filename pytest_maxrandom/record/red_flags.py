@@ -20,6 +20,7 @@ RedFlagKind = Literal[
     "constant_scores",
     "tied_scores",
     "never_right",
+    "unread_answers",
     "unsteady_prompts",
     "identical_models",
     "near_identical_prompts",
@@ -37,6 +38,7 @@ RedFlagKind = Literal[
 Severity = Literal["fail", "warn", "ignore"]
 _WARNING: tuple[RedFlagKind, ...] = (
     "shared_text",
+    "unread_answers",
     "label_mass",
     "near_heuristic",
     "near_choices_only",

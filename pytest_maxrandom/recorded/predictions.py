@@ -6,7 +6,7 @@ import reprlib
 from dataclasses import dataclass, field
 from fractions import Fraction
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
@@ -54,6 +54,10 @@ class AnswerLine:
     the place at which it is shown, from 0. Versions before this was written left it out."""
     cluster: str | None = None
     """What the example shares with others, such as its passage; left out where none is stated."""
+    text: str | None = None
+    """What the model wrote, where answers are generated; there are no log-likelihoods then."""
+    finish: Literal["stop", "length", "refused"] | None = None
+    """Why that ends: by itself or at a stop text, cut at its greatest length, or refused."""
 
     def problems(self) -> Iterator[str]:
         """Yield what no scored example can have."""
@@ -63,8 +67,9 @@ class AnswerLine:
         if not self.right or not _different(self.right) or not set(self.right) <= set(known):
             yield f"'right' is {self.right}, expected different indices below {size}"
         for name in ("log_likelihoods", "tokens"):
-            if len(values := getattr(self, name)) != size:
-                yield f"'{name}' has {len(values)} values, expected {size}"
+            expected = size if self.text is None else 0
+            if len(values := getattr(self, name)) != expected:
+                yield f"'{name}' has {len(values)} values, expected {expected}"
         labels = self.labels
         if labels is not None and (
             len(labels) != size
@@ -205,7 +210,7 @@ class _Claim:
             labels=names,
             unshown=unshown,
             notes=(Remark("choices_not_recorded"),) if unshown else (),
-            log_likelihoods=scores,
+            log_likelihoods=None if examples[0].text is not None else scores,
             simulated=line.simulated,
             clusters=tuple(each.cluster for each in examples if each.cluster is not None) or None,
         )

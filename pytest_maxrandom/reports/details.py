@@ -15,6 +15,7 @@ from pytest_maxrandom.record import (
 from pytest_maxrandom.reports import (
     agreement,
     comparisons,
+    generated,
     label_bias,
     origins,
     phrases,
@@ -61,6 +62,8 @@ def facts(claim: ClaimRecord, run: RunRecord) -> list[tuple[str, str]]:
         ("As published", agreement.published(claim)),
         ("All prompts", origins.spread(claim)),
         ("Ties", origins.ties(claim)),
+        ("Generated answers", generated.generated(claim)),
+        ("Chat", generated.chatted(claim)),
         ("Precision", origins.precision(claim)),
         ("Computed", origins.computed(claim)),
         ("Server", origins.served(claim)),

@@ -108,6 +108,9 @@ _SENTENCES = {
     "never_right": "{who} {told:is/are} right on no example; {guesser} with probability "
     "{log_p:log_p} at most: look whether texts were cut, answers were not understood, or right and "
     "wrong were exchanged.",
+    "unread_answers": f"In {_ANSWERS} no choice could be read, and they count as wrong: "
+    "{unreadable:,} name none, or several, {cut:,} were cut, {refused:,} refused: look at what the "
+    "model writes (--maxrandom-predictions), and at max_tokens, stop and pattern of `generation`.",
     "unsteady_prompts": "{repeating:,} of {prompts:,} prompts {repeating:repeats/repeat} the ids "
     "of an earlier one, but not its results: ids collide, or results cannot be reproduced; t may "
     "be larger.",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _KNOWN = ("n", "t", "chance")
 _FEW = 5
-_WORDED = ("server", "version", "model", "tokenized", "repeated", "local")
+_WORDED = ("server", "version", "model", "tokenized", "repeated", "local", "same_texts")
 """Of a handshake, what a sentence is made of; all else is what the server tells of the model."""
 """Below this many prompts their counts are listed, not summarized."""
 _POOLS = {
@@ -290,8 +290,8 @@ def cost(record: ClaimRecord | LabelBiasRecord) -> str:
     elsewhere = "" if scored else f", {where}"
     return clauses(
         scored
-        and f"{count(e.requests)} choices scored with {count(tokens)} tokens in {e.seconds:,.1f} s "
-        f"({where})",
+        and f"{count(e.requests)} {_asked_for(record)} with {count(tokens)} tokens in "
+        f"{e.seconds:,.1f} s ({where})",
         scored
         and e.trie_nodes
         and f"{tokens / e.trie_nodes:.2f} times the {count(e.trie_nodes)} nodes of the prefix trie",
@@ -302,6 +302,12 @@ def cost(record: ClaimRecord | LabelBiasRecord) -> str:
         e.peak_memory and f"at most {e.peak_memory / 2**30:,.1f} GiB of memory",
         e.engine_reason,
     )
+
+
+def _asked_for(record: ClaimRecord | LabelBiasRecord) -> str:
+    """Say what was asked for; the checks of labels may ask for both."""
+    generated = getattr(record, "generated", None)
+    return "choices scored" if generated is None else "answers generated"
 
 
 def precision(claim: ClaimRecord) -> str:
@@ -338,14 +344,20 @@ def served(record: ClaimRecord | LabelBiasRecord) -> str:
     if said is None:
         return ""
     told = (f"{key} {said[key]}" for key in said if key not in _WORDED)
-    tokenized, repeated, local = (said.get(key) for key in ("tokenized", "repeated", "local"))
+    tokenized, repeated, local, same = (
+        said.get(key) for key in ("tokenized", "repeated", "local", "same_texts")
+    )
     return clauses(
         f"{said.get('model')} of {said.get('server')} {said.get('version')}".rstrip(),
         ", ".join(told),
         f"{tokenized} texts have the tokens that the tokenizer at hand gives"
         if tokenized
         else "its tokens were compared with nothing",
-        f"asked twice, in two orders, log-likelihoods differ by {repeated:.2g} nats at most",
+        repeated is not None
+        and f"asked twice, in two orders, log-likelihoods differ by {repeated:.2g} nats at most",
+        same is not None
+        and f"of two texts that were generated twice, in two orders, {same} "
+        f"{'is' if same == 1 else 'are'} the same",
         local is not None and f"from the weights on this machine by {local:.2g} nats at most",
     )
 

@@ -106,6 +106,8 @@ def lines(record: ClaimRecord, predictions: Sequence[PromptPredictions]) -> Iter
                     margin=_finite(prompt.margins[place]),
                     labels=labels[example.id],
                     cluster=example.cluster,
+                    text=prompt.texts[place] if prompt.texts else None,
+                    finish=prompt.finishes[place] if prompt.finishes else None,
                 )
                 for place, example in enumerate(prompt.examples)
             ],
@@ -115,8 +117,11 @@ def lines(record: ClaimRecord, predictions: Sequence[PromptPredictions]) -> Iter
 
 
 def _keys(line: PromptLine | AnswerLine) -> dict[str, object]:
-    """Return what a line holds: no cluster of tasks that have none, and no mark of real models."""
-    left_out = ("cluster", None), ("simulated", False)
+    """Return what a line holds: no cluster of tasks that have none, and no mark of real models.
+
+    Of choices that were scored there is no text.
+    """
+    left_out = ("cluster", None), ("simulated", False), ("text", None), ("finish", None)
     return {key: value for key, value in vars(line).items() if (key, value) not in left_out}
 
 

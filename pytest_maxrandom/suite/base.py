@@ -138,6 +138,9 @@ def placed(
 
 Shots = Annotated[int, Field(ge=0, le=1000)]
 Quantization = Literal["none", "nf4", "fp4", "int8", "stored"]
+Scoring = Literal[
+    "mean_logprob", "sum_logprob", "char_logprob", "paper", "counterfactual", "generate"
+]
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 
 

@@ -17,7 +17,7 @@ from pytest_maxrandom.suite.arms import (
 )
 from pytest_maxrandom.suite.base import UNLISTED, Spec, as_list, repeats
 from pytest_maxrandom.suite.claims import LabelBiasSpec
-from pytest_maxrandom.suite.models import arm_of, kind_of
+from pytest_maxrandom.suite.models import OpenAISpec, arm_of, kind_of
 from pytest_maxrandom.suite.recorded import RecordedModelSpec
 from pytest_maxrandom.suite.spec import PromptsSpec
 
@@ -88,12 +88,20 @@ def contradictions(data: Any, *, recorded: bool) -> Iterator[Contradiction]:
     if "counterfactual" in suite and not recorded:
         bias = suite.get("label_bias")
         asked = as_list(bias.get("interactions")) if isinstance(bias, dict) else []
-        if "counterfactual" not in (suite.get("scoring"), *asked):
+        if "counterfactual" not in (*_scorings(suite), *asked):
             yield (
                 ("counterfactual",),
                 "this says how choices are stated, and nothing is scored so; remove it, or use "
                 "`scoring: counterfactual` or `label_bias: {interactions: counterfactual}`",
             )
+    if "generation" in suite and not recorded and "generate" not in _scorings(suite):
+        yield (
+            ("generation",),
+            "this says how answers are generated, and none are; remove it, or use `scoring: "
+            "generate`",
+        )
+    if not recorded:
+        yield from _of_chats(suite, models)
     arms = suite.get("arms")
     if isinstance(arms, dict) and not recorded:
         kind = arm_of(suite.get("models"))
@@ -102,6 +110,33 @@ def contradictions(data: Any, *, recorded: bool) -> Iterator[Contradiction]:
         yield from _of_comparisons(suite, {name: place for place, name in enumerate(sound)})
     elif None not in models:
         yield from _of_comparisons(suite, model_names([each for each in models if each]))
+
+
+def _scorings(suite: dict[str, Any]) -> list[Any]:
+    """Return how the suite scores, and its arms."""
+    arms = suite.get("arms")
+    parts = [suite, *(arms.values() if isinstance(arms, dict) else ())]
+    return [part.get("scoring") for part in parts if isinstance(part, dict)]
+
+
+def _of_chats(suite: dict[str, Any], models: list[Any]) -> Iterator[Contradiction]:
+    """Yield what is scored by log-likelihoods that an endpoint of chats does not tell."""
+    arms = suite.get("arms")
+    own = [(("arms", name), arm) for name, arm in arms.items()] if isinstance(arms, dict) else []
+    for index, model in enumerate(models):
+        if not isinstance(model, OpenAISpec):
+            continue
+        asked: list[tuple[Location, dict[str, Any]]] = [(("models", index), {})]
+        asked = [(place, arm) for place, arm in own if isinstance(arm, dict)] or asked
+        for place, arm in asked:
+            chat, scoring = arm.get("chat", model.chat), arm.get("scoring", suite.get("scoring"))
+            if chat is True and scoring != "generate":
+                at = place if place[0] == "arms" and "chat" not in arm else (*place, "chat")
+                yield (
+                    at,
+                    "an endpoint of chats tells no log-likelihoods of choices; use `scoring: "
+                    "generate`, or remove `chat`",
+                )
 
 
 def _of_tasks(suite: dict[str, Any], tasks: list[dict[str, Any]]) -> Iterator[Contradiction]:

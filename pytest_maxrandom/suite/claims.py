@@ -39,6 +39,7 @@ DESCRIPTIONS: Mapping[RedFlagKind, str] = {
     "constant_scores": "Scores that do not depend on the example.",
     "tied_scores": "Exactly tied or missing scores in more than a few examples.",
     "never_right": "Prompts that are right on no example.",
+    "unread_answers": "Generated answers in which no choice can be read, above 5 %.",
     "unsteady_prompts": "Prompts that are the same and answer otherwise.",
     "identical_models": "Two models that give nearly the same answers.",
     "near_identical_prompts": "Prompts that are all right on the same examples, where no labels "

@@ -24,6 +24,7 @@ from pytest_maxrandom.suite.base import (
     NamedModel,
     Prose,
     Quantization,
+    Scoring,
     Seed,
     Spec,
     Text,
@@ -99,9 +100,11 @@ class TransformersSpec(ModelSpec):
     """How a model that needs several GPUs is spread over all of them, in place of `device`."""
     trust_remote_code: bool = False
     """Whether code that comes with the model may run on this machine."""
+    chat: bool = False
+    """Whether a prompt is put into the model's chat template, as one message of the user's."""
 
     in_arms: ClassVar[tuple[str, ...] | None] = (
-        *("revision", "adapter", "quantization", "unverified", "dtype"),
+        *("revision", "adapter", "quantization", "unverified", "dtype", "chat"),
     )
 
     @property
@@ -194,13 +197,25 @@ class ServedSpec(ModelSpec):
     """How many requests are under way at once."""
     timeout: Annotated[float, Field(gt=0, le=86400)] = 600.0
     """Seconds that an answer may take, and for which a server that is gone is waited for."""
+    chat: bool = False
+    """Whether a prompt is put into the chat template of `tokenizer`, as one message of the
+    user's."""
 
-    in_arms: ClassVar[tuple[str, ...] | None] = ("url", "served_model")
+    in_arms: ClassVar[tuple[str, ...] | None] = ("url", "served_model", "chat")
 
     @property
     def served(self) -> str:
         """The name under which the server has it."""
         return self.served_model or self.name
+
+    def contradictions(self) -> Iterator[Contradiction]:
+        """Yield a chat template that is nowhere."""
+        if self.chat and self.tokenizer is None and self.backend != "openai":
+            yield (
+                ("chat",),
+                "the chat template is that of the tokenizer, and none is named; name it by "
+                "`tokenizer` (a local folder, or a hub id)",
+            )
 
 
 class VllmSpec(ServedSpec):
@@ -223,11 +238,15 @@ class LlamaCppSpec(ServedSpec):
 class OpenAISpec(ServedSpec):
     """A model on any server of completions that knows `echo` and log-probabilities.
 
-    Each choice is read with its whole prompt, which costs more than `vllm` and `llama_cpp` do.
+    Each choice is read with its whole prompt, which costs more than `vllm` and `llama_cpp` do. For
+    `scoring: generate` neither is needed, and with `chat: true` the server may be one of chats.
     """
 
     backend: Literal["openai"] = "openai"
     """What serves the model."""
+    chat: bool = False
+    """Whether a prompt is sent to /v1/chat/completions, as one message of the user's; answers can
+    then be generated only (`scoring: generate`)."""
 
 
 class GgufSpec(ModelSpec):
@@ -257,6 +276,8 @@ class ArmSpec(Spec):
     format: FormatSpec | None = None
     """What is written differently; all else stays as the task, or the suite's one format, has
     it."""
+    scoring: Scoring | None = None
+    """Another way to read an answer from the model."""
 
     @property
     def of_model(self) -> dict[str, Any]:

@@ -6,9 +6,10 @@ for editors and the messages for mistakes are made from them.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, SerializeAsAny
+from pydantic import AfterValidator, BeforeValidator, Field, SerializeAsAny
 
 from pytest_maxrandom.record import ShortcutControl  # noqa: TC001 - read by pydantic
 from pytest_maxrandom.suite.arms import ComparingSettings
@@ -18,6 +19,7 @@ from pytest_maxrandom.suite.base import (
     Name,
     OneOrMore,
     Prose,
+    Scoring,
     Seed,
     Shots,
     Spec,
@@ -35,8 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_maxrandom.suite.base import Contradiction
-
-Scoring = Literal["mean_logprob", "sum_logprob", "char_logprob", "paper", "counterfactual"]
 
 
 class ValidationSpec(Spec):
@@ -234,6 +234,44 @@ class CounterfactualSpec(Spec):
     """Text that is scored after each choice's statement."""
 
 
+def _as_tuple(value: Any) -> Any:
+    """Let one text stand for several; tuples can be compared and kept as they are."""
+    return (
+        tuple(value) if isinstance(value, list) else (value,) if isinstance(value, str) else value
+    )
+
+
+def _pattern(text: str) -> str:
+    try:
+        groups = re.compile(text).groups
+    except re.error as error:
+        raise ValueError(f"a regular expression of Python ({error})") from None
+    if not groups:
+        raise ValueError("a regular expression with a group in parentheses, which is the answer")
+    return text
+
+
+class GenerationSpec(Spec):
+    """Answers that are generated: how long they may be, and how they are read."""
+
+    max_tokens: Annotated[int, Field(gt=0, le=100_000)] = 64
+    """Tokens of an answer at most. What is cut there, and holds no choice, is wrong."""
+    stop: (
+        Annotated[
+            tuple[Text, ...],
+            Field(max_length=16),
+            BeforeValidator(_as_tuple, json_schema_input_type=Text | list[Text]),
+        ]
+        | None
+    ) = None
+    """Texts at which an answer ends; what begins the next question of the prompt if not given."""
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
+    """0 takes the likeliest token each time; above 0 tokens are drawn, with a seed of their own for
+    each prompt and example."""
+    pattern: Annotated[Text, AfterValidator(_pattern)] | None = None
+    """Regular expression of Python, whose first group is read in place of the whole answer."""
+
+
 Count = Annotated[int, Field(ge=2, le=1000)]
 
 
@@ -270,9 +308,12 @@ class SuiteSpec(ComparingSettings, LabelBiasSettings, CountedSettings):
     """A choice's score: its log-likelihood per token, in total, or per character; paper: per token
     of the span that the code of arXiv 2404.13020 scores, as many last tokens as the choice has when
     it is encoded alone; counterfactual: the log-likelihood of one continuation, the same for all
-    choices, after a text that states the choice (arXiv 2406.11634)."""
+    choices, after a text that states the choice (arXiv 2406.11634). generate: nothing is scored;
+    the model writes an answer, which is read as a label or the text of a choice."""
     counterfactual: CounterfactualSpec = CounterfactualSpec()
     """How counterfactual scoring states a choice."""
+    generation: GenerationSpec = GenerationSpec()
+    """How `scoring: generate` asks, and reads what is answered."""
     metric: Metric = "accuracy"
     """What the best prompt is best in: the share of right answers, or the mean over the classes of
     their recall (balanced_accuracy) or of their F1 (macro_f1). These two need examples that share

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
-from pytest_maxrandom.errors import PromptTooLong, QuestionError, ScoreError, SweepError
+from pytest_maxrandom.errors import ModelError, PromptTooLong, QuestionError, ScoreError, SweepError
 from pytest_maxrandom.record import Arithmetic, SweepCost
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.scorers import SCORERS
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.models.base import Answer, Model, Question
     from pytest_maxrandom.prompts.formats import Format, Prompt
-    from pytest_maxrandom.suite.spec import Scoring
+    from pytest_maxrandom.suite.base import Scoring
     from pytest_maxrandom.tasks.task import Example
 
 _CONVENTION = 1
@@ -46,6 +46,8 @@ class Cost:
         What a server says that it serves, and what was checked of it.
     quantized : str or None
         Method and bits, where the model's files were quantized already.
+    chat : sequence of two str, optional
+        What stood before and after each prompt, as a message to the model.
     """
 
     device: str
@@ -61,6 +63,7 @@ class Cost:
     full_texts: int = 0
     handshake: Mapping[str, str | int | float | None] | None = None
     quantized: str | None = None
+    chat: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +166,7 @@ class LocalExecutor:
         """Refuse what cannot be asked; see :class:`Executor`."""
         for job in jobs:
             with _named(job):
+                self._able(job)
                 self._model.check(_questions(job))
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Scored]]:
@@ -172,7 +176,17 @@ class LocalExecutor:
                 scored = self._scored(job)
             yield job, scored
 
+    def _able(self, job: Job) -> None:
+        """Refuse a model that does not say that it generates, and would be asked to."""
+        if SCORERS[job.scoring].generates and not getattr(self._model, "generates", False):
+            raise ModelError(
+                "the model cannot generate answers, which `scoring: generate` asks for; use a "
+                "backend that does (transformers, vllm, llama_cpp, openai, mock), or another "
+                "`scoring`"
+            )
+
     def _scored(self, job: Job) -> Scored:
+        self._able(job)
         model = self._model
         counts: list[int] = []
         started = time.perf_counter()
@@ -201,6 +215,7 @@ class LocalExecutor:
             handshake=getattr(model, "handshake", None),
             # Only models whose files are read here have it.
             quantized=getattr(model, "quantized", None),
+            chat=getattr(model, "chat", None),
         )
         return Scored(answers, cost, model.batch_tokens, model.peak_memory())
 
@@ -261,7 +276,7 @@ def spent(scored: Scored, *, reused: bool) -> SweepCost:
     return SweepCost(
         device=cost.device,
         dtype=cost.dtype,
-        requests=0 if reused else sum(len(one.tokens) for own in scored.answers for one in own),
+        requests=0 if reused else sum(_requests(own) for own in scored.answers),
         tokens_forwarded=0 if reused else cost.tokens_forwarded,
         seconds=0.0 if reused else cost.seconds,
         trie_nodes=0 if reused else cost.trie_nodes,
@@ -275,7 +290,13 @@ def spent(scored: Scored, *, reused: bool) -> SweepCost:
         arithmetic=cost.arithmetic,
         handshake=None if cost.handshake is None else dict(cost.handshake),
         quantized=cost.quantized,
+        chat=None if cost.chat is None else list(cost.chat),
     )
+
+
+def _requests(own: Sequence[Answer]) -> int:
+    """Count what was asked about one example: its continuations, or one text."""
+    return sum(1 if one.text is not None else len(one.tokens) for one in own)
 
 
 def total(engines: Sequence[SweepCost]) -> SweepCost:
@@ -301,6 +322,7 @@ def total(engines: Sequence[SweepCost]) -> SweepCost:
         arithmetic=next((one.arithmetic for one in engines if one.arithmetic), None),
         handshake=next((one.handshake for one in engines if one.handshake), None),
         quantized=next((one.quantized for one in engines if one.quantized), None),
+        chat=next((one.chat for one in engines if one.chat), None),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,18 +14,35 @@ from pytest_maxrandom.sweeps.labels import common_words
 from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.models.base import Answer
+    from pytest_maxrandom.models.base import Answer, Finish
     from pytest_maxrandom.prompts.formats import Prompt
-    from pytest_maxrandom.suite.spec import Scoring
+    from pytest_maxrandom.suite.base import Scoring
     from pytest_maxrandom.sweeps.labels import Labels
     from pytest_maxrandom.tasks.task import Example
 
 _SHORT = 20
 """Characters up to which a text that all examples share is a label rather than a statement."""
+
+
+class Unread(IntEnum):
+    """Why no choice could be read in a generated answer."""
+
+    NOT = 0
+    """One could be."""
+    UNREADABLE = 1
+    CUT = 2
+    REFUSED = 3
+
+
+_WHY: Mapping[Finish, Unread] = {
+    "stop": Unread.UNREADABLE,
+    "length": Unread.CUT,
+    "refused": Unread.REFUSED,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +63,9 @@ class PromptPredictions:
         How many were decided by lot between equal scores.
     margins : tuple of float
         Per example: by how much the best score is above the second, in the score's own unit
-        (nats, nats per token or per character); 0 for a tie.
+        (nats, nats per token or per character); 0 for a tie, and where nothing is scored.
+    texts, finishes : tuple of str
+        Per example what was generated and why that ends; empty where choices were scored.
     """
 
     prompt: Prompt
@@ -55,6 +75,8 @@ class PromptPredictions:
     chosen: tuple[int | None, ...]
     ties: int
     margins: tuple[float, ...]
+    texts: tuple[str, ...] = ()
+    finishes: tuple[Finish, ...] = ()
 
     @property
     def correct(self) -> int:
@@ -66,6 +88,12 @@ class PromptPredictions:
     def unread(self) -> int:
         """In how many answers no choice could be read."""
         return self.chosen.count(None)
+
+    @property
+    def unread_why(self) -> tuple[Unread, ...]:
+        """Why each generated answer could not be read."""
+        pairs = zip(self.chosen, self.finishes, strict=True)
+        return tuple(Unread.NOT if choice is not None else _WHY[finish] for choice, finish in pairs)
 
 
 def predict(
@@ -97,6 +125,10 @@ def predict(
         chosen=tuple(one.chosen for one in read),
         ties=sum(one.tied for one in read),
         margins=tuple(one.margin for one in read),
+        texts=tuple(one.text for own in answers for one in own if one.text is not None),
+        finishes=tuple(
+            one.finish or "stop" for own in answers for one in own if one.text is not None
+        ),
     )
 
 
@@ -163,7 +195,7 @@ def of_predictions(
         labels=names,
         chances=tuple(example.chance for example in examples),
         choices=tuple(labels.choices),
-        log_likelihoods=_log_likelihoods(labels, predictions),
+        log_likelihoods=None if predictions[0].texts else _log_likelihoods(labels, predictions),
         labelled=_labelled(labels, predictions, names) if whole else None,
         inputs=tuple(example.input for example in examples),
         copies=_copies(examples),
@@ -171,6 +203,17 @@ def of_predictions(
         offered=tuple(tuple(sorted(example.choices)) for example in examples),
         clusters=None if set(clusters) == {None} else clusters,
     )
+
+
+def unread(predictions: Sequence[PromptPredictions], labels: Labels) -> NDArray[np.int64] | None:
+    """Return why answers could not be read, shape (t, n); None where choices were scored."""
+    if not predictions[0].texts:
+        return None
+    places = {example.presentation: place for place, example in enumerate(labels.examples)}
+    found = np.zeros((len(predictions), len(places)), dtype=np.int64)
+    for row, prompt in zip(found, predictions, strict=True):
+        row[[places[example.presentation] for example in prompt.examples]] = prompt.unread_why
+    return found
 
 
 def _by_name(

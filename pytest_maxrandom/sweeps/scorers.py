@@ -6,19 +6,21 @@ A new way of asking is a new scorer here, under the name by which suites ask for
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from pytest_maxrandom.errors import ScoreError
-from pytest_maxrandom.models.base import Question
+from pytest_maxrandom.models.base import Generation, Question
 from pytest_maxrandom.stats.seeding import Stream
+from pytest_maxrandom.sweeps.said import choices_said
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_maxrandom.models.base import Answer, Span
     from pytest_maxrandom.prompts.formats import Prompt
-    from pytest_maxrandom.suite.spec import Scoring
+    from pytest_maxrandom.suite.base import Scoring
     from pytest_maxrandom.tasks.task import Example
 
 
@@ -51,6 +53,11 @@ class Scorer(Protocol):
     @property
     def states_choices(self) -> bool:
         """Whether it is for prompts that state a choice and go on with what all choices share."""
+        ...
+
+    @property
+    def generates(self) -> bool:
+        """Whether it is for prompts whose answers are generated, and reads what they say."""
         ...
 
     @property
@@ -101,6 +108,7 @@ class Cloze:
     score: Callable[[float, int, str], float]
     span: Span = "boundary"
     states_choices: ClassVar[bool] = False
+    generates: ClassVar[bool] = False
     base_rate: ClassVar[Scoring] = "sum_logprob"
 
     @property
@@ -124,9 +132,9 @@ class Cloze:
             scores.append(self.score(value, count, text))
         second, top = sorted(scores)[-2:]
         equal = [index for index, score in enumerate(scores) if score == top]
-        lot = Stream("tie", prompt.digest, example.id, *(example.order or ())).below(len(equal))
         # Both may be minus infinity.
-        return Reading(equal[lot], len(equal) > 1, 0.0 if top == second else top - second)
+        margin = 0.0 if top == second else top - second
+        return Reading(_lot(equal, prompt, example), len(equal) > 1, margin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +153,56 @@ class StatedChoices(Cloze):
             Question(context + answer + after.statement, (after.continuation,), example)
             for answer in prompt.format.answers(example)
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class Generate:
+    """The choice that a generated answer names; see :mod:`pytest_maxrandom.sweeps.said`.
+
+    With a `pattern`, its first group is read in place of the whole answer. What a model refuses to
+    answer is no answer, whatever it says. Of choices with one text a lot decides.
+    """
+
+    criterion: str
+    states_choices: ClassVar[bool] = False
+    generates: ClassVar[bool] = True
+    whole_answer: ClassVar[bool] = False
+    base_rate: ClassVar[Scoring] = "sum_logprob"
+
+    def questions(self, prompt: Prompt, example: Example) -> list[Question]:
+        """Return one question, whose answer is generated."""
+        how = prompt.format.generation
+        assert how is not None
+        asked = Generation(how.max_tokens, prompt.format.stops, how.temperature)
+        answers = prompt.format.answers(example)
+        return [Question(prompt.context(example), answers, example, generation=asked)]
+
+    def answer(self, prompt: Prompt, example: Example, answers: Sequence[Answer]) -> Reading:
+        """Read what was written."""
+        (said,) = answers
+        how = prompt.format.generation
+        assert how is not None
+        if said.text is None:
+            raise ScoreError(
+                "the model gave no text, which `scoring: generate` reads; tell those who wrote its "
+                "backend"
+            )
+        text: str | None = said.text
+        if how.pattern is not None:
+            found = re.search(how.pattern, said.text)
+            text = None if found is None else found.group(1)
+        if text is None or said.finish == "refused":
+            return Reading(None)
+        equal = sorted(choices_said(text, prompt.format.answers(example), example.choices))
+        if not equal:
+            return Reading(None)
+        return Reading(_lot(equal, prompt, example), len(equal) > 1)
+
+
+def _lot(equal: Sequence[int], prompt: Prompt, example: Example) -> int:
+    """Return one of several choices, whose places in the file decide nothing."""
+    lot = Stream("tie", prompt.digest, example.id, *(example.order or ()))
+    return equal[lot.below(len(equal))]
 
 
 def _per_token(value: float, tokens: int, _: str) -> float:
@@ -171,5 +229,10 @@ SCORERS: Mapping[str, Scorer] = {
         "the highest log-likelihood of a continuation that all choices share, after a text that "
         "states the choice",
         _total,
+    ),
+    "generate": Generate(
+        "the label or the text that begins what it wrote, as whole words, else with the only one "
+        "that occurs there (case, spaces, quotes, brackets and closing punctuation aside; what "
+        "names none, or several, is wrong)"
     ),
 }

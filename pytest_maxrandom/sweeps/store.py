@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 _APPLICATION = 0x4D785264
 """``application_id`` of the file's header ("MxRd"), by which it is told from others' databases."""
 
-# Another schema gets another name, and what is there under the names of others is left alone.
+# Another schema gets another name, and what is there under the names of others is left alone. In
+# older files the column `said` has another name, and is empty.
 _TABLE = """
 CREATE TABLE IF NOT EXISTS results (
     model TEXT NOT NULL,            -- digest of what determines the numbers
@@ -44,7 +45,7 @@ CREATE TABLE IF NOT EXISTS results (
     choices BLOB NOT NULL,          -- per example: their number; uint32, as all counts here
     log_likelihoods BLOB NOT NULL,  -- per example and choice: float64, in nats
     tokens BLOB NOT NULL,           -- per example and choice
-    chosen BLOB NOT NULL,           -- empty: it follows from the columns before
+    said BLOB NOT NULL,             -- JSON: of generated answers [text, why it ends]; else empty
     cost TEXT NOT NULL,             -- JSON: device, dtype, engine used, tokens, seconds, arithmetic
     stored TEXT NOT NULL,           -- UTC, ISO 8601
     checksum BLOB NOT NULL,         -- SHA-256 of all the columns before
@@ -298,7 +299,7 @@ def _write(connection: sqlite3.Connection, key: Key, scored: Scored) -> None:
         np.array([sum(len(one.tokens) for one in own) for own in scored.answers], _COUNT).tobytes(),
         np.array([value for one in answers for value in one.log_likelihoods], _VALUE).tobytes(),
         np.array([count for one in answers for count in one.tokens], _COUNT).tobytes(),
-        b"",
+        _said(answers),
         json.dumps(asdict(scored.cost)),
         datetime.now(UTC).isoformat(timespec="seconds"),
     )
@@ -315,11 +316,24 @@ def _decoded(key: Key, row: tuple[Any, ...]) -> Scored:
         iter(np.frombuffer(data, kind).tolist())
         for data, kind in zip(row[6:9], (_COUNT, _VALUE, _COUNT), strict=True)
     )
-    answers = tuple(
-        (Answer(tuple(islice(values, count)), tuple(islice(tokens, count))),) for count in counts
+    answers = [
+        Answer(tuple(islice(values, count)), tuple(islice(tokens, count))) for count in counts
+    ]
+    if row[9]:
+        written = zip(answers, json.loads(row[9]), strict=True)
+        answers = [replace(one, text=text, finish=finish) for one, (text, finish) in written]
+    cost = json.loads(row[10])
+    return Scored(
+        tuple((one,) for one in answers),
+        Cost(**cost | {"arithmetic": Arithmetic(**cost["arithmetic"])}),
     )
-    said = json.loads(row[10])
-    return Scored(answers, Cost(**said | {"arithmetic": Arithmetic(**said["arithmetic"])}))
+
+
+def _said(answers: Sequence[Answer]) -> bytes:
+    """Return what was generated, one text for each example; nothing where choices were scored."""
+    if not any(one.text is not None for one in answers):
+        return b""
+    return json.dumps([(one.text, one.finish) for one in answers]).encode()
 
 
 def _checksum(row: Sequence[Any]) -> bytes:

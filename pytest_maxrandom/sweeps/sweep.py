@@ -131,7 +131,11 @@ def run_sweep(
         If prompts are not written for their scorer.
     """
     for job in jobs:
-        if SCORERS[job.scoring].states_choices == (job.prompt.format.counterfactual is None):
+        scorer, form = SCORERS[job.scoring], job.prompt.format
+        if (scorer.states_choices, scorer.generates) != (
+            form.counterfactual is not None,
+            form.generation is not None,
+        ):
             raise ValueError(f"the prompts are not written for the scoring {job.scoring!r}")
     known = {} if fresh or not cache else cache.read(jobs)
     # A model is loaded before the sweep is locked: loading waits for a GPU, and who has it may

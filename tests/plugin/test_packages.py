@@ -171,7 +171,7 @@ def test_a_suite_runs_with_both(pytester: pytest.Pytester, suite: Path) -> None:
             "rule: smallest",
             "quantization: nf4",
             "5: unknown key `arms.smallest.quantization` (keys here: model, instruction, format, "
-            "rule)",
+            "scoring, rule)",
         ),
         (
             "length: 60",

@@ -20,7 +20,7 @@ import pytest
 import servers
 import yaml
 
-from pytest_maxrandom.models.base import Question
+from pytest_maxrandom.models.base import Generation, Question
 from pytest_maxrandom.models.registry import ModelPool
 from pytest_maxrandom.suite.models import MODELS
 from tests.gguf_files import write_gguf
@@ -122,6 +122,21 @@ def same(one: list[Any], other: list[Any]) -> float:
             if example["margin"] > 2 * TOLERANCE:
                 assert example["chosen"] == its["chosen"], example
     return most
+
+
+def test_a_real_server_writes_what_the_same_weights_write(real: Real) -> None:
+    data = json.loads((DEMO / "data" / "swapped_topic.json").read_text(encoding="utf-8"))
+    questions = [f"\nQ: {example['input']}\nA: " for example in data["examples"][:24]]
+    # The model answers in a word, and goes on with questions that are cut.
+    texts = questions[:8] + [text[: len(text) // 2] for text in questions[8:]]
+    asked = [Question(text, ("",), generation=Generation(16, ("?",))) for text in texts]
+    own = MODELS.validate({"name": str(WEIGHTS), "quantization": "none", "dtype": "float32"})
+    expected = ModelPool().get(own, Path(), generates=True).ask(asked).answers
+    served = ModelPool().get(MODELS.validate(real.said()), Path(), generates=True)
+    said = served.ask(asked).answers
+    assert len({answer.text for answer in expected}) > 3
+    assert [answer.text for answer in said] == [answer.text for answer in expected]
+    assert [answer.finish for answer in said] == [answer.finish for answer in expected]
 
 
 def test_a_real_server_gives_the_numbers_of_the_same_weights(

@@ -1,22 +1,29 @@
-"""A causal language model of Hugging Face transformers, and the log-likelihoods it gives."""
+"""A causal language model of Hugging Face transformers: what it says of texts, and writes."""
 
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.errors import PromptTooLong
 from pytest_maxrandom.host.machine import peak_memory
 from pytest_maxrandom.models.base import Answer, Reply
+from pytest_maxrandom.models.chat import ChatTemplate
 from pytest_maxrandom.models.hf import arithmetic, trie
-from pytest_maxrandom.models.hf.requests import Likelihoods, encode
+from pytest_maxrandom.models.hf.requests import (
+    Likelihoods,
+    Request,
+    encode,
+    encode_prompts,
+    fit,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_maxrandom.models.base import Question
-    from pytest_maxrandom.models.hf.requests import Request
+    from pytest_maxrandom.models.hf.generating import Generator
 
 _AT_ONCE = 1000
 """Examples whose texts are put through the model together, so that memory does not grow with n."""
@@ -38,12 +45,16 @@ class CausalModel:
         halved where memory does not hold it.
     engine : {"auto", "packed", "rows", "plain"}
         How texts are put through the model.
+    chat : bool
+        Whether prompts are put into the chat template.
 
     Raises
     ------
     ModelError
-        If the model cannot take the engine that is asked for.
+        If the model cannot take the engine that is asked for, or has no chat template.
     """
+
+    generates = True
 
     def __init__(
         self,
@@ -52,6 +63,7 @@ class CausalModel:
         device: str,
         batch_tokens: int | None = None,
         engine: str = "auto",
+        chat: bool = False,
     ) -> None:
         from pytest_maxrandom.models.hf.engines.choice import choose
 
@@ -66,8 +78,15 @@ class CausalModel:
         self.context_length = _context_length(model.config, tokenizer)
         self._choice = choose(model, device, engine, batch_tokens, self.context_length)
         self.quantized: str | None = None
+        name = getattr(model.config, "name_or_path", "") or "the model"
+        self._template = ChatTemplate.of(tokenizer, name) if chat else None
         self.engine = self._choice.engine.name
         self.engine_reason = self._choice.reason
+
+    @property
+    def chat(self) -> tuple[str, str] | None:
+        """What stands before and after a prompt; None where it stands alone."""
+        return None if self._template is None else (self._template.before, self._template.after)
 
     @property
     def batch_tokens(self) -> int:
@@ -93,12 +112,16 @@ class CausalModel:
         if self.context_length is None:
             return
         # A token stands for at least one byte, but for the few that a tokenizer adds at the ends.
-        room = self.context_length - _ADDED
+        around = sum(len(part.encode()) for part in self.chat or ())
+        room = self.context_length - _ADDED - around
         for part in _parts(question for question in questions if _bytes(question) > room):
-            self._fitting(part)
+            if part[0].generation is None:
+                self._fitting(part)
+            else:
+                self._prompts(part)
 
     def ask(self, questions: Iterable[Question]) -> Reply:
-        """Return the log-likelihoods of each question's continuations, in nats.
+        """Return the log-likelihoods of each question's continuations in nats, or what is written.
 
         Raises
         ------
@@ -107,6 +130,12 @@ class CausalModel:
         answers: list[Answer] = []
         forwarded = nodes = 0
         for part in _parts(questions):
+            if part[0].generation is not None:
+                reply = self._written(part)
+                answers += reply.answers
+                forwarded += reply.tokens_forwarded
+                nodes += reply.trie_nodes
+                continue
             rows = self._fitting(part)
             scored = self.score([request for row in rows for request in row])
             forwarded += scored.tokens_forwarded
@@ -130,20 +159,47 @@ class CausalModel:
         ------
         QuestionError
         """
+        if self._template is not None:
+            around = self._template.around
+            questions = [replace(each, context=around(each.context)) for each in questions]
         return encode(questions, self._tokenize, self._beginning)
 
     def _fitting(self, questions: Sequence[Question]) -> list[tuple[Request, ...]]:
         rows = self.encode(questions)
-        limit = self.context_length
         for question, row in zip(questions, rows, strict=True):
-            length = max(len(request.ids) for request in row)
-            if limit is not None and length > limit:
-                about = f"example {question.example.id}" if question.example else "a question"
-                raise PromptTooLong(
-                    f"{about} has {length} tokens, and the model's context holds {limit}; use "
-                    "fewer shots, shorter demonstrations or another model (text is never cut)"
-                )
+            fit(question, max(len(request.ids) for request in row), self.context_length)
         return rows
+
+    def _prompts(self, questions: Sequence[Question]) -> list[tuple[int, ...]]:
+        """Tokenize the texts after which answers are generated, and refuse what is too long."""
+        found = encode_prompts(questions, self._tokenize, self._beginning, self._template)
+        for question, ids in zip(questions, found, strict=True):
+            fit(question, len(ids), self.context_length)
+        return found
+
+    def _written(self, questions: Sequence[Question]) -> Reply:
+        """Generate the answers."""
+        from pytest_maxrandom.models.hf.generating import Prompted
+
+        how = questions[0].generation
+        assert how is not None
+        prompts = self._prompts(questions)
+        seeds = [question.seed for question in questions]
+        written = self._generator.write([*map(Prompted, prompts, seeds)], how)
+        whole = [
+            Request(ids + one.ids, len(ids)) for ids, one in zip(prompts, written, strict=True)
+        ]
+        return Reply(
+            tuple(Answer((), (), text=one.text, finish=one.finish) for one in written),
+            sum(one.tokens_forwarded for one in written),
+            trie.build(whole).nodes,
+        )
+
+    @functools.cached_property
+    def _generator(self) -> Generator:
+        from pytest_maxrandom.models.hf.generating import Generator
+
+        return Generator(self._model, self._tokenizer, self.device, self._choice.plain.budget)
 
     def score(self, requests: Sequence[Request]) -> Likelihoods:
         """Return the log-likelihood of each request's span, in nats.
@@ -175,12 +231,20 @@ class CausalModel:
 
     def _tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         # A text that is too long is refused by name, so the tokenizer need not warn of it.
-        encoded = self._tokenizer(list(texts), return_attention_mask=False, verbose=False)
+        encoded = self._tokenizer(
+            list(texts),
+            return_attention_mask=False,
+            verbose=False,
+            # A template writes them itself.
+            add_special_tokens=self._template is None,
+        )
         return [ids[: len(ids) - self._closing] for ids in encoded.input_ids]
 
     @functools.cached_property
     def _closing(self) -> int:
         """How many tokens the tokenizer adds at the end of a text, where the answer goes on."""
+        if self._template is not None:
+            return 0
         special = self._tokenizer("a", return_special_tokens_mask=True).special_tokens_mask
         return int(special[::-1].index(0))
 
@@ -200,7 +264,9 @@ def _parts(questions: Iterable[Question]) -> Iterator[list[Question]]:
 
 
 def _bytes(question: Question) -> int:
-    return len(question.context.encode()) + max(len(answer.encode()) for answer in question.answers)
+    asked = question.generation
+    added = max(len(answer.encode()) for answer in question.answers)
+    return len(question.context.encode()) + (added if asked is None else asked.max_tokens)
 
 
 def _name(dtype: Any) -> str:

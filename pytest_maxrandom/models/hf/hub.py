@@ -212,6 +212,8 @@ def model_digest(spec: TransformersSpec, location: str, adapter: str | None = No
     added = []
     if adapter is not None:
         added.append(_content(str(spec.adapter), adapter, _OF_ADAPTERS))
+    if spec.chat:
+        added.append("chat")
     return digest(content, spec.quantization, spec.dtype, code, *added)
 
 

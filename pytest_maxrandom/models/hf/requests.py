@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.errors import QuestionError
+from pytest_maxrandom.errors import PromptTooLong, QuestionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_maxrandom.models.base import Question
+    from pytest_maxrandom.models.chat import ChatTemplate
 
 _SLICE = 256
 """Questions that are tokenized at once, so that their texts take little memory."""
@@ -150,6 +151,60 @@ def encode(
             pairs = zip(wholes, starts, strict=True)
             requests.append(tuple(Request(tuple(whole), start) for whole, start in pairs))
     return requests
+
+
+def encode_prompts(
+    questions: Sequence[Question],
+    encoder: Callable[[Sequence[str]], Sequence[Sequence[int]]],
+    beginning: int | None = None,
+    template: ChatTemplate | None = None,
+) -> list[tuple[int, ...]]:
+    """Tokenize the texts after which answers are generated.
+
+    Trailing spaces are left out, as they go with an answer that is scored: most vocabularies write
+    a space at the head of a word, and a model that is given the space would not begin one. A
+    template is written around a message as it is.
+
+    Raises
+    ------
+    QuestionError
+        If nothing stands before an answer.
+    """
+    texts = [
+        question.context.rstrip(" ") if template is None else template.around(question.context)
+        for question in questions
+    ]
+    found: list[tuple[int, ...]] = []
+    for first in range(0, len(texts), _SLICE):
+        found += map(tuple, encoder(texts[first : first + _SLICE]))
+    if not all(found) and beginning is not None:
+        found = [ids or (beginning,) for ids in found]
+    if not all(found):
+        raise QuestionError(
+            "no token stands before the answer; give the task an instruction, an input or an "
+            "output prefix"
+        )
+    return found
+
+
+def fit(question: Question, length: int, limit: int | None) -> None:
+    """Refuse a text that does not fit the model's context, with what is generated after it.
+
+    Raises
+    ------
+    PromptTooLong
+        In one sentence that begins with the example.
+    """
+    more = 0 if question.generation is None else question.generation.max_tokens
+    if limit is None or length + more <= limit:
+        return
+    about = f"example {question.example.id}" if question.example else "a question"
+    written = f" and is followed by up to {more} more" if more else ""
+    less = ", a smaller `generation.max_tokens`" if more else ""
+    raise PromptTooLong(
+        f"{about} has {length} tokens{written}, and the model's context holds {limit}; use fewer "
+        f"shots, shorter demonstrations{less} or another model (text is never cut)"
+    )
 
 
 def common_length(one: Sequence[object], other: Sequence[object]) -> int:

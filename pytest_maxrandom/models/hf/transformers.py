@@ -166,7 +166,9 @@ def load(
         with _quiet():
             model = attach(spec, model, adapter)
     _check_causal(spec, model.eval(), device)
-    loaded = CausalModel(model, tokenizer, device, resources.batch_tokens, resources.engine)
+    loaded = CausalModel(
+        model, tokenizer, device, resources.batch_tokens, resources.engine, chat=spec.chat
+    )
     loaded.device = ", ".join(placed)
     loaded.quantized = None if quantized is None else quantized.text
     loaded.revision = source.get("revision", loaded.revision)

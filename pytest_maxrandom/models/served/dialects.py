@@ -1,4 +1,4 @@
-"""How each kind of server is asked: what it serves, its tokens, and log-likelihoods.
+"""How each kind of server is asked: what it serves, its tokens, log-likelihoods, and answers.
 
 A server of another kind is another class here.
 """
@@ -9,18 +9,25 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pytest_maxrandom.errors import ModelError, ScoreError, dotted, listed, quoted
+from pytest_maxrandom.errors import ScoreError, listed
 from pytest_maxrandom.models.served.endpoint import Refused
+from pytest_maxrandom.models.served.replies import (
+    check_length,
+    entry_of,
+    log_probability,
+    part_of,
+    tokens_of,
+    tokens_read,
+)
 from pytest_maxrandom.models.served.walk import AT_MOST, walk
+from pytest_maxrandom.models.served.writing import Written, completed, ending, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence, Set
 
+    from pytest_maxrandom.models.base import Finish, Generation
     from pytest_maxrandom.models.hf.requests import Request
     from pytest_maxrandom.models.served.endpoint import Endpoint
-
-_FINITE = -1e30
-"""Below this stands the logarithm of a probability that a server has rounded to zero."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +91,18 @@ class Dialect(Protocol):
         """
         ...
 
+    def write(self, prompt: Sequence[int] | str, how: Generation, seed: int) -> Written:
+        """Return what the model writes after a prompt, in tokens or as it stands.
+
+        Raises
+        ------
+        ScoreError
+            If the server read another number of tokens, or tells no text.
+        ModelError
+            If it does not answer.
+        """
+        ...
+
 
 class Vllm:
     """A server of vLLM, led along the choices: what it has read is not read again."""
@@ -94,14 +113,14 @@ class Vllm:
 
     def serving(self) -> Serving:
         """Return what the server says; see :class:`Dialect`."""
-        version = str(_of(self._at, self._at.get("/version"), "version"))
-        entry = _served(self._at, self._model)
+        version = str(part_of(self._at, self._at.get("/version"), "version"))
+        entry = entry_of(self._at, self._model)
         root = {"root": str(entry["root"])} if entry.get("root") else {}
         return Serving("vLLM", version, self._model, root, entry.get("max_model_len"))
 
     def tokenize(self, text: str) -> list[int] | None:
         """Return the tokens of a text with what stands in front."""
-        return _tokens(self._at, {"model": self._model, "prompt": text})
+        return tokens_of(self._at, {"model": self._model, "prompt": text})
 
     def score(self, requests: Sequence[Request]) -> Read:
         """Return the log-likelihoods of one example's requests."""
@@ -129,16 +148,24 @@ class Vllm:
                         "return_tokens_as_token_ids": True,
                     },
                 )
-                read += _read(self._at, reply, len(text)) + steps - 1
-                logprobs = _of(self._at, reply, "choices", 0, "logprobs")
+                read += tokens_read(self._at, reply, len(text)) + steps - 1
+                logprobs = part_of(self._at, reply, "choices", 0, "logprobs")
                 for step, known in enumerate(told):
-                    top = _of(self._at, logprobs, "top_logprobs", step)
-                    known |= {token: _number(self._at, top, f"token_id:{token}") for token in part}
+                    top = part_of(self._at, logprobs, "top_logprobs", step)
+                    known |= {
+                        token: log_probability(self._at, top, f"token_id:{token}") for token in part
+                    }
             for step, known in enumerate(told):
-                generated = str(_of(self._at, logprobs, "tokens", step))
+                generated = str(part_of(self._at, logprobs, "tokens", step))
                 yield known, int(generated.removeprefix("token_id:"))
 
         return Read(walk(requests, ask), read)
+
+    def write(self, prompt: Sequence[int] | str, how: Generation, seed: int) -> Written:
+        """Return what the model writes; see :class:`Dialect`."""
+        # Without these the server takes what the model's own configuration says.
+        plain = {"top_p": 1.0, "top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}
+        return completed(self._at, self._model, prompt, how, seed, plain)
 
 
 class LlamaCpp:
@@ -150,21 +177,21 @@ class LlamaCpp:
 
     def serving(self) -> Serving:
         """Return what the server says; see :class:`Dialect`."""
-        entry = _served(self._at, self._model)
+        entry = entry_of(self._at, self._model)
         props = self._at.get("/props")
-        version = str(_of(self._at, props, "build_info"))
+        version = str(part_of(self._at, props, "build_info"))
         meta = entry.get("meta") or {}
         told = {key: str(meta[key]) for key in ("n_params", "size", "ftype") if key in meta}
         if props.get("model_ftype"):
             told["ftype"] = str(props["model_ftype"])
         if path := props.get("model_path"):
             told["file"] = str(path).replace("\\", "/").rpartition("/")[2]
-        length = _of(self._at, props, "default_generation_settings", "n_ctx")
+        length = part_of(self._at, props, "default_generation_settings", "n_ctx")
         return Serving("llama.cpp", version, self._model, told, length)
 
     def tokenize(self, text: str) -> list[int] | None:
         """Return the tokens of a text with what stands in front."""
-        return _tokens(self._at, {"content": text, "add_special": True})
+        return tokens_of(self._at, {"content": text, "add_special": True})
 
     def score(self, requests: Sequence[Request]) -> Read:
         """Return the log-likelihoods of one example's requests."""
@@ -182,19 +209,43 @@ class LlamaCpp:
                     "grammar": "root ::= " + " ".join(f"<[{token}]>" for token in span),
                 },
             )
-            _told_length(_of(self._at, reply, "tokens_evaluated"), request.start)
+            check_length(part_of(self._at, reply, "tokens_evaluated"), request.start)
             read += int((reply.get("timings") or {}).get("prompt_n", request.start))
             read += len(span) - 1
-            steps = _of(self._at, reply, "completion_probabilities")
-            said = [_of(self._at, step, "id") for step in steps]
+            steps = part_of(self._at, reply, "completion_probabilities")
+            said = [part_of(self._at, step, "id") for step in steps]
             if said != list(span):
                 raise ScoreError(
                     f"the server at {self._at} generated the tokens {listed(list(map(str, said)))} "
                     f"where a grammar allows {listed(list(map(str, span)))} only; its version of "
                     "llama.cpp is too old for grammars of tokens"
                 )
-            values.append(math.fsum(_number(self._at, step, "logprob") for step in steps))
+            values.append(math.fsum(log_probability(self._at, step, "logprob") for step in steps))
         return Read(values, read)
+
+    def write(self, prompt: Sequence[int] | str, how: Generation, seed: int) -> Written:
+        """Return what the model writes; see :class:`Dialect`."""
+        reply = self._at.post(
+            "/completion",
+            {
+                "prompt": prompt if isinstance(prompt, str) else list(prompt),
+                "n_predict": how.max_tokens,
+                "temperature": how.temperature,
+                "samplers": ["temperature"] if how.temperature else ["top_k"],
+                "top_k": 0 if how.temperature else 1,
+                "repeat_penalty": 1.0,
+                "stop": list(how.stop),
+                "seed": seed,
+                "cache_prompt": True,
+            },
+        )
+        if not isinstance(prompt, str):
+            check_length(part_of(self._at, reply, "tokens_evaluated"), len(prompt))
+        ended = reply.get("stop_type") == "limit" or reply.get("stopped_limit") is True
+        finish: Finish = "length" if ended else "stop"
+        read = int((reply.get("timings") or {}).get("prompt_n", reply.get("tokens_evaluated") or 0))
+        written = int(reply.get("tokens_predicted") or 0)
+        return ending(str(part_of(self._at, reply, "content")), finish, how, read + written)
 
 
 class OpenAI:
@@ -210,7 +261,7 @@ class OpenAI:
     def serving(self) -> Serving:
         """Return what the server says; see :class:`Dialect`."""
         try:
-            entry = _served(self._at, self._model)
+            entry = entry_of(self._at, self._model)
         except Refused as refused:
             if refused.status not in (404, 405):
                 raise
@@ -237,8 +288,8 @@ class OpenAI:
                     "echo": True,
                 },
             )
-            read += _read(self._at, reply, len(request.ids))
-            told = _of(self._at, reply, "choices", 0, "logprobs", "token_logprobs")
+            read += tokens_read(self._at, reply, len(request.ids))
+            told = part_of(self._at, reply, "choices", 0, "logprobs", "token_logprobs")
             # Some servers leave the token out that must be generated.
             if not isinstance(told, list) or len(told) not in (
                 len(request.ids),
@@ -251,85 +302,39 @@ class OpenAI:
                     "`echo`"
                 )
             span = range(request.start, len(request.ids))
-            values.append(math.fsum(_number(self._at, told, place) for place in span))
+            values.append(math.fsum(log_probability(self._at, told, place) for place in span))
         return Read(values, read)
 
-
-def _served(at: Endpoint, name: str) -> Mapping[str, Any]:
-    """Return what a server tells of the model of that name.
-
-    Raises
-    ------
-    ModelError
-        If it serves none of that name.
-    """
-    entries = _of(at, at.get("/v1/models"), "data")
-    known: list[str] = []
-    for entry in entries if isinstance(entries, list) else []:
-        if isinstance(entry, dict):
-            names = [str(entry.get("id")), *map(str, entry.get("aliases") or [])]
-            if name in names:
-                return entry
-            known += names
-    raise ModelError(
-        f"the server at {at} serves no model {quoted(name)}; it serves "
-        f"{listed(known) or 'none'}, to be written as `served_model`"
-    )
+    def write(self, prompt: Sequence[int] | str, how: Generation, seed: int) -> Written:
+        """Return what the model writes; see :class:`Dialect`."""
+        return completed(self._at, self._model, prompt, how, seed, {})
 
 
-def _tokens(at: Endpoint, body: Mapping[str, Any]) -> list[int]:
-    tokens = _of(at, at.post("/tokenize", body), "tokens")
-    if not isinstance(tokens, list) or not all(isinstance(token, int) for token in tokens):
-        raise ModelError(f"the server at {at} tokenizes a text as {quoted(str(tokens))}")
-    return tokens
+class OpenAIChat(OpenAI):
+    """Any server of ``/v1/chat/completions``, whose model answers one message of the user's."""
 
+    def __init__(self, at: Endpoint, model: str) -> None:
+        super().__init__(at, model)
+        self._most = "max_tokens"
 
-def _read(at: Endpoint, reply: Any, sent: int) -> int:
-    """Return how many tokens of a prompt were read; all, where that is not told."""
-    usage = reply.get("usage") if isinstance(reply, dict) else None
-    if not isinstance(usage, dict):
-        return sent
-    _told_length(usage.get("prompt_tokens", sent), sent)
-    cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
-    return sent - int(cached)
+    def write(self, prompt: Sequence[int] | str, how: Generation, seed: int) -> Written:
+        """Return what the model answers to a message."""
+        body = {
+            "model": self._model,
+            "messages": [{"role": "user", "content": prompt}],
+            "temperature": how.temperature,
+            **({"stop": list(how.stop)} if how.stop else {}),
+            **({"seed": seed} if how.temperature else {}),
+        }
+        try:
+            reply = self._chat(body, how)
+        except Refused as refused:
+            # Models that think know the limit by another name only.
+            if refused.status != 400 or "max_completion_tokens" not in str(refused):
+                raise
+            self._most = "max_completion_tokens"
+            reply = self._chat(body, how)
+        return written(self._at, reply, how, lambda choice: choice.get("message") or {})
 
-
-def _told_length(told: Any, sent: int) -> None:
-    if told != sent:
-        raise ScoreError(
-            f"the server read {told} tokens where {sent} were sent; expected one that puts nothing "
-            "in front, such as a second token for the beginning"
-        )
-
-
-def _of(at: Endpoint, reply: Any, *path: str | int) -> Any:
-    """Return what stands at a place of a server's answer.
-
-    Raises
-    ------
-    ScoreError
-        If nothing stands there.
-    """
-    found = reply
-    try:
-        for step in path:
-            found = found[step]
-    except (KeyError, IndexError, TypeError):
-        found = None
-    if found is None:
-        raise ScoreError(
-            f"the answer of the server at {at} has no {dotted(path)} ({quoted(str(reply), 200)}); "
-            "expected a server of the kind that `backend` says"
-        )
-    return found
-
-
-def _number(at: Endpoint, told: Any, place: str | int) -> float:
-    """Return a log-probability."""
-    value = _of(at, told, place)
-    if not isinstance(value, int | float) or math.isnan(value) or value > 1e-3:
-        raise ScoreError(
-            f"the server at {at} tells {quoted(str(value))} as a log-probability; expected a "
-            "number up to 0"
-        )
-    return float(value) if value > _FINITE else -math.inf
+    def _chat(self, body: Mapping[str, Any], how: Generation) -> Any:
+        return self._at.post("/v1/chat/completions", {**body, self._most: how.max_tokens})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ModelError, listed
-from pytest_maxrandom.models.base import Question
+from pytest_maxrandom.models.base import Generation, Question
 from pytest_maxrandom.models.hf.requests import encode
 
 if TYPE_CHECKING:
@@ -29,6 +29,9 @@ _ASKED = (
     Question(_TEXTS[0], (" apple", " stone", " river")),
     Question(_TEXTS[1] + "\nQ: True or False?\nA:", (" True", " False")),
 )
+_WRITTEN = tuple(
+    Question(text, ("",), generation=Generation(16)) for text in (_TEXTS[0], "1, 2, 3, 4,")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +50,18 @@ class Checked:
         None where the weights are not at hand.
     values : tuple of float
         The log-likelihoods themselves, by which another model is noticed under the same name.
+    texts : tuple of str
+        Of a server that was asked for texts only: these, in place of log-likelihoods.
+    same_texts : int or None
+        How many of those were the same when they were asked for again, in another order.
     """
 
     tokenized: int
-    repeated: float
+    repeated: float | None
     local: float | None
-    values: tuple[float, ...]
+    values: tuple[float, ...] = ()
+    texts: tuple[str, ...] = ()
+    same_texts: int | None = None
 
 
 def shake_hands(
@@ -115,14 +124,57 @@ def shake_hands(
     return Checked(tokenized, repeated, local, before)
 
 
+def meet_writer(
+    server: str,
+    tokens: Tokens | None,
+    tokenize: Callable[[str], list[int] | None],
+    write: Callable[[Question], str],
+) -> Checked:
+    """Check that a server generates texts, as far as these tell anything.
+
+    Texts that are not the same when asked for again are told and refuse nothing: the likeliest
+    token is another one where two are nearly as likely.
+
+    Parameters
+    ----------
+    server : str
+        Its address, for messages.
+    tokens : Tokens, optional
+        By which texts are turned into tokens, where that is done here.
+    tokenize : callable
+        Returns the server's own tokens of a text, None if it tells none.
+    write : callable
+        Returns what the server generates.
+
+    Raises
+    ------
+    ModelError
+        In one sentence that says what is wrong with the server.
+    """
+    tokenized = 0 if tokens is None else _same_tokens(server, tokens, tokenize)
+    first = tuple(write(question) for question in _WRITTEN)
+    second = tuple(write(question) for question in _WRITTEN[::-1])[::-1]
+    same = sum(map(str.__eq__, first, second))
+    return Checked(tokenized, None, None, texts=first, same_texts=same)
+
+
 def same_model(server: str, before: Checked, now: Checked) -> None:
     """Refuse a server that came back with another model.
 
     Raises
     ------
     ModelError
-        If its log-likelihoods are not those of before.
+        If its log-likelihoods are not those of before, or none of its texts is that of before,
+        where they had been the same twice.
     """
+    if before.same_texts is not None:
+        repeats = before.same_texts == len(before.texts)
+        if repeats and not any(map(str.__eq__, before.texts, now.texts)):
+            raise ModelError(
+                f"the server at {server} came back with another model: it answers {now.texts[0]!r} "
+                f"where it answered {before.texts[0]!r} before; nothing that it said since is used"
+            )
+        return
     apart = _apart(before.values, now.values)
     if not apart <= NOISE:
         raise ModelError(

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_maxrandom.errors import ModelError
+from pytest_maxrandom.models.chat import ChatTemplate
 from pytest_maxrandom.models.hf.requests import common_length
 
 if TYPE_CHECKING:
@@ -30,13 +31,18 @@ class Tokens(Protocol):
 class LocalTokens:
     """The tokens of a tokenizer of transformers.
 
+    Attributes
+    ----------
+    template : ChatTemplate or None
+        What prompts are put into, where they are messages.
+
     Raises
     ------
     ModelError
-        If there is none of that name.
+        If there is none of that name, or it has no chat template.
     """
 
-    def __init__(self, name: str, location: str) -> None:
+    def __init__(self, name: str, location: str, *, chat: bool = False) -> None:
         from transformers import AutoTokenizer
 
         try:
@@ -46,6 +52,7 @@ class LocalTokens:
             raise ModelError(f"the tokenizer {name} cannot be loaded: {reason}") from error
         special = self._tokenizer("a", return_special_tokens_mask=True).special_tokens_mask
         self._closing = special[::-1].index(0)
+        self.template = ChatTemplate.of(self._tokenizer, name) if chat else None
 
     @property
     def beginning(self) -> int | None:
@@ -57,6 +64,13 @@ class LocalTokens:
         """Return the tokens of each text."""
         encoded = self._tokenizer(list(texts), return_attention_mask=False, verbose=False)
         return [ids[: len(ids) - self._closing] for ids in encoded.input_ids]
+
+    def encode_messages(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the tokens of texts in a chat template, which writes what stands in front."""
+        encoded = self._tokenizer(
+            list(texts), return_attention_mask=False, verbose=False, add_special_tokens=False
+        )
+        return [list(ids) for ids in encoded.input_ids]
 
 
 class ServerTokens:

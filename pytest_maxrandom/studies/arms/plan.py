@@ -251,7 +251,10 @@ class _Planner:
         """
         one, other = self._claim(first, task, shots), self._claim(second, task, shots)
         if isinstance(one, PlannedClaim) and isinstance(other, PlannedClaim):
-            changed = differences((one.model, one.arm.prompts), (other.model, other.arm.prompts))
+            changed = differences(
+                (one.model, one.arm.prompts, one.arm.scoring),
+                (other.model, other.arm.prompts, other.arm.scoring),
+            )
             return Sides.run(replicated(one), replicated(other)), changed
         changed = differences_of_models(one.model, other.model)
         answers, others = _results(first, one), _results(second, other)

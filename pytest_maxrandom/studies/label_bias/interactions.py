@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.prompts.sampling import PromptSet
     from pytest_maxrandom.record import Interaction
+    from pytest_maxrandom.suite.base import Scoring
     from pytest_maxrandom.suite.claims import LabelBiasSpec
-    from pytest_maxrandom.suite.spec import Scoring
     from pytest_maxrandom.sweeps.executor import Job
     from pytest_maxrandom.sweeps.labels import Labels
 
@@ -216,6 +216,8 @@ class InteractionPlan:
     @cached_property
     def no_base_rate_reason(self) -> str | None:
         """Why the labels have no probability without a question, in one sentence."""
+        if SCORERS[self.scoring].generates:
+            return "Answers are generated, so that labels have no probability."
         reasons = (no_base_rate_reason(form, self.labels) for form in self.formats)
         return next(filter(None, reasons), None)
 

@@ -11,6 +11,7 @@ from pytest_maxrandom.record import LabelBiasRecord, Remark, note
 from pytest_maxrandom.stats.labels.priors import held_back
 from pytest_maxrandom.studies.label_bias.answers import NoLabels, recorded
 from pytest_maxrandom.studies.label_bias.interactions import InteractionPlan, interaction_of
+from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -164,7 +165,9 @@ def _mistakes(own: InteractionPlan, spec: LabelBiasSpec, without: str) -> Iterat
     if reason and "contextual" in spec.calibration:
         yield "calibration", f"{_clause(reason)}; remove `contextual`"
     if "pride" in spec.calibration:
-        if pinned:
+        if SCORERS[own.scoring].generates:
+            yield "calibration", f"{_clause(str(reason))}; remove `pride`"
+        elif pinned:
             yield "calibration", f"{_clause(pinned)}; remove `pride`"
         else:
             try:

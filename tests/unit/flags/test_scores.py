@@ -10,7 +10,8 @@ import pytest
 from scipy import stats
 
 from pytest_maxrandom.flags import Flag, find
-from tests.unit.flags.made import answered, outcome, seen
+from pytest_maxrandom.sweeps.predictions import Unread
+from tests.unit.flags.made import answered, outcome, seen, worded
 
 T, N, M = 20, 100, 4
 
@@ -87,6 +88,40 @@ def test_a_prompt_with_few_examples_does_not_hide_one_that_is_never_right_on_man
     )
     one_of_two_looks = 2 * stats.binom.sf(0, 50, stats.binom.pmf(0, N, 1 / 4))
     assert flag == Flag("never_right", never(2, 50, 1, math.log(one_of_two_looks)))
+
+
+def written(why: np.ndarray, **given: Any) -> list[Flag]:
+    """Return what is found in generated answers, of which these could not be read."""
+    rng = np.random.default_rng(9)
+    gold = rng.integers(M, size=N).tolist()
+    answers = np.where(rng.random((T, N)) < 0.6, gold, rng.integers(M, size=(T, N)))
+    answers[why > 0] = M
+    found = find(answered(answers, gold, unread=why, labels=("A", "B", "C", "D", "?"), **given))
+    return [flag for flag in found if flag.kind == "unread_answers"]
+
+
+def test_answers_that_cannot_be_read_are_told_above_a_twentieth() -> None:
+    why = np.zeros((T, N), dtype=np.int64)
+    assert written(why) == []
+    why.flat[: T * N // 20] = Unread.CUT
+    assert written(why) == []
+    why.flat[-1] = Unread.REFUSED
+    why.flat[-2] = Unread.UNREADABLE
+    (flag,) = written(why)
+    assert flag.parameters == {
+        "told": T * N // 20 + 2, "answers": T * N, "best": None,
+        "cut": T * N // 20, "refused": 1, "unreadable": 1,
+    }  # fmt: skip
+    assert worded(flag).startswith("In 102 of 2,000 answers (5.1 %) no choice could be read")
+
+
+def test_answers_of_the_best_prompt_that_cannot_be_read_are_told() -> None:
+    why = np.zeros((T, N), dtype=np.int64)
+    why[3, :6] = Unread.UNREADABLE
+    assert written(why, outcome=outcome(60, N, best=2)) == []
+    (flag,) = written(why, outcome=outcome(60, N, best=3))
+    assert (flag.parameters["told"], flag.parameters["best"]) == (6, "3")
+    assert flag.parameters["unreadable"] == 6
 
 
 def test_tied_best_scores_are_told_where_they_are_more_than_a_few() -> None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import copy
 import math
+import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_maxrandom.errors import MaxRandomError, ModelError, PromptTooLong, ScoreError
-from pytest_maxrandom.models.base import Question, Resources
+from pytest_maxrandom.models.base import Generation, Question, Resources
 from pytest_maxrandom.models.hf.requests import Request
 from pytest_maxrandom.models.registry import ModelPool, backend_of, identify
 from pytest_maxrandom.models.served import dialects, endpoint, walk
 from pytest_maxrandom.suite.models import MODELS
-from tests.served import FakeServer, encoded, likelihood, serving
+from tests.served import FakeServer, continuation, encoded, likelihood, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Set
@@ -144,6 +146,158 @@ def test_a_walk_begins_again_only_where_it_was_not_led() -> None:
     values = walk.walk([Request(ids, 1) for ids in spans], ask)
     assert values == [-6.0, -6.0, -6.0]
     assert asked == [((0,), 3), ((0, 1, 5), 1)]
+
+
+WRITTEN = [
+    Question(f"{number}: how much is that?{' ' * number}", ("x",), generation=Generation(9, ("~",)))
+    for number in range(3)
+]
+
+
+def generating(server: FakeServer, tokenizer: Path | None = None, **keys: Any) -> Model:
+    return ModelPool().get(specified(server, tokenizer, **keys), Path(), generates=True)
+
+
+class TestGenerated:
+    def test_what_is_written_is_what_the_model_writes(
+        self, server: FakeServer, byte_tokenizer: Path
+    ) -> None:
+        model = generating(server, byte_tokenizer)
+        # The space before an answer is left to the model, which writes one.
+        expected = [
+            continuation(encoded(question.context.rstrip()), 9, ("~",)) for question in WRITTEN
+        ]
+        reply = model.ask(WRITTEN)
+        assert [(answer.text, answer.finish) for answer in reply.answers] == expected
+        assert {answer.log_likelihoods for answer in reply.answers} == {()}
+        said: Any = model.handshake  # type: ignore[attr-defined]
+        assert (said["same_texts"], said["repeated"]) == (2, None)
+        for _, body in server.bodies[-3:]:
+            assert body["temperature"] == 0
+            assert body["stop"] == ["~"]
+
+    def test_likelihoods_are_met_for_when_they_are_asked_for(
+        self, server: FakeServer, byte_tokenizer: Path
+    ) -> None:
+        model = generating(server, byte_tokenizer)
+        server.faults["zero"] = True
+        model.ask(WRITTEN)
+        with pytest.raises((ModelError, ScoreError)):
+            model.ask(QUESTIONS)
+        server.faults.clear()
+        assert told(model.ask(QUESTIONS)) == [pytest.approx(values, abs=1e-9) for values in EXACT]
+
+    def test_a_server_with_no_tokens_is_sent_texts(self) -> None:
+        with serving("openai") as server:
+            server.faults["no_echo"] = True
+            (answer, *_) = generating(server).ask(WRITTEN).answers
+            assert answer.text == continuation(encoded(WRITTEN[0].context), 9, ("~",))[0]
+
+    def test_a_second_beginning_is_refused(self, server: FakeServer, byte_tokenizer: Path) -> None:
+        server.faults["begin_twice"] = True
+        with pytest.raises(ScoreError, match="expected one that puts nothing in front"):
+            generating(server, byte_tokenizer)
+
+    def test_a_seed_is_sent_where_tokens_are_drawn(
+        self, server: FakeServer, byte_tokenizer: Path
+    ) -> None:
+        drawn = replace(WRITTEN[0], generation=Generation(9, (), 0.7))
+        generating(server, byte_tokenizer).ask([drawn])
+        assert server.bodies[-1][1]["seed"] == drawn.seed > 0
+        assert server.bodies[-1][1]["temperature"] == 0.7
+
+    def test_a_stop_text_that_a_server_does_not_know_ends_an_answer(
+        self, server: FakeServer, byte_tokenizer: Path
+    ) -> None:
+        server.says = lambda prompt: ("yes ~ Q: and", "length")
+        (answer,) = generating(server, byte_tokenizer).ask(WRITTEN[:1]).answers
+        assert (answer.text, answer.finish) == ("yes ", "stop")
+
+    @pytest.mark.parametrize("finish", ["length", "stop"])
+    def test_what_ends_an_answer_is_told(
+        self, server: FakeServer, byte_tokenizer: Path, finish: str
+    ) -> None:
+        server.says = lambda prompt: ("yes", finish)
+        assert generating(server, byte_tokenizer).ask(WRITTEN[:1]).answers[0].finish == finish
+
+    def test_a_server_that_comes_back_with_another_model_is_refused(
+        self, server: FakeServer, byte_tokenizer: Path
+    ) -> None:
+        model = generating(server, byte_tokenizer)
+        server.faults["drop"] = 1
+        model.ask(WRITTEN)
+        server.faults["drop"] = 1
+        server.seed = "other"
+        with pytest.raises(ModelError, match="came back with another model: it answers"):
+            model.ask(WRITTEN)
+
+    def test_a_text_that_is_too_long_with_its_answer_is_refused(
+        self, vllm: FakeServer, byte_tokenizer: Path
+    ) -> None:
+        question = Question("x" * 350, ("",), generation=Generation(60))
+        with pytest.raises(PromptTooLong, match="followed by up to 60 more, and the model's"):
+            generating(vllm, byte_tokenizer).check([question])
+
+
+class TestChats:
+    @pytest.fixture
+    def chat(self) -> Iterator[FakeServer]:
+        with serving("openai") as running:
+            yield running
+
+    def test_a_prompt_is_one_message(self, chat: FakeServer) -> None:
+        model = generating(chat, chat=True)
+        (answer, *_) = model.ask(WRITTEN).answers
+        assert answer.text == continuation(encoded(WRITTEN[0].context), 9, ("~",))[0]
+        assert {path for path, body in chat.bodies if body} == {"/v1/chat/completions"}
+        assert model.engine == "chat"
+        with pytest.raises(ModelError, match="is asked by chats, which tell no log-likelihoods"):
+            model.ask(QUESTIONS)
+
+    def test_a_model_that_thinks_knows_the_limit_by_another_name(self, chat: FakeServer) -> None:
+        chat.faults["thinks"] = True
+        (answer, *_) = generating(chat, chat=True).ask(WRITTEN).answers
+        assert answer.text == continuation(encoded(WRITTEN[0].context), 9, ("~",))[0]
+        assert chat.bodies[-1][1]["max_completion_tokens"] == 9
+
+    @pytest.mark.parametrize("finish", ["refusal", "content_filter"])
+    def test_a_refusal_is_one(self, chat: FakeServer, finish: str) -> None:
+        chat.says = lambda prompt: ("I cannot say A", finish)
+        (answer,) = generating(chat, chat=True).ask(WRITTEN[:1]).answers
+        assert (answer.text, answer.finish) == ("I cannot say A", "refused")
+
+    def test_no_text_that_was_cut_is_an_empty_one(self, chat: FakeServer) -> None:
+        chat.says = lambda prompt: (None, "length")
+        (answer,) = generating(chat, chat=True).ask(WRITTEN[:1]).answers
+        assert (answer.text, answer.finish) == ("", "length")
+        chat.says = lambda prompt: (None, "stop")
+        with pytest.raises(ScoreError, match="has no text"):
+            generating(chat, chat=True)
+
+    @pytest.mark.parametrize("dialect", ["vllm", "llama_cpp"])
+    def test_others_are_sent_the_template_in_tokens(
+        self, dialect: str, byte_tokenizer: Path, tmp_path: Path
+    ) -> None:
+        folder = tmp_path / "chat"
+        shutil.copytree(byte_tokenizer, folder)
+        template = "{{ bos_token }}[{{ messages[0].content }}]"
+        (folder / "chat_template.jinja").write_text(template)
+        with serving(dialect) as server:
+            model = generating(server, folder, chat=True)
+            assert getattr(model, "chat") == ("<s>[", "]")  # noqa: B009 - not all models have it
+            model.ask(WRITTEN[:1])
+            assert server.bodies[-1][1]["prompt"] == encoded(f"[{WRITTEN[0].context}]")
+            values = told(model.ask(QUESTIONS[:1]))[0]
+            context = f"[{QUESTIONS[0].context}]"
+            assert values == pytest.approx([likelihood(context, a) for a in QUESTIONS[0].answers])
+
+    def test_it_is_another_model_for_the_ledger(self, chat: FakeServer) -> None:
+        plain, chats = (identify(specified(chat, chat=on), Path()) for on in (False, True))
+        assert plain.tried_digest != chats.tried_digest
+
+    def test_a_template_that_is_nowhere_is_told(self, vllm: FakeServer) -> None:
+        with pytest.raises(ValueError, match="the chat template is that of the tokenizer"):
+            specified(vllm, chat=True)
 
 
 def test_what_no_key_tells_is_in_the_handshake(server: FakeServer, byte_tokenizer: Path) -> None:

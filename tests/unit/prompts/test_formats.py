@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 from scipy.stats import chisquare
 
 from pytest_maxrandom.prompts.formats import Format, Labels, Prompt, shown_order
-from pytest_maxrandom.suite.spec import CounterfactualSpec
+from pytest_maxrandom.suite.spec import CounterfactualSpec, GenerationSpec
 from pytest_maxrandom.tasks.task import Example, Layout
 from tests.unit.prompts.examples import draw, example, task_of
 
@@ -156,3 +157,36 @@ def test_prompts_have_one_digest_if_and_only_if_they_write_the_same() -> None:
         Prompt(shown, Format(Layout(separator=""))),
     ]
     assert len({prompt.digest for prompt in different}) == len(different)
+
+
+def test_how_an_answer_is_generated_is_a_part_of_the_prompt() -> None:
+    prompt = Prompt((SUM,), Format(Layout()))
+    ways = [
+        None,
+        GenerationSpec(),
+        GenerationSpec(max_tokens=8),
+        GenerationSpec(temperature=0.5),
+        GenerationSpec(stop=()),
+        GenerationSpec(stop=("Q",)),
+        GenerationSpec(pattern="(.)"),
+    ]
+    asked = [prompt.asked(None, how) for how in ways]
+    assert asked[0] == prompt
+    assert len({one.digest for one in asked}) == len(asked)
+    assert {one.context(SKY) for one in asked} == {prompt.context(SKY)}
+    # What it does by itself may be written down.
+    stop = asked[1].format.stops
+    assert asked[1].digest == prompt.asked(None, GenerationSpec(stop=stop)).digest
+    drawn = draw(task_of(9), 1, count=5)
+    assert drawn.asked(None, ways[1]).asked(None) == drawn
+
+
+def test_an_answer_ends_where_the_prompt_would_ask_again() -> None:
+    def stops(**layout: Any) -> tuple[str, ...]:
+        return Format(Layout(**layout), generation=GenerationSpec()).stops
+
+    assert stops() == ("\n\nQ:",)
+    assert stops(separator="\n\n", input_prefix="") == ()
+    assert stops(separator=" ## ", input_prefix="") == (" ##",)
+    given = GenerationSpec(stop=("\n",))
+    assert Format(Layout(), generation=given).stops == ("\n",)

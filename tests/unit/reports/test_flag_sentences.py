@@ -139,6 +139,13 @@ SENTENCES: list[tuple[RedFlagKind, dict[str, Any], str]] = [
         "whether the scored text tells the choices apart, and how scores are rounded.",
     ),
     (
+        "unread_answers",
+        {"told": 6, "answers": 100, "best": "7", "unreadable": 3, "cut": 2, "refused": 1},
+        "In 6 of 100 answers (6 %) of prompt '7', the best, no choice could be read, and they "
+        "count as wrong: 3 name none, or several, 2 were cut, 1 refused: look at what the model "
+        "writes (--maxrandom-predictions), and at max_tokens, stop and pattern of `generation`.",
+    ),
+    (
         "never_right",
         {"told": 2, "prompts": 20, "guessers": 2, "log_p": math.log(2.5e-7)},
         "2 of 20 prompts are right on no example; of 20 guessers 2 or more are with probability "

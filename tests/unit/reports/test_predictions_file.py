@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.record import ClaimRecord
-    from pytest_maxrandom.suite.spec import Scoring
+    from pytest_maxrandom.suite.base import Scoring
     from pytest_maxrandom.sweeps.answers import Answers
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
 

@@ -16,7 +16,7 @@ BOOLEANS = "; YAML reads yes, no, on and off as true and false"
 QUOTES = BOOLEANS + ": put it in quotes"
 MODEL_KEYS = (
     "name, label, backend, revision, adapter, quantization, unverified, dtype, device, device_map, "
-    "trust_remote_code"
+    "trust_remote_code, chat"
 )
 TASK_KEYS = (
     "assert, xfail, marks, name, format, validation, test, task_prefix, input_prefix, "
@@ -31,8 +31,8 @@ TASK_KEYS = (
             "promts: {}",
             "unknown key `promts`; did you mean `prompts`? "
             "(keys here: assert, xfail, marks, label_bias, compare, contamination, models, "
-            "arms, tasks, replicates, prompts, scoring, counterfactual, metric, shortcuts, "
-            "allow_unpassable)",
+            "arms, tasks, replicates, prompts, scoring, counterfactual, generation, metric, "
+            "shortcuts, allow_unpassable)",
         ),
         (
             "assert: {p_mx: 0.05}",
@@ -82,10 +82,9 @@ TASK_KEYS = (
             "unknown key `assert.red_flags.majorty`; did you mean `majority`? (keys here: choices, "
             "complementary_prompts, colliding_ids, repeated_examples, clustered_answers, "
             "shared_text, other_examples, cut_text, constant_scores, tied_scores, never_right, "
-            "unsteady_prompts, identical_models, near_identical_prompts, label_mass, "
-            "constant_answers, "
-            "majority, max_t, heuristic, choices_only, near_heuristic, near_choices_only, "
-            "repeated_prompts, unpassable)",
+            "unread_answers, unsteady_prompts, identical_models, near_identical_prompts, "
+            "label_mass, constant_answers, majority, max_t, heuristic, choices_only, "
+            "near_heuristic, near_choices_only, repeated_prompts, unpassable)",
         ),
         (
             "assert: {red_flags: {majority: off}}",
@@ -172,7 +171,7 @@ TASK_KEYS = (
         (
             "scoring: mean",
             "`scoring`: found 'mean', expected 'mean_logprob' or 'sum_logprob' or 'char_logprob' "
-            "or 'paper' or 'counterfactual'; did you mean `mean_logprob`?",
+            "or 'paper' or 'counterfactual' or 'generate'; did you mean `mean_logprob`?",
         ),
         ("1: 1", "found '1' as a key, expected a word"),
         ("no: 1", "found 'no' as a key, expected a word"),
@@ -247,7 +246,7 @@ def test_a_key_that_belongs_into_a_block_is_told_where(
             "{name: m, quantisation: nf4}",
             "unknown key `models[0].quantisation`; did you mean `quantization`? (keys here: name, "
             "label, backend, revision, adapter, quantization, unverified, dtype, device, "
-            "device_map, trust_remote_code)",
+            "device_map, trust_remote_code, chat)",
         ),
     ],
 )

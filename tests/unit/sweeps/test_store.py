@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -101,6 +102,34 @@ def test_answers_to_several_questions_are_joined(path: Path) -> None:
         store.put(key(0), Scored(((Answer((-1.0,), (2,)), Answer((-3.0,), (4,))),), COST))
         (found,) = store.get([key(0)]).values()
     assert found.answers == ((Answer((-1.0, -3.0), (2, 4)),),)
+
+
+WRITTEN = Scored(
+    (
+        (Answer((), (), text="naïve\n", finish="stop"),),
+        (Answer((), (), text="", finish="refused"),),
+        (Answer((), (), text="so", finish="length"),),
+    ),
+    replace(COST, chat=["<s>", "</s>"]),
+)
+
+
+def test_generated_answers_are_kept_with_their_ends(path: Path) -> None:
+    with closing(Store(path)) as store:
+        store.put(KEY, WRITTEN)
+        assert store.get([KEY]) == {KEY: WRITTEN}
+
+
+def test_a_file_of_before_answers_were_generated_is_used(path: Path) -> None:
+    filled(path, 2)
+    with closing(sqlite3.connect(path)) as old:
+        old.execute("ALTER TABLE results RENAME COLUMN said TO chosen")
+        old.commit()
+    assert set(held(path, 2)[0]) == {key(0), key(1)}
+    with closing(Store(path)) as store:
+        store.put(KEY, WRITTEN)
+        assert store.get([KEY]) == {KEY: WRITTEN}
+        assert store.messages == []
 
 
 def test_each_part_of_the_key_keeps_results_apart(path: Path) -> None:

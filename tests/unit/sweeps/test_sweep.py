@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.models.hf.requests import Likelihoods, Request
     from pytest_maxrandom.prompts.formats import Prompt
-    from pytest_maxrandom.suite.spec import Scoring
+    from pytest_maxrandom.suite.base import Scoring
 
 CHOICES = [("apple", "stone"), ("Yes", "No", "True"), (" river", " dog, lazy fox", " é", "12")]
 EXAMPLES = tuple(

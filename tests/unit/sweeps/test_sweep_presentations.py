@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.models.base import Model
     from pytest_maxrandom.prompts.formats import Prompt
-    from pytest_maxrandom.suite.spec import Scoring
+    from pytest_maxrandom.suite.base import Scoring
 
     Asked = Sequence[tuple[Prompt, Sequence[Example]]]
 

@@ -1,0 +1,329 @@
+"""A model behind a server: what is checked of it, and how it is asked."""
+
+from __future__ import annotations
+
+import importlib.util
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
+from itertools import groupby, islice
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from pytest_maxrandom.errors import ModelError
+from pytest_maxrandom.models.base import Answer, Identity, Reply, Resources
+from pytest_maxrandom.models.hf import trie
+from pytest_maxrandom.models.hf.requests import Request, encode, encode_prompts, fit
+from pytest_maxrandom.models.served.dialects import OpenAI, OpenAIChat
+from pytest_maxrandom.models.served.handshake import meet_writer, same_model, shake_hands
+from pytest_maxrandom.models.served.tokens import LocalTokens, ServerTokens
+from pytest_maxrandom.record import Arithmetic
+from pytest_maxrandom.stats.seeding import digest
+from pytest_maxrandom.suite.models import ServedSpec, TransformersSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from pytest_maxrandom.models.base import Question
+    from pytest_maxrandom.models.served.dialects import Dialect, Serving
+    from pytest_maxrandom.models.served.endpoint import Endpoint
+    from pytest_maxrandom.models.served.handshake import Checked
+    from pytest_maxrandom.models.served.tokens import Tokens
+    from pytest_maxrandom.models.served.writing import Written
+
+_SMALL = 2 * 2**30
+"""Bytes of weights at most that are loaded on this machine only to compare a server with them."""
+_AT_ONCE = 1000
+"""Examples whose texts are tokenized together, so that memory does not grow with n."""
+
+
+def identity_of(serving: Serving, *, chat: bool = False) -> Identity:
+    """Return what determines a served model's numbers, as far as the server tells.
+
+    The address is no part of it: the same model at another one is the same. That prompts are put
+    into a chat template is.
+    """
+    told = [part for key, value in sorted(serving.told.items()) for part in (key, _last(value))]
+    model = digest("served", _last(serving.model), *told, *(["chat"] if chat else []))
+    # Its processors are not told.
+    arithmetic = Arithmetic(
+        f"a server of {serving.server}", "its own kernels", {serving.server: serving.version}
+    )
+    return Identity(model, arithmetic, model)
+
+
+class ServedModel:
+    """A model behind a server; see :class:`pytest_maxrandom.models.base.Model`.
+
+    Parameters
+    ----------
+    spec : ServedSpec
+    at : Endpoint
+    dialect : Dialect
+    tokenizer : str, optional
+        Folder or hub id of the tokenizer; the server's own if not given.
+    generates : bool
+        Whether it is to generate answers first: what only log-likelihoods need is then checked
+        before any of these is asked for.
+
+    Raises
+    ------
+    ModelError
+        If the server does not serve the model, or does not pass a check.
+    """
+
+    engine_reason: str | None = None
+    asked_dtype: str | None = None
+    revision: str | None = None
+    batch_tokens = 0
+    generates = True
+
+    def __init__(
+        self,
+        spec: ServedSpec,
+        at: Endpoint,
+        dialect: Dialect,
+        tokenizer: str | None = None,
+        *,
+        generates: bool = False,
+    ) -> None:
+        self._at = at
+        self._dialect = dialect
+        self._concurrency = spec.concurrency
+        self._serving = dialect.serving()
+        self.device = f"{spec.backend} at {urlsplit(at.url).netloc}"
+        self.dtype = "as served"
+        self._chats = isinstance(dialect, OpenAIChat)
+        self.engine = "echo" if isinstance(dialect, OpenAI) else "walk"
+        if generates:
+            self.engine = "chat" if self._chats else "completions"
+        self.arithmetic = identity_of(self._serving, chat=spec.chat).arithmetic
+        self.context_length = self._serving.context_length
+        self._tokens = None if self._chats else self._tokenizer(spec, tokenizer)
+        self._template = getattr(self._tokens, "template", None)
+        self._forward = _forward_of(tokenizer)
+        self._checked: dict[bool, Checked] = {}
+        self._meet(generates or self._chats)
+
+    @property
+    def handshake(self) -> dict[str, str | int | float | None]:
+        """What was checked, and what the server says that it is."""
+        checked = {
+            key: value
+            for one in reversed(self._checked.values())
+            for key, value in asdict(one).items()
+            if key not in ("values", "texts") and not (key == "same_texts" and value is None)
+        }
+        said = self._serving
+        return {
+            "server": said.server,
+            "version": said.version,
+            "model": said.model,
+            **said.told,
+            **checked,
+        }
+
+    @property
+    def chat(self) -> tuple[str, str] | None:
+        """What stands before and after a prompt; None where it stands alone, or is not known."""
+        return None if self._template is None else (self._template.before, self._template.after)
+
+    def peak_memory(self) -> None:
+        """Return None: a server does not tell."""
+
+    def check(self, questions: Iterable[Question]) -> None:
+        """Refuse texts that do not fit the context."""
+        if self.context_length is None or self._tokens is None:
+            return
+        for part in _parts(questions):
+            if part[0].generation is None:
+                self._fitting(part)
+            else:
+                self._prompts(part)
+
+    def ask(self, questions: Iterable[Question]) -> Reply:
+        """Return the log-likelihoods of continuations in nats, or what is written."""
+        answers: list[Answer] = []
+        read = nodes = 0
+        for part in _parts(questions):
+            generates = part[0].generation is not None
+            if generates not in self._checked:
+                self._meet(generates)
+            if generates:
+                written = self._written(part)
+                read += sum(one.tokens for one in written)
+                answers += [Answer((), (), text=one.text, finish=one.finish) for one in written]
+                continue
+            rows = self._fitting(part)
+            nodes += trie.build([request for row in rows for request in row]).nodes
+            # What is asked about one example shares most of its text, so one thread asks it.
+            subjects = [_subject(question) for question in part]
+            together = [
+                [number for number, _ in group]
+                for _, group in groupby(enumerate(subjects), key=lambda pair: pair[1])
+            ]
+            found: dict[int, tuple[float, ...]] = {}
+            for numbers, (values, tokens) in zip(
+                together,
+                self._scored([[r for n in numbers for r in rows[n]] for numbers in together]),
+                strict=True,
+            ):
+                read += tokens
+                rest = iter(values)
+                found |= {n: tuple(islice(rest, len(rows[n]))) for n in numbers}
+            for number, row in enumerate(rows):
+                fills = max(len(request.ids) for request in row) == self.context_length
+                lengths = tuple(len(request.ids) - request.start for request in row)
+                answers.append(Answer(found[number], lengths, fills_context=fills))
+        if self._at.broken:
+            self._meet_again()
+        return Reply(tuple(answers), read, nodes)
+
+    def _written(self, questions: Sequence[Question]) -> list[Written]:
+        """Generate the answers; the first is asked alone, as with log-likelihoods."""
+        pairs = list(zip(self._prompts(questions), questions, strict=True))
+        threads = ThreadPoolExecutor(self._concurrency)
+        try:
+            first = self._write(*pairs[0])
+            return [first, *threads.map(lambda pair: self._write(*pair), pairs[1:])]
+        finally:
+            threads.shutdown(cancel_futures=True)
+
+    def _write(self, prompt: Sequence[int] | str, question: Question) -> Written:
+        assert question.generation is not None
+        return self._dialect.write(prompt, question.generation, question.seed)
+
+    def _prompts(self, questions: Sequence[Question]) -> Sequence[Sequence[int] | str]:
+        """Return what is sent: tokens, or texts where the server has the only tokenizer."""
+        if self._chats:
+            return [question.context for question in questions]
+        if self._tokens is None:
+            return [question.context.rstrip(" ") for question in questions]
+        found = encode_prompts(questions, self._encoder, self._tokens.beginning, self._template)
+        for question, ids in zip(questions, found, strict=True):
+            fit(question, len(ids), self.context_length)
+        return found
+
+    @property
+    def _encoder(self) -> Callable[[Sequence[str]], list[list[int]]]:
+        assert self._tokens is not None
+        if self._template is None:
+            return self._tokens.encode
+        assert isinstance(self._tokens, LocalTokens)
+        return self._tokens.encode_messages
+
+    def _scored(self, groups: Sequence[Sequence[Request]]) -> Iterator[tuple[list[float], int]]:
+        """Yield log-likelihoods and tokens read of each group.
+
+        The first is asked alone, so that the others find what they share with it already read.
+        """
+        threads = ThreadPoolExecutor(self._concurrency)
+        try:
+            scored = self._dialect.score(groups[0])
+            yield scored.values, scored.tokens
+            for scored in threads.map(self._dialect.score, groups[1:]):
+                yield scored.values, scored.tokens
+        finally:
+            threads.shutdown(cancel_futures=True)
+
+    def _fitting(self, questions: Sequence[Question]) -> list[tuple[Request, ...]]:
+        tokens = self._needed()
+        if self._template is not None:
+            around = self._template.around
+            questions = [replace(each, context=around(each.context)) for each in questions]
+        rows = encode(questions, self._encoder, tokens.beginning)
+        for question, row in zip(questions, rows, strict=True):
+            fit(question, max(len(request.ids) for request in row), self.context_length)
+        return rows
+
+    def _tokenizer(self, spec: ServedSpec, tokenizer: str | None) -> Tokens | None:
+        if tokenizer is not None:
+            assert spec.tokenizer is not None
+            return LocalTokens(spec.tokenizer, tokenizer, chat=spec.chat)
+        if self._dialect.tokenize("a") is None:
+            return None
+        return ServerTokens(self._dialect, self._concurrency)
+
+    def _needed(self) -> Tokens:
+        """Return what makes tokens of texts, which log-likelihoods are asked for by."""
+        if self._chats:
+            raise ModelError(
+                f"the server at {self._at} is asked by chats, which tell no log-likelihoods of "
+                "choices; use `scoring: generate`, or remove `chat`"
+            )
+        if self._tokens is None:
+            raise ModelError(
+                f"the server at {self._at} tells no tokens; name the model's tokenizer by "
+                "`tokenizer` (a local folder, or a hub id)"
+            )
+        return self._tokens
+
+    def _meet(self, generates: bool) -> None:
+        """Check what was not checked of the server, before it is asked in this way."""
+        own = self._dialect.tokenize if isinstance(self._tokens, LocalTokens) else lambda text: None
+        if generates:
+            self._checked[True] = meet_writer(
+                str(self._at),
+                self._tokens,
+                own,
+                lambda question: self._write(self._prompts([question])[0], question).text,
+            )
+        else:
+            self._checked[False] = shake_hands(
+                str(self._at),
+                self._needed(),
+                own,
+                lambda requests: self._dialect.score(requests).values,
+                self._forward,
+            )
+
+    def _meet_again(self) -> None:
+        """Check a server that was gone, before anything that it said since is used."""
+        self._at.broken = False
+        now = self._dialect.serving()
+        if now != self._serving:
+            raise ModelError(
+                f"the server at {self._at} came back as another one: {_said(now)}, and before "
+                f"{_said(self._serving)}; nothing that it said since is used"
+            )
+        for generates, before in [*self._checked.items()]:
+            self._meet(generates)
+            same_model(str(self._at), before, self._checked[generates])
+
+
+def _said(serving: Serving) -> str:
+    told = "".join(f", {key} {value}" for key, value in serving.told.items())
+    return f"{serving.server} {serving.version} with {serving.model}{told}"
+
+
+def _last(name: str) -> str:
+    """Return the last part of a path, since the same model has another one on another machine."""
+    return PurePosixPath(name).name if name.startswith("/") else name
+
+
+def _forward_of(folder: str | None) -> Callable[[Sequence[Question]], list[float]] | None:
+    """Return what asks the weights beside a tokenizer; None if there are none, or too many."""
+    weights = [] if folder is None else list(Path(folder).glob("*.safetensors"))
+    size = sum(file.stat().st_size for file in weights)
+    if folder is None or not 0 < size <= _SMALL or importlib.util.find_spec("torch") is None:
+        return None
+
+    def forward(questions: Sequence[Question]) -> list[float]:
+        from pytest_maxrandom.models.hf.transformers import load
+
+        spec = TransformersSpec(name=folder, quantization="none", device="cpu", dtype="float32")
+        reply = load(spec, folder, resources=Resources(engine="plain")).ask(questions)
+        return [value for answer in reply.answers for value in answer.log_likelihoods]
+
+    return forward
+
+
+def _parts(questions: Iterable[Question]) -> Iterator[list[Question]]:
+    """Yield questions in parts of so many examples that memory holds them."""
+    examples = (list(same) for _, same in groupby(questions, _subject))
+    while part := [question for same in islice(examples, _AT_ONCE) for question in same]:
+        yield part
+
+
+def _subject(question: Question) -> int:
+    return id(question.example or question)
