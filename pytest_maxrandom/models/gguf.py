@@ -8,7 +8,7 @@ import importlib.util
 import logging
 import math
 import re
-from itertools import groupby, islice
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from pytest_maxrandom.models.base import Answer, Backend, Identity, Located, Rep
 from pytest_maxrandom.models.hf import trie
 from pytest_maxrandom.models.hf.arithmetic import processor
 from pytest_maxrandom.models.hf.hub import file_digest
-from pytest_maxrandom.models.hf.requests import common_length, encode
+from pytest_maxrandom.models.hf.requests import common_length, encode, in_parts
 from pytest_maxrandom.models.served.tokens import LocalTokens
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.stats.seeding import digest
@@ -37,8 +37,6 @@ _PACKAGE = "llama-cpp-python"
 _PART = re.compile(r"(.+)-\d{5}-of-(\d{5})\.gguf")
 _BATCH = 512
 """Tokens that are read at once."""
-_AT_ONCE = 1000
-"""Examples whose texts are tokenized together, so that memory does not grow with n."""
 
 
 class Gguf(Backend):
@@ -182,7 +180,7 @@ class GgufModel:
 
     def check(self, questions: Iterable[Question]) -> None:
         """Refuse texts that do not fit the context."""
-        for part in _parts(questions):
+        for part in in_parts(questions):
             self._fitting(part)
 
     def ask(self, questions: Iterable[Question]) -> Reply:
@@ -193,7 +191,7 @@ class GgufModel:
         self._forget()
         answers: list[Answer] = []
         forwarded = nodes = 0
-        for part in _parts(questions):
+        for part in in_parts(questions):
             rows = self._fitting(part)
             requests = [request for row in rows for request in row]
             nodes += trie.build(requests).nodes
@@ -335,10 +333,3 @@ def _quantization(llama: Any, number: int) -> str:
         if name.startswith("LLAMA_FTYPE_") and value == number:
             return re.sub("LLAMA_FTYPE_(MOSTLY_|ALL_)?", "", name)
     return f"type {number}"
-
-
-def _parts(questions: Iterable[Question]) -> Iterator[list[Question]]:
-    """Yield questions in parts of so many examples that memory holds them."""
-    examples = (list(same) for _, same in groupby(questions, lambda one: id(one.example or one)))
-    while part := [question for same in islice(examples, _AT_ONCE) for question in same]:
-        yield part

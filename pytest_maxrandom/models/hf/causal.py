@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
-from itertools import groupby, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.host.machine import peak_memory
@@ -17,16 +17,15 @@ from pytest_maxrandom.models.hf.requests import (
     encode,
     encode_prompts,
     fit,
+    in_parts,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from pytest_maxrandom.models.base import Question
     from pytest_maxrandom.models.hf.generating import Generator
 
-_AT_ONCE = 1000
-"""Examples whose texts are put through the model together, so that memory does not grow with n."""
 _ADDED = 8
 """Tokens that stand for no byte of the text, at most (beginning, SentencePiece's first space)."""
 
@@ -114,7 +113,7 @@ class CausalModel:
         # A token stands for at least one byte, but for the few that a tokenizer adds at the ends.
         around = sum(len(part.encode()) for part in self.chat or ())
         room = self.context_length - _ADDED - around
-        for part in _parts(question for question in questions if _bytes(question) > room):
+        for part in in_parts(question for question in questions if _bytes(question) > room):
             if part[0].generation is None:
                 self._fitting(part)
             else:
@@ -129,7 +128,7 @@ class CausalModel:
         """
         answers: list[Answer] = []
         forwarded = nodes = 0
-        for part in _parts(questions):
+        for part in in_parts(questions):
             if part[0].generation is not None:
                 reply = self._written(part)
                 answers += reply.answers
@@ -253,14 +252,6 @@ class CausalModel:
         """What stands before a text that has nothing else in front of the answer."""
         known = (self._tokenizer.bos_token_id, self._tokenizer.eos_token_id)
         return next((token for token in known if token is not None), None)
-
-
-def _parts(questions: Iterable[Question]) -> Iterator[list[Question]]:
-    """Yield questions in parts of so many examples that memory holds them."""
-    subject = groupby(questions, lambda question: id(question.example or question))
-    examples = (list(same) for _, same in subject)
-    while part := [question for same in islice(examples, _AT_ONCE) for question in same]:
-        yield part
 
 
 def _bytes(question: Question) -> int:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import PromptTooLong, QuestionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_maxrandom.models.base import Question
     from pytest_maxrandom.models.chat import ChatTemplate
 
+_AT_ONCE = 1000
+"""Examples whose texts are put through a model together, so that memory does not grow with n."""
 _SLICE = 256
 """Questions that are tokenized at once, so that their texts take little memory."""
 
@@ -218,3 +221,15 @@ def common_length(one: Sequence[object], other: Sequence[object]) -> int:
         else:
             high = middle - 1
     return low
+
+
+def in_parts(questions: Iterable[Question]) -> Iterator[list[Question]]:
+    """Yield questions in parts of so many examples that memory holds them."""
+    examples = (list(same) for _, same in groupby(questions, subject))
+    while part := [question for same in islice(examples, _AT_ONCE) for question in same]:
+        yield part
+
+
+def subject(question: Question) -> int:
+    """Return what the questions about one example have in common."""
+    return id(question.example or question)

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from pytest_maxrandom.errors import ModelError, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from urllib3 import BaseHTTPResponse
 
@@ -102,16 +102,6 @@ class Endpoint:
         """
         return self._json("GET", path, None)
 
-    def text(self, path: str) -> str:
-        """Return the text at a path, such as the metrics of a server.
-
-        Raises
-        ------
-        ModelError
-            As :meth:`post`.
-        """
-        return self._request("GET", path, None).decode("utf-8", "replace")
-
     def post(self, path: str, body: Mapping[str, Any]) -> Any:
         """Send JSON, and return the JSON that comes back.
 
@@ -138,13 +128,11 @@ class Endpoint:
     def _request(self, method: str, path: str, body: Mapping[str, Any] | None) -> bytes:
         from urllib3.exceptions import HTTPError
 
-        asked: Callable[[], Any] = lambda: self._pool.request(  # noqa: E731
-            method, self.url + path, json=body, headers={**self._pool.headers, **self._headers}
-        )
+        headers = {**self._pool.headers, **self._headers}
         began, pause = time.monotonic(), BACKOFF
         while True:
             try:
-                response = asked()
+                response = self._pool.request(method, self.url + path, json=body, headers=headers)
                 break
             except HTTPError as error:
                 self.broken = True
@@ -172,7 +160,7 @@ class Endpoint:
         status = response.status
         said = quoted(self._without_key(_said(response.data)), 300)
         if status < 400:
-            target = urlsplit(response.headers.get("Location", "")).netloc or "elsewhere"
+            target = urlsplit(response.headers.get("Location", "")).hostname or "elsewhere"
             return ModelError(
                 f"the server at {self.url} sends requests on to {target}, where neither a key nor "
                 "a question follows; write the address itself as `url`"

@@ -13,7 +13,14 @@ from urllib.parse import urlsplit
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models.base import Answer, Identity, Reply, Resources
 from pytest_maxrandom.models.hf import trie
-from pytest_maxrandom.models.hf.requests import Request, encode, encode_prompts, fit
+from pytest_maxrandom.models.hf.requests import (
+    Request,
+    encode,
+    encode_prompts,
+    fit,
+    in_parts,
+    subject,
+)
 from pytest_maxrandom.models.served.dialects import OpenAI, OpenAIChat
 from pytest_maxrandom.models.served.handshake import meet_writer, same_model, shake_hands
 from pytest_maxrandom.models.served.tokens import LocalTokens, ServerTokens
@@ -33,8 +40,6 @@ if TYPE_CHECKING:
 
 _SMALL = 2 * 2**30
 """Bytes of weights at most that are loaded on this machine only to compare a server with them."""
-_AT_ONCE = 1000
-"""Examples whose texts are tokenized together, so that memory does not grow with n."""
 
 
 def identity_of(serving: Serving, *, chat: bool = False) -> Identity:
@@ -135,7 +140,7 @@ class ServedModel:
         """Refuse texts that do not fit the context."""
         if self.context_length is None or self._tokens is None:
             return
-        for part in _parts(questions):
+        for part in in_parts(questions):
             if part[0].generation is None:
                 self._fitting(part)
             else:
@@ -145,7 +150,7 @@ class ServedModel:
         """Return the log-likelihoods of continuations in nats, or what is written."""
         answers: list[Answer] = []
         read = nodes = 0
-        for part in _parts(questions):
+        for part in in_parts(questions):
             generates = part[0].generation is not None
             if generates not in self._checked:
                 self._meet(generates)
@@ -157,7 +162,7 @@ class ServedModel:
             rows = self._fitting(part)
             nodes += trie.build([request for row in rows for request in row]).nodes
             # What is asked about one example shares most of its text, so one thread asks it.
-            subjects = [_subject(question) for question in part]
+            subjects = [subject(question) for question in part]
             together = [
                 [number for number, _ in group]
                 for _, group in groupby(enumerate(subjects), key=lambda pair: pair[1])
@@ -316,14 +321,3 @@ def _forward_of(folder: str | None) -> Callable[[Sequence[Question]], list[float
         return [value for answer in reply.answers for value in answer.log_likelihoods]
 
     return forward
-
-
-def _parts(questions: Iterable[Question]) -> Iterator[list[Question]]:
-    """Yield questions in parts of so many examples that memory holds them."""
-    examples = (list(same) for _, same in groupby(questions, _subject))
-    while part := [question for same in islice(examples, _AT_ONCE) for question in same]:
-        yield part
-
-
-def _subject(question: Question) -> int:
-    return id(question.example or question)
