@@ -11,10 +11,10 @@ import torch
 from lm_eval.models.huggingface import HFLM
 
 from pytest_maxrandom.models.hf.causal import CausalModel
-from pytest_maxrandom.models.hf.requests import Request
+from pytest_maxrandom.models.requests import Request
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.models.hf.requests import Likelihoods
+    from pytest_maxrandom.models.requests import Likelihoods
 
 Score = Callable[[Sequence[Request]], list[float]]
 """From the requests of one prompt to the log-likelihood of each, in nats."""

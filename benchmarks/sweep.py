@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from benchmarks.peers import Score
     from benchmarks.workloads import Precision
-    from pytest_maxrandom.models.hf.requests import Request
+    from pytest_maxrandom.models.requests import Request
     from pytest_maxrandom.tasks.task import Task
 
     Encoded = list[tuple[Request, ...]]

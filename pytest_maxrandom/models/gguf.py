@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError, ModelNotFound, PromptTooLong, ScoreError
 from pytest_maxrandom.host.machine import cores, peak_memory
+from pytest_maxrandom.models import trie
 from pytest_maxrandom.models.base import Answer, Backend, Identity, Located, Reply
-from pytest_maxrandom.models.hf import trie
 from pytest_maxrandom.models.hf.arithmetic import processor
 from pytest_maxrandom.models.hf.hub import file_digest
-from pytest_maxrandom.models.hf.requests import common_length, encode, in_parts
+from pytest_maxrandom.models.requests import common_length, encode, in_parts
 from pytest_maxrandom.models.served.tokens import LocalTokens
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.stats.seeding import digest
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from pytest_maxrandom.models.base import Question, Resources
-    from pytest_maxrandom.models.hf.requests import Request
+    from pytest_maxrandom.models.requests import Request
     from pytest_maxrandom.models.served.tokens import Tokens
 
 _PACKAGE = "llama-cpp-python"

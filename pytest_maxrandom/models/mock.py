@@ -13,7 +13,7 @@ from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.models.base import Answer, Backend, Identity, Located, Reply
-from pytest_maxrandom.models.hf.requests import common_length
+from pytest_maxrandom.models.requests import common_length
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.models import MockSpec

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.models.hf.requests import Likelihoods, Request
+    from pytest_maxrandom.models.requests import Likelihoods, Request
 
 DISTRIBUTED = pytest.mark.parametrize("arguments", [(), ("-n", "2")], ids=["alone", "xdist"])
 

@@ -8,10 +8,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.host.machine import peak_memory
+from pytest_maxrandom.models import trie
 from pytest_maxrandom.models.base import Answer, Reply
 from pytest_maxrandom.models.chat import ChatTemplate
-from pytest_maxrandom.models.hf import arithmetic, trie
-from pytest_maxrandom.models.hf.requests import (
+from pytest_maxrandom.models.hf import arithmetic
+from pytest_maxrandom.models.requests import (
     Likelihoods,
     Request,
     encode,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence, Set
 
     from pytest_maxrandom.models.base import Finish, Generation
-    from pytest_maxrandom.models.hf.requests import Request
+    from pytest_maxrandom.models.requests import Request
     from pytest_maxrandom.models.served.endpoint import Endpoint
 
 

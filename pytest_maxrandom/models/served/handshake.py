@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ModelError, listed
 from pytest_maxrandom.models.base import Generation, Question
-from pytest_maxrandom.models.hf.requests import encode
+from pytest_maxrandom.models.requests import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_maxrandom.models.hf.requests import Request
+    from pytest_maxrandom.models.requests import Request
     from pytest_maxrandom.models.served.tokens import Tokens
 
 NOISE = 0.25

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pytest_maxrandom.errors import ModelError
+from pytest_maxrandom.models import trie
 from pytest_maxrandom.models.base import Answer, Identity, Reply, Resources
-from pytest_maxrandom.models.hf import trie
-from pytest_maxrandom.models.hf.requests import (
+from pytest_maxrandom.models.requests import (
     Request,
     encode,
     encode_prompts,

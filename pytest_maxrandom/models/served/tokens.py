@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models.chat import ChatTemplate
-from pytest_maxrandom.models.hf.requests import common_length
+from pytest_maxrandom.models.requests import common_length
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from pytest_maxrandom.models.hf.requests import Request
-from pytest_maxrandom.models.hf.trie import batches, rows
+from pytest_maxrandom.models.requests import Request
+from pytest_maxrandom.models.trie import batches, rows
 
 REQUESTS = st.lists(
     st.lists(st.integers(0, 2), min_size=2, max_size=7).map(lambda ids: Request(tuple(ids), 1)),

@@ -12,7 +12,7 @@ import tests.tiny as tiny
 from pytest_maxrandom.errors import QuestionError
 from pytest_maxrandom.models.base import Question
 from pytest_maxrandom.models.hf.causal import CausalModel
-from pytest_maxrandom.models.hf.requests import Request, encode
+from pytest_maxrandom.models.requests import Request, encode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,7 +17,7 @@ from pytest_maxrandom.errors import ModelError, ScoreError
 from pytest_maxrandom.models.base import Question
 from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.models.hf.engines import choice
-from pytest_maxrandom.models.hf.requests import Request
+from pytest_maxrandom.models.requests import Request
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -367,7 +367,7 @@ def test_a_processor_that_the_environment_limits_computes_or_says_what_limits_it
         "import sys\n"
         "from pytest_maxrandom.errors import ScoreError\n"
         "from pytest_maxrandom.models.hf.transformers import load\n"
-        "from pytest_maxrandom.models.hf.requests import Request\n"
+        "from pytest_maxrandom.models.requests import Request\n"
         "from pytest_maxrandom.suite.models import TransformersSpec\n"
         "spec = TransformersSpec(name='m', device='cpu', quantization='nf4', dtype=sys.argv[2])\n"
         "try:\n"

@@ -14,7 +14,7 @@ from pytest_maxrandom.errors import ScoreError
 from pytest_maxrandom.models.base import Question
 from pytest_maxrandom.models.hf import transformers as backend
 from pytest_maxrandom.models.hf.causal import CausalModel
-from pytest_maxrandom.models.hf.requests import Request
+from pytest_maxrandom.models.requests import Request
 from pytest_maxrandom.suite.models import TransformersSpec
 
 if TYPE_CHECKING:

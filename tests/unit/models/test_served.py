@@ -13,8 +13,8 @@ import pytest
 
 from pytest_maxrandom.errors import MaxRandomError, ModelError, PromptTooLong, ScoreError
 from pytest_maxrandom.models.base import Generation, Question, Resources
-from pytest_maxrandom.models.hf.requests import Request
 from pytest_maxrandom.models.registry import ModelPool, backend_of, identify
+from pytest_maxrandom.models.requests import Request
 from pytest_maxrandom.models.served import dialects, endpoint, walk
 from pytest_maxrandom.suite.models import MODELS
 from tests.served import FakeServer, continuation, encoded, likelihood, serving

@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 from hypothesis import given, strategies as st
 
-from pytest_maxrandom.models.hf import trie
-from pytest_maxrandom.models.hf.requests import Request, common_length
+from pytest_maxrandom.models import trie
+from pytest_maxrandom.models.requests import Request, common_length
 
 
 @st.composite

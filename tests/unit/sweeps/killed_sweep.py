@@ -29,7 +29,7 @@ from pytest_maxrandom.tasks.task import Example, Layout, Task
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_maxrandom.models.hf.requests import Likelihoods, Request
+    from pytest_maxrandom.models.requests import Likelihoods, Request
 
 CHOICES = [("apple", "stone"), ("Yes", "No", "True"), (" river", " dog, lazy fox", " é", "12")]
 EXAMPLES = tuple(

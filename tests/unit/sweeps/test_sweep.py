@@ -21,7 +21,7 @@ from pytest_maxrandom.tasks.task import Example, Layout, Task
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_maxrandom.models.hf.requests import Likelihoods, Request
+    from pytest_maxrandom.models.requests import Likelihoods, Request
     from pytest_maxrandom.prompts.formats import Prompt
     from pytest_maxrandom.suite.base import Scoring
 

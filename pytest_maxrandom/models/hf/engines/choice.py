@@ -20,13 +20,13 @@ from pytest_maxrandom.models.hf.engines.packed import Cheaper, Packed
 from pytest_maxrandom.models.hf.engines.plain import Plain
 from pytest_maxrandom.models.hf.engines.rows import Rows
 from pytest_maxrandom.models.hf.engines.traits import Traits, traits
-from pytest_maxrandom.models.hf.requests import Request
+from pytest_maxrandom.models.requests import Request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.models.hf.requests import Likelihoods
-    from pytest_maxrandom.models.hf.trie import Trie
+    from pytest_maxrandom.models.requests import Likelihoods
+    from pytest_maxrandom.models.trie import Trie
 
 ENGINES = ("auto", "packed", "rows", "plain")
 

@@ -14,7 +14,7 @@ from pytest_maxrandom.models.hf.arithmetic import computed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.models.hf.requests import Picks
+    from pytest_maxrandom.models.requests import Picks
 
 _SLICE = 2**25
 """Logits that are turned to float32 at once (128 MiB)."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from pytest_maxrandom.models.hf import trie
+from pytest_maxrandom.models import trie
 from pytest_maxrandom.models.hf.engines import cache
-from pytest_maxrandom.models.hf.requests import Likelihoods
+from pytest_maxrandom.models.requests import Likelihoods
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.models.hf.engines.cache import Pair
     from pytest_maxrandom.models.hf.engines.network import Network
     from pytest_maxrandom.models.hf.engines.rows import Rows
-    from pytest_maxrandom.models.hf.requests import Picks, Request
+    from pytest_maxrandom.models.requests import Picks, Request
 
 FULL, SLIDING = "full_attention", "sliding_attention"
 
@@ -164,7 +164,7 @@ def additive(
     Parameters
     ----------
     positions, ends : tensors of int, shape (nodes,)
-        See :class:`pytest_maxrandom.models.hf.trie.Forest`. The prefix is all before the first
+        See :class:`pytest_maxrandom.models.trie.Forest`. The prefix is all before the first
         node.
     device : str or torch.device
         Where the mask is made: on a GPU that takes the square of the nodes off the processor.

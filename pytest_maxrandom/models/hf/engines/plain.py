@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from pytest_maxrandom.models.hf.requests import Likelihoods, Picks
-from pytest_maxrandom.models.hf.trie import batches, rows
+from pytest_maxrandom.models.requests import Likelihoods, Picks
+from pytest_maxrandom.models.trie import batches, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_maxrandom.models.hf.engines.budget import Budget
     from pytest_maxrandom.models.hf.engines.network import Network
-    from pytest_maxrandom.models.hf.requests import Request
-    from pytest_maxrandom.models.hf.trie import Path
+    from pytest_maxrandom.models.requests import Request
+    from pytest_maxrandom.models.trie import Path
 
 
 class Plain:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import torch
 
-from pytest_maxrandom.models.hf import trie
+from pytest_maxrandom.models import trie
 from pytest_maxrandom.models.hf.engines import cache
-from pytest_maxrandom.models.hf.requests import Likelihoods, Picks
+from pytest_maxrandom.models.requests import Likelihoods, Picks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.models.hf.engines.budget import Budget
     from pytest_maxrandom.models.hf.engines.cache import Pair
     from pytest_maxrandom.models.hf.engines.network import Network
-    from pytest_maxrandom.models.hf.requests import Request
+    from pytest_maxrandom.models.requests import Request
 
     Item = TypeVar("Item")
 

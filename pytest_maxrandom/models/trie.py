@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.models.hf.requests import Picks, common_length
+from pytest_maxrandom.models.requests import Picks, common_length
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.models.hf.requests import Request
+    from pytest_maxrandom.models.requests import Request
 
     Integers = NDArray[np.int64]
 
