@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
 from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.ledger import FOLDER, SetLedger, Subject
+from pytest_maxrandom.ledger import SetLedger, Subject
 from pytest_maxrandom.ledger.history import ClaimedSet
 from pytest_maxrandom.models.registry import identify, locate
 from pytest_maxrandom.notation import count
@@ -118,8 +118,6 @@ def own_tries(planned: PlannedClaim, subject: Subject) -> set[Try]:
 def claim_ledger(planned: PlannedClaim, run: str = "") -> SetLedger:
     """Return the ledger of a claim's examples, which its siblings' prompts are no tries in.
 
-    What a model makes up stands in no file.
-
     Raises
     ------
     LedgerError
@@ -127,8 +125,8 @@ def claim_ledger(planned: PlannedClaim, run: str = "") -> SetLedger:
     """
     siblings = planned.design.siblings(planned.replicate) if planned.design else None
     condition = planned.condition
-    folder = None if planned.model.simulated else planned.base / FOLDER
-    return SetLedger(folder, run, condition.task.name, condition.prompt_set.validation, siblings)
+    examples = condition.prompt_set.validation
+    return SetLedger(planned.ledger, run, condition.task.name, examples, siblings)
 
 
 def without_siblings(planned: PlannedClaim, run: Iterable[PlannedClaim]) -> list[PlannedClaim]:

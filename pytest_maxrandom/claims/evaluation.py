@@ -17,7 +17,6 @@ from pytest_maxrandom.claims.counting import (
 from pytest_maxrandom.claims.held_out import confirm, held_out
 from pytest_maxrandom.errors import ModelError, SweepError
 from pytest_maxrandom.flags.compare import blanked
-from pytest_maxrandom.ledger import FOLDER
 from pytest_maxrandom.ledger.losses import left_behind
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Remark, note
@@ -58,6 +57,8 @@ class Evaluation:
         If the ledger cannot be read.
     SweepError
         If the sweep would go beyond the budget of the suite.
+    StoreError
+        If what is in the store's place is none, or git tracks it.
     """
 
     def __init__(
@@ -65,14 +66,15 @@ class Evaluation:
     ) -> None:
         self._planned = planned
         self._session = session
+        self._store = session.store(planned)
         self._subject = subject_of(planned)
         condition = planned.condition
         self._ledger = claim_ledger(planned, session.run)
         self._left_behind = (
             []
-            if planned.model.simulated
+            if planned.simulated  # no commit holds such a ledger
             else left_behind(
-                planned.base / FOLDER,
+                planned.ledger,
                 condition.prompt_set.validation,
                 self._subject,
                 session.run,
@@ -199,7 +201,7 @@ class Evaluation:
     @property
     def warnings(self) -> list[str]:
         """What happened to the ledger and the store, one sentence each."""
-        return [*self._left_behind, *self._ledger.problems, *self._session.store.messages]
+        return [*self._left_behind, *self._ledger.problems, *self._store.messages]
 
     def _without_inputs(
         self, best: PromptPredictions, record: ClaimRecord, progress: Progress
@@ -292,7 +294,7 @@ class Evaluation:
             jobs,
             executor,
             progress,
-            cache=None if planned.model.simulated else self._session.cache(planned),
+            cache=self._session.cache(planned),
             fresh=fresh,
             finished=finished,
         )

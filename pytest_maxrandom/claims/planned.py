@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_maxrandom.claims.nulls import Guessers, guessers, score_guessers
-from pytest_maxrandom.ledger import examples_digest
+from pytest_maxrandom.ledger import FOLDER, SIMULATED, examples_digest
 from pytest_maxrandom.ledger.lines import example_digest
 from pytest_maxrandom.record import (
     ClaimRecord,
@@ -165,6 +165,11 @@ class PlannedClaim(ClaimOfSuite):
     def simulated(self) -> bool:
         """Whether a rule makes the answers up."""
         return self.model.simulated
+
+    @property
+    def ledger(self) -> Path:
+        """The folder of the ledger that counts it: one of their own for simulated models."""
+        return self.base / (SIMULATED if self.simulated else FOLDER)
 
     @property
     def null(self) -> Null:

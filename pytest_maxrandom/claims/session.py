@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.sweeps.executor import jobs_of
+from pytest_maxrandom.sweeps.store import Store
 from pytest_maxrandom.sweeps.sweep import Cache, stored_sweep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.models.base import EngineName
     from pytest_maxrandom.models.registry import ModelPool
-    from pytest_maxrandom.sweeps.store import Store
     from pytest_maxrandom.sweeps.sweep import Sweep
 
 
@@ -27,8 +28,8 @@ class SessionState:
     ----------
     pool : ModelPool
         Loads models.
-    store : Store
-        Results of earlier runs.
+    results : Path
+        The file of the results store; simulated models have one of their own beside it.
     run : str
         Names the run in ledgers; the same in all of its processes.
     process : str
@@ -47,7 +48,7 @@ class SessionState:
     """
 
     pool: ModelPool
-    store: Store
+    results: Path
     run: str
     process: str
     engine: EngineName
@@ -55,6 +56,26 @@ class SessionState:
     no_test: bool
     collected: Sequence[PlannedClaim] = ()
     swept: set[int] = field(default_factory=set)
+    _stores: dict[bool, Store] = field(default_factory=dict)
+
+    def store(self, planned: PlannedClaim) -> Store:
+        """Return the store of a claim's results, opened with the first such claim.
+
+        Raises
+        ------
+        StoreError
+            If git tracks the file, or it is no store.
+        """
+        if planned.simulated not in self._stores:
+            path = self.results
+            apart = path.with_stem(f"{path.stem}-simulated")
+            self._stores[planned.simulated] = Store(apart if planned.simulated else path)
+        return self._stores[planned.simulated]
+
+    def close(self) -> None:
+        """Let go of the stores; their files are complete without others beside them then."""
+        for store in self._stores.values():
+            store.close()
 
     def cache(self, planned: PlannedClaim) -> Cache:
         """Return what is stored of a claim's model, as far as it is computed alike here.
@@ -65,7 +86,7 @@ class SessionState:
             If the model's files cannot be read.
         """
         identity = self.pool.identity(planned.model, planned.base)
-        return Cache(self.store, identity.digest, identity.arithmetic, self.engine)
+        return Cache(self.store(planned), identity.digest, identity.arithmetic, self.engine)
 
     def other_models(self, planned: PlannedClaim) -> list[tuple[PlannedClaim, Sweep]]:
         """Return the sweeps of other models with the same prompts and examples; none is computed.
@@ -80,6 +101,8 @@ class SessionState:
             theirs = other.condition.prompt_set
             same = theirs.validation == own.validation and set(theirs.digests) == set(own.digests)
             if other.model.name == planned.model.name or not same:
+                continue
+            if other.simulated != planned.simulated:
                 continue
             try:
                 cache = self.cache(other)

@@ -169,9 +169,10 @@ def _lost(ref: str, paths: list[Path]) -> list[str]:
 
 
 def _claims(path: Path) -> list[PlannedClaim]:
-    """Return the claims of a suite that a run counts tries for."""
+    """Return the claims of a suite that a run counts tries for, but simulated ones."""
     suite = load_any_suite(path)
-    return [] if isinstance(suite, RecordedSuite) else plan(suite)
+    claims = [] if isinstance(suite, RecordedSuite) else plan(suite)
+    return [claim for claim in claims if not claim.simulated]
 
 
 def _unlike(path: Path) -> Iterator[str]:

@@ -15,7 +15,6 @@ from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.hooks.progress import say
 from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.registry import ModelPool, begin
-from pytest_maxrandom.sweeps.store import Store
 
 _COLLECTED = pytest.StashKey[list[Planned]]()
 _STATE = pytest.StashKey[SessionState]()
@@ -44,7 +43,7 @@ def session_state(config: pytest.Config) -> SessionState:
         begin(run if worker else "")
         config.stash[_STATE] = SessionState(
             pool=ModelPool(resources),
-            store=Store(settings.store),
+            results=settings.store,
             run=run,
             process=process,
             engine=settings.engine,
@@ -62,6 +61,6 @@ def drop_model(config: pytest.Config) -> None:
 
 
 def close(config: pytest.Config) -> None:
-    """Let go of the store, whose file is complete without others beside it from then on."""
+    """Let go of the results stores."""
     if _STATE in config.stash:
-        config.stash[_STATE].store.close()
+        config.stash[_STATE].close()

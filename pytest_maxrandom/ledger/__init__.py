@@ -5,8 +5,8 @@ Lines are only ever added, their order never matters, and one that stands there 
 so the union of two files is their merge.
 """
 
-from pytest_maxrandom.ledger.files import FOLDER
+from pytest_maxrandom.ledger.files import FOLDER, SIMULATED
 from pytest_maxrandom.ledger.lines import Subject, Try, examples_digest
 from pytest_maxrandom.ledger.set_ledger import SetLedger
 
-__all__ = ["FOLDER", "SetLedger", "Subject", "Try", "examples_digest"]
+__all__ = ["FOLDER", "SIMULATED", "SetLedger", "Subject", "Try", "examples_digest"]

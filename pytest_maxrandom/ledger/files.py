@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 FOLDER = "maxrandom-ledger"
 """Beside the suites."""
+SIMULATED = f"{FOLDER}-simulated"
+"""Beside it, of models that make their answers up."""
 _ATTRIBUTES = "*.jsonl merge=union\n"
 
 
@@ -204,13 +206,17 @@ def _tried(row: Row) -> Try:
 def _make_folder(folder: Path) -> None:
     """Make the folder, and tell git how its files are merged: as the union of their lines.
 
+    What is simulated is nobody's data, so git ignores it.
+
     Raises
     ------
     OSError
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with suppress(FileExistsError), (folder / ".gitattributes").open("x", newline="\n") as file:
-        file.write(_ATTRIBUTES)
+    ignored = folder.name == SIMULATED
+    name, text = (".gitignore", "*\n") if ignored else (".gitattributes", _ATTRIBUTES)
+    with suppress(FileExistsError), (folder / name).open("x", newline="\n") as file:
+        file.write(text)
     _sync_folder(folder.parent)
 
 
@@ -227,13 +233,16 @@ def _sync_folder(folder: Path) -> None:
 def ledger_files(path: Path) -> list[Path]:
     """Find ledger files: one itself, those beside a suite, or all below a folder.
 
+    Those of simulated models are found where they, or their folder, are named.
+
     Raises
     ------
     LedgerError
         If there is nothing at that place.
     """
     if path.is_dir():
-        folders = [path] if path.name == FOLDER else sorted(path.rglob(FOLDER))
+        named = path.name in (FOLDER, SIMULATED)
+        folders = [path] if named else sorted(path.rglob(FOLDER))
         return [file for folder in folders for file in sorted(folder.glob("*.jsonl"))]
     if not path.is_file():
         raise LedgerError(

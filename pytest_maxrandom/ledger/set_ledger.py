@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from dataclasses import asdict
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LockError
@@ -26,6 +25,7 @@ from pytest_maxrandom.record import Remark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
+    from pathlib import Path
 
     from pytest_maxrandom.ledger.lines import ClaimKey, Row, Subject, Try
     from pytest_maxrandom.tasks.task import Example
@@ -41,8 +41,8 @@ class SetLedger:
 
     Parameters
     ----------
-    folder : Path or None
-        The ledger; made when something is written. None keeps all of it in memory.
+    folder : Path
+        The ledger; made when something is written.
     run : str
         Names the run in what is written.
     task : str
@@ -68,7 +68,7 @@ class SetLedger:
 
     def __init__(
         self,
-        folder: Path | None,
+        folder: Path,
         run: str,
         task: str,
         examples: Sequence[Example],
@@ -89,10 +89,8 @@ class SetLedger:
         self._elsewhere: list[LedgerFile] = []
         self._waiting: list[Row] = []
         self.problems: list[str] = []
-        self._kept = folder is not None
-        self.path = (folder or Path()) / f"{_slug(task)}-{self._digest[:_SHOWN]}.jsonl"
-        if folder is not None:
-            self._find(folder)
+        self.path = folder / f"{_slug(task)}-{self._digest[:_SHOWN]}.jsonl"
+        self._find(folder)
         self._file = LedgerFile(self.path)
         self.refresh()
         self._tell(self._file.torn)
@@ -109,9 +107,8 @@ class SetLedger:
 
     def refresh(self) -> None:
         """Read what other processes have added."""
-        if self._kept:
-            self._file.read()
-            self._file.check()
+        self._file.read()
+        self._file.check()
 
     def shared_with(self, examples: Sequence[Example]) -> str:
         """Say how many examples another set has in common with this one: ``29 of 40``."""
@@ -122,7 +119,7 @@ class SetLedger:
     def files(self) -> list[Path]:
         """The files that hold what was tried on these examples; those that are there."""
         found = dict.fromkeys([self.path, *(file.path for file, _ in self._before)])
-        return [path for path in found if self._kept and path.exists()]
+        return [path for path in found if path.exists()]
 
     def is_about(self, examples: Sequence[str]) -> bool:
         """Tell whether examples, by their digests, are the same set, changed a little or not."""
@@ -259,8 +256,7 @@ class SetLedger:
         if self._file.has(row):
             return True
         try:
-            if self._kept:
-                self._file.append(lambda: self._lacking(row))
+            self._file.append(lambda: self._lacking(row))
         except (OSError, LockError) as error:
             reason = (error.strerror or error) if isinstance(error, OSError) else error
             self._tell(

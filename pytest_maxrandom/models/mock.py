@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.tasks.task import Example
 
 _ARITHMETIC = Arithmetic("", "simulated", {})
+_FOLLOWED = "1"
+"""Another number where the same rule gives other answers than it did: those are not read again."""
 _ASKS_NOTHING = ("control ", "content-free ")
 """How the ids of texts begin by which label bias is measured: none of their answers is right."""
 _AROUND_LABELS = "()., "
@@ -41,9 +43,9 @@ class Mock(Backend):
         return Located(spec)
 
     def identity(self, located: Located) -> Identity:
-        """Digest the rule."""
+        """Digest the rule, and how rules are followed."""
         rule = digest("mock", located.spec.model_dump_json(exclude={"label"}))
-        return Identity(rule, _ARITHMETIC, rule)
+        return Identity(digest(_FOLLOWED, rule), _ARITHMETIC, rule)
 
     def load(self, located: Located, resources: Resources) -> MockModel:
         """Return the model."""

@@ -145,7 +145,8 @@ Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 class MockSpec(ModelSpec):
     """A simulated model: it answers by rule, in no time, and what it reaches says nothing.
 
-    Reports say that its results are simulated, no ledger counts them, and the gate fails.
+    Reports say that its results are simulated, a ledger and a store of their own keep them apart
+    from those of models that are run, and the gate fails.
     """
 
     name: Name

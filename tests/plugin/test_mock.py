@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.cli import main
+from tests.repositories import begin_repository, commit, git
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,14 +82,30 @@ def test_every_report_says_that_results_are_simulated(
     assert [form for form, text in texts.items() if SAID not in " ".join(text.split())] == []
 
 
-def test_nothing_is_left_beside_a_users_results(pytester: pytest.Pytester, example: Path) -> None:
-    for _ in range(2):
+def test_they_are_counted_and_kept_apart_from_a_users_results(
+    pytester: pytest.Pytester, example: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begin_repository(pytester.path)
+    for seed, reused, look, t in ((0, 0, 1, 50), (0, 50, 1, 50), (1, 0, 2, 100)):
+        text = (example / "first.yaml").read_text()
+        (example / "first.yaml").write_text(
+            re.sub("count: 50.*}", f"count: 50, seed: {seed}}}", text)
+        )
         pytester.runpytest_subprocess("--maxrandom-json=r.json")
-    claims = _report(pytester)["claims"]
-    assert {
-        (claim["t"], claim["tries"]["look"], claim["engine"]["reused"]) for claim in claims
-    } == {(50, 1, 0)}
-    assert {path.name for path in example.iterdir()} == {"first.yaml", "primes.csv"}
+        for claim in _report(pytester)["claims"]:
+            assert (claim["engine"]["reused"], claim["tries"]["look"]) == (reused, look)
+            assert claim["t"] == t
+    apart = example / "maxrandom-ledger-simulated"
+    assert {path.name for path in example.iterdir()} == {"first.yaml", "primes.csv", apart.name}
+    stores = {path.name for path in (pytester.path / ".maxrandom").iterdir()}
+    assert stores == {".gitignore", "results-simulated.db"}
+    said = git(pytester.path, "status", "--porcelain", "--untracked-files=all").split()
+    assert not [name for name in said if "simulated" in name]
+    capsys.readouterr()
+    assert main(["ledger", "show"]) == 0
+    assert capsys.readouterr().out.startswith("no ledger below")
+    assert main(["ledger", "show", str(apart)]) == 0
+    assert capsys.readouterr().out.count("  100  ") == 3
 
 
 def test_a_gate_does_not_pass_on_them(pytester: pytest.Pytester, example: Path) -> None:
@@ -175,24 +193,52 @@ def test_all_kinds_of_items_run_the_same_in_any_number_of_processes(
     assert outcomes["eval_suites/first.yaml::primes[as-is-1shot]::label_bias"] == "passed"
 
 
-def test_they_do_not_count_for_models_that_are_run(
-    pytester: pytest.Pytester, real_suites: Path
+def test_neither_they_nor_models_that_are_run_count_for_the_other(
+    pytester: pytest.Pytester, real_suites: Path, tiny_llama: Path
 ) -> None:
     text = (real_suites / "suite.yaml").read_text()
-    text = text.replace("tasks:", "  - {name: mock, backend: mock}\ntasks:", 1)
-    (real_suites / "suite.yaml").write_text(f"{text}assert: {{count: task, p_max: 0.05}}\n")
-    pytester.runpytest("--maxrandom-json=r.json")
-    report = _report(pytester)
-    known = {claim["id"].partition("::")[2]: claim for claim in report["claims"]}
-    assert known["known[tiny-none-0shot]"]["t"] == known["known[mock-0shot]"]["t"] == 1
-    rows = [
-        json.loads(line)
-        for path in (real_suites / "maxrandom-ledger").glob("known*.jsonl")
-        for line in path.read_text().splitlines()
-    ]
-    assert "mock" not in {row.get("model") for row in rows}
-    text = (pytester.path / "r.json").read_text()
-    assert sum(claim["simulated"] for claim in report["claims"]) == 2
+    # Even of one name they are two.
+    text = text.replace("tasks:", f"  - {{name: {tiny_llama}, backend: mock, label: m}}\ntasks:", 1)
+    text += "assert: {count: task, p_max: 0.05, red_flags: warn}\n"
+    begin_repository(pytester.path)
+
+    def told(instruction: str) -> tuple[set[int], dict[bool, set[tuple[int, int, int]]], set[str]]:
+        said = f"shots: 0\n  instructions: ['{instruction}']"
+        (real_suites / "suite.yaml").write_text(text.replace("shots: 0", said))
+        collected = pytester.runpytest("--collect-only").stdout.str()
+        pytester.runpytest("--maxrandom-json=r.json")
+        found: dict[bool, set[tuple[int, int, int]]] = {True: set(), False: set()}
+        for claim in _report(pytester)["claims"]:
+            tries, engine = claim["tries"], claim["engine"]
+            found[claim["simulated"]].add((claim["t"], tries["look"], engine["reused"]))
+        warnings = {text for claim in _report(pytester)["claims"] for text in claim["warnings"]}
+        return set(map(int, re.findall(r" t=(\d+)", collected))), found, warnings
+
+    assert told("") == ({1}, {True: {(1, 1, 0)}, False: {(1, 1, 0)}}, set())
+    commit(pytester.path)
+    assert told("Say:") == ({2}, {True: {(2, 2, 0)}, False: {(2, 2, 0)}}, set())
+    assert told("Say:") == ({2}, {True: {(2, 2, 1)}, False: {(2, 2, 1)}}, set())
+    # Where one of them is forgotten, the other is none of it.
+    shutil.rmtree(real_suites / "maxrandom-ledger-simulated")
+    assert told("Say:")[1] == {True: {(1, 1, 1)}, False: {(2, 2, 1)}}
+    shutil.rmtree(real_suites / "maxrandom-ledger")
+    assert told("Say:")[1] == {True: {(1, 1, 1)}, False: {(1, 1, 1)}}
+
+
+def test_a_gate_takes_their_ledger_for_none(pytester: pytest.Pytester, example: Path) -> None:
+    begin_repository(pytester.path)
+    pytester.runpytest_subprocess()
+    apart = example / "maxrandom-ledger-simulated"
+    git(pytester.path, "add", "--force", apart)  # whoever insists
+    commit(pytester.path)
+    assert any("simulated" in name for name in git(pytester.path, "ls-files").split())
+    shutil.rmtree(apart)
+    (example / "moved.maxrandom.yaml").write_text((example / "first.yaml").read_text())
+    verify = (sys.executable, "-m", "pytest_maxrandom.cli", "ledger", "verify", "--base", "HEAD")
+    done = pytester.run(*verify)
+    assert (done.ret, done.outlines) == (
+        0, ["0 files, every line as it should be, and none is gone since HEAD"]
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
