@@ -210,6 +210,7 @@ class PlannedClaim(ClaimOfSuite):
                 formats=len(prompts.formats or [""]),
                 combine=prompts.combine,
                 seed=prompts.seed,
+                source=condition.task.pool_source or None if found.regime == "pool" else None,
             ),
             validation=ValidationSet(
                 examples=len(found.validation),

@@ -56,7 +56,8 @@ class PromptSet:
         The validation set. In the regime "leave_out" each prompt is scored without its own
         demonstrations: n is smaller by the number of shots.
     regime : str
-        Where demonstrations come from: "pool" is the task's own; "none" at 0 shots.
+        Where demonstrations come from: "pool" is the task's own, beside the validation set, so
+        that n is all of it; "none" at 0 shots.
     pool : int
         Number of examples that demonstrations are drawn from.
     possible : int
@@ -169,7 +170,8 @@ def draw_prompts(
     used = {"asked": spec.count, "prompts": len(prompts)}
     if len(prompts) < limit:
         offer = _offer(regime, len(pool), shots, formats)
-        notes.append(Remark("too_few_prompts", {**used, "offer": offer}))
+        kind = "too_few_prompts_of_pool" if regime == "pool" else "too_few_prompts"
+        notes.append(Remark(kind, {**used, "offer": offer}))
     elif limit < spec.count:
         notes.append(Remark("whole_draws", {**used, "variants": len(formats)}))
     return PromptSet(
@@ -197,11 +199,17 @@ def _pool(
     own = None if spec.demonstrations == "leave_out" else task.pool
     others = [example for example in task.examples if example.id not in ids]
     others = others if own is None else [*own]
-    outside = [example for example in others if example.cluster not in clusters]
     usable: dict[tuple[str, ...], Example] = {}
-    for example in outside:
-        usable.setdefault(_shown(example, formats), example)
-    pool = [example for key, example in usable.items() if key not in times]
+    repeating = told = 0
+    for example in others:
+        if (key := _shown(example, formats)) in times:
+            repeating += 1
+        elif example.cluster in clusters:
+            told += 1
+        else:
+            usable.setdefault(key, example)
+    pool = [*usable.values()]
+    copies = len(others) - repeating - told - len(pool)
     notes: list[Note] = []
     enough = spec.demonstrations == "outside" or len(pool) >= max(spec.shots)
     if own is None and (spec.demonstrations == "leave_out" or not enough):
@@ -212,10 +220,11 @@ def _pool(
             values = {"sharing": sharing, "examples": len(validation)}
             notes.append(Remark("clusters_shown", values))
         return "leave_out", pool, notes
-    if unused := len(outside) - len(pool):
-        notes.append(Remark("repeats_not_shown", {"examples": unused}))
-    if unused := len(others) - len(outside):
-        notes.append(Remark("clusters_not_shown", {"examples": unused}))
+    counts = {"repeats_not_shown": repeating + copies}
+    if own is not None:
+        counts = {"validation_not_shown": repeating, "copies_not_shown": copies}
+    counts["clusters_not_shown"] = told
+    notes = [Remark(kind, {"examples": size}) for kind, size in counts.items() if size]
     return ("outside" if own is None else "pool"), pool, notes
 
 
@@ -237,12 +246,17 @@ def _check(
 ) -> None:
     if pool < shots:
         where, way_out = {
-            "pool": ("in the pool", "or `demonstrations: leave_out`"),
+            "pool": ("in the pool", "or give a larger `pool`"),
             "outside": (
                 "outside the validation set",
                 "a smaller validation.max_examples or `demonstrations: leave_out`",
             ),
         }.get(regime, ("in the validation set", "or give the task more examples"))
+        if regime == "pool" and (unused := len(task.pool or ()) - pool):
+            way_out += (
+                f" ({unused} of its examples repeat a validation example or one of it, or belong "
+                "to the cluster of a validation example)"
+            )
         raise NoPrompts(
             f"{shots} shots need {shots} different examples for demonstrations, found {pool} "
             f"{where} of {task.name}; use fewer shots, {way_out}"

@@ -60,6 +60,8 @@ class PromptCount:
     formats: int
     combine: Literal["sample", "cross"]
     seed: int
+    source: str | None = None
+    """The file or the split that the task's own pool was read from."""
 
 
 @dataclass(slots=True)

@@ -171,7 +171,7 @@ def sampled(claim: ClaimRecord) -> str:
     if p.regime != "none":
         shown = (
             f"{claim.shots} demonstration{'s' * (claim.shots != 1)} each, from the {count(p.pool)} "
-            f"examples {_POOLS[p.regime]}"
+            f"examples {_POOLS[p.regime]}{f' ({p.source})' if p.source else ''}"
         )
     several = p.instructions > 1 or p.formats > 1
     return clauses(

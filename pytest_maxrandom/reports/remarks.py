@@ -81,6 +81,18 @@ SENTENCES = {
         "Examples never used as demonstrations, because they repeat a validation example or "
         "another example of the pool: {examples}."
     ),
+    "validation_not_shown": (
+        "Examples of the pool never used as demonstrations, because they repeat a validation "
+        "example: {examples}."
+    ),
+    "copies_not_shown": (
+        "Examples of the pool never used as demonstrations, because they repeat another one of it: "
+        "{examples}."
+    ),
+    "tested_not_shown": (
+        "Examples of the pool never used as demonstrations, because they, or others of their "
+        "cluster, stand in the test set as well: {examples}."
+    ),
     "clusters_not_shown": (
         "Examples never used as demonstrations, because they belong to the cluster of a "
         "validation example: {examples}."
@@ -92,6 +104,10 @@ SENTENCES = {
     ),
     "too_few_prompts": (
         "{asked} prompts were asked for, but {offer} give only {prompts}: all of them are used."
+    ),
+    "too_few_prompts_of_pool": (
+        "{asked} prompts were asked for, but {offer} give only {prompts}: all of them are used; a "
+        "larger pool, instructions or formats give more."
     ),
     "whole_draws": (
         "{asked} prompts were asked for; {prompts} are used, so that each draw of demonstrations "

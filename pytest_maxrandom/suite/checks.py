@@ -146,7 +146,15 @@ def _of_tasks(suite: dict[str, Any], tasks: list[dict[str, Any]]) -> Iterator[Co
             ("tasks", index, "name"),
             f"this is the name of tasks[{first}]; a task's name must be its own",
         )
+    prompts = suite.get("prompts")
+    leave_out = isinstance(prompts, dict) and prompts.get("demonstrations") == "leave_out"
     for index, task in enumerate(tasks):
+        if leave_out and task.get("pool") is not None:
+            yield (
+                ("tasks", index, "pool"),
+                "demonstrations come from here, and `prompts: {demonstrations: leave_out}` takes "
+                "them from the validation set; remove one of the two",
+            )
         if (task.get("assert") or suite.get("assert")) != "report":
             continue
         for key, what in (("xfail", "expects that to fail"), ("test", "is opened if that holds")):

@@ -65,6 +65,21 @@ class TestSpec(Spec):
             yield (), f"found {how} of `fraction` and `path`, expected one of the two"
 
 
+class PoolSpec(Spec):
+    """Where the demonstrations of a task come from, if not from its own examples."""
+
+    path: Text | None = None
+    """A file of its own, in the format of the task's (relative to the suite file); `path` of the
+    task if not given."""
+    split: Text | None = None
+    """A split of its own, where the format has splits; `split` of the task if not given."""
+
+    def contradictions(self) -> Iterator[Contradiction]:
+        """Yield that nothing says where the pool is."""
+        if self.path is None and self.split is None:
+            yield (), "found neither of `path` and `split`, expected one of them, or both"
+
+
 class TaskSpec(CountedSettings):
     """A task: multiple-choice examples."""
 
@@ -76,6 +91,9 @@ class TaskSpec(CountedSettings):
     """Which of the examples the prompts are scored on."""
     test: TestSpec | None = None
     """Examples that neither prompts nor demonstrations ever show."""
+    pool: PoolSpec | None = None
+    """Where demonstrations come from, so that all examples of the task can be validation examples;
+    without it, from the task's examples, or from a pool that its format gives."""
     task_prefix: Prose | None = None
     """Text on top of every prompt."""
     input_prefix: Prose | None = None
@@ -197,7 +215,8 @@ class PromptsSpec(Spec):
     """Another seed draws other prompts."""
     demonstrations: Literal["auto", "outside", "leave_out"] = "auto"
     """outside: from examples that are not in the validation set. leave_out: from the validation
-    set itself, each prompt then scored without its own. auto: outside where enough are left."""
+    set itself, each prompt then scored without its own. auto: outside where enough are left. A
+    task with a pool has them from there, whichever of outside and auto is said."""
     instructions: Annotated[list[Prose], Field(min_length=1), Distinct] | None = None
     """Instruction variants, each in place of the task's prefix."""
     formats: Annotated[list[FormatSpec], Field(min_length=1), Distinct] | None = None

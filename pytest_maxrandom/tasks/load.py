@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import MaxRandomError, Problem, SuiteError
@@ -34,7 +35,7 @@ BUILT_IN: Mapping[str, Source[Any]] = {
 
 
 def load_task(spec: TaskSpec, base: Path, where: Where | None = None) -> Task:
-    """Load the task that `spec` names, with all its examples.
+    """Load the task that `spec` names, with all its examples, and the pool that it gives.
 
     Parameters
     ----------
@@ -49,9 +50,44 @@ def load_task(spec: TaskSpec, base: Path, where: Where | None = None) -> Task:
     Raises
     ------
     SuiteError
-        With all mistakes in the data.
+        With all mistakes in the data, those of the pool included.
     """
-    place = where or (lambda _key: (base, None))
+    place = where or (lambda *_keys: (base, None))
+    loaded: list[Task | None] = []
+    problems: list[Problem] = []
+    for load_part in (_load, _load_pool):
+        try:
+            loaded.append(load_part(spec, base, place))
+        except SuiteError as error:
+            problems += error.problems
+    if problems:
+        raise SuiteError(dict.fromkeys(problems))
+    task, pool = loaded
+    assert task is not None
+    if spec.pool is None or pool is None:
+        return task
+    split = f"split {spec.pool.split}" if spec.pool.split else ""
+    source = ", ".join(filter(None, (spec.pool.path, split)))
+    return replace(task, pool=pool.examples, pool_source=source)
+
+
+def _load_pool(spec: TaskSpec, base: Path, where: Where) -> Task | None:
+    """Load what `pool` names as a task of the same format; None where there is none."""
+    if spec.pool is None:
+        return None
+    at = partial(where, "pool")
+    other = spec.pool.model_dump(exclude_none=True)
+    keys = type(spec).model_fields
+    way_out = next((f"give `{key}`" for key in ("path", "split") if key in keys), "remove `pool`")
+    if unread := [key for key in other if key not in keys]:
+        told = (
+            f"{spec.name}: `format: {spec.format}` reads no other {' or '.join(unread)}; {way_out}"
+        )
+        raise SuiteError([Problem(*at(unread[0]), told)])
+    return _load(spec.model_copy(update={**other, "pool": None}), base, at)
+
+
+def _load(spec: TaskSpec, base: Path, place: Where) -> Task:
     findings = Findings(
         lambda number, message: Problem(
             *place("format"),
@@ -99,14 +135,15 @@ def set_aside(
         if "path" not in type(spec).model_fields:
             message = f"`format: {spec.format}` reads no other path; give `fraction`"
             raise SuiteError([Problem(*where("path"), f"{task.name}: {message}")])
-        changed = {"path": spec.test.path, "test": None}
+        changed = {"path": spec.test.path, "test": None, "pool": None}
         of_file = load_task(spec.model_copy(update=changed), base, where)
         test = of_file.examples
         tested = {key for example in test for key in _known_by(example)}
     kept = tuple(example for example in task.examples if not tested & _known_by(example))
-    pool = None
+    pool, shown = None, 0
     if task.pool is not None:
         pool = tuple(example for example in task.pool if not tested & _known_by(example))
+        shown = len(task.pool) - len(pool)
     if not test or not kept:
         message = (
             f"{task.name} has {len(task.examples)} examples, of which the test set leaves "
@@ -120,6 +157,8 @@ def set_aside(
         clustered = any(example.cluster is not None for example in test)
         kind = "left_out_for_clusters" if clustered else "left_out_for_test"
         notes += (Remark(kind, {"examples": dropped}),)
+    if shown:
+        notes += (Remark("tested_not_shown", {"examples": shown}),)
     return replace(task, examples=kept, pool=pool, notes=notes), test
 
 

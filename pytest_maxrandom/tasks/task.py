@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from pytest_maxrandom.record import Note
     from pytest_maxrandom.suite.spec import TaskSpec
@@ -98,6 +97,8 @@ class Task:
     pool : tuple of Example, optional
         Where demonstrations come from, such as the task's own few-shot split; None where they are
         drawn from the examples.
+    pool_source : str
+        What reports call the file or the split that the pool is; empty where it has no name.
     """
 
     name: str
@@ -105,6 +106,7 @@ class Task:
     layout: Layout = Layout()
     notes: tuple[Note, ...] = ()
     pool: tuple[Example, ...] | None = None
+    pool_source: str = ""
 
     @cached_property
     def duplicates(self) -> int:
@@ -119,9 +121,13 @@ class Task:
 
 
 S = TypeVar("S", bound="TaskSpec")
-Where: TypeAlias = Callable[[str], tuple[Path, int | None]]
-"""From a key of the task, such as "path", to the suite file and the key's line in it; for a key
-that the suite does not give, the line of the task."""
+
+
+class Where(Protocol):
+    """From a key of the task, such as "path" or ("test", "path"), to its place in the suite."""
+
+    def __call__(self, *keys: str) -> tuple[Path, int | None]:
+        """Return the suite file, and the line of the deepest of these keys that it gives."""
 
 
 class Source(Protocol[S]):

@@ -14,6 +14,7 @@ from hypothesis import given, settings, strategies as st
 from scipy.stats import chisquare
 
 from pytest_maxrandom.prompts.sampling import NoPrompts
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.tasks.task import Example, Layout, Task
 from tests.notes import sentences
 from tests.unit.prompts.examples import draw, example, names, task_of
@@ -334,12 +335,60 @@ def test_a_pool_needs_no_example_beside_the_validation_set() -> None:
 def test_what_the_pool_repeats_of_the_validation_set_is_never_shown() -> None:
     found = draw(pooled(4, 3, copies=2), 1, n=4)
     assert (found.pool, found.possible) == (3, 3)
-    assert sentences(found.notes)[0].endswith("another example of the pool: 2.")
+    assert sentences(found.notes)[0] == (
+        "Examples of the pool never used as demonstrations, because they repeat a validation "
+        "example: 2."
+    )
 
 
-def test_a_pool_that_is_too_small_is_told() -> None:
-    with pytest.raises(NoPrompts, match=r"3 different examples .* found 2 in the pool of t; use"):
+def test_repeats_in_a_pool_and_those_of_the_validation_set_are_counted_apart() -> None:
+    task = pooled(6, 5, copies=3)
+    assert task.pool is not None
+    again = tuple(replace(each, id=f"again {each.id}") for each in task.pool[:5])
+    found = draw(replace(task, pool=(*task.pool, *again)), 1, n=6, count=5)
+    assert found.pool == 5
+    assert found.notes == (
+        Remark("validation_not_shown", {"examples": 6}),
+        Remark("copies_not_shown", {"examples": 2}),
+    )
+
+
+def test_what_belongs_to_the_cluster_of_a_validation_example_leaves_the_pool() -> None:
+    asked = replace(example("e"), cluster="p1")
+    pool = (
+        replace(example("a"), cluster="p1"),
+        replace(example("b"), cluster="p2"),
+        replace(asked, id="c"),
+    )
+    found = draw(Task("t", (asked,), pool=pool), 1, count=1)
+    assert names(found) == [("b",)]
+    assert found.notes == (
+        Remark("validation_not_shown", {"examples": 1}),
+        Remark("clusters_not_shown", {"examples": 1}),
+    )
+
+
+def test_a_pool_that_is_too_small_is_told_with_the_way_out() -> None:
+    with pytest.raises(NoPrompts) as caught:
         draw(pooled(9, 2), 3, n=5)
+    assert str(caught.value) == (
+        "3 shots need 3 different examples for demonstrations, found 2 in the pool of t; use "
+        "fewer shots, or give a larger `pool`"
+    )
+    with pytest.raises(NoPrompts) as caught:
+        draw(pooled(9, 2, copies=4), 3, n=9)
+    assert str(caught.value).endswith(
+        "or give a larger `pool` (4 of its examples repeat a validation example or one of it, or "
+        "belong to the cluster of a validation example)"
+    )
+
+
+def test_a_pool_that_offers_too_few_prompts_is_used_up_and_told_with_the_way_out() -> None:
+    found = draw(pooled(9, 4), 2, n=5)
+    assert sentences(found.notes) == (
+        "200 prompts were asked for, but draws of 2 from a pool of 4 examples give only 12: all "
+        "of them are used; a larger pool, instructions or formats give more.",
+    )
 
 
 def test_a_suite_may_still_leave_out() -> None:
@@ -401,3 +450,12 @@ def test_prompts_of_any_task_are_distinct_and_blind_to_what_they_are_scored_on(
         scored = found.scored(prompt)
         assert len(scored) == found.n >= 1
         assert not {e.content for e in scored} & {e.content for e in prompt.demonstrations}
+    if shots and task.pool is not None and demonstrations != "leave_out":
+        assert found.regime == "pool"
+        assert found.n == len(found.validation) == min(n, len(task.examples))
+        counted = {note.kind: note.values["examples"] for note in found.notes
+                   if isinstance(note, Remark) and note.kind.endswith("_not_shown")}  # fmt: skip
+        assert found.pool + sum(counted.values()) == len(task.pool)
+        scored_contents = {example.content for example in found.validation}
+        repeating = sum(example.content in scored_contents for example in task.pool)
+        assert counted.get("validation_not_shown", 0) == repeating

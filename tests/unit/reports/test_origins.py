@@ -59,6 +59,16 @@ def test_n_is_accounted_for(changed: dict[str, int], phrase: str) -> None:
             "validation set, 3 formats, sampled jointly, seed 0",
         ),
         (
+            {"regime": "pool"},
+            "20 asked for, 91,390 possible; 4 demonstrations each, from the 40 examples of the "
+            "task's own pool, seed 0",
+        ),
+        (
+            {"regime": "pool", "source": "train.jsonl"},
+            "20 asked for, 91,390 possible; 4 demonstrations each, from the 40 examples of the "
+            "task's own pool (train.jsonl), seed 0",
+        ),
+        (
             {"regime": "none", "instructions": 5, "formats": 4, "combine": "cross", "seed": 7},
             "20 asked for, 91,390 possible; no demonstrations, 5 instructions, 4 formats, "
             "every draw in all of them, seed 7",

@@ -19,7 +19,7 @@ MODEL_KEYS = (
     "trust_remote_code, chat"
 )
 TASK_KEYS = (
-    "assert, xfail, marks, name, format, validation, test, task_prefix, input_prefix, "
+    "assert, xfail, marks, name, format, validation, test, pool, task_prefix, input_prefix, "
     "output_prefix, choice_prefix, separator, append_choices, path, columns, choices, answer_is"
 )
 

@@ -15,7 +15,12 @@ if TYPE_CHECKING:
     from pytest_maxrandom.tasks import Task
 
 SUITE = Path("suite.yaml")
-LINES = {"path": 7, "format": 6}
+LINES = {"path": 7, "format": 6, "pool": 8}
+
+
+def where(*keys: str) -> tuple[Path, int]:
+    """Return the line of a key of the task, or that of the key that it stands below."""
+    return SUITE, LINES.get(keys[0], 5)
 
 
 class Folder:
@@ -31,7 +36,7 @@ class Folder:
             file.write_bytes(content if isinstance(content, bytes) else content.encode())
         keys = {"name": "t", "format": format_, "path": file.name, **keys}
         spec = TASKS.validate(keys)
-        return load_task(spec, self.path, lambda key: (SUITE, LINES.get(key, 5)))
+        return load_task(spec, self.path, where)
 
     def mistakes(self, format_: str, content: str | bytes | None, **keys: Any) -> list[str]:
         """All that a user is told of a task that cannot be loaded."""

@@ -140,7 +140,7 @@ def aside(task: Task, fraction: float, seed: int = 0) -> tuple[set[str], set[str
             "test": {"fraction": fraction, "seed": seed},
         }
     )
-    kept, test = set_aside(task, spec, None, lambda key: (None, None))  # type: ignore[arg-type, return-value]
+    kept, test = set_aside(task, spec, None, lambda *keys: (None, None))  # type: ignore[arg-type]
     return {example.id for example in kept.examples}, {example.id for example in test}
 
 
@@ -174,7 +174,9 @@ def test_a_test_file_takes_its_clusters_out_of_the_task(tmp_path: Path) -> None:
             "test": {"path": "test.jsonl"},
         }
     )
-    kept, test = set_aside(task_of("p1", "p1", "p2"), spec, tmp_path, lambda key: (tmp_path, None))
+    kept, test = set_aside(
+        task_of("p1", "p1", "p2"), spec, tmp_path, lambda *keys: (tmp_path, None)
+    )
     assert [example.id for example in kept.examples] == ["e2"]
     assert len(test) == 3
     assert sentences(kept.notes)[-1] == (

@@ -33,7 +33,7 @@ from pytest_maxrandom.tasks import Example, Task
 class SumsSpec(TaskSpec):
     highest: int
     "The highest number that is added."
-    pool: int | None = None
+    own: int | None = None
     "How many examples the pool has."
     broken: str | None = None
     "What goes wrong."
@@ -61,8 +61,8 @@ class Sums:
         if spec.broken == "repeats":
             examples += examples[:1]
         pool = None
-        if spec.pool is not None:
-            pool = (examples[0], *(example(f"p{n}", 10 + n, n) for n in range(1, spec.pool)))
+        if spec.own is not None:
+            pool = (examples[0], *(example(f"p{n}", 10 + n, n) for n in range(1, spec.own)))
         return Task(spec.name, examples, pool=pool)
 """
 
@@ -101,21 +101,21 @@ def test_a_suite_takes_tasks_of_an_installed_format_with_keys_of_its_own(claims:
 def test_mistakes_in_its_keys_are_told_like_any(claims: Claims) -> None:
     assert told(claims, "  highest: 3\n  hihgest: 3") == [
         "s.yaml:6: unknown key `tasks[0].hihgest`; did you mean `highest`? (keys here: assert, "
-        "xfail, marks, name, format, validation, test, task_prefix, input_prefix, output_prefix, "
-        "choice_prefix, separator, append_choices, highest, pool, broken)"
+        "xfail, marks, name, format, validation, test, pool, task_prefix, input_prefix, "
+        "output_prefix, choice_prefix, separator, append_choices, highest, own, broken)"
     ]
     assert told(claims, "  highest: three\n  path: x") == [
         "s.yaml:5: `tasks[0].highest`: found 'three', expected a whole number",
         "s.yaml:6: `tasks[0].path` goes with `format: bigbench | jsonl | csv | hub`, but this is "
         "`format: sums`; remove one of the two",
     ]
-    assert told(claims, "  pool: 3") == [
+    assert told(claims, "  own: 3") == [
         "s.yaml:3: the key `tasks[0].highest` is missing; it must be given"
     ]
 
 
 def test_what_it_says_of_its_data_is_told_where_it_says(claims: Claims) -> None:
-    assert told(claims, "  pool: 2\n  highest: 12") == ["s.yaml:6: sums end at 9; take less"]
+    assert told(claims, "  own: 2\n  highest: 12") == ["s.yaml:6: sums end at 9; take less"]
 
 
 def test_what_it_does_wrong_is_a_sentence_at_the_format(claims: Claims) -> None:
@@ -153,7 +153,7 @@ def test_a_test_file_needs_a_format_of_files(claims: Claims) -> None:
 
 
 def test_a_pool_of_its_own_is_told_and_leaves_all_examples_for_validation(claims: Claims) -> None:
-    (claim,) = claims("  highest: 9\n  pool: 6")
+    (claim,) = claims("  highest: 9\n  own: 6")
     record = claim.record("id", "s.yaml")
     assert record.prompts is not None
     drawn = claim.condition.prompt_set
@@ -166,7 +166,7 @@ def test_a_pool_of_its_own_is_told_and_leaves_all_examples_for_validation(claims
 def test_what_is_held_out_is_in_no_pool(claims: Claims) -> None:
     pools = []
     for seed in range(6):
-        cell = claims(f"  highest: 3\n  pool: 4\n  test: {{fraction: 0.5, seed: {seed}}}")[
+        cell = claims(f"  highest: 3\n  own: 4\n  test: {{fraction: 0.5, seed: {seed}}}")[
             0
         ].condition
         assert cell.task.pool is not None
