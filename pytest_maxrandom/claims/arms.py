@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import Note
     from pytest_maxrandom.suite.base import Scoring
     from pytest_maxrandom.suite.models import ArmSpec, ModelSpec
+    from pytest_maxrandom.suite.prompts import PromptsSpec
     from pytest_maxrandom.suite.recorded import RecordedModelSpec
-    from pytest_maxrandom.suite.spec import PromptsSpec, SuiteSpec
+    from pytest_maxrandom.suite.spec import SuiteSpec
 
     Location = tuple[str | int, ...]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from pytest_maxrandom.stats.seeding import Stream, digest
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.suite.spec import CounterfactualSpec, GenerationSpec
+    from pytest_maxrandom.suite.prompts import CounterfactualSpec, GenerationSpec
     from pytest_maxrandom.tasks.task import Example, Layout
 
 Labels = Literal["text", "letter", "parenthesized", "number"]

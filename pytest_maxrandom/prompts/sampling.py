@@ -19,12 +19,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.prompts.formats import Labels
     from pytest_maxrandom.record import Note
     from pytest_maxrandom.suite.base import FormatSpec
-    from pytest_maxrandom.suite.spec import (
-        CounterfactualSpec,
-        GenerationSpec,
-        PromptsSpec,
-        ValidationSpec,
-    )
+    from pytest_maxrandom.suite.prompts import CounterfactualSpec, GenerationSpec, PromptsSpec
+    from pytest_maxrandom.suite.spec import ValidationSpec
     from pytest_maxrandom.tasks.task import Example, Layout, Task
 
 Regime = Literal["pool", "outside", "leave_out", "none"]

@@ -18,8 +18,8 @@ from pytest_maxrandom.suite.arms import (
 from pytest_maxrandom.suite.base import UNLISTED, Spec, as_list, repeats
 from pytest_maxrandom.suite.claims import LabelBiasSpec
 from pytest_maxrandom.suite.models import OpenAISpec, arm_of, kind_of
+from pytest_maxrandom.suite.prompts import PromptsSpec
 from pytest_maxrandom.suite.recorded import RecordedModelSpec
-from pytest_maxrandom.suite.spec import PromptsSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

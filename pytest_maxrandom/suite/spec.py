@@ -6,22 +6,19 @@ for editors and the messages for mistakes are made from them.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, SerializeAsAny
+from pydantic import BeforeValidator, Field, SerializeAsAny
 
 from pytest_maxrandom.record import ShortcutControl  # noqa: TC001 - read by pydantic
 from pytest_maxrandom.suite.arms import ComparingSettings
 from pytest_maxrandom.suite.base import (
     Distinct,
-    FormatSpec,
     Name,
     OneOrMore,
     Prose,
     Scoring,
     Seed,
-    Shots,
     Spec,
     Text,
 )
@@ -32,6 +29,7 @@ from pytest_maxrandom.suite.claims import (
 )
 from pytest_maxrandom.suite.extensions import SOURCES, SpecUnion
 from pytest_maxrandom.suite.models import AnyModel, ArmSpec  # noqa: TC001 - read by pydantic
+from pytest_maxrandom.suite.prompts import CounterfactualSpec, GenerationSpec, PromptsSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -199,96 +197,6 @@ TASKS = SpecUnion[TaskSpec](
     group=SOURCES,
 )
 AnyTask = Annotated[TaskSpec, TASKS.validator]
-
-
-class PromptsSpec(Spec):
-    """The prompts of a sweep: demonstrations x instructions x formats."""
-
-    shots: Annotated[list[Shots], Field(min_length=1), Distinct, OneOrMore()] = Field(default=[4])
-    """Demonstrations per prompt; a claim for each number."""
-    count: Annotated[int, Field(gt=0, le=1_000_000)] = 200
-    """Distinct prompts asked for. A smaller pool gives fewer, and the report says so."""
-    budget: Annotated[int, Field(gt=0, le=1_000_000)] | None = None
-    """t, declared in advance: each look is tested as the best of so many, and no more prompts than
-    that are ever evaluated."""
-    seed: Seed = 0
-    """Another seed draws other prompts."""
-    demonstrations: Literal["auto", "outside", "leave_out"] = "auto"
-    """outside: from examples that are not in the validation set. leave_out: from the validation
-    set itself, each prompt then scored without its own. auto: outside where enough are left. A
-    task with a pool has them from there, whichever of outside and auto is said."""
-    instructions: Annotated[list[Prose], Field(min_length=1), Distinct] | None = None
-    """Instruction variants, each in place of the task's prefix."""
-    formats: Annotated[list[FormatSpec], Field(min_length=1), Distinct] | None = None
-    """Format variants."""
-    combine: Literal["sample", "cross"] = "sample"
-    """sample: each prompt draws an instruction and a format. cross: each draw of demonstrations is
-    written in every instruction and format."""
-
-    def contradictions(self) -> Iterator[Contradiction]:
-        """Yield a count that the budget or the variants do not allow."""
-        if self.budget is not None and self.budget < self.count:
-            yield (
-                ("budget",),
-                f"found {self.budget}, expected at least prompts.count, which is {self.count}; "
-                "raise the budget or ask for fewer prompts",
-            )
-        variants = len(self.instructions or [""]) * len(self.formats or [""])
-        if self.combine == "cross" and self.count < variants:
-            yield (
-                ("count",),
-                f"found {self.count}, expected at least {variants}, as `combine: cross` writes "
-                f"each draw in {variants} ways; raise it or use `combine: sample`",
-            )
-
-
-class CounterfactualSpec(Spec):
-    """Counterfactual scoring: `{question}{answer}{statement}`, and then what is scored."""
-
-    output_prefix: Prose | None = None
-    """Text before each answer, in place of the task's or the format's."""
-    statement: Prose = " is the"
-    """Text between the answer and the continuation."""
-    continuation: Text = " best"
-    """Text that is scored after each choice's statement."""
-
-
-def _as_tuple(value: Any) -> Any:
-    """Let one text stand for several; tuples can be compared and kept as they are."""
-    return (
-        tuple(value) if isinstance(value, list) else (value,) if isinstance(value, str) else value
-    )
-
-
-def _pattern(text: str) -> str:
-    try:
-        groups = re.compile(text).groups
-    except re.error as error:
-        raise ValueError(f"a regular expression of Python ({error})") from None
-    if not groups:
-        raise ValueError("a regular expression with a group in parentheses, which is the answer")
-    return text
-
-
-class GenerationSpec(Spec):
-    """Answers that are generated: how long they may be, and how they are read."""
-
-    max_tokens: Annotated[int, Field(gt=0, le=100_000)] = 64
-    """Tokens of an answer at most. What is cut there, and holds no choice, is wrong."""
-    stop: (
-        Annotated[
-            tuple[Text, ...],
-            Field(max_length=16),
-            BeforeValidator(_as_tuple, json_schema_input_type=Text | list[Text]),
-        ]
-        | None
-    ) = None
-    """Texts at which an answer ends; what begins the next question of the prompt if not given."""
-    temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
-    """0 takes the likeliest token each time; above 0 tokens are drawn, with a seed of their own for
-    each prompt and example."""
-    pattern: Annotated[Text, AfterValidator(_pattern)] | None = None
-    """Regular expression of Python, whose first group is read in place of the whole answer."""
 
 
 Count = Annotated[int, Field(ge=2, le=1000)]

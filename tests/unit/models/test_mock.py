@@ -16,7 +16,7 @@ import pytest
 from pytest_maxrandom.models.registry import ModelPool, identify
 from pytest_maxrandom.prompts.formats import Format, Prompt
 from pytest_maxrandom.suite.models import MockSpec
-from pytest_maxrandom.suite.spec import CounterfactualSpec
+from pytest_maxrandom.suite.prompts import CounterfactualSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.sweep import run_sweep
 from pytest_maxrandom.tasks.task import Example, Layout

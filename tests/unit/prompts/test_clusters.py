@@ -7,7 +7,8 @@ import dataclasses
 import pytest
 
 from pytest_maxrandom.prompts.sampling import NoPrompts, draw_prompts, validation_set
-from pytest_maxrandom.suite.spec import PromptsSpec, ValidationSpec
+from pytest_maxrandom.suite.prompts import PromptsSpec
+from pytest_maxrandom.suite.spec import ValidationSpec
 from pytest_maxrandom.tasks.task import Task
 from tests.notes import sentences
 from tests.unit.prompts.examples import draw, task_of

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import chisquare
 
 from pytest_maxrandom.prompts.formats import Format, Labels, Prompt, shown_order
-from pytest_maxrandom.suite.spec import CounterfactualSpec, GenerationSpec
+from pytest_maxrandom.suite.prompts import CounterfactualSpec, GenerationSpec
 from pytest_maxrandom.tasks.task import Example, Layout
 from tests.unit.prompts.examples import draw, example, task_of
 

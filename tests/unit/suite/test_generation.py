@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_maxrandom.errors import SuiteError
-from pytest_maxrandom.suite.spec import GenerationSpec
+from pytest_maxrandom.suite.prompts import GenerationSpec
 from tests.suites import load_suite
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pytest_maxrandom.errors import PromptTooLong, SweepError
 from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.prompts.sampling import PromptSet, draw_prompts
-from pytest_maxrandom.suite.spec import PromptsSpec
+from pytest_maxrandom.suite.prompts import PromptsSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.predictions import predict
 from pytest_maxrandom.sweeps.sweep import Sweep, run_sweep

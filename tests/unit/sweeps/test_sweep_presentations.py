@@ -23,7 +23,7 @@ from pytest_maxrandom.studies.label_bias.interactions import (
     further,
     placements,
 )
-from pytest_maxrandom.suite.spec import CounterfactualSpec, PromptsSpec
+from pytest_maxrandom.suite.prompts import CounterfactualSpec, PromptsSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.store import Store

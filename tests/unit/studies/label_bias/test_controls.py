@@ -16,7 +16,7 @@ from pytest_maxrandom.studies.label_bias.interactions import (
     control_prompt,
     no_base_rate_reason,
 )
-from pytest_maxrandom.suite.spec import CounterfactualSpec
+from pytest_maxrandom.suite.prompts import CounterfactualSpec
 from pytest_maxrandom.sweeps.labels import label, label_words
 from pytest_maxrandom.tasks.task import Example, Layout
 
