@@ -14,10 +14,12 @@ from pydantic import (
     create_model,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from pytest_maxrandom.errors import ExtensionError
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.suite.base import (
+    CONTRADICTION,
     Dtype,
     FormatSpec,
     Name,
@@ -169,13 +171,27 @@ class MockSpec(ModelSpec):
 
 
 def _address(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    # What stands in a refusal stands in reports too, so that these do not show what was found.
+    if "@" in url:
+        raise PydanticCustomError(
+            CONTRADICTION,
+            "{told}",
+            {
+                "told": "expected an address without user and password, which a suite must not "
+                "hold; a key is named by api_key_env"
+            },
+        )
+    if "?" in url or "#" in url:
+        raise PydanticCustomError(
+            CONTRADICTION, "{told}", {"told": "expected an address without ? and #"}
+        )
+    try:
+        parts = urlsplit(url)
+        known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # no number of a port, or half an IPv6 address
+        known = False
+    if not known:
         raise ValueError("the address of a server, such as http://127.0.0.1:8000")
-    if parts.username is not None or parts.password is not None:
-        raise ValueError("an address without user and password; a key is named by api_key_env")
-    if parts.query or parts.fragment:
-        raise ValueError("an address without ? and #")
     return url
 
 

@@ -102,6 +102,19 @@ def test_no_key_is_left_anywhere(
     assert KEY not in _said(pytester, result)
 
 
+@pytest.mark.parametrize("secret", ["me:{}@127.0.0.1", "127.0.0.1/?key={}", "127.0.0.1#{}"])
+def test_a_secret_in_an_address_is_refused_and_shown_nowhere(
+    pytester: pytest.Pytester, server: FakeServer, secret: str
+) -> None:
+    server_of = SUITE.replace("{url}", "http://" + secret.format(KEY)).replace("{more}", "")
+    (pytester.path / "s.maxrandom.yaml").write_text(server_of.format())
+    result = pytester.runpytest_subprocess("--maxrandom-json=r.json", "--maxrandom-report=r.md")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*s.maxrandom.yaml:3: models*.url: expected an address without*"])
+    (pytester.path / "s.maxrandom.yaml").unlink()
+    assert KEY not in _said(pytester, result)
+
+
 @pytest.mark.parametrize(
     ("more", "environment", "expected"),
     [

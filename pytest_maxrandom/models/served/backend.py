@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 from pytest_maxrandom.models.base import Backend, Identity, Located
 from pytest_maxrandom.models.served.dialects import LlamaCpp, OpenAI, OpenAIChat, Vllm
 from pytest_maxrandom.models.served.endpoint import Endpoint
-from pytest_maxrandom.models.served.model import ServedModel, identity_of
+from pytest_maxrandom.models.served.model import ServedModel, identity_of, same_server
 from pytest_maxrandom.suite.models import LlamaCppSpec, OpenAISpec, ServedSpec, VllmSpec
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pytest_maxrandom.models.base import Resources
     from pytest_maxrandom.models.served.dialects import Serving
 
@@ -47,12 +49,15 @@ class Served(Backend):
 
     def load(self, located: Located, resources: Resources) -> ServedModel:
         """Return the model behind the address, once it was checked."""
-        at = _endpoint(located)
+        at = _endpoint(located, resources.tell)
         spec = _specified(located)
         chats = spec.chat and self.dialect is OpenAI
         dialect = (OpenAIChat if chats else self.dialect)(at, spec.served)
         tokenizer = located.places.get("tokenizer")
-        return ServedModel(spec, at, dialect, tokenizer, generates=resources.generates)
+        model = ServedModel(spec, at, dialect, tokenizer, generates=resources.generates)
+        if known := self._serving.get(located.key):
+            same_server(str(at), known, model.serving)
+        return model
 
 
 class VllmServer(Served):
@@ -81,11 +86,12 @@ def _specified(located: Located) -> ServedSpec:
     return located.spec
 
 
-def _endpoint(located: Located) -> Endpoint:
+def _endpoint(located: Located, tell: Callable[[str], None] = lambda sentence: None) -> Endpoint:
     spec = _specified(located)
     return Endpoint(
         spec.url,
         key_name=spec.api_key_env,
         timeout=spec.timeout,
         connections=spec.concurrency,
+        tell=tell,
     )

@@ -5,22 +5,35 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import TYPE_CHECKING, Any
+from concurrent.futures import Future
+from threading import Event, Lock, Thread
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from pytest_maxrandom.errors import ModelError, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from urllib3 import BaseHTTPResponse
 
+_Asked = TypeVar("_Asked")
+_Answer = TypeVar("_Answer")
+
 KEYS = "MAXRANDOM_API_KEYS"
 """Environment variable of the runner: which host may be sent the key in which variable."""
-_RETRIED = (429, 500, 502, 503, 504)
+_BUSY, _GONE = (429,), (502, 503, 504)
+"""What a server says for a while: that it has too much to do, or that its model is not there."""
+_RETRIED = (*_BUSY, *_GONE, 500)
+_TRIES = 6
+"""How often a request is sent at most to a server that fails at it, or was never reached."""
 BACKOFF = 0.5
 """Seconds of the first pause; each is twice as long as the one before."""
 _LONGEST_PAUSE = 10.0
+IDLE = 5.0
+"""Seconds without a request in which a server may have been started again unnoticed."""
+_SECRET = 16
+"""Letters from which on a key is looked for in all that a server says, not in messages only."""
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
@@ -29,6 +42,7 @@ class Endpoint:
 
     What a server refuses for a while (429, 5xx) is asked again, after as long as it says. Where it
     cannot be reached any more, it is waited for, and `broken` says that it may be another since.
+    So it may be where nothing was asked for a while, since connections are made again unnoticed.
 
     Parameters
     ----------
@@ -37,14 +51,16 @@ class Endpoint:
     key_name : str or None
         Environment variable with the key, which is sent only where :func:`key_for` finds it.
     timeout : float
-        Seconds that an answer may take, and that a server that is gone is waited for.
+        Seconds that an answer may take, and that a server that is gone or busy is waited for.
     connections : int
         Requests that are under way at once, at most.
+    tell : callable
+        Called with a sentence when a server that is gone is waited for.
 
     Attributes
     ----------
     broken : bool
-        Whether a connection has failed since this was last set to False.
+        Whether the server may be another than it was when this was last set to False.
 
     Raises
     ------
@@ -53,7 +69,13 @@ class Endpoint:
     """
 
     def __init__(
-        self, url: str, *, key_name: str | None = None, timeout: float = 600, connections: int = 1
+        self,
+        url: str,
+        *,
+        key_name: str | None = None,
+        timeout: float = 600,
+        connections: int = 1,
+        tell: Callable[[str], None] = lambda sentence: None,
     ) -> None:
         try:
             import urllib3
@@ -64,8 +86,10 @@ class Endpoint:
             ) from None
         self.url = url.rstrip("/").removesuffix("/v1")
         self.broken = False
-        self._reached = False
+        self._last: float | None = None
         self._timeout = timeout
+        self._tell = tell
+        self._telling, self._told = Lock(), False
         self._key = key_for(self.url, key_name) if key_name else None
         self._headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         self._pool = urllib3.PoolManager(
@@ -73,19 +97,16 @@ class Endpoint:
             block=True,
             headers={"User-Agent": "pytest-maxrandom"},
             timeout=urllib3.Timeout(connect=min(10, timeout), read=timeout),
-            # A lost connection is another matter, since the server may be another afterwards.
+            # A redirect could lead a key elsewhere, and a server that was gone may be another.
             retries=urllib3.Retry(
                 total=None,
                 connect=0,
                 read=0,
-                other=0,
                 redirect=False,
-                status=5,
-                status_forcelist=_RETRIED,
-                allowed_methods=None,
-                backoff_factor=BACKOFF,
+                status=0,
+                other=0,
                 raise_on_status=False,
-                retry_after_max=int(timeout),
+                respect_retry_after_header=False,
             ),
         )
 
@@ -129,28 +150,50 @@ class Endpoint:
         from urllib3.exceptions import HTTPError
 
         headers = {**self._pool.headers, **self._headers}
-        began, pause = time.monotonic(), BACKOFF
+        began, pause, tries = time.monotonic(), BACKOFF, 0
+        reached = self._last is not None
+        if self._last is not None and began - self._last > IDLE:
+            self.broken = True
         while True:
+            tries += 1
             try:
                 response = self._pool.request(method, self.url + path, json=body, headers=headers)
-                break
             except HTTPError as error:
                 self.broken = True
-                gone = time.monotonic() - began
-                if not self._reached or gone + pause > self._timeout:
-                    raise ModelError(self._unreachable(error, gone)) from None
-            time.sleep(pause)
+                refusal: ModelError = self._unreachable(error, time.monotonic() - began)
+                wait, asked_again = pause, reached
+            else:
+                self._last = time.monotonic()
+                if response.status < 300:
+                    self._told = False
+                    return self._kept(response.data)
+                refusal = self._refusal(path, response)
+                status = response.status
+                self.broken |= status in _GONE
+                wait = max(pause, _wait_of(response))
+                waited_for = reached and status != 500
+                asked_again = status in _RETRIED and (waited_for or tries < _TRIES)
+            if not asked_again or time.monotonic() - began + wait > self._timeout:
+                raise refusal from None
+            with self._telling:
+                if self.broken and not self._told:
+                    self._told = True
+                    self._tell(f"the server at {self.url} is gone; it is waited for")
+            time.sleep(wait)
             pause = min(2 * pause, _LONGEST_PAUSE)
-        self._reached = True
-        if response.status >= 300:
-            raise self._refusal(path, response)
-        return bytes(response.data)
 
-    def _unreachable(self, error: Exception, waited: float) -> str:
+    def _unreachable(self, error: Exception, waited: float) -> ModelError:
+        from urllib3.exceptions import ReadTimeoutError
+
+        if isinstance(error, ReadTimeoutError):
+            return ModelError(
+                f"the server at {self.url} did not answer in {self._timeout:g} s; raise `timeout`, "
+                "or lower `concurrency`"
+            )
         reason = getattr(error, "reason", None) or error
         why = " ".join(str(reason).rpartition(": ")[2].split()) or type(error).__name__
-        since = f" and did not come back in {waited:.0f} s" if self._reached else ""
-        return (
+        since = f" and did not come back in {waited:.0f} s" if self._last is not None else ""
+        return ModelError(
             f"the server at {self.url} cannot be reached{since} ({self._without_key(why)}); start "
             "it, or correct `url`"
         )
@@ -160,7 +203,7 @@ class Endpoint:
         status = response.status
         said = quoted(self._without_key(_said(response.data)), 300)
         if status < 400:
-            target = urlsplit(response.headers.get("Location", "")).hostname or "elsewhere"
+            target = _host(response.headers.get("Location", "")) or "elsewhere"
             return ModelError(
                 f"the server at {self.url} sends requests on to {target}, where neither a key nor "
                 "a question follows; write the address itself as `url`"
@@ -173,10 +216,26 @@ class Endpoint:
             )
             return Refused(status, f"the server at {self.url} refuses access ({said}); {sent}")
         if status in _RETRIED:
+            wait = _wait_of(response)
+            longer = f"; it asks for {wait:.0f} s, more than `timeout` leaves"
             return Refused(
-                status, f"the server at {self.url} answered {status} time and again: {said}"
+                status,
+                f"the server at {self.url} answered {status} time and again: {said}"
+                + (longer if wait > self._timeout else ""),
+            )
+        if status in (404, 405):
+            return Refused(
+                status,
+                f"the server at {self.url} answers {path} with {status} ({said}); correct `url`, "
+                "or `backend` if it is a server of another kind",
             )
         return Refused(status, f"the server at {self.url} refuses {path} ({status}): {said}")
+
+    def _kept(self, raw: bytes) -> bytes:
+        """Return an answer without the key, which a server may put into a text that it writes."""
+        if self._key is None or len(self._key) < _SECRET:
+            return raw
+        return raw.replace(self._key.encode(), b"***")
 
     def _without_key(self, text: str | bytes) -> str:
         """Return a text that may be shown, since a server may repeat what it was sent."""
@@ -225,14 +284,71 @@ def key_for(url: str, name: str) -> str:
         raise ModelError(f"the key in {name} is not sent to {url} unencrypted; expected https")
     if not (key := os.environ.get(name, "").strip()):
         raise ModelError(f"the variable {name} that `api_key_env` names is not set")
+    if not key.isascii() or not key.isprintable():  # a library's error would show it
+        raise ModelError(
+            f"the variable {name} that `api_key_env` names holds what can be no key: a line break, "
+            "or a letter beyond ASCII"
+        )
     return key
+
+
+def spread(
+    ask: Callable[[_Asked], _Answer], asked: Iterable[_Asked], at_once: int
+) -> Iterator[_Answer]:
+    """Yield what a function returns for each of its arguments, in their order.
+
+    Its threads end with the process: whoever interrupts it, or meets an error, waits for none.
+
+    Parameters
+    ----------
+    at_once : int
+        How many threads call it.
+    """
+    wanted = [(one, Future[_Answer]()) for one in asked]
+    rest, taking, ended = iter(wanted), Lock(), Event()
+
+    def work() -> None:
+        while not ended.is_set():
+            with taking:
+                one, answer = next(rest, (None, None))
+            if answer is None:
+                return
+            try:
+                answer.set_result(ask(one))  # type: ignore[arg-type]
+            except BaseException as error:
+                answer.set_exception(error)
+
+    for _ in range(min(at_once, len(wanted))):
+        Thread(target=work, daemon=True).start()
+    try:
+        for _, answer in wanted:
+            yield answer.result()
+    finally:
+        ended.set()
+
+
+def _wait_of(response: BaseHTTPResponse) -> float:
+    """Return the seconds for which a server asks before it is asked again."""
+    import urllib3
+
+    try:
+        return urllib3.Retry().get_retry_after(response) or 0.0
+    except urllib3.exceptions.InvalidHeader:
+        return 0.0
+
+
+def _host(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
 
 
 def _said(raw: bytes) -> str:
     """Return the sentence in a server's refusal."""
     try:
         found = json.loads(raw)
-        for step in ("error", "message"):
+        for step in ("error", "message", "detail"):
             found = found.get(step, found) if isinstance(found, dict) else found
     except ValueError:
         found = raw.decode("utf-8", "replace")

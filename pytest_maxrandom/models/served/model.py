@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from itertools import groupby, islice
 from pathlib import Path, PurePosixPath
@@ -22,6 +22,7 @@ from pytest_maxrandom.models.requests import (
     subject,
 )
 from pytest_maxrandom.models.served.dialects import OpenAI, OpenAIChat
+from pytest_maxrandom.models.served.endpoint import spread
 from pytest_maxrandom.models.served.handshake import meet_writer, same_model, shake_hands
 from pytest_maxrandom.models.served.tokens import LocalTokens, ServerTokens
 from pytest_maxrandom.record import Arithmetic
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_maxrandom.models.base import Question
-    from pytest_maxrandom.models.served.dialects import Dialect, Serving
+    from pytest_maxrandom.models.served.dialects import Dialect, Read, Serving
     from pytest_maxrandom.models.served.endpoint import Endpoint
     from pytest_maxrandom.models.served.handshake import Checked
     from pytest_maxrandom.models.served.tokens import Tokens
@@ -77,6 +78,7 @@ class ServedModel:
         If the server does not serve the model, or does not pass a check.
     """
 
+    serving: Serving
     engine_reason: str | None = None
     asked_dtype: str | None = None
     revision: str | None = None
@@ -95,20 +97,20 @@ class ServedModel:
         self._at = at
         self._dialect = dialect
         self._concurrency = spec.concurrency
-        self._serving = dialect.serving()
+        self.serving = dialect.serving()
         self.device = f"{spec.backend} at {urlsplit(at.url).netloc}"
         self.dtype = "as served"
         self._chats = isinstance(dialect, OpenAIChat)
         self.engine = "echo" if isinstance(dialect, OpenAI) else "walk"
         if generates:
             self.engine = "chat" if self._chats else "completions"
-        self.arithmetic = identity_of(self._serving, chat=spec.chat).arithmetic
-        self.context_length = self._serving.context_length
+        self.arithmetic = identity_of(self.serving, chat=spec.chat).arithmetic
+        self.context_length = self.serving.context_length
         self._tokens = None if self._chats else self._tokenizer(spec, tokenizer)
         self._template = getattr(self._tokens, "template", None)
         self._forward = _forward_of(tokenizer)
-        self._checked: dict[bool, Checked] = {}
-        self._meet(generates or self._chats)
+        generates |= self._chats
+        self._checked = {generates: self._met(generates)}
 
     @property
     def handshake(self) -> dict[str, str | int | float | None]:
@@ -119,7 +121,7 @@ class ServedModel:
             for key, value in asdict(one).items()
             if key not in ("values", "texts") and not (key == "same_texts" and value is None)
         }
-        said = self._serving
+        said = self.serving
         return {
             "server": said.server,
             "version": said.version,
@@ -153,7 +155,7 @@ class ServedModel:
         for part in in_parts(questions):
             generates = part[0].generation is not None
             if generates not in self._checked:
-                self._meet(generates)
+                self._checked[generates] = self._met(generates)
             if generates:
                 written = self._written(part)
                 read += sum(one.tokens for one in written)
@@ -168,13 +170,13 @@ class ServedModel:
                 for _, group in groupby(enumerate(subjects), key=lambda pair: pair[1])
             ]
             found: dict[int, tuple[float, ...]] = {}
-            for numbers, (values, tokens) in zip(
+            for numbers, scored in zip(
                 together,
                 self._scored([[r for n in numbers for r in rows[n]] for numbers in together]),
                 strict=True,
             ):
-                read += tokens
-                rest = iter(values)
+                read += scored.tokens
+                rest = iter(scored.values)
                 found |= {n: tuple(islice(rest, len(rows[n]))) for n in numbers}
             for number, row in enumerate(rows):
                 fills = max(len(request.ids) for request in row) == self.context_length
@@ -187,12 +189,8 @@ class ServedModel:
     def _written(self, questions: Sequence[Question]) -> list[Written]:
         """Generate the answers; the first is asked alone, as with log-likelihoods."""
         pairs = list(zip(self._prompts(questions), questions, strict=True))
-        threads = ThreadPoolExecutor(self._concurrency)
-        try:
-            first = self._write(*pairs[0])
-            return [first, *threads.map(lambda pair: self._write(*pair), pairs[1:])]
-        finally:
-            threads.shutdown(cancel_futures=True)
+        first = self._write(*pairs[0])
+        return [first, *spread(lambda pair: self._write(*pair), pairs[1:], self._concurrency)]
 
     def _write(self, prompt: Sequence[int] | str, question: Question) -> Written:
         assert question.generation is not None
@@ -217,19 +215,13 @@ class ServedModel:
         assert isinstance(self._tokens, LocalTokens)
         return self._tokens.encode_messages
 
-    def _scored(self, groups: Sequence[Sequence[Request]]) -> Iterator[tuple[list[float], int]]:
+    def _scored(self, groups: Sequence[Sequence[Request]]) -> Iterator[Read]:
         """Yield log-likelihoods and tokens read of each group.
 
         The first is asked alone, so that the others find what they share with it already read.
         """
-        threads = ThreadPoolExecutor(self._concurrency)
-        try:
-            scored = self._dialect.score(groups[0])
-            yield scored.values, scored.tokens
-            for scored in threads.map(self._dialect.score, groups[1:]):
-                yield scored.values, scored.tokens
-        finally:
-            threads.shutdown(cancel_futures=True)
+        yield self._dialect.score(groups[0])
+        yield from spread(self._dialect.score, groups[1:], self._concurrency)
 
     def _fitting(self, questions: Sequence[Question]) -> list[tuple[Request, ...]]:
         tokens = self._needed()
@@ -263,37 +255,50 @@ class ServedModel:
             )
         return self._tokens
 
-    def _meet(self, generates: bool) -> None:
-        """Check what was not checked of the server, before it is asked in this way."""
+    def _met(self, generates: bool) -> Checked:
+        """Check the server before it is asked in this way."""
         own = self._dialect.tokenize if isinstance(self._tokens, LocalTokens) else lambda text: None
         if generates:
-            self._checked[True] = meet_writer(
+            return meet_writer(
                 str(self._at),
                 self._tokens,
                 own,
                 lambda question: self._write(self._prompts([question])[0], question).text,
             )
-        else:
-            self._checked[False] = shake_hands(
-                str(self._at),
-                self._needed(),
-                own,
-                lambda requests: self._dialect.score(requests).values,
-                self._forward,
-            )
+        return shake_hands(
+            str(self._at),
+            self._needed(),
+            own,
+            lambda requests: self._dialect.score(requests).values,
+            self._forward,
+        )
 
     def _meet_again(self) -> None:
         """Check a server that was gone, before anything that it said since is used."""
         self._at.broken = False
-        now = self._dialect.serving()
-        if now != self._serving:
-            raise ModelError(
-                f"the server at {self._at} came back as another one: {_said(now)}, and before "
-                f"{_said(self._serving)}; nothing that it said since is used"
-            )
-        for generates, before in [*self._checked.items()]:
-            self._meet(generates)
-            same_model(str(self._at), before, self._checked[generates])
+        try:
+            same_server(str(self._at), self.serving, self._dialect.serving())
+            for generates, before in self._checked.items():
+                same_model(str(self._at), before, self._met(generates))
+        except BaseException:
+            # Whoever asks it the next time must not take it for the one of before.
+            self._at.broken = True
+            raise
+
+
+def same_server(server: str, before: Serving, now: Serving) -> None:
+    """Refuse a server that says of itself what it did not say before.
+
+    Raises
+    ------
+    ModelError
+        In one sentence.
+    """
+    if now != before:
+        raise ModelError(
+            f"the server at {server} came back as another one: {_said(now)}, and before "
+            f"{_said(before)}; nothing that it said since is used"
+        )
 
 
 def _said(serving: Serving) -> str:
@@ -313,7 +318,8 @@ def _forward_of(folder: str | None) -> Callable[[Sequence[Question]], list[float
     if folder is None or not 0 < size <= _SMALL or importlib.util.find_spec("torch") is None:
         return None
 
-    def forward(questions: Sequence[Question]) -> list[float]:
+    @functools.cache
+    def forward(questions: tuple[Question, ...]) -> list[float]:
         from pytest_maxrandom.models.hf.transformers import load
 
         spec = TransformersSpec(name=folder, quantization="none", device="cpu", dtype="float32")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models.chat import ChatTemplate
 from pytest_maxrandom.models.requests import common_length
+from pytest_maxrandom.models.served.endpoint import spread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,11 @@ class LocalTokens:
         from transformers import AutoTokenizer
 
         try:
-            self._tokenizer: Any = AutoTokenizer.from_pretrained(location)
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(
+                # Else it asks on the terminal whether a tokenizer's own code may run.
+                location,
+                trust_remote_code=False,
+            )
         except Exception as error:  # whatever a loader raises
             reason = " ".join(str(error).split())
             raise ModelError(f"the tokenizer {name} cannot be loaded: {reason}") from error
@@ -90,6 +94,5 @@ class ServerTokens:
         return [ids[: len(ids) - self._closing] for ids in self._asked(texts)]
 
     def _asked(self, texts: Sequence[str]) -> list[list[int]]:
-        with ThreadPoolExecutor(self._concurrency) as threads:
-            found = list(threads.map(self._dialect.tokenize, texts))
+        found = spread(self._dialect.tokenize, texts, self._concurrency)
         return [tokens for tokens in found if tokens is not None]

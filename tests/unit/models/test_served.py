@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import json
 import math
 import shutil
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -387,6 +390,95 @@ def test_a_server_that_comes_back_with_another_model_is_refused(
     assert expected in str(refused.value)
 
 
+def test_another_model_stays_refused(vllm: FakeServer, byte_tokenizer: Path) -> None:
+    model = loaded(vllm, byte_tokenizer)
+    vllm.faults["drop"] = 1
+    vllm.seed = "other"
+    for _ in range(2):
+        with pytest.raises(ModelError, match="came back with another model"):
+            model.ask(QUESTIONS)
+    vllm.seed = ""
+    assert told(model.ask(QUESTIONS)) == [pytest.approx(values, abs=1e-9) for values in EXACT]
+
+
+def test_a_server_that_was_not_asked_for_a_while_may_be_another(
+    vllm: FakeServer, byte_tokenizer: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = loaded(vllm, byte_tokenizer)
+    vllm.seed = "other"
+    monkeypatch.setattr(endpoint, "IDLE", 0)
+    with pytest.raises(ModelError, match="came back with another model"):
+        model.ask(QUESTIONS)
+
+
+def test_a_server_that_is_another_than_when_it_was_identified_is_refused(vllm: FakeServer) -> None:
+    pool = ModelPool()
+    pool.identity(specified(vllm), Path())
+    vllm.version = "9"
+    with pytest.raises(ModelError, match=r"came back as another one: vLLM 9 "):
+        pool.get(specified(vllm), Path())
+
+
+def test_a_server_that_loads_its_model_is_waited_for(
+    vllm: FakeServer, byte_tokenizer: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = loaded(vllm, byte_tokenizer)
+    monkeypatch.setattr(endpoint, "_LONGEST_PAUSE", 0.001)
+    vllm.faults["statuses"] = [(503, {})] * 50
+    assert told(model.ask(QUESTIONS)) == [pytest.approx(values, abs=1e-9) for values in EXACT]
+    # It was gone, so that it was checked again.
+    assert [path for path, _ in vllm.bodies].count("/version") == 2
+
+
+def test_one_sentence_says_that_a_server_is_waited_for(vllm: FakeServer) -> None:
+    said: list[str] = []
+    model = ModelPool(Resources(tell=said.append)).get(specified(vllm), Path())
+    assert not said
+    for times in (1, 2):
+        vllm.faults["drop"] = 3
+        model.ask(QUESTIONS)
+        assert said == [f"the server at {vllm.url} is gone; it is waited for"] * times
+
+
+def test_a_server_that_asks_for_more_patience_than_there_is_is_told(vllm: FakeServer) -> None:
+    model = loaded(vllm)
+    vllm.faults["statuses"] = [(429, {"Retry-After": "3600"})]
+    with pytest.raises(ModelError, match=r"429 .*asks for 3600 s, more than `timeout` leaves"):
+        model.ask(QUESTIONS)
+
+
+def test_whoever_meets_an_error_waits_for_no_thread() -> None:
+    """Else Ctrl-C would take as long as a server that is gone is waited for."""
+    begun, done = threading.Event(), threading.Event()
+
+    def ask(number: int) -> int:
+        if number:
+            begun.set()
+            return done.wait() + number
+        begun.wait()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(endpoint.spread(ask, [0, 1, 2], 2))
+    done.set()
+    assert list(endpoint.spread(ask, [1, 2, 3], 2)) == [2, 3, 4]
+
+
+def test_code_that_comes_with_a_tokenizer_never_runs(
+    vllm: FakeServer, byte_tokenizer: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "tokenizer"
+    shutil.copytree(byte_tokenizer, folder)
+    settings = folder / "tokenizer_config.json"
+    own = {"auto_map": {"AutoTokenizer": ["own.Own", None]}, "tokenizer_class": "Own"}
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | own))
+    (folder / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\n")
+    monkeypatch.setattr("builtins.input", lambda question: "y")
+    with contextlib.suppress(ModelError):
+        loaded(vllm, folder)
+    assert not (tmp_path / "ran").exists()
+
+
 def test_a_server_that_is_not_there_is_told_at_once(vllm: FakeServer) -> None:
     spec = specified(vllm, url="http://127.0.0.1:9")
     with pytest.raises(ModelError, match=r"http://127.0.0.1:9 cannot be reached .*; start it, or"):
@@ -455,6 +547,26 @@ class TestKeys:
         with pytest.raises(ModelError, match=r"is not sent to http://a\.example unencrypted"):
             ModelPool().get(spec, Path())
 
+    @pytest.mark.parametrize("key", ["two\nlines", "naïve"])
+    def test_what_no_header_takes_is_told_without_showing_it(
+        self, vllm: FakeServer, monkeypatch: pytest.MonkeyPatch, key: str
+    ) -> None:
+        monkeypatch.setenv("MY_KEY", key)
+        monkeypatch.setenv("MAXRANDOM_API_KEYS", "127.0.0.1=MY_KEY")
+        with pytest.raises(ModelError, match=r"MY_KEY .* holds what can be no key") as refused:
+            loaded(vllm, api_key_env="MY_KEY")
+        assert key not in str(refused.value)
+
+    def test_it_stands_in_no_text_that_a_server_writes(
+        self, vllm: FakeServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        key = "sk-0123456789abcdef"
+        monkeypatch.setenv("MY_KEY", key)
+        monkeypatch.setenv("MAXRANDOM_API_KEYS", "127.0.0.1=MY_KEY")
+        vllm.says = lambda prompt: (f"your key is {key}", "stop")
+        (answer, *_) = generating(vllm, api_key_env="MY_KEY").ask(WRITTEN).answers
+        assert answer.text == "your key is ***"
+
     def test_it_follows_no_redirect_and_stands_in_no_message(
         self, vllm: FakeServer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -477,6 +589,8 @@ class TestKeys:
     [
         ("http://me:pw@h:1", "an address without user and password"),
         ("h:8000", "the address of a server"),
+        ("http://h:99999", "the address of a server"),
+        ("http://[h", "the address of a server"),
         ("http://h?key=x", "an address without"),
     ],
 )
