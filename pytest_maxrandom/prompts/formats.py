@@ -85,8 +85,47 @@ class Format:
         order = shown_order(example)
         return tuple(self.label(order.index(index)) for index in range(len(order)))
 
+    def scored(self, example: Example, context: str) -> list[tuple[str, tuple[str, ...]]]:
+        """Return the texts after a context that ends with the example, and what is scored there.
+
+        That is one text with all answers; or one for each choice, where what follows is scored.
+
+        Parameters
+        ----------
+        context : str
+            All that stands before an answer, :meth:`question` included.
+        """
+        answers, delimiter = self.answers(example), self.layout.target_delimiter
+        followed = self.followed(example)
+        contexts = [context] if followed is None else [context + answer for answer in answers]
+        after = answers if followed is None else (followed,)
+        if delimiter is None:
+            return [(text, after) for text in contexts]
+        bare = [text.rstrip() for text in contexts]
+        return [
+            (left, tuple(text[len(left) :] + delimiter + one for one in after))
+            for text, left in zip(contexts, bare, strict=True)
+        ]
+
+    def followed(self, example: Example) -> str | None:
+        """Return what is scored after each choice in its place; None where choices are scored.
+
+        Where choices have labels, a label is the answer whatever would follow its choice.
+        """
+        return example.continuation if self.labels == "text" else None
+
+    def answered(self, example: Example, index: int) -> str:
+        """Return the example with one of its choices as the answer."""
+        answer, delimiter = self.answers(example)[index], self.layout.target_delimiter or ""
+        if (followed := self.followed(example)) is not None:
+            return self.question(example) + answer + delimiter + followed
+        return self.question(example) + delimiter + answer
+
     def demonstration(self, example: Example) -> str:
-        """Return the example with a right answer: the first as its choices are shown."""
+        """Return the example with a right answer: the first as its choices are shown.
+
+        Where the choices are the answers, an example may bring a text of its own.
+        """
         return _demonstration(self, example)
 
     def label(self, place: int) -> str:
@@ -127,7 +166,9 @@ def _shuffled(name: str, count: int) -> tuple[int, ...]:
 @functools.lru_cache(maxsize=100_000)
 def _demonstration(form: Format, example: Example) -> str:
     right = next(index for index in shown_order(example) if index in example.right)
-    text = form.question(example) + form.answers(example)[right]
+    text = form.answered(example, right)
+    if example.solved is not None and form.labels == "text" and not form.layout.append_choices:
+        text = example.solved
     if form.counterfactual is None:
         return text
     return text + form.counterfactual.statement + form.counterfactual.continuation
@@ -162,6 +203,8 @@ class Prompt:
         listing = (self.format.labels, layout.choice_prefix) if layout.append_choices else ()
         after = self.format.counterfactual
         asked = ("counterfactual", after.statement, after.continuation) if after else ()
+        if layout.target_delimiter is not None:
+            asked = ("target_delimiter", layout.target_delimiter, *asked)
         if (how := self.format.generation) is not None:
             stops = self.format.stops
             limits = ("generate", how.max_tokens, len(stops), *stops)

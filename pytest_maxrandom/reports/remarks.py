@@ -42,12 +42,21 @@ class Writer(Formatter):
         return str(super().format_field(value, format_spec)) if known is None else known(value)
 
 
+_UNANSWERABLE = {
+    "no_right_choice": "without a right choice",
+    "all_right": "with right choices alone",
+    "fewer_choices": "with fewer than two choices",
+    "equal_choices": "with two choices of one text",
+    "empty_choice": "with an empty choice",
+}
+
 _WRITER = Writer(
     span=span,
     capital=str.capitalize,
     clause=lambda text: text[:1].lower() + text[1:].removesuffix("."),
     names=", ".join,
     of_each=lambda units: listed([f"of the {unit}" for unit in units]),
+    unanswerable=lambda counts: ", ".join(f"{counts[why]} {_UNANSWERABLE[why]}" for why in counts),
     of_choices=lambda sizes: ", ".join(f"{sizes[m]} with {m} choices" for m in sizes),
 )
 
@@ -70,6 +79,16 @@ SENTENCES = {
     ),
     # Tasks and prompts.
     "empty_inputs": "Empty input in {empty} of {examples} examples.",
+    "lm_eval": (
+        "Texts, choices and right answers are those of lm-evaluation-harness's task {task}. What "
+        "it calls `acc` is `scoring: sum_logprob` here, and its `acc_norm` is `char_logprob`. "
+        "Demonstrations are drawn here, once for each prompt, which is another design than its "
+        "own: it draws other ones for each document."
+    ),
+    "unanswerable": (
+        "Documents left out because no guess at them can be both right and wrong: {documents} "
+        "({reasons:unanswerable})."
+    ),
     "left_out_for_test": (
         "Examples left out because they stand in the test set as well: {examples}."
     ),

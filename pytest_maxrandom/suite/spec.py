@@ -6,7 +6,7 @@ for editors and the messages for mistakes are made from them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
@@ -190,9 +190,41 @@ class HubSpec(RowsSpec):
     """Branch, tag or commit."""
 
 
+class LmEvalSpec(TaskSpec):
+    """A multiple-choice task of lm-evaluation-harness (EleutherAI)."""
+
+    REPLACED: ClassVar[tuple[str, ...]] = ("dataset_path", "dataset_name", "dataset_kwargs")
+
+    format: Literal["lm_eval"]
+    """How the examples are stored."""
+    path: Text
+    """The name of a task in the installed lm-eval, or a YAML file or a folder of them (relative to
+    the suite file)."""
+    task: Text | None = None
+    """Which task of the folder or the group; all if not given."""
+    split: Text | None = None
+    """The split that is asked; the task's test split if not given, or else its validation split."""
+    dataset_path: Text | None = None
+    """The data, in place of what the task's file names: json, csv, parquet, text or a dataset of
+    the hub."""
+    dataset_name: Text | None = None
+    """The dataset's configuration, in place of what the task's file names."""
+    dataset_kwargs: dict[str, Any] | None = None
+    """Further settings of the data such as `data_files`, in place of what the task's file names."""
+    trust_remote_code: bool = False
+    """Whether lm-evaluation-harness may run the task's functions of Python. The environment of the
+    runner must allow that too."""
+
+
 TASKS = SpecUnion[TaskSpec](
     "format",
-    {"bigbench": BigBenchSpec, "jsonl": JsonlSpec, "csv": CsvSpec, "hub": HubSpec},
+    {
+        "bigbench": BigBenchSpec,
+        "jsonl": JsonlSpec,
+        "csv": CsvSpec,
+        "hub": HubSpec,
+        "lm_eval": LmEvalSpec,
+    },
     TaskSpec,
     group=SOURCES,
 )

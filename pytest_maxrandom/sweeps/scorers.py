@@ -117,9 +117,9 @@ class Cloze:
         return self.span == "boundary"
 
     def questions(self, prompt: Prompt, example: Example) -> list[Question]:
-        """Return one question, with all choices as its continuations."""
-        answers = prompt.format.answers(example)
-        return [Question(prompt.context(example), answers, example, self.span)]
+        """Return one question with all choices as its continuations, or one for each choice."""
+        scored = prompt.format.scored(example, prompt.context(example))
+        return [Question(context, after, example, self.span) for context, after in scored]
 
     def answer(self, prompt: Prompt, example: Example, answers: Sequence[Answer]) -> Reading:
         """Return the choice with the highest score."""
@@ -148,10 +148,14 @@ class StatedChoices(Cloze):
         """Return a question for each choice, with one continuation."""
         after = prompt.format.counterfactual
         assert after is not None
-        context = prompt.context(example)
+        before = prompt.text
         return [
-            Question(context + answer + after.statement, (after.continuation,), example)
-            for answer in prompt.format.answers(example)
+            Question(
+                before + prompt.format.answered(example, index) + after.statement,
+                (after.continuation,),
+                example,
+            )
+            for index in range(len(example.choices))
         ]
 
 

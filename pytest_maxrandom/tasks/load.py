@@ -12,6 +12,7 @@ from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.extensions import SOURCES, load
 from pytest_maxrandom.tasks.bigbench import BigBench
+from pytest_maxrandom.tasks.lm_eval import LmEval
 from pytest_maxrandom.tasks.reading import Findings, checked_task
 from pytest_maxrandom.tasks.tables import Csv, Hub, Jsonl
 from pytest_maxrandom.tasks.task import Layout, Task
@@ -31,6 +32,7 @@ BUILT_IN: Mapping[str, Source[Any]] = {
     "jsonl": Jsonl(),
     "csv": Csv(),
     "hub": Hub(),
+    "lm_eval": LmEval(),
 }
 
 

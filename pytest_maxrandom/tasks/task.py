@@ -36,6 +36,12 @@ class Example:
         an order that its id determines (:func:`pytest_maxrandom.prompts.formats.shown_order`).
     cluster : str, optional
         What the example shares with others, such as its passage; no part of any digest.
+    continuation : str, optional
+        What follows whichever choice is taken, where that is scored and not the choice itself
+        (a blank in a sentence: the choices are its beginnings, the continuation its end).
+    solved : str, optional
+        The example as a demonstration, where its task writes that in another way than its question
+        with a right choice.
     """
 
     id: str
@@ -44,6 +50,8 @@ class Example:
     right: tuple[int, ...]
     order: tuple[int, ...] | None = None
     cluster: str | None = None
+    continuation: str | None = None
+    solved: str | None = None
 
     @property
     def chance(self) -> Fraction:
@@ -51,9 +59,10 @@ class Example:
         return Fraction(len(self.right), len(self.choices))
 
     @property
-    def content(self) -> tuple[str, tuple[str, ...], tuple[int, ...]]:
+    def content(self) -> tuple[str | tuple[str, ...] | tuple[int, ...], ...]:
         """All that makes the example what it is, without its id and how it is shown."""
-        return self.input, self.choices, self.right
+        after = () if self.continuation is None else (self.continuation,)
+        return self.input, self.choices, self.right, *after
 
     @property
     def presentation(self) -> tuple[str, tuple[int, ...] | None]:
@@ -70,7 +79,11 @@ def share_choices(examples: Iterable[Example]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The texts around an example; the defaults are BIG-bench's."""
+    """The texts around an example; the defaults are BIG-bench's.
+
+    With a `target_delimiter`, that text stands between a question and its answer and is scored with
+    the answer, and so is all white space at the question's end (lm-evaluation-harness).
+    """
 
     task_prefix: str = ""
     input_prefix: str = "\nQ: "
@@ -78,6 +91,7 @@ class Layout:
     choice_prefix: str = "\n  choice: "
     separator: str = "\n"
     append_choices: bool = True
+    target_delimiter: str | None = None
 
 
 @dataclass(frozen=True)

@@ -399,11 +399,12 @@ prompts:
         "5: `models[0].dtype`: found 'float31', expected 'auto' or 'float32' or 'bfloat16' or "
         "'float16'; did you mean `float32`?",
         "6: models[1]: this has the test ids of models[0]; give one a `label`",
-        "9: `tasks[1].format`: found 'parquet', expected 'bigbench' or 'jsonl' or 'csv' or 'hub'",
+        "9: `tasks[1].format`: found 'parquet', expected 'bigbench' or 'jsonl' or 'csv' or 'hub' "
+        "or 'lm_eval'",
         "9: tasks[1].name: this is the name of tasks[0]; a task's name must be its own",
         "9: the key `tasks[1].path` is missing; it must be given",
         f"10: `tasks[2]`: found 'hello', expected keys with values (keys here: {TASK_KEYS}, split, "
-        "subset, revision)",
+        "subset, revision, task, dataset_path, dataset_name, dataset_kwargs, trust_remote_code)",
         f"12: `prompts.count`: found 'none', expected {COUNT}",
         "13: prompts.shots[1] repeats prompts.shots[0]; remove one of the two",
         "15: found '3' as a key, expected a word",

@@ -29,7 +29,7 @@ def test_keys_of_other_formats_are_all_told_each_in_its_line(suite: SuiteText) -
     assert told == [
         f"6: {other('choices', ROWS, 'bigbench')}",
         f"7: {other('answer_is', ROWS, 'bigbench')}",
-        f"8: {other('split', 'hub', 'bigbench')}",
+        f"8: {other('split', 'hub | lm_eval', 'bigbench')}",
     ]
     assert unknown.startswith("9: unknown key `tasks[0].zzz` (keys here: assert, xfail, marks, ")
 
@@ -37,7 +37,8 @@ def test_keys_of_other_formats_are_all_told_each_in_its_line(suite: SuiteText) -
 @pytest.mark.parametrize("key", ["subset", "split", "revision"])
 def test_keys_of_the_hub_go_with_no_file(suite: SuiteText, key: str) -> None:
     (told,) = mistakes(suite, f"  format: csv\n  {key}: x\n")
-    assert told == f"6: {other(key, 'hub', 'csv')}"
+    formats = "hub | lm_eval" if key == "split" else "hub"
+    assert told == f"6: {other(key, formats, 'csv')}"
 
 
 def test_a_key_that_says_nothing_may_stand_with_any_format(suite: SuiteText) -> None:
@@ -58,9 +59,9 @@ def test_a_task_of_the_hub_needs_a_split(suite: SuiteText) -> None:
 def test_a_task_without_a_format_is_told_that_alone_and_what_no_format_has(
     suite: SuiteText,
 ) -> None:
-    told = mistakes(suite, "  split: x\n  columns: {inputs: q}\n")
+    told = mistakes(suite, "  split: x\n  separater: q\n")
     assert told[0] == "3: the key `tasks[0].format` is missing; it must be given"
-    assert told[1].startswith("6: unknown key `tasks[0].columns.inputs`; did you mean `input`?")
+    assert told[1].startswith("6: unknown key `tasks[0].separater`; did you mean `separator`?")
     assert len(told) == 2
 
 

@@ -106,8 +106,8 @@ def test_mistakes_in_its_keys_are_told_like_any(claims: Claims) -> None:
     ]
     assert told(claims, "  highest: three\n  path: x") == [
         "s.yaml:5: `tasks[0].highest`: found 'three', expected a whole number",
-        "s.yaml:6: `tasks[0].path` goes with `format: bigbench | jsonl | csv | hub`, but this is "
-        "`format: sums`; remove one of the two",
+        "s.yaml:6: `tasks[0].path` goes with `format: bigbench | jsonl | csv | hub | lm_eval`, but "
+        "this is `format: sums`; remove one of the two",
     ]
     assert told(claims, "  own: 3") == [
         "s.yaml:3: the key `tasks[0].highest` is missing; it must be given"

@@ -1,0 +1,183 @@
+"""The rows of a task's splits: local JSON by itself, all else by the package `datasets`."""
+
+from __future__ import annotations
+
+import glob
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.errors import described, did_you_mean, listed, quoted
+from pytest_maxrandom.tasks.reading import Mistake, file_findings, parse_json, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pytest_maxrandom.tasks.lm_eval.config import Config
+
+BUILDERS = ("json", "csv", "parquet", "text", "arrow", "pandas", "xml")
+"""Names that stand for local files, and are no dataset of the hub."""
+_OWN_KEYS = {"data_files", "field", "trust_remote_code"}
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of one split.
+
+    Attributes
+    ----------
+    columns : list of str
+    rows : list of dict
+        Each with all columns; None where a row of the file has no such key.
+    """
+
+    columns: list[str]
+    rows: list[dict[str, Any]]
+
+
+def read_rows(config: Config, split: str, folders: Sequence[Path]) -> Rows:
+    """Read one split of the task's data.
+
+    Parameters
+    ----------
+    folders : sequence of Path
+        Where files are looked for that the task names without a folder of their own.
+
+    Raises
+    ------
+    Mistake
+        In one sentence.
+    """
+    kwargs = dict(config.get("dataset_kwargs", {}))
+    kwargs.pop("trust_remote_code", None)  # `datasets` runs no scripts since 4.0
+    path = config.get("dataset_path")
+    if not isinstance(path, str):
+        raise Mistake(f"`dataset_path`: found {described(path)}, expected a name or a folder")
+    files = kwargs.get("data_files")
+    if path in BUILDERS and files is not None:
+        of_split = _of_split(files, split)
+        kwargs["data_files"] = {split: _found(of_split, folders)}
+        if path == "json" and kwargs.keys() <= _OWN_KEYS:
+            local = [Path(file) for file in kwargs["data_files"][split]]
+            if all(file.suffix in (".json", ".jsonl") and file.is_file() for file in local):
+                return _json_rows(local, kwargs.get("field"))
+    return _through_datasets(path, config.get("dataset_name"), split, kwargs, folders)
+
+
+def _of_split(files: object, split: str) -> list[str]:
+    if isinstance(files, dict):
+        if split not in files:
+            raise Mistake(
+                f"`dataset_kwargs: data_files` has no split {quoted(split)}, found "
+                f"{listed([str(name) for name in files])}"
+            )
+        files = files[split]
+    elif split != "train":
+        raise Mistake(
+            f"`dataset_kwargs: data_files` names no splits, so that its only split is train, and "
+            f"not {quoted(split)}; write `data_files: {{{split}: FILE}}`"
+        )
+    given = files if isinstance(files, list) else [files]
+    named = [name for name in given if isinstance(name, str)]
+    if not named or len(named) < len(given):
+        raise Mistake("`dataset_kwargs: data_files` must name files")
+    return named
+
+
+def _found(names: Iterable[str], folders: Sequence[Path]) -> list[str]:
+    """Return the files of these names, or patterns, in the first folder that has one."""
+    found: list[str] = []
+    for name in names:
+        if "://" in name:
+            found.append(name)
+            continue
+        for folder in (*folders, Path()):
+            if (folder / name).is_file():
+                found.append(str(folder / name))
+                break
+            if files := sorted(glob.glob(name, root_dir=folder, recursive=True)):  # noqa: PTH207
+                found += [str(folder / file) for file in files]
+                break
+        else:
+            looked = " and ".join(
+                dict.fromkeys(quoted(str(shown(each)), 200) for each in (*folders, Path()))
+            )
+            raise Mistake(f"there is no file {quoted(name, 200)} in {looked}")
+    return found
+
+
+def _json_rows(files: Iterable[Path], field: str | None) -> Rows:
+    rows: list[dict[str, Any]] = []
+    for file in files:
+        rows += file_findings(shown(file)).require(_rows_of, file, field)
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    return Rows(columns, [{column: row.get(column) for column in columns} for row in rows])
+
+
+def _rows_of(file: Path, field: str | None) -> list[dict[str, Any]]:
+    """Return the rows of one file: a list of objects, or an object in each line."""
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Mistake(f"cannot read the file: {error}") from None
+    if field is not None or text.lstrip()[:1] == "[":
+        whole = parse_json(text)
+        if field is not None:
+            if not isinstance(whole, dict) or field not in whole:
+                known = whole if isinstance(whole, dict) else {}
+                raise Mistake(f"there is no field {quoted(field)}{did_you_mean(field, known)}")
+            whole = whole[field]
+        rows = whole if isinstance(whole, list) else [whole]
+        numbered: list[tuple[int | None, Any]] = [(None, row) for row in rows]
+    else:
+        lines = enumerate(text.split("\n"), 1)
+        numbered = [(number, _line(line, number)) for number, line in lines if line.strip()]
+    for number, row in numbered:
+        if not isinstance(row, dict):
+            raise Mistake(f"a row must be a JSON object, found {described(row)}", number)
+    return [dict(row) for _, row in numbered]
+
+
+def _line(line: str, number: int) -> Any:
+    try:
+        return parse_json(line)
+    except Mistake as mistake:
+        raise Mistake(str(mistake), number) from None
+
+
+def _through_datasets(
+    path: str,
+    name: str | None,
+    split: str,
+    kwargs: Mapping[str, Any],
+    folders: Sequence[Path],
+) -> Rows:
+    try:
+        import datasets
+    except ImportError:
+        raise Mistake(
+            f"`dataset_path: {path}` needs the package datasets; "
+            'install it with `pip install "pytest-maxrandom[datasets]"`'
+        ) from None
+    local = [
+        folder / path for folder in folders if path not in BUILDERS and _is_folder(folder, path)
+    ]
+    try:
+        dataset = datasets.load_dataset(
+            str(local[0]) if local else path, name=name, **{**kwargs, "split": split}
+        )
+        return Rows(list(dataset.column_names), list(dataset))
+    # Network, hub, builders and parsers each raise errors of their own here.
+    except Exception as error:
+        reason = textwrap.shorten(str(error), 400, placeholder=" ...") or type(error).__name__
+        raise Mistake(
+            f"the split {quoted(split)} of `dataset_path: {path}` cannot be loaded: {reason}"
+        ) from error
+
+
+def _is_folder(folder: Path, path: str) -> bool:
+    try:
+        return (folder / path).is_dir()
+    except OSError:
+        return False

@@ -1,0 +1,227 @@
+"""The source `format: lm_eval`: one task of lm-evaluation-harness."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.errors import Problem, SuiteError, described, did_you_mean, quoted
+from pytest_maxrandom.record import Remark
+from pytest_maxrandom.suite.spec import LmEvalSpec
+from pytest_maxrandom.tasks.lm_eval import examples, through
+from pytest_maxrandom.tasks.lm_eval.config import Config, read_config
+from pytest_maxrandom.tasks.lm_eval.data import Rows, read_rows
+from pytest_maxrandom.tasks.lm_eval.index import Index, index, installed
+from pytest_maxrandom.tasks.lm_eval.templates import Document, documents
+from pytest_maxrandom.tasks.reading import Findings, Mistake, finished_task, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pytest_maxrandom.record import Note
+    from pytest_maxrandom.tasks.task import Example, Task, Where
+
+_EVALUATED = ("doc_to_text", "doc_to_choice", "doc_to_target", "gen_prefix", "description")
+_NOT_CODE = ("process_results", "metric_list")
+"""Keys whose functions judge answers, which is done here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The documents of a task.
+
+    Attributes
+    ----------
+    scored : list of Document
+        Those that are asked.
+    shown : list of Document or None
+        The same in the templates of demonstrations; None where these are the same.
+    pool : list of Document or None
+        Those that demonstrations are drawn from; None where they are drawn from what is asked.
+    """
+
+    scored: list[Document]
+    shown: list[Document] | None
+    pool: list[Document] | None
+
+
+class LmEval:
+    """Reads multiple-choice tasks of lm-evaluation-harness by name, from a file or from a folder.
+
+    Templates are rendered in a process that has no access to anything but the documents. Functions
+    of Python are run by lm-evaluation-harness alone, where suite and runner allow that.
+    """
+
+    spec = LmEvalSpec
+
+    def read(self, spec: LmEvalSpec, base: Path, where: Where) -> Task:
+        """Read the task; see :class:`pytest_maxrandom.tasks.task.Source`."""
+        config, folders = _config(spec, base, where)
+        findings = Findings(
+            lambda _, message: config.problem("task", f"{quoted(spec.path, 200)}: {message}"),
+            lambda number: f"document {number}",
+        )
+        findings.require(_check_kind, config)
+        read = findings.require(_documents, config, spec, folders)
+        return findings.require(_task, config, spec, read, findings)
+
+
+def _config(spec: LmEvalSpec, base: Path, where: Where) -> tuple[Config, list[Path]]:
+    """Return what the YAML says, with what the suite says in place of it; and the data's folders.
+
+    Raises
+    ------
+    SuiteError
+        If there is no such task, or its file is wrong.
+    """
+    local = base / spec.path
+    own: Index | None = None
+    if local.is_file():
+        root = base if local.resolve().is_relative_to(base.resolve()) else local.parent
+        config = read_config(local, root)
+    else:
+        root = local if local.is_dir() else (installed() or base)
+        own = index(root) if root is not base else Index()
+        name = spec.task if local.is_dir() and spec.task else spec.path
+        if name not in own.tasks:
+            raise SuiteError([Problem(*where("path"), _unknown(name, own, local))])
+        config = read_config(own.tasks[name], root)
+    said = {key: value for key in spec.REPLACED if (value := getattr(spec, key)) is not None}
+    return config.changed(said), [base if said else config.path.parent, config.path.parent]
+
+
+def _unknown(name: str, own: Index, local: Path) -> str:
+    if installed() is None and not local.is_dir():
+        return (
+            f"there is no file or folder {quoted(str(shown(local)), 200)}, and lm-eval, which has "
+            "tasks by name, is not installed; install it with "
+            '`pip install "pytest-maxrandom[lm_eval]"`'
+        )
+    return f"there is no task {quoted(name)}{did_you_mean(name, own.names)}"
+
+
+def _check_kind(config: Config) -> None:
+    kind = config.get("output_type", "generate_until")
+    if kind != "multiple_choice":
+        raise Mistake(
+            f"it is `output_type: {kind}`, and only `multiple_choice` has right and wrong choices "
+            "that a guesser can take"
+        )
+    for key in ("doc_to_text", "doc_to_choice", "doc_to_target"):
+        if config.get(key) is None and "class" not in config.values:
+            raise Mistake(f"the key `{key}` is missing, and a multiple-choice task needs it")
+    for key in ("doc_to_image", "doc_to_audio"):
+        if config.get(key) is not None:
+            raise Mistake(f"it has `{key}`, and only texts are asked here")
+    if config.get("use_prompt") is not None:
+        raise Mistake("`use_prompt` names a template of promptsource, which is not read")
+
+
+def _documents(config: Config, spec: LmEvalSpec, folders: Sequence[Path]) -> Read:
+    scored, shown_split = _splits(config, spec.split)
+    if functions := {key for key in config.functions() if key not in _NOT_CODE}:
+        assert functions
+        found, pool = through.documents(config, spec, (scored, shown_split))
+        return Read(found, None, pool)
+    rows = read_rows(config, scored, folders)
+    fields = {key: config.get(key) for key in _EVALUATED}
+    of_shown = fields | {
+        key: value for key in _EVALUATED[:4] if (value := _fewshot(config).get(key)) is not None
+    }
+    asked = documents(fields, rows, rows.columns)
+    again = None if of_shown == fields else documents(of_shown, rows, rows.columns)
+    pool_rows = None
+    if shown_split is not None:
+        pool_rows = read_rows(config, shown_split, folders)
+    elif isinstance(samples := _samples(config), list):
+        pool_rows = Rows([], samples)
+    pool = None if pool_rows is None else documents(of_shown, pool_rows, rows.columns)
+    return Read(asked, again, pool)
+
+
+def _fewshot(config: Config) -> dict[str, Any]:
+    fewshot = config.get("fewshot_config", {})
+    if not isinstance(fewshot, dict):
+        raise Mistake(f"`fewshot_config`: found {described(fewshot)}, expected keys with values")
+    return fewshot
+
+
+def _samples(config: Config) -> object:
+    samples = _fewshot(config).get("samples")
+    named = config.get("fewshot_split") or _fewshot(config).get("split")
+    return None if named else samples
+
+
+def _splits(config: Config, asked: str | None) -> tuple[str, str | None]:
+    """Return the split that is scored, and that of demonstrations; None where it is the same.
+
+    Without a split of their own, and without samples, demonstrations come from the first of
+    training, validation and test split that there is.
+    """
+    scored = asked or config.get("test_split") or config.get("validation_split")
+    if not isinstance(scored, str):
+        raise Mistake("there is no `test_split` and no `validation_split`; a task needs one")
+    shown_split = _fewshot(config).get("split") or config.get("fewshot_split")
+    if shown_split is None and _samples(config) is None:
+        others = (config.get(f"{each}_split") for each in ("training", "validation", "test"))
+        shown_split = next(filter(None, others))
+    return scored, None if shown_split == scored else shown_split
+
+
+def _task(config: Config, spec: LmEvalSpec, read: Read, findings: Findings) -> Task:
+    fewshot = _fewshot(config)
+    delimiter = config.values.get("target_delimiter", " ")
+    texts = examples.Texts(
+        delimiter,
+        fewshot.get("target_delimiter", delimiter),
+        fewshot.get("fewshot_delimiter", config.values.get("fewshot_delimiter", "\n\n")),
+    )
+    multiple = bool(read.scored) and isinstance(read.scored[0].text, int)
+    description = _description(read.scored)
+    layout = texts.layout(description)
+    left_out: list[str] = []
+
+    def drawn(
+        found: Sequence[Document], again: Sequence[Document], *, pooled: bool = False
+    ) -> list[Example]:
+        made, name = [], "pool " if pooled else ""
+        for number, (document, solved) in enumerate(zip(found, again, strict=True), 1):
+            try:
+                one = examples.example(document, f"{name}#{number}", texts, multiple=multiple)
+            except examples.Unanswerable as reason:
+                left_out.append(str(reason))
+                continue
+            except Mistake as mistake:
+                raise Mistake(f"document {number}: {mistake}") from None
+            shown_text = examples.demonstration(solved, texts, multiple=multiple)
+            if shown_text is not None or not pooled:
+                made.append(examples.with_solution(one, shown_text, texts))
+        return made
+
+    made = drawn(read.scored, read.shown or read.scored)
+    notes: list[Note] = [Remark("lm_eval", {"task": str(config.get("task"))})]
+    if left_out:
+        if not made:
+            raise Mistake(
+                f"none of its {len(read.scored)} documents has a right and a wrong choice"
+            )
+        values = {"documents": len(left_out), "reasons": examples.reasons(left_out)}
+        notes.append(Remark("unanswerable", values))
+    task = finished_task(spec.name, enumerate(made, 1), findings, layout, notes)
+    if read.pool is None:
+        return task
+    _, split = _splits(config, spec.split)
+    source = f"split {split}" if split else "its samples for demonstrations"
+    pool = tuple(drawn(read.pool, read.pool, pooled=True))
+    return replace(task, pool=pool, pool_source=source)
+
+
+def _description(found: Sequence[Document]) -> str:
+    said = list(dict.fromkeys(document.description for document in found))
+    if len(said) > 1:
+        raise Mistake(
+            f"its `description` differs from document to document ({quoted(said[0])}, "
+            f"{quoted(said[1])}), so that no prompt could stand before all of them"
+        )
+    return str(said[0]) if said else ""

@@ -1,0 +1,165 @@
+"""Templates rendered in a process of their own; see :mod:`pytest_maxrandom.tasks.lm_eval.worker`.
+
+One process renders all tasks of a session. It is ended where one document takes too long, and
+another one is begun.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import pickle
+import struct
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.tasks.reading import Mistake
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pytest_maxrandom.tasks.lm_eval.data import Rows
+
+SECONDS = 10.0
+"""For one document, at most."""
+MEMORY = 1 << 30
+"""Bytes, for all that the process holds."""
+
+_AT_ONCE = 500
+"""Documents that are sent together, so that the memory of the other process holds them."""
+_KEPT = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+"""All that the other process gets of the environment: no keys are there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The fields of one document, as lm-evaluation-harness gets them from a row.
+
+    Attributes
+    ----------
+    text : str or int
+        `doc_to_text`; a number where the choices are texts of their own (`multiple_input`), and
+        this is the right one.
+    choices : list or None
+        `doc_to_choice`.
+    target : str, int, list
+        `doc_to_target`.
+    prefix : str or None
+        `gen_prefix`.
+    description : str
+        What stands on top of a prompt.
+    """
+
+    text: Any
+    choices: Any
+    target: Any
+    prefix: Any = None
+    description: Any = ""
+
+
+class _Process:
+    """The process, which is begun when it is first needed."""
+
+    def __init__(self) -> None:
+        self._running: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+
+    def render(
+        self, fields: Mapping[str, Any], columns: Sequence[str], rows: Sequence[Mapping[str, Any]]
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the reply for each row; :class:`Mistake` where there is none."""
+        with self._lock:
+            process = self._running = self._running or _started()
+            assert process.stdin is not None
+            assert process.stdout is not None
+            try:
+                for first in range(0, len(rows), _AT_ONCE):
+                    part = rows[first : first + _AT_ONCE]
+                    message = pickle.dumps((dict(fields), list(columns), list(part)))
+                    process.stdin.write(struct.pack("!Q", len(message)) + message)
+                    process.stdin.flush()
+                    for _ in part:
+                        yield json.loads(process.stdout.readline())
+            except (OSError, ValueError):  # it has ended, and so the line has
+                self._end()
+                raise Mistake(
+                    f"rendering it takes more than {SECONDS:g} seconds or "
+                    f"{MEMORY >> 30} GiB of memory, which no task needs: does a template "
+                    "loop without end?"
+                ) from None
+            except BaseException:  # what is left in the pipe belongs to no request
+                self._end()
+                raise
+
+    def _end(self) -> None:
+        process, self._running = self._running, None
+        if process is not None:
+            process.kill()
+            process.communicate()
+
+    def close(self) -> None:
+        """End the process."""
+        self._end()
+
+
+_WORKER = Path(__file__).with_name("worker.py")
+
+
+def _started() -> subprocess.Popen[bytes]:
+    # The script alone is run, with the paths of this process, and imports nothing of the package.
+    script = (
+        f"import runpy, sys; sys.path[:] = {sys.path!r}; "
+        f"runpy.run_path({str(_WORKER)!r}, run_name='__main__')"
+    )
+    return subprocess.Popen(
+        [sys.executable, "-I", "-c", script, str(SECONDS), str(MEMORY)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={name: os.environ[name] for name in _KEPT if name in os.environ},
+    )
+
+
+_PROCESS = _Process()
+atexit.register(_PROCESS.close)
+
+
+def documents(fields: Mapping[str, Any], rows: Rows, columns: Sequence[str]) -> list[Document]:
+    """Return the fields of each row.
+
+    Parameters
+    ----------
+    fields : mapping
+        `doc_to_text`, `doc_to_choice`, `doc_to_target`, `gen_prefix`, `description`.
+    columns : sequence of str
+        A field that is one of these names stands for the column's value: those of the split that
+        is scored, for demonstrations too.
+
+    Raises
+    ------
+    Mistake
+        With the row's number, from 1, where a template is wrong.
+    """
+    found = []
+    try:
+        for reply in _PROCESS.render(fields, columns, rows.rows):
+            if "mistake" in reply:
+                raise Mistake(reply["mistake"])
+            values = reply["values"]
+            found.append(
+                Document(
+                    values["doc_to_text"],
+                    values["doc_to_choice"],
+                    values["doc_to_target"],
+                    values["gen_prefix"],
+                    values["description"] or "",
+                )
+            )
+    except Mistake as mistake:
+        raise Mistake(f"document {len(found) + 1}: {mistake}") from None
+    return found

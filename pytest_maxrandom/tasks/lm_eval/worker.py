@@ -1,0 +1,190 @@
+"""The process in which templates are rendered; it imports nothing of this package.
+
+A template is code of whoever wrote the task: here it reaches plain data only, and has so much time
+and memory. What the process that started it sends is trusted (pickle); what it gets back is not
+(JSON).
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import datetime as dt
+import faulthandler
+import functools
+import json
+import os
+import pickle
+import re
+import struct
+import sys
+import time
+from typing import Any
+
+from jinja2 import StrictUndefined, TemplateError
+from jinja2.runtime import LoopContext, Macro
+from jinja2.sandbox import SandboxedEnvironment
+from jinja2.utils import Namespace
+
+CHARACTERS = 1_000_000
+"""Of one rendered text, at most."""
+
+_RENEWED = 1.0
+_PLAIN = (
+    str, bytes, int, float, bool, type(None), list, tuple, dict, set, range,
+    dt.date, dt.time, dt.timedelta, LoopContext, Macro, Namespace,
+)  # fmt: skip
+
+
+class TooLong(ValueError):
+    """A text is longer than allowed."""
+
+
+class _Sandbox(SandboxedEnvironment):
+    """Lets templates reach the public attributes of plain data, and nothing else."""
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        return isinstance(obj, _PLAIN) and super().is_safe_attribute(obj, attr, value)
+
+
+def _regex_replace(string: str, pattern: str, repl: str, count: int = 0) -> str:
+    return re.sub(pattern, repl, string, count=count)
+
+
+def _environment() -> _Sandbox:
+    sandbox = _Sandbox(undefined=StrictUndefined, keep_trailing_newline=True)
+    sandbox.filters["regex_replace"] = _regex_replace
+    return sandbox
+
+
+class Fields:
+    """The fields of a task, rendered as lm-evaluation-harness renders them.
+
+    A text that is the name of a column stands for its value; any other one is a template.
+
+    Parameters
+    ----------
+    fields : dict
+        `doc_to_text`, `doc_to_choice`, `doc_to_target`, `gen_prefix`, `description`.
+    columns : collection of str
+    """
+
+    def __init__(self, fields: dict[str, Any], columns: list[str]) -> None:
+        self._fields, self._columns = fields, set(columns)
+        self._compiled = functools.cache(_environment().from_string)
+
+    def values(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Return the value of each field for one document."""
+        found: dict[str, Any] = {}
+        for name, field in self._fields.items():
+            try:
+                found[name] = self._value(name, field, document)
+            except MemoryError:
+                raise
+            except RecursionError:
+                raise ValueError(f"`{name}`: it is nested too deeply") from None
+            except TooLong as error:
+                raise ValueError(f"`{name}`: {error}") from None
+            except Exception as error:  # templates raise whatever their parts raise
+                reason = " ".join(str(error).split()) or type(error).__name__
+                line = getattr(error, "lineno", None)
+                at = f", line {line}" if line else ""
+                kind = "" if isinstance(error, TemplateError) else f"{type(error).__name__}: "
+                raise ValueError(f"`{name}`{at}: {kind}{reason[:300]}") from None
+        return found
+
+    def _value(self, name: str, field: Any, document: dict[str, Any]) -> Any:
+        if isinstance(field, dict):
+            return list(field.values())
+        if not isinstance(field, str):
+            return field
+        if field in self._columns:
+            return document[field]
+        text = self._rendered(field, document)
+        listed = self._fields.get("doc_to_choice") is not None
+        if name == "doc_to_choice":
+            return _literal(text)
+        if name in ("doc_to_text", "doc_to_target") and text.isdigit() and listed:
+            return ast.literal_eval(text)
+        if name == "doc_to_target" and len(text) >= 2 and text[0] == "[" and text[-1] == "]":
+            with contextlib.suppress(SyntaxError, ValueError):
+                return ast.literal_eval(text)
+        return text
+
+    def _rendered(self, template: str, document: dict[str, Any]) -> str:
+        parts, size = [], 0
+        for part in self._compiled(template).generate(document):
+            size += len(part)
+            if size > CHARACTERS:
+                raise TooLong(f"its text is longer than {CHARACTERS:,} characters")
+            parts.append(part)
+        return "".join(parts)
+
+
+def _literal(text: str) -> Any:
+    try:
+        value = ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        raise ValueError(f"it gives {text[:80]!r}, expected a list such as ['yes', 'no']") from None
+    return list(value) if isinstance(value, tuple) else value
+
+
+class _Watch:
+    """Ends the process where one document takes too long, even within one call of C."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds, self._begun = seconds, 0.0
+
+    def renew(self) -> None:
+        now = time.monotonic()
+        if now - self._begun > _RENEWED:
+            self._begun = now
+            faulthandler.dump_traceback_later(self._seconds, exit=True, file=_NOWHERE)
+
+    def rest(self) -> None:
+        self._begun = 0.0
+        faulthandler.cancel_dump_traceback_later()
+
+
+_NOWHERE = open(os.devnull, "w")  # noqa: PTH123, SIM115 - open as long as the process
+
+
+def _limit_memory(memory: int) -> None:
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    except (ImportError, ValueError, OSError):  # no limit on this system
+        pass
+
+
+def main(seconds: float, memory: int) -> None:
+    """Answer requests until there are no more: a line of JSON for each document.
+
+    Parameters
+    ----------
+    seconds : float
+        For one document, at most.
+    memory : int
+        Bytes, for all that the process holds; where the system has such a limit.
+    """
+    _limit_memory(memory)
+    requests, replies, watch = sys.stdin.buffer, sys.stdout, _Watch(seconds)
+    while len(head := requests.read(8)) == 8:
+        fields, columns, documents = pickle.loads(requests.read(*struct.unpack("!Q", head)))
+        renderer = Fields(fields, columns)
+        for document in documents:
+            watch.renew()
+            try:
+                reply = json.dumps({"values": renderer.values(document)})
+            except MemoryError:
+                reply = json.dumps({"mistake": "it needs too much memory"})
+            except (TypeError, ValueError, RecursionError) as error:
+                reply = json.dumps({"mistake": str(error)})
+            replies.write(reply + "\n")
+        watch.rest()
+        replies.flush()
+
+
+if __name__ == "__main__":
+    main(float(sys.argv[1]), int(sys.argv[2]))

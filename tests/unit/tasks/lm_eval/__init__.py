@@ -1,0 +1,1 @@
+"""Tests of tasks of lm-evaluation-harness."""
