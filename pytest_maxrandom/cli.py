@@ -21,6 +21,7 @@ _COMMANDS = {
     "holdout": "holdout",
     "check": "check",
     "schema": "check",
+    "tasks": "tasks",
     "gate": "gate",
     "comment": "comment",
     "figures": "figures",

@@ -16,6 +16,7 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING, get_args
 
 from pytest_maxrandom.prompts.formats import shown_order
@@ -23,7 +24,7 @@ from pytest_maxrandom.record.claim import HeuristicName, Measure, Shortcuts
 from pytest_maxrandom.stats.differences import sign_flip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.tasks.task import Example
@@ -207,42 +208,49 @@ def heuristics(
         Whether choices are shown in an order. Where they are not nobody sees a place, and rules
         about places are left out.
     """
+    places = [_places(example) for example in examples]
     found: dict[HeuristicName, Values] = {
-        "longest": _most(examples, lambda example, index: len(example.choices[index])),
-        "shortest": _most(examples, lambda example, index: -len(example.choices[index])),
-        "most_shared_words": _most(examples, _shared_words),
+        "longest": _most(examples, [[*map(len, each.choices)] for each in examples]),
+        "shortest": _most(examples, [[-len(text) for text in each.choices] for each in examples]),
+        "most_shared_words": _most(examples, map(_shared_words, examples)),
     }
     if listed:
-        found["first"] = _most(examples, lambda example, index: -_place(example, index))
-        found["last"] = _most(examples, _place)
+        found["first"] = _most(examples, [[-place for place in each] for each in places])
+        found["last"] = _most(examples, places)
     if shared or listed:
-        label = (lambda example, index: example.choices[index]) if shared else _place
+        labels = [each.choices for each in examples] if shared else places
         # Whether or not an example has the label.
-        gold = [{label(example, index) for index in example.right} for example in examples]
+        gold = [
+            {own[index] for index in each.right} for own, each in zip(labels, examples, strict=True)
+        ]
         times = Counter(right for rights in gold for right in rights)
         most = {name for name, count in times.items() if count == max(times.values())}
-        found["most_frequent"] = tuple(Fraction(len(most & rights), len(most)) for rights in gold)
+        found["most_frequent"] = tuple(_share(len(most & rights), len(most)) for rights in gold)
     return {name: found[name] for name in _ORDER if name in found}
 
 
-def _most(examples: Sequence[Example], of: Callable[[Example, int], int]) -> Values:
+def _most(examples: Sequence[Example], numbers: Iterable[Sequence[int]]) -> Values:
     """Take the choice with the highest number; of several each as often."""
     found = []
-    for example in examples:
-        numbers = [of(example, index) for index in range(len(example.choices))]
-        most = max(numbers)
-        right = [at in example.right for at, number in enumerate(numbers) if number == most]
-        found.append(Fraction(sum(right), len(right)))
+    for example, of_choices in zip(examples, numbers, strict=True):
+        most = max(of_choices)
+        right = sum(of_choices[index] == most for index in example.right)
+        found.append(_share(right, of_choices.count(most)))
     return tuple(found)
 
 
-def _place(example: Example, index: int) -> int:
-    return shown_order(example).index(index)
+@cache
+def _share(part: int, whole: int) -> Fraction:
+    return Fraction(part, whole)
 
 
-def _shared_words(example: Example, index: int) -> int:
-    """Count the different words of a choice that stand in the question, whatever their case."""
-    choice, asked = (
-        set(_WORD.findall(text.casefold())) for text in (example.choices[index], example.input)
-    )
-    return len(choice & asked)
+def _places(example: Example) -> list[int]:
+    """Return at which place each choice is shown."""
+    order = shown_order(example)
+    return [order.index(index) for index in range(len(order))]
+
+
+def _shared_words(example: Example) -> list[int]:
+    """Count the different words of each choice that stand in the question, whatever their case."""
+    asked = {*_WORD.findall(example.input.casefold())}
+    return [len(asked.intersection(_WORD.findall(text.casefold()))) for text in example.choices]

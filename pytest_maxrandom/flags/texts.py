@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,7 @@ from pytest_maxrandom.stats.clusters import design_effect, effective_n, follows
 from pytest_maxrandom.sweeps.labels import RECURRING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -189,7 +190,7 @@ def shared_text(tried: FlagInput) -> Iterator[Flag]:
     if tried.inputs is None or tried.alphabetical is None:
         return
     kept = [*dict.fromkeys(tried.copies or range(len(tried.inputs)))]
-    texts = same_text([tried.inputs[place] for place in kept])
+    texts = same_text(tried.inputs[place] for place in kept)
     clusters = tried.clusters or (None,) * len(tried.inputs)
     stated = [clusters[place] or place for place in kept]
     n, worth, apart = len(kept), effective_n(texts), effective_n(stated)
@@ -215,14 +216,22 @@ def shared_text(tried: FlagInput) -> Iterator[Flag]:
     yield Flag("shared_text", {**found, "worth": worth})
 
 
-def same_text(texts: Sequence[str]) -> list[int]:
+def same_text(texts: Iterable[str]) -> list[int]:
     """Return a number for each text, the same where they share a long part.
 
     A part is 200 characters in a row of what is left without the frame: all that stands, with 20
     characters in a row or more, in more than half of the texts (of many texts, of 100 to 200 of
     them). White space counts as one space.
     """
-    codes = [_coded(" ".join(text.split())) for text in texts]
+    return _same_text(tuple(texts))
+
+
+@lru_cache(maxsize=1)  # asked twice of the same texts
+def _same_text(texts: tuple[str, ...]) -> list[int]:
+    spaced = [" ".join(text.split()) for text in texts]
+    if sum(len(text) >= _LONG for text in spaced) < 2:
+        return [*range(len(texts))]
+    codes = [_coded(text) for text in spaced]
     frame = _frame(codes)
     if len(frame):
         codes = [each[~_covered(each, frame)] for each in codes]

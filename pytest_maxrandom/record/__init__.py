@@ -4,6 +4,17 @@ A record is made where its item ran (perhaps in a worker process), travels as a 
 rendered by :mod:`pytest_maxrandom.reports`. A number that was not computed is None.
 """
 
+from pytest_maxrandom.record.audit import (
+    AUDIT_VERSION as AUDIT_VERSION,
+    AuditedTask as AuditedTask,
+    BestGuess as BestGuess,
+    ConstantAnswer as ConstantAnswer,
+    Finding as Finding,
+    FindingKind as FindingKind,
+    LeftOut as LeftOut,
+    Rule as Rule,
+    TaskAudit as TaskAudit,
+)
 from pytest_maxrandom.record.base import (
     Adjustment as Adjustment,
     Arithmetic as Arithmetic,

@@ -119,7 +119,7 @@ def csv(run: RunRecord, table: Table = "claims") -> str:
     writer = _csv.DictWriter(made, columns(table))
     writer.writeheader()
     for values in _rows(run, _LEVELS[table]):
-        writer.writerow({name: _field(value) for name, value in values.items()})
+        writer.writerow({name: field(value) for name, value in values.items()})
     return made.getvalue()
 
 
@@ -186,7 +186,8 @@ def _record_in(hint: Any) -> Any:
     return next(filter(is_dataclass, (hint, *get_args(hint))), None)
 
 
-def _field(value: Any) -> str:
+def field(value: Any) -> str:
+    """Write a value as a field, in which no spreadsheet sees a formula."""
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return ""
     if isinstance(value, bool):

@@ -1,6 +1,7 @@
-"""The published JSON Schema of the JSON report, made from the records.
+"""The published JSON Schemas of the JSON report and of `maxrandom tasks`, made from the records.
 
-``python -m pytest_maxrandom.reports.schema`` writes ``results.schema.json`` beside this module.
+``python -m pytest_maxrandom.reports.schema`` writes ``results.schema.json`` and
+``tasks.schema.json`` beside this module.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pytest_maxrandom import record
 from pytest_maxrandom.reports.results import KEYS
 
 PATH = Path(__file__).with_name("results.schema.json")
+TASKS_PATH = Path(__file__).with_name("tasks.schema.json")
 
 
 def schema() -> dict[str, Any]:
@@ -24,27 +26,39 @@ def schema() -> dict[str, Any]:
 
     Every key that is written is required; later versions may write more beside them.
     """
-    made = TypeAdapter(record.RunRecord).json_schema(mode="serialization")
+    made = _schema(record.RunRecord, "JSON report of pytest-maxrandom")
+    made["properties"]["schema_version"] |= {"const": record.SCHEMA_VERSION}
+    return made
+
+
+def tasks_schema() -> dict[str, Any]:
+    """Describe in the same way what ``maxrandom tasks --format json`` writes."""
+    made = _schema(record.TaskAudit, "Tasks and their chance, by maxrandom tasks")
+    made["properties"]["audit_version"] |= {"const": record.AUDIT_VERSION}
+    return made
+
+
+def _schema(kind: type, title: str) -> dict[str, Any]:
+    made = TypeAdapter(kind).json_schema(mode="serialization")
     definitions: dict[str, Any] = made.pop("$defs")
-    for name, definition in {**definitions, "RunRecord": made}.items():
+    for name, definition in {**definitions, kind.__name__: made}.items():
         docstrings = _docstrings(getattr(record, name))
         described = {
             KEYS.get(key, key): _described(value, docstrings.get(key))
             for key, value in definition["properties"].items()
         }
         definition |= {"properties": described, "required": list(described)}
-    made["properties"]["schema_version"] |= {"const": record.SCHEMA_VERSION}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **made,
-        "title": "JSON report of pytest-maxrandom",
+        "title": title,
         "$defs": definitions,
     }
 
 
-def dump_schema() -> str:
-    """Write the schema as the text of its file."""
-    return json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
+def dump_schema(described: dict[str, Any] | None = None) -> str:
+    """Write a schema, that of the JSON report if none is given, as the text of its file."""
+    return json.dumps(described or schema(), indent=1, ensure_ascii=False) + "\n"
 
 
 def _described(value: dict[str, Any], docstring: str | None) -> dict[str, Any]:
@@ -71,3 +85,4 @@ def _docstrings(of: type) -> dict[str, str]:
 
 if __name__ == "__main__":
     PATH.write_text(dump_schema(), encoding="utf-8")
+    TASKS_PATH.write_text(dump_schema(tasks_schema()), encoding="utf-8")

@@ -57,9 +57,9 @@ def rows(run: RunRecord) -> list[str]:
     named = {name: visible(shown) for name, shown in names(run).items()}
     claims = with_rows(run.claims)
     said = filter(None, [simulated(run), unverified(run)])
-    lines = [*said, *_table(claims_table(run, claims))]
+    lines = [*said, *table_lines(claims_table(run, claims))]
     for table in design_tables(run).values():
-        lines += _table(table)
+        lines += table_lines(table)
     if told := ", ".join(
         f"{name} of {count(number)} {'claim' if number == 1 else 'claims'}"
         for name, number in Counter(filter(None, map(decisive_name, claims))).items()
@@ -77,7 +77,7 @@ def rows(run: RunRecord) -> list[str]:
     return lines
 
 
-def _table(table: Table) -> list[str]:
+def table_lines(table: Table) -> list[str]:
     """Align rows below a header; nothing where there are none."""
     columns, rows = table.laid_out("terminal")
     if not rows:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
     from pytest_maxrandom.suite.base import Location, Spec
+    from pytest_maxrandom.suite.spec import TaskSpec
 
 _OTHERS: dict[type[Spec], tuple[type[Spec], str]] = {
     SuiteSpec: (RecordedSuiteSpec, "of recorded results"),
@@ -83,6 +84,31 @@ def load_any_suite(path: Path) -> Suite | RecordedSuite:
     if isinstance(spec, SuiteSpec):
         return Suite(path, document, spec)
     return RecordedSuite(path, document, spec)
+
+
+def task_of_keys(keys: dict[str, Any], path: Path) -> TaskSpec:
+    """Return the typed form of one task, whose keys stand in no suite.
+
+    Parameters
+    ----------
+    keys : dict
+        As they would stand in a suite below `tasks`.
+    path : Path
+        What mistakes are told of.
+
+    Raises
+    ------
+    SuiteError
+        With all that is wrong with the keys.
+    """
+    data = {"models": [{"name": "none"}], "tasks": [keys]}
+    try:
+        return SuiteSpec.model_validate(data, context=data).tasks[0]
+    except ValidationError as error:
+        errors = error.errors(include_url=False)
+        found = _mistakes(errors, Document(data, None, []), SuiteSpec, ())
+        told = (message.replace("tasks[0].", "") for message in found.values())
+        raise SuiteError([Problem(path, None, message) for message in told]) from None
 
 
 def _mistakes(

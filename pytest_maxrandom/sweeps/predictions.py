@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -178,7 +178,6 @@ def of_predictions(
     if names and any(each.unread for each in predictions):
         names = (*names, NO_CHOICE)
     rights, examples = tuple(map(frozenset, gold)), labels.examples
-    clusters = tuple(example.cluster for example in examples)
     return Answers(
         model=model,
         shots=shots,
@@ -197,6 +196,24 @@ def of_predictions(
         choices=tuple(labels.choices),
         log_likelihoods=None if predictions[0].texts else _log_likelihoods(labels, predictions),
         labelled=_labelled(labels, predictions, names) if whole else None,
+        **texts_of(examples),
+    )
+
+
+class Texts(TypedDict):
+    """What `Answers` hold of the texts of examples."""
+
+    inputs: tuple[str, ...]
+    copies: tuple[int, ...]
+    alphabetical: tuple[frozenset[int], ...]
+    offered: tuple[tuple[str, ...], ...]
+    clusters: tuple[str | None, ...] | None
+
+
+def texts_of(examples: Sequence[Example]) -> Texts:
+    """Return what is known of examples whatever was answered."""
+    clusters = tuple(example.cluster for example in examples)
+    return Texts(
         inputs=tuple(example.input for example in examples),
         copies=_copies(examples),
         alphabetical=tuple(map(_alphabetical, examples)),

@@ -1,0 +1,173 @@
+"""`maxrandom tasks`: what chance is of any tasks, and what is wrong with them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from pytest_maxrandom.errors import MaxRandomError, SuiteError
+from pytest_maxrandom.record import AuditedTask, LeftOut, TaskAudit
+from pytest_maxrandom.reports.audits import (
+    WIDE,
+    as_csv,
+    as_json,
+    as_markdown,
+    as_text,
+    worded,
+)
+from pytest_maxrandom.stats.best_of import MOST_GUESSERS
+from pytest_maxrandom.stats.chances import proportion
+from pytest_maxrandom.studies.audit import read_and_audit
+from pytest_maxrandom.tasks.found import FoundTask, NoTask, find_tasks
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from pytest_maxrandom.tasks.found import Found
+
+_DESCRIPTION = """\
+For each task: examples, choices, chance, the best constant answer, the best rule that needs no
+knowledge, copies, clusters, what the best of t guessers is expected to reach and what it takes to
+pass, and what is wrong with it. No model is asked. The exit code is 1 if a task cannot be read,
+which costs the others nothing; 2 if there is no task or an argument is wrong; else 0."""
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe the command and its arguments."""
+    parser = commands.add_parser(
+        "tasks", help="chance of any tasks, and what is wrong with them", description=_DESCRIPTION
+    )
+    parser.add_argument(
+        "paths",
+        nargs="+",
+        metavar="PATH",
+        help="suites, BIG-bench JSON, JSONL, CSV, or folders to search for them",
+    )
+    parser.add_argument(
+        "--task-format",
+        metavar="FORMAT",
+        help="`format` of what is no suite, as in a suite; by its suffix if not given",
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a key of a task in a suite, for what stands in none, with its value in YAML: "
+        "columns.input=question, columns.choices='[A, B, C]', answer_is=letter, split=test",
+    )
+    parser.add_argument(
+        "--t", default="1,10,100", help="numbers of prompts; 1,10,100 by default", metavar="T,..."
+    )
+    parser.add_argument("--alpha", type=float, default=0.05, help="level; 0.05 by default")
+    parser.add_argument(
+        "--format",
+        choices=("table", "csv", "json", "md"),
+        default="table",
+        help="table (the default): as wide as the terminal; the others have all numbers or pages",
+    )
+    parser.add_argument("-o", "--output", type=Path, help="file to write; printed if not given")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> str:
+    """Return the audit of all tasks; `options.status` is left as 1 if one cannot be read.
+
+    Raises
+    ------
+    ValueError
+        If an option is wrong, or there is no task.
+    """
+    prompts, alpha = _numbers(options.t), proportion("alpha", options.alpha)
+    paths = [Path(path) for path in options.paths]
+    tasks: list[AuditedTask] = []
+    left_out: list[LeftOut] = []
+    for found in find_tasks(paths, options.task_format, _keys(options.set)):
+        if isinstance(found, NoTask):
+            left_out.append(LeftOut(str(found.path), found.reason))
+        else:
+            tasks.append(_audited(found, prompts, alpha))
+    if not tasks:
+        told = "; ".join(f"{each.path}: {each.reason}" for each in left_out[:3])
+        raise ValueError(
+            f"no task in {', '.join(options.paths)}{f' ({told})' if told else ''}; tasks are "
+            "suites, BIG-bench JSON, and JSONL or CSV with the columns input, choices and answer, "
+            "or those that --set names"
+        )
+    options.status = 1 if any(task.problems for task in tasks) else 0
+    text = _written(TaskAudit(alpha, prompts, tasks, left_out), options.format)
+    if options.output is None:
+        return text
+    options.output.write_text(f"{text}\n", encoding="utf-8")
+    return f"{len(tasks):,} {'task' if len(tasks) == 1 else 'tasks'} in {options.output}"
+
+
+def _audited(found: Found, prompts: list[int], alpha: float) -> AuditedTask:
+    assert not isinstance(found, NoTask)
+    if isinstance(found, FoundTask):
+        try:
+            return worded(*read_and_audit(found, prompts, alpha))
+        except SuiteError as error:
+            problems = [str(each) for each in error.problems]
+        except MaxRandomError as error:
+            problems = [str(error)]
+        return AuditedTask(
+            name=found.name,
+            path=str(found.path),
+            line=found.line,
+            format=found.spec.format,
+            problems=problems,
+        )
+    return AuditedTask(
+        name=found.path.name,
+        path=str(found.path),
+        format=found.format,
+        problems=[str(each) for each in found.problems],
+    )
+
+
+def _written(audit: TaskAudit, form: str) -> str:
+    match form:
+        case "csv":
+            return as_csv(audit)
+        case "json":
+            return as_json(audit)
+        case "md":
+            return as_markdown(audit)
+    return as_text(audit, shutil.get_terminal_size((WIDE, 24)).columns)
+
+
+def _numbers(text: str) -> list[int]:
+    """Read "1,10,100"."""
+    try:
+        numbers = sorted({int(part) for part in text.split(",")})
+    except ValueError:
+        numbers = [0]
+    if numbers[0] < 1 or numbers[-1] > MOST_GUESSERS:
+        raise ValueError(f"--t: found {text!r}, expected numbers of prompts such as 1,10,100")
+    return numbers
+
+
+def _keys(pairs: Sequence[str]) -> dict[str, Any]:
+    """Read "columns.input=question" as {"columns": {"input": "question"}}."""
+    keys: dict[str, Any] = {}
+    for pair in pairs:
+        place, equals, value = pair.partition("=")
+        *above, last = place.split(".")
+        within = keys
+        for part in above:
+            within = within.setdefault(part, {})
+            if not isinstance(within, dict):
+                raise ValueError(f"--set: {place} stands below a key that has a value already")
+        if not equals or not last:
+            raise ValueError(f"--set: found {pair!r}, expected KEY=VALUE such as answer_is=letter")
+        try:
+            within[last] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            reason = " ".join(str(error).split())
+            raise ValueError(f"--set: {value!r} of {place} is not valid YAML: {reason}") from None
+    return keys

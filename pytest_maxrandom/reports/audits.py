@@ -1,0 +1,331 @@
+"""What `maxrandom tasks` says: a table, and a sentence for each thing that is wrong."""
+
+from __future__ import annotations
+
+import csv as _csv
+import io
+import json
+import textwrap
+from collections import Counter
+from dataclasses import asdict, replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.notation import NONE, accuracy, count, p_value, span
+from pytest_maxrandom.record import RedFlag, Remark
+from pytest_maxrandom.reports.csv import field
+from pytest_maxrandom.reports.flag_sentences import sentence as flag_sentence
+from pytest_maxrandom.reports.markdown import MARKDOWN
+from pytest_maxrandom.reports.remarks import Writer, sentence as remark_sentence
+from pytest_maxrandom.reports.tables import Column, Name, tabulate
+from pytest_maxrandom.reports.terminal import table_lines
+from pytest_maxrandom.reports.text import listed, shorten, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pytest_maxrandom.record import (
+        AuditedTask,
+        Finding,
+        FindingKind,
+        HeuristicName,
+        Note,
+        RedFlagKind,
+        TaskAudit,
+    )
+
+WIDE = 120
+"""Columns of a terminal from which on all is in the table."""
+_SHORTEST = 16
+_RULES: dict[HeuristicName, str] = {
+    "most_frequent": "the most frequent label",
+    "longest": "the longest choice",
+    "shortest": "the shortest choice",
+    "first": "the first choice in the file",
+    "last": "the last choice in the file",
+    "most_shared_words": "the choice with most words of the question",
+}
+_WORDS: dict[HeuristicName, str] = {"most_shared_words": "words"}
+_SENTENCES = {
+    "majority": "Always saying {answer!r} is right on {correct:,} of {n:,} examples"
+    "{passes:passes}.",
+    "place": "The right answer is choice {place} of the file in {correct:,} of {n:,} examples"
+    "{passes:passes}: prompts of a suite list choices in an order of their own, but other tools "
+    "keep the file's.",
+    "heuristic": "Always choosing {heuristic:rule} has an accuracy of {rate:accuracy}"
+    "{passes:passes}.",
+    "contradictory_examples": "{examples:,} of the examples that repeat another one "
+    "{examples:has/have} another right answer: {alike[1]!r} contradicts {alike[0]!r}, for "
+    "instance.",
+    "unpassable": "No result can pass at {prompts:prompts}: even {n:,} of {n:,} right answers have "
+    "a p_max of {p:p}; use more examples or fewer prompts.",
+}
+
+
+_FLAGS: dict[FindingKind, RedFlagKind] = {
+    "repeated_examples": "repeated_examples",
+    "clustered_answers": "clustered_answers",
+    "shared_text": "shared_text",
+    "cut_text": "cut_text",
+}
+"""Findings that red flags are too, and that have their sentences."""
+
+
+def _passes(prompts: Sequence[int]) -> str:
+    return f", which passes p_max at {_prompts(prompts)}" if prompts else ""
+
+
+def _prompts(prompts: Sequence[int]) -> str:
+    return f"t = {listed([count(t) for t in prompts])}"
+
+
+_WRITER = Writer(
+    accuracy=accuracy,
+    p=p_value,
+    passes=_passes,
+    prompts=_prompts,
+    rule=lambda name: _RULES[name],
+)
+
+
+def worded(task: AuditedTask, notes: Sequence[Note]) -> AuditedTask:
+    """Return a task with the sentences of its findings, and with its notes as sentences.
+
+    A note that is a finding is told once.
+    """
+    told = {finding.kind for finding in task.findings}
+    left = [note for note in notes if isinstance(note, str) or note.kind not in told]
+    return replace(
+        task,
+        findings=[replace(each, text=_sentence(each)) for each in task.findings],
+        notes=[note if isinstance(note, str) else remark_sentence(note) for note in left],
+    )
+
+
+def _sentence(finding: Finding) -> str:
+    kind, parameters = finding.kind, finding.parameters
+    if kind in _SENTENCES:
+        return _WRITER.fill(_SENTENCES[kind], parameters, "")
+    if kind == "empty_inputs":
+        return remark_sentence(Remark(kind, parameters))
+    return flag_sentence(RedFlag(_FLAGS[kind], "warn", parameters=parameters))
+
+
+def as_json(audit: TaskAudit) -> str:
+    """Write all of it, unrounded, as `tasks.schema.json` describes it."""
+    return json.dumps(asdict(audit), indent=2)
+
+
+def as_csv(audit: TaskAudit) -> str:
+    """Write a row for each task, unrounded; what is not known is an empty field."""
+    made = io.StringIO(newline="")
+    rows = [_row(task, audit.prompts) for task in audit.tasks]
+    writer = _csv.DictWriter(made, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: field(value) for name, value in row.items()} for row in rows)
+    return made.getvalue().rstrip("\n")
+
+
+def _row(task: AuditedTask, prompts: Sequence[int]) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        name: getattr(task, name) for name in ("name", "path", "line", "format", "n", "examples")
+    }
+    row |= {
+        "pool": task.pool,
+        "choices": _mix(task.choices),
+        "several_right": task.several_right,
+        "chance": task.chance,
+    }
+    for part, names in (
+        ("majority", ("answer", "place", "correct", "rate", "p")),
+        ("heuristic", ("name", "rate", "p")),
+    ):
+        row |= {f"{part}_{name}": getattr(getattr(task, part), name, None) for name in names}
+    row |= {f"heuristic_{name}": task.heuristics.get(name) for name in _RULES}
+    for name in ("duplicates", "contradictory", "clusters", "clusters_stated", "effective_n"):
+        row[name] = getattr(task, name)
+    of = {each.t: each for each in task.baselines}
+    for name in ("expected_maximum", "critical_count", "critical_accuracy", "smallest_p"):
+        row |= {f"{name}_{t}": getattr(of.get(t), name, None) for t in prompts}
+    return row | {
+        "findings": [finding.kind for finding in task.findings],
+        "finding_texts": [finding.text for finding in task.findings],
+        "notes": task.notes,
+        "problems": task.problems,
+    }
+
+
+def as_markdown(audit: TaskAudit) -> str:
+    """Write a table and what is wrong, for a page of its own or a comment."""
+    names = _names(audit.tasks)
+    shown = [column for column, _ in _columns(audit, names, 80)]
+    parts = [MARKDOWN.table(tabulate("tasks", shown, audit.tasks, legend=_legend(audit)))]
+    for task in audit.tasks:
+        if told := [*_told(task)]:
+            parts.append(MARKDOWN.paragraph(f"{MARKDOWN.code(names[id(task)])}{_unread(task)}"))
+            parts.append(MARKDOWN.items(map(MARKDOWN.statistics, told)))
+    parts += [MARKDOWN.paragraph(MARKDOWN.plain(line)) for line in _closing(audit)]
+    return "".join(parts).rstrip("\n")
+
+
+def as_text(audit: TaskAudit, width: int) -> str:
+    """Write a table that is no wider than a terminal, with what is wrong below it.
+
+    Columns that tell least are left out until it fits; names are shortened.
+    """
+    names = _names(audit.tasks)
+    dropped = 0
+    while True:
+        lines = _lines(audit, names, dropped, limit=0)
+        room = width - max(map(len, lines)) - len("  ")
+        if room >= _SHORTEST or dropped == _MOST_DROPPED:
+            break
+        dropped += 1
+    lines = _lines(audit, names, dropped, limit=max(room, _SHORTEST))
+    lines += ["", *_wrapped(_legend(audit).replace("*", ""), width)]
+    for task in audit.tasks:
+        if told := [*_told(task)]:
+            lines += ["", *_wrapped(f"{visible(names[id(task)])}{_unread(task)}", width)]
+            for sentence in told:
+                lines += _wrapped(f"- {visible(sentence)}", width, "  ")
+    lines += ["", *(line for told in _closing(audit) for line in _wrapped(told, width))]
+    return "\n".join(lines).rstrip("\n")
+
+
+def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    return textwrap.wrap(
+        text,
+        max(width, 40),
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  " if indent else "",
+        break_on_hyphens=False,
+    )
+
+
+_MOST_DROPPED = 4
+"""The highest number in `_columns`."""
+
+
+def _lines(audit: TaskAudit, names: Mapping[int, str], dropped: int, limit: int) -> list[str]:
+    columns = [column for column, drop in _columns(audit, names, limit) if not 0 < drop <= dropped]
+    if not limit:  # how wide is all but the names?
+        columns = columns[:-1]
+    return [line.rstrip() for line in table_lines(tabulate("tasks", columns, audit.tasks))]
+
+
+def _columns(
+    audit: TaskAudit, names: Mapping[int, str], limit: int
+) -> list[tuple[Column[AuditedTask], int]]:
+    """Return columns with the step at which a narrow terminal leaves them out; 0 for never."""
+    most = max(audit.prompts)
+    columns: list[tuple[Column[AuditedTask], int]] = [
+        (Column("*n*", "n", "count", brief="n"), 0),
+        (Column("choices", lambda task: _span(task.choices), "right", brief="choices"), 0),
+        (Column("chance", "chance", "score", brief="chance"), 0),
+        (Column("majority", "majority.rate", "score", brief="major-\nity"), 0),
+        (Column("best\nheuristic", "heuristic.rate", "score", brief="heuri-\nstic"), 0),
+        (Column("which", _rule, brief=" "), 2),
+        (Column("copies", "duplicates", "count", brief="copies"), 2),
+        (Column("clusters", "clusters", "count", brief="clus-\nters"), 2),
+    ]
+    for t in audit.prompts:
+        if t == 1 and len(audit.prompts) > 1:
+            continue  # it is chance
+        heading = f"E[max]\n*t* = {t:,}"
+        written = _expected(audit.prompts.index(t))
+        brief = f"E[max]\nt={t:,}"
+        columns.append((Column(heading, written, "right", brief=brief), 0 if t == most else 3))
+    for place, t in enumerate(audit.prompts):
+        drop = 0 if t == most else 1 if t == 1 else 4
+        column: Column[AuditedTask] = Column(
+            f"needs\n*t* = {t:,}", _needed(place), "right", brief=f"needs\nt={t:,}"
+        )
+        columns.append((column, drop))
+    columns.append(
+        (Column("task", lambda task: _name(names[id(task)], limit), brief="task", header=True), 0)
+    )
+    return columns
+
+
+def _name(name: str, limit: int) -> Name:
+    return Name(shorten(visible(name), limit) if limit else name, limit or 60)
+
+
+def _span(choices: Mapping[str, int]) -> str:
+    return span([int(size) for size in choices]).replace(" to ", "-")
+
+
+def _rule(task: AuditedTask) -> str:
+    return NONE if (rule := task.heuristic) is None else _WORDS.get(rule.name, rule.name)
+
+
+def _expected(place: int) -> Any:
+    return lambda task: accuracy(task.baselines[place].expected_maximum) if task.baselines else NONE
+
+
+def _needed(place: int) -> Any:
+    def write(task: AuditedTask) -> str:
+        if not task.baselines:
+            return NONE
+        critical = task.baselines[place].critical_count
+        return "never" if critical is None else count(critical)
+
+    return write
+
+
+def _mix(choices: Mapping[str, int]) -> str:
+    """Write a mix as `maxrandom baseline --choices` reads it."""
+    return ",".join(f"{size}:{many}" for size, many in choices.items())
+
+
+def _names(tasks: Sequence[AuditedTask]) -> dict[int, str]:
+    """Return what tells each task from the others: its name, with its file where names repeat."""
+    written = [
+        (
+            task.name,
+            f"{PurePath(task.path).name}::{task.name}" if task.line else task.path,
+            f"{task.path}::{task.name}",
+        )
+        for task in tasks
+    ]
+    times = Counter(name for names in written for name in set(names))
+    return {
+        id(task): next((name for name in names if times[name] == 1), names[-1])
+        for task, names in zip(tasks, written, strict=True)
+    }
+
+
+def _unread(task: AuditedTask) -> str:
+    return ": cannot be read" if task.problems else ""
+
+
+def _told(task: AuditedTask) -> Iterator[str]:
+    yield from task.problems
+    if len(task.choices) > 1:
+        sizes = [f"{count(many)} with {size}" for size, many in task.choices.items()]
+        yield f"Examples differ in their number of choices: {listed(sizes)}."
+    yield from (finding.text for finding in task.findings)
+
+
+def _legend(audit: TaskAudit) -> str:
+    return (
+        "majority: always the same answer; heuristic: the best rule that needs no knowledge; "
+        "E[max]: what the best of *t* random guessers is expected to reach; needs: right answers "
+        f"from which on p_max is at most {audit.alpha:g}."
+    )
+
+
+def _closing(audit: TaskAudit) -> Iterator[str]:
+    unread = sum(bool(task.problems) for task in audit.tasks)
+    wrong = sum(bool(task.findings) for task in audit.tasks)
+    tasks = len(audit.tasks)
+    parts = [f"{count(tasks)} {'task' if tasks == 1 else 'tasks'}"]
+    parts.append(f"something is wrong with {count(wrong)}" if wrong else "nothing wrong was found")
+    yield ", ".join(parts) + (f", {count(unread)} cannot be read" if unread else "")
+    if left := audit.left_out:
+        shown = "; ".join(f"{PurePath(each.path)} ({each.reason})" for each in left[:_MOST_LEFT])
+        more = f" and {count(len(left) - _MOST_LEFT)} more" if len(left) > _MOST_LEFT else ""
+        yield visible(f"Files that are no tasks: {shown}{more}")
+
+
+_MOST_LEFT = 3

@@ -1,0 +1,313 @@
+"""What chance is of a task, and what is wrong with it, before any model is asked.
+
+Places of choices are those in the task's file: a suite's prompts list choices in an order of their
+own, but other tools show them as they stand.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, lru_cache, partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_maxrandom.errors import Problem, SuiteError
+from pytest_maxrandom.flags import FlagInput, texts
+from pytest_maxrandom.flags.compare import heuristics
+from pytest_maxrandom.prompts.sampling import NoPrompts, validation_set
+from pytest_maxrandom.record import AuditedTask, BestGuess, ConstantAnswer, Finding, Remark, Rule
+from pytest_maxrandom.stats.chances import chance_groups, mean_of
+from pytest_maxrandom.stats.clusters import effective_n
+from pytest_maxrandom.stats.majority import majority_answer
+from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+from pytest_maxrandom.stats.rules import rule_p_value, total
+from pytest_maxrandom.sweeps.predictions import texts_of
+from pytest_maxrandom.tasks.load import load_task, set_aside
+from pytest_maxrandom.tasks.task import share_choices
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
+
+    from pytest_maxrandom.record import FindingKind, HeuristicName, Note
+    from pytest_maxrandom.stats.chances import Groups
+    from pytest_maxrandom.sweeps.predictions import Texts
+    from pytest_maxrandom.tasks.found import FoundTask
+    from pytest_maxrandom.tasks.task import Example, Task
+
+LUCK = 0.01
+"""What right answers that are drawn by lot do with this probability is no finding."""
+_OF_TEXTS: tuple[HeuristicName, ...] = ("longest", "shortest", "most_shared_words")
+_OF_PLACES: tuple[HeuristicName, ...] = ("first", "last")
+_MARKED: tuple[FindingKind, ...] = ("clustered_answers", "shared_text", "cut_text")
+"""Red flags that are findings."""
+
+
+@dataclass(frozen=True)
+class _Data:
+    """The n examples that are scored, their choices in the file's order."""
+
+    examples: Sequence[Example]
+
+    @cached_property
+    def shared(self) -> bool:
+        """Whether labels are texts."""
+        return share_choices(self.examples)
+
+    @cached_property
+    def groups(self) -> Groups:
+        """How many examples have which chance."""
+        kinds = Counter((len(each.right), len(each.choices)) for each in self.examples)
+        return chance_groups([Fraction(*kind) for kind in kinds.elements()])
+
+    @cached_property
+    def texts(self) -> Texts:
+        return texts_of(self.examples)
+
+    @cached_property
+    def clusters(self) -> list[Hashable]:
+        """Per example what tells its cluster: as stated, else by a long text that others share."""
+        if (stated := self.texts["clusters"]) is not None:
+            return [(place, own) if own is None else own for place, own in enumerate(stated)]
+        first = sorted(set(self.texts["copies"]))
+        alike = texts.same_text(self.examples[place].input for place in first)
+        of_text = dict(zip(first, alike, strict=True))
+        return [of_text[place] for place in self.texts["copies"]]
+
+    def by_luck(
+        self, values: Sequence[Fraction | int], tried: int, *, guesses: bool = False
+    ) -> float:
+        """Bound the probability that the best of so many rules is right so often (Bonferroni)."""
+        return min(1.0, tried * rule_p_value(values, self.groups, self.clusters, guesses=guesses))
+
+
+def read_and_audit(
+    found: FoundTask, prompts: Sequence[int], alpha: float = 0.05
+) -> tuple[AuditedTask, tuple[Note, ...]]:
+    """Load a task and return what is known of it, with the notes of its source.
+
+    Of a suite's task the validation examples are scored, of any other all examples.
+
+    Raises
+    ------
+    MaxRandomError
+        If it cannot be read, or a suite's task cannot be split as the suite asks.
+    """
+    task = load_task(found.spec, found.base, found.where)
+    scored = task.examples
+    if found.line is not None:
+        rest, _ = set_aside(task, found.spec, found.base, partial(found.where, "test"))
+        try:
+            scored = validation_set(rest, found.spec.validation)
+        except NoPrompts as error:
+            raise SuiteError([Problem(*found.where(error.key), str(error))]) from None
+    place = AuditedTask(
+        name=found.name, path=str(found.path), line=found.line, format=found.spec.format
+    )
+    return audit(place, task, scored, prompts, alpha), task.notes
+
+
+def audit(
+    found: AuditedTask,
+    task: Task,
+    scored: Sequence[Example],
+    prompts: Sequence[int],
+    alpha: float = 0.05,
+) -> AuditedTask:
+    """Return what is known of a task; the reports word findings and notes.
+
+    Parameters
+    ----------
+    found : AuditedTask
+        Its name, and where it was found.
+    task : Task
+        All of it, with its test set.
+    scored : sequence of Example
+        The n examples that prompts are scored on, at least one.
+    prompts : sequence of int
+        Numbers of prompts t, ascending.
+    alpha : float
+        Level of the critical counts.
+    """
+    data = _Data([replace(each, order=tuple(range(len(each.choices)))) for each in scored])
+    n = len(data.examples)
+    rules = heuristics(data.examples, shared=data.shared, listed=True)
+    scores = {name: total(values) for name, values in rules.items()}
+    best = max((name for name in scores if name != "most_frequent"), key=scores.__getitem__)
+    copies = data.texts["copies"]
+    sizes = Counter(len(example.choices) for example in data.examples)
+    baselines = best_guesses(data.groups, tuple(prompts), alpha)
+    constant = _constant(data, by_place=not data.shared)
+    clusters = len(set(data.clusters))
+    findings = [
+        *_constants(data, constant, baselines),
+        *_rules(data, rules, scores, constant, baselines),
+        *_copies(data),
+        *_marked(data),
+        *_unpassable(n, baselines),
+        *(
+            Finding("empty_inputs", note.values)
+            for note in task.notes
+            if isinstance(note, Remark) and note.kind == "empty_inputs"
+        ),
+    ]
+    return replace(
+        found,
+        n=n,
+        examples=len(task.examples),
+        pool=None if task.pool is None else len(task.pool),
+        choices={str(size): sizes[size] for size in sorted(sizes)},
+        several_right=sum(len(example.right) > 1 for example in data.examples),
+        chance=float(mean_of(data.groups)),
+        chances={str(chance): size for chance, size in data.groups},
+        majority=constant,
+        heuristic=Rule(best, float(scores[best] / n), data.by_luck(rules[best], len(scores) - 1)),
+        heuristics={name: float(score / n) for name, score in scores.items()},
+        duplicates=n - len(set(copies)),
+        contradictory=len(_contradictions(data)),
+        clusters=clusters,
+        clusters_stated=data.texts["clusters"] is not None,
+        effective_n=effective_n(data.clusters),
+        baselines=list(baselines),
+        findings=findings,
+    )
+
+
+@lru_cache(maxsize=4096)
+def best_guesses(groups: Groups, prompts: tuple[int, ...], alpha: float) -> tuple[BestGuess, ...]:
+    """Return the best of t guessers for several t; tasks with the same chances share it."""
+    single = MaxRandomBaseline.of_groups(groups, 1)
+    found = []
+    for t in prompts:
+        baseline = single.with_t(t)
+        critical = baseline.critical_count(alpha)
+        found.append(
+            BestGuess(
+                t,
+                baseline.expected_accuracy,
+                critical,
+                None if critical is None else critical / baseline.n,
+                baseline.min_p,
+            )
+        )
+    return tuple(found)
+
+
+def _constant(data: _Data, *, by_place: bool) -> ConstantAnswer:
+    """Return the best constant answer; the first of several in the alphabet, or in the file."""
+    if by_place:
+        labels = [str(place) for place in range(1, 1 + max(len(e.choices) for e in data.examples))]
+        gold = [set(example.right) for example in data.examples]
+    else:
+        labels = sorted({choice for example in data.examples for choice in example.choices})
+        number = {label: place for place, label in enumerate(labels)}
+        gold = [{number[e.choices[index]] for index in e.right} for e in data.examples]
+    # The first seen of equally good ones counts there.
+    ordered = sorted(gold, key=min)
+    most = majority_answer(ordered)
+    return ConstantAnswer(
+        answer=None if by_place else labels[most.answer],
+        place=most.answer + 1 if by_place else None,
+        correct=most.correct,
+        rate=most.rate,
+        p=data.by_luck([most.answer in right for right in gold], len(labels)),
+    )
+
+
+def _passed(right: int, baselines: Sequence[BestGuess]) -> list[int]:
+    """Return the numbers of prompts of which so many right answers pass p_max."""
+    return [each.t for each in baselines if (each.critical_count or right + 1) <= right]
+
+
+def _constants(
+    data: _Data, constant: ConstantAnswer, baselines: Sequence[BestGuess]
+) -> Iterator[Finding]:
+    """Find a constant answer, and where that is a text also a place, that is right too often."""
+    kinds: list[tuple[FindingKind, ConstantAnswer]]
+    kinds = [("place" if constant.answer is None else "majority", constant)]
+    if constant.answer is not None:
+        place = _constant(data, by_place=True)
+        if place.correct > constant.correct:
+            kinds.append(("place", place))
+    for kind, found in kinds:
+        if found.p <= LUCK:
+            parameters = {
+                "answer": found.answer,
+                "place": found.place,
+                "correct": found.correct,
+                "n": len(data.examples),
+                "passes": _passed(found.correct, baselines),
+            }
+            yield Finding(kind, parameters)
+
+
+def _rules(
+    data: _Data,
+    rules: Mapping[HeuristicName, Sequence[Fraction]],
+    scores: Mapping[HeuristicName, Fraction],
+    constant: ConstantAnswer,
+    baselines: Sequence[BestGuess],
+) -> Iterator[Finding]:
+    """Find a heuristic of texts, and one of places that is no constant answer."""
+    tried = len(scores) - 1
+    of_texts = max(_OF_TEXTS, key=scores.__getitem__)
+    of_places = max(_OF_PLACES, key=scores.__getitem__)
+    for name in (of_texts, *([of_places] if scores[of_places] > constant.correct else [])):
+        if data.by_luck(rules[name], tried, guesses=name in _OF_TEXTS) <= LUCK:
+            parameters = {
+                "heuristic": name,
+                "rate": float(scores[name] / len(data.examples)),
+                "passes": _passed(int(scores[name]), baselines),
+            }
+            yield Finding("heuristic", parameters)
+
+
+def _contradictions(data: _Data) -> list[tuple[str, str]]:
+    """Return the ids of examples that repeat another's question with another right answer."""
+    found = []
+    for first, example in zip(data.texts["copies"], data.examples, strict=True):
+        other = data.examples[first]
+        if {other.choices[at] for at in other.right} != {
+            example.choices[at] for at in example.right
+        }:
+            found.append((other.id, example.id))
+    return found
+
+
+def _copies(data: _Data) -> Iterator[Finding]:
+    n, different = len(data.examples), len(set(data.texts["copies"]))
+    if different < n:
+        yield Finding("repeated_examples", {"n": n, "different": different})
+    if contradictions := _contradictions(data):
+        parameters = {"examples": len(contradictions), "alike": list(contradictions[0])}
+        yield Finding("contradictory_examples", parameters)
+
+
+def _marked(data: _Data) -> Iterator[Finding]:
+    """Find what red flags find in texts, whatever is answered."""
+    n = len(data.examples)
+    asked = FlagInput(
+        model="",
+        shots=0,
+        t=1,
+        chance=mean_of(data.groups),
+        prompts=("",),
+        identities=("",),
+        examples=tuple(example.id for example in data.examples),
+        correct=np.zeros((1, n), dtype=np.bool_),
+        evaluated=np.ones((1, n), dtype=np.bool_),
+        **data.texts,
+    )
+    for flag in (*texts.clustered(asked), *texts.cut(asked)):
+        for kind in _MARKED:
+            if kind == flag.kind:
+                yield Finding(kind, dict(flag.parameters))
+
+
+def _unpassable(n: int, baselines: Sequence[BestGuess]) -> Iterator[Finding]:
+    """Find numbers of prompts so large that all n right answers could be luck."""
+    if never := [each for each in baselines if each.critical_count is None]:
+        parameters = {"n": n, "prompts": [each.t for each in never], "p": never[0].smallest_p}
+        yield Finding("unpassable", parameters)

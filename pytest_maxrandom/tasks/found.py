@@ -1,0 +1,238 @@
+"""Which tasks paths hold: those of suites, and files that are tasks themselves."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.errors import Problem, SuiteError, listed, quoted
+from pytest_maxrandom.suite import is_suite
+from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite, task_of_keys
+from pytest_maxrandom.suite.spec import RowsSpec
+from pytest_maxrandom.tasks.reading import shown
+from pytest_maxrandom.tasks.rows import RowReader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import TypeAlias
+
+    from pytest_maxrandom.suite.spec import TaskSpec
+    from pytest_maxrandom.tasks.task import Where
+
+FORMATS = {".json": "bigbench", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
+"""The format of a file that is no suite, by its suffix."""
+_YAML = (".yaml", ".yml")
+_EXAMPLES = re.compile(r'"(examples|subtasks)"\s*:\s*\[')
+_OF_SUITE = (re.compile(r"^models\s*:", re.MULTILINE), re.compile(r"^tasks\s*:", re.MULTILINE))
+
+
+@dataclass(frozen=True)
+class FoundTask:
+    """A task that can be loaded.
+
+    Attributes
+    ----------
+    name : str
+        As its suite calls it, or after its file.
+    path : Path
+        The suite, file or folder that it was found in.
+    spec : TaskSpec
+        How it is read; `load_task` takes it with `base` and `where`.
+    line : int, optional
+        Its line in a suite; None where it stands in none.
+    """
+
+    name: str
+    path: Path
+    spec: TaskSpec
+    base: Path
+    where: Where
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """What should hold tasks, and cannot be read."""
+
+    path: Path
+    problems: Sequence[Problem]
+    format: str | None = None
+
+
+@dataclass(frozen=True)
+class NoTask:
+    """A file of a folder that is no task, with the reason."""
+
+    path: Path
+    reason: str
+
+
+Found: TypeAlias = "FoundTask | Unreadable | NoTask"
+
+
+def find_tasks(
+    paths: Sequence[Path], form: str | None = None, keys: Mapping[str, Any] | None = None
+) -> Iterator[Found]:
+    """Yield what paths hold, each file once.
+
+    YAML is a suite by the rules of :func:`pytest_maxrandom.suite.is_suite`, and where it has
+    `models` and `tasks`; of other files the suffix says what they are. Folders are searched for
+    both; of what is found there, a file that a suite names is no task of its own, nor is one
+    without the columns of its format.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Files and folders.
+    form : str, optional
+        The format of all that is no suite, in place of what suffixes say. What is no file may then
+        be an id on the hub, or whatever else the format takes as its path.
+    keys : mapping, optional
+        Keys of a task in a suite, for what stands in none, such as `columns`.
+    """
+    told = dict(keys or {})
+    seen: set[Path] = set()
+    searched: list[Path] = []
+    for path in paths:
+        if path.is_dir() and (form is None or form in FORMATS.values()):
+            searched += _files(path, form)
+        elif path.resolve() not in seen:
+            seen.add(path.resolve())
+            yield from _of_file(path, form, told)
+    named: set[Path] = set()
+    suites = [path for path in searched if _is_suite(path)]
+    for path in suites:
+        for found in _of_suite(path) if path.resolve() not in seen else ():
+            yield found
+            if isinstance(found, FoundTask):
+                named |= set(_named_by(found))
+    seen |= {path.resolve() for path in suites}
+    for path in searched:
+        if (whole := path.resolve()) in seen:
+            continue
+        seen.add(whole)
+        if whole in named:
+            yield NoTask(shown(path), "data of a suite that was found")
+        elif reason := _no_task(path, told):
+            yield NoTask(shown(path), reason)
+        else:
+            yield from _of_file(path, form, told)
+
+
+def _files(folder: Path, form: str | None) -> list[Path]:
+    """Return the files of a folder that may hold tasks; hidden ones do not."""
+    suffixes = [suffix for suffix, known in FORMATS.items() if form in (None, known)]
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.suffix in (*suffixes, *(() if form else _YAML))
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+        and path.is_file()
+    )
+
+
+def _is_suite(path: Path) -> bool:
+    if path.suffix not in _YAML:
+        return False
+    whole, here = path.absolute(), Path.cwd()
+    root = here if whole.is_relative_to(here) else whole.parent
+    if is_suite(whole, root):
+        return True
+    text = _text(path)
+    return all(key.search(text) for key in _OF_SUITE)
+
+
+def _text(path: Path) -> str:
+    """Return what can be read of a file; its source says what is wrong with it."""
+    try:
+        return path.read_bytes().decode("utf-8-sig", "replace")
+    except OSError:
+        return ""
+
+
+def _of_suite(path: Path) -> Iterator[Found]:
+    try:
+        suite = load_any_suite(shown(path))
+    except SuiteError as error:
+        yield Unreadable(shown(path), error.problems)
+        return
+    if isinstance(suite, RecordedSuite):
+        yield NoTask(shown(path), "a suite of recorded results, which hold no examples")
+        return
+    for index, spec in enumerate(suite.spec.tasks):
+
+        def where(*below: str, index: int = index) -> tuple[Path, int | None]:
+            return suite.path, suite.line("tasks", index, *below)
+
+        yield FoundTask(spec.name, suite.path, spec, suite.path.parent, where, where()[1])
+
+
+def _named_by(found: FoundTask) -> Iterator[Path]:
+    """Yield the data files that a task of a suite names."""
+    for part in (found.spec, found.spec.test, getattr(found.spec, "pool", None)):
+        if isinstance(named := getattr(part, "path", None), str):
+            yield (found.base / named).resolve()
+
+
+def _of_file(path: Path, form: str | None, keys: Mapping[str, Any]) -> Iterator[Found]:
+    if form is None and not path.exists():
+        message = "there is no such file or folder; for what is neither, say --task-format"
+        yield Unreadable(path, [Problem(path, None, message)])
+        return
+    if form is None and _is_suite(path):
+        yield from _of_suite(path)
+        return
+    known = form or FORMATS.get(path.suffix)
+    if known is None:
+        message = (
+            f"found a file that ends in {quoted(path.suffix)}, expected a suite (.yaml) or "
+            f"{', '.join(FORMATS)}; say --task-format"
+        )
+        yield Unreadable(shown(path), [Problem(shown(path), None, message)], known)
+        return
+    said = {"name": _name(path), "format": known, "path": str(path), **keys}
+    try:
+        spec = task_of_keys(said, path)
+    except SuiteError as error:
+        yield Unreadable(shown(path), error.problems, known)
+        return
+    yield FoundTask(_name(path), shown(path), spec, Path(), lambda *_: (shown(path), None))
+
+
+def _name(path: Path) -> str:
+    """Name a task after its file, or after its folder where all files are called so."""
+    return path.resolve().parent.name if path.name == "task.json" else path.stem
+
+
+def _no_task(path: Path, keys: Mapping[str, Any]) -> str:
+    """Say why a file of a folder is no task; nothing where it may be one."""
+    if path.suffix in _YAML:
+        return "neither a suite nor a task"
+    if FORMATS[path.suffix] == "bigbench":
+        return "" if _EXAMPLES.search(_text(path)) else "JSON without examples"
+    try:
+        said = {"name": "task", "format": FORMATS[path.suffix], "path": "-", **keys}
+        spec = task_of_keys(said, path)
+    except SuiteError:
+        return ""
+    header = _header(path)
+    if header is None or not isinstance(spec, RowsSpec):
+        return ""
+    missing = [column for column in RowReader(spec).wanted if column not in header]
+    return f"without {'columns' if len(missing) > 1 else 'column'} {listed(missing)}" * bool(
+        missing
+    )
+
+
+def _header(path: Path) -> list[str] | None:
+    """Return the columns of the first row; None where there is none to be read."""
+    line = next((line for line in _text(path).splitlines() if line.strip()), "")
+    try:
+        row = next(csv.reader([line])) if path.suffix == ".csv" else json.loads(line)
+    except (ValueError, csv.Error, RecursionError, StopIteration):
+        return None
+    return list(row) if isinstance(row, dict | list) else None
