@@ -6,9 +6,10 @@ for editors and the messages for mistakes are made from them.
 
 from __future__ import annotations
 
+from string import Formatter
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, SerializeAsAny
+from pydantic import AfterValidator, BeforeValidator, Field, SerializeAsAny
 
 from pytest_maxrandom.record import ShortcutControl  # noqa: TC001 - read by pydantic
 from pytest_maxrandom.suite.arms import ComparingSettings
@@ -106,6 +107,20 @@ class TaskSpec(CountedSettings):
     """Whether the choices are listed after the input; true if neither suite nor file says."""
 
 
+def _template(text: str) -> str:
+    """Refuse what is no text with columns in braces."""
+    try:
+        parts = [*Formatter().parse(text)]
+    except ValueError as error:
+        raise ValueError(f"text with columns in braces, such as {{question}} ({error})") from None
+    fields = [part[1:] for part in parts if part[1] is not None]
+    if any(not column or form or conversion for column, form, conversion in fields):
+        raise ValueError("nothing but the names of columns in braces, such as {question}")
+    if not fields and "{{" in text:
+        raise ValueError("columns in single braces, such as {question}")
+    return text
+
+
 class BigBenchColumns(Spec):
     """Which fields of a BIG-bench example hold what BIG-bench itself has no key for."""
 
@@ -115,16 +130,19 @@ class BigBenchColumns(Spec):
 
 
 class ColumnsSpec(BigBenchColumns):
-    """Which columns (CSV) or fields (JSONL, hub) hold what."""
+    """Which columns (CSV) or fields (JSONL, hub) hold what; `choices.text` is nested."""
 
     input: Text = "input"
     """The text of the example."""
     choices: Text | Annotated[list[Text], Field(min_length=2)] = "choices"
     """One column that holds the list of choices, or one column per choice (empty cell: none)."""
+    labels: Text | None = None
+    """A column that holds the list of what answers call the choices, such as `choices.label`."""
     answer: Text = "answer"
-    """The right choice (JSONL, hub: or a list of them)."""
+    """The right choice, or a list of all right ones."""
     id: Text | None = None
-    """A column of unique ids; `id` where a row has it, else made from the row's number."""
+    """A column of unique ids; in CSV and JSONL `id` where a row has it, else made from the row's
+    number."""
 
 
 class BigBenchSpec(TaskSpec):
@@ -145,14 +163,35 @@ class RowsSpec(TaskSpec):
     """The file (relative to the suite file)."""
     columns: ColumnsSpec = ColumnsSpec()
     """Where each part of an example is."""
+    input: Annotated[Prose, AfterValidator(_template)] | None = None
+    """The text of every example, with columns in braces: `"{passage}\\nQuestion: {question}"`."""
     choices: Annotated[list[Text], Field(min_length=2)] | None = None
     """The choices of every example, where the data does not hold them."""
-    answer_is: Literal["text", "index", "letter"] | None = None
-    """Whether answers are a choice's text, its index from 0, or its letter; index for a
-    whole number in JSONL and hub data, else text, if not given."""
+    answer_is: Literal["text", "index", "number", "letter", "multi_hot"] | None = None
+    """Whether answers are a choice's text, its index from 0, its number from 1, its letter, or a
+    list of 1 and 0, for each choice whether it is right; index for a whole number in JSONL and hub
+    data, else text, if not given."""
+
+    @property
+    def input_parts(self) -> list[tuple[str, str | None]]:
+        """The text of every example: literal texts, each with the column after it, if any."""
+        if self.input is None:
+            return [("", self.columns.input)]
+        return [(text, column) for text, column, _, _ in Formatter().parse(self.input)]
 
     def contradictions(self) -> Iterator[Contradiction]:
-        """Yield that choices are given twice."""
+        """Yield what is given twice."""
+        if self.input is not None and "input" in self.columns.model_fields_set:
+            yield (
+                ("input",),
+                "this is the text of every example, and `columns: input:` says which column holds "
+                "it; remove one of the two",
+            )
+        if self.answer_is is not None and self.columns.labels is not None:
+            yield (
+                ("answer_is",),
+                "answers are labels where `columns: labels:` says which; remove one of the two",
+            )
         if self.choices is not None and "choices" in self.columns.model_fields_set:
             yield (
                 ("choices",),

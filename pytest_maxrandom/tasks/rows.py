@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import re
 import string
+import warnings
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_maxrandom.errors import described, did_you_mean, listed, quoted
-from pytest_maxrandom.tasks.reading import Mistake, as_cluster, as_id, as_text, parse_json
+from pytest_maxrandom.tasks.reading import (
+    JsonObject,
+    Mistake,
+    as_cluster,
+    as_id,
+    as_object,
+    as_text,
+    parse_json,
+)
 from pytest_maxrandom.tasks.task import Example
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from pytest_maxrandom.suite.spec import RowsSpec
     from pytest_maxrandom.tasks.reading import Findings
 
 Slots: TypeAlias = "Sequence[str | None]"  # the choices; None where a row has no such choice
 
+_ABSENT = object()
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}")
 
 
@@ -30,21 +44,21 @@ class RowReader:
     ----------
     spec : RowsSpec
         Which column holds what, and how answers name a choice.
-    lists_as_json : bool
-        Whether all values are texts, and a list is written as JSON in such a text (CSV).
     """
 
     spec: RowsSpec
-    lists_as_json: bool = False
 
     @property
     def wanted(self) -> dict[str, str]:
-        """The columns to read, each with the key of `columns` that names it."""
+        """The columns to read, each with the key of the task that names it."""
         columns = self.spec.columns
         named = [columns.choices] if isinstance(columns.choices, str) else columns.choices
-        wanted = {column: "choices" for column in named if self.spec.choices is None}
-        keys = ("input", "answer", "id", "cluster")
-        return wanted | {name: key for key in keys if (name := getattr(columns, key)) is not None}
+        wanted = {column: "columns: choices" for column in named if self.spec.choices is None}
+        place = "columns: input" if self.spec.input is None else "input"
+        wanted |= {column: place for _, column in self.spec.input_parts if column is not None}
+        keys = ("answer", "labels", "id", "cluster")
+        others = {getattr(columns, key): f"columns: {key}" for key in keys}
+        return wanted | {column: key for column, key in others.items() if column is not None}
 
     def check_header(
         self, header: Collection[str], findings: Findings, place: int | None = None
@@ -56,11 +70,15 @@ class RowReader:
         SuiteError
             With a problem for each missing column, and what was found before.
         """
-        missing = {column: key for column, key in self.wanted.items() if column not in header}
+        missing = {
+            column: key
+            for column, key in self.wanted.items()
+            if not any(holds(name, column) for name in header)
+        }
         for column, key in missing.items():
             findings.add(
                 place,
-                f"the column {quoted(column)} for `columns: {key}:` is missing; "
+                f"the column {quoted(column)} for `{key}:` is missing; "
                 f"found {listed(header)}{did_you_mean(column, header)}",
             )
         if missing:
@@ -84,7 +102,13 @@ class RowReader:
             yield place, Example(id_, text, choices, indices, cluster=cluster)
 
     def _input(self, row: Mapping[str, object]) -> str:
-        return as_text(_value(row, self.spec.columns.input), "the input")
+        what = "the input" if self.spec.input is None else "the column {} in the input"
+        return "".join(
+            text
+            if column is None
+            else text + as_text(_value(row, column), what.format(quoted(column)))
+            for text, column in self.spec.input_parts
+        )
 
     def _id(self, row: Mapping[str, object], number: int) -> str:
         if self.spec.columns.id is None and row.get("id") in (None, ""):
@@ -93,19 +117,19 @@ class RowReader:
 
     def _cluster(self, row: Mapping[str, object]) -> str | None:
         column = self.spec.columns.cluster
-        return None if column is None else as_cluster(row.get(column), column)
+        return None if column is None else as_cluster(_found(row, column), column)
 
     def _slots(self, row: Mapping[str, object]) -> list[str | None]:
         if self.spec.choices is not None:
             return list(self.spec.choices)
         if isinstance(self.spec.columns.choices, str):
             return [*self._choice_list(row, self.spec.columns.choices)]
-        values = [row.get(column) for column in self.spec.columns.choices]
+        values = [_found(row, column) for column in self.spec.columns.choices]
         return [None if value in (None, "") else as_text(value, "a choice") for value in values]
 
     def _choice_list(self, row: Mapping[str, object], column: str) -> list[str]:
         given = _value(row, column)
-        values = self._spelled(given)
+        values = _spelled(given)
         if not isinstance(values, list):
             raise Mistake(
                 f"the column {quoted(column)} must hold a list of choices such as "
@@ -116,19 +140,33 @@ class RowReader:
 
     def _right(self, row: Mapping[str, object], slots: Slots) -> set[int]:
         answer = _value(row, self.spec.columns.answer)
-        if answer not in slots:  # a choice may itself look like a list
-            answer = self._spelled(answer)
-        answers = answer if isinstance(answer, list) else [answer]
+        if self.spec.answer_is == "multi_hot":
+            return _by_multi_hot(_spelled(answer), slots)
+        labels = self._labels(row, slots)
+        answers = [answer]
+        if answer not in (slots if labels is None else labels):  # one may itself look like a list
+            spelled = _spelled(answer)
+            answers = spelled if isinstance(spelled, list) else answers
+        if labels is not None:
+            return {_by_label(each, labels) for each in answers}
         return {self._right_slot(each, slots) for each in answers}
 
-    def _spelled(self, value: object) -> object:
-        """Return the list that a text spells, where lists are written so; else what is given."""
-        if not self.lists_as_json or not isinstance(value, str) or value.lstrip()[:1] != "[":
-            return value
-        try:
-            return parse_json(value)
-        except Mistake:
-            return value
+    def _labels(self, row: Mapping[str, object], slots: Slots) -> list[str] | None:
+        column = self.spec.columns.labels
+        if column is None:
+            return None
+        given = _value(row, column)
+        values = _spelled(given)
+        if not isinstance(values, list) or len(values) != len(slots):
+            found = f"{len(values)}" if isinstance(values, list) else described(given)
+            raise Mistake(
+                f"the column {quoted(column)} must hold a list of {len(slots)} labels, one for "
+                f"each choice, found {found}"
+            )
+        labels = [as_text(value, "a label") for value in values]
+        if repeated := [label for label, count in Counter(labels).items() if count > 1]:
+            raise Mistake(f"labels must differ, found more than once: {listed(repeated)}")
+        return labels
 
     def _right_slot(self, answer: object, slots: Slots) -> int:
         """Return the position of the choice that an answer means: see `answer_is` of the spec."""
@@ -139,6 +177,8 @@ class RowReader:
                 return _by_letter(answer, slots)
             case "index":
                 return _by_index(answer, slots)
+            case "number":
+                return _by_index(answer, slots, first=1)
         if isinstance(answer, bool):
             raise Mistake(
                 f"the answer is {described(answer)}, which names no choice; write a choice's text, "
@@ -155,13 +195,65 @@ class RowReader:
         return _by_index(answer, slots)
 
 
+def columns_of(row: Mapping[str, object]) -> Iterator[str]:
+    """Yield what a row's columns are called, nested ones with a dot."""
+    for name, value in row.items():
+        inner = value[0] if isinstance(value, list) and value else value
+        if isinstance(inner, Mapping) and inner:
+            yield from (f"{name}.{each}" for each in columns_of(inner))
+        else:
+            yield name
+
+
+def holds(name: str, column: str) -> bool:
+    """Tell whether a column is the one that is meant, or it may be nested in that."""
+    return column == name or column.startswith(f"{name}.")
+
+
 def _value(row: Mapping[str, object], column: str) -> object:
-    if column not in row:
+    found = _found(row, column, _ABSENT)
+    if found is _ABSENT:
+        names = [*columns_of(row)]
         raise Mistake(
-            f"this row has no column {quoted(column)}, found {listed(row)}"
-            f"{did_you_mean(column, row)}"
+            f"this row has no column {quoted(column)}, found {listed(names)}"
+            f"{did_you_mean(column, names)}"
         )
-    return row[column]
+    return found
+
+
+def _found(row: Mapping[str, object], column: str, default: object = None) -> object:
+    """Return a column; a nested one of a list of objects is the list of theirs."""
+    if column in row:
+        return row[column]
+    for name, value in row.items():
+        if holds(name, column):
+            below, rest = _spelled(value), column[len(name) + 1 :]
+            if isinstance(below, Mapping):
+                return _found(_as_plain(below), rest, default)
+            if isinstance(below, list) and all(isinstance(each, Mapping) for each in below):
+                found = [_found(_as_plain(each), rest, _ABSENT) for each in below]
+                return default if _ABSENT in found else found
+    return default
+
+
+def _as_plain(value: Mapping[str, object]) -> Mapping[str, object]:
+    return as_object(value, "an object") if isinstance(value, JsonObject) else value
+
+
+def _spelled(value: object) -> object:
+    """Return the list or object that a text spells, in JSON or in Python; else what is given."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
+        return value
+    try:
+        return parse_json(value)
+    except Mistake:
+        pass
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escape sequences in what is no code
+            return ast.literal_eval(value.strip())
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+        return value
 
 
 def _by_text(answer: object, slots: Slots) -> int:
@@ -172,26 +264,62 @@ def _by_text(answer: object, slots: Slots) -> int:
     hint = did_you_mean(text, choices)
     if not hint and _WHOLE_NUMBER.fullmatch(text):
         hint = "; if it is an index, say `answer_is: index`"
-    if not hint and text.upper() in _letters(slots):
+    if not hint and _letter(text) in _letters(slots):
         hint = "; if it is a letter, say `answer_is: letter`"
+    parts = [part.strip() for part in re.split("[|;,]", text)]
+    if not hint and len(parts) > 1 and set(parts) <= set(choices):
+        hint = f"; write several right answers as a list: {json.dumps(parts, ensure_ascii=False)}"
     raise Mistake(f"the answer {quoted(text)} is none of the choices {listed(choices)}{hint}")
 
 
-def _by_index(answer: object, slots: Slots) -> int:
+def _by_index(answer: object, slots: Slots, first: int = 0) -> int:
+    name, last = ("a number" if first else "an index"), len(slots) - 1 + first
     if isinstance(answer, str) and _WHOLE_NUMBER.fullmatch(answer.strip()):
         answer = int(answer)
-    if not isinstance(answer, int) or not 0 <= answer < len(slots):
+    if not isinstance(answer, int) or not first <= answer <= last:
         found = int(answer) if isinstance(answer, int) else described(answer)
-        raise Mistake(f"an index must be a whole number from 0 to {len(slots) - 1}, found {found}")
-    return _filled(int(answer), slots, f"the index {int(answer)}")
+        hint = "; if answers count from 1, say `answer_is: number`" if found == last + 1 else ""
+        raise Mistake(f"{name} must be a whole number from {first} to {last}, found {found}{hint}")
+    return _filled(int(answer) - first, slots, f"the {name.split()[1]} {int(answer)}")
+
+
+def _by_label(answer: object, labels: Sequence[str]) -> int:
+    text = as_text(answer, "the answer")
+    if text not in labels:
+        raise Mistake(
+            f"the answer {quoted(text)} is none of the labels {listed(labels)}"
+            f"{did_you_mean(text, labels)}"
+        )
+    return labels.index(text)
+
+
+def _by_multi_hot(answer: object, slots: Slots) -> set[int]:
+    if not isinstance(answer, list) or len(answer) != len(slots):
+        found = f"{len(answer)}" if isinstance(answer, list) else described(answer)
+        raise Mistake(
+            f"an answer that is `multi_hot` must be a list of {len(slots)} numbers 0 or 1, one for "
+            f"each choice, found {found}"
+        )
+    for each in answer:
+        if each not in (0, 1):
+            raise Mistake(
+                f"an answer that is `multi_hot` must hold 0 and 1 only, found {described(each)}"
+            )
+    right = [slot for slot, each in enumerate(answer) if each]
+    return {_filled(slot, slots, f"choice {slot + 1}") for slot in right}
 
 
 def _by_letter(answer: object, slots: Slots) -> int:
     letters = _letters(slots)
-    letter = answer.strip().upper() if isinstance(answer, str) else ""
+    letter = _letter(answer) if isinstance(answer, str) else ""
     if letter not in letters:
         raise Mistake(f"a letter must be one from A to {letters[-1]}, found {described(answer)}")
     return _filled(letters.index(letter), slots, f"the letter {letter}")
+
+
+def _letter(text: str) -> str:
+    """Return the letter in "b", "B.", "B)" or "(B)"."""
+    return text.strip().removeprefix("(").rstrip(".)").upper()
 
 
 def _letters(slots: Slots) -> list[str]:

@@ -22,7 +22,7 @@ from pytest_maxrandom.tasks.reading import (
     read_file,
     shown,
 )
-from pytest_maxrandom.tasks.rows import RowReader
+from pytest_maxrandom.tasks.rows import RowReader, columns_of, holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +43,7 @@ class Csv:
         records = _records(text, findings)
         line, header = next(records, (1, []))
         findings.raise_any()
-        reader = RowReader(spec, lists_as_json=True)
+        reader = RowReader(spec)
         findings.require(_check_header, header, line)
         reader.check_header(header, findings, line)
         rows = _rows(records, header, findings)
@@ -63,7 +63,7 @@ class Jsonl:
         reader = RowReader(spec)
         rows = list(_objects(text, findings))
         if rows:  # a row may lack a choice column, but one that no row has is a slip of the pen
-            header = dict.fromkeys(column for _, row in rows for column in row)
+            header = dict.fromkeys(column for _, row in rows for column in columns_of(row))
             reader.check_header(header, findings)
         return finished_task(spec.name, reader.examples(rows, findings), findings)
 
@@ -71,7 +71,7 @@ class Jsonl:
 class Hub:
     """Reads one split of a dataset through the package `datasets`.
 
-    Nested columns have dots (`choices.text`). A folder `base / spec.path`, if there is one, is read
+    A folder `base / spec.path`, if there is one, is read
     in place of the hub.
     """
 
@@ -89,7 +89,12 @@ class Hub:
         dataset = findings.require(_load, spec, base)
         reader = RowReader(_with_classes(spec, dataset.features))
         reader.check_header(dataset.column_names, findings)
-        dataset = dataset.select_columns(list(reader.wanted))  # others may be slow to decode
+        used = [
+            name
+            for name in dataset.column_names
+            if any(holds(name, column) for column in reader.wanted)
+        ]
+        dataset = dataset.select_columns(used)  # others may be slow to decode
         return finished_task(spec.name, reader.examples(enumerate(dataset, 1), findings), findings)
 
 
@@ -192,8 +197,9 @@ def _load(spec: HubSpec, base: Path) -> Any:
 
 def _with_classes(spec: HubSpec, features: dict[str, Any]) -> HubSpec:
     """Read an answer's classes as indices, and their names as choices if need be."""
-    names = getattr(features.get(spec.columns.answer), "names", None)
-    if not names:
+    feature = features.get(spec.columns.answer)
+    names = getattr(getattr(feature, "feature", feature), "names", None)  # of one, or of a list
+    if not names or spec.columns.labels is not None:
         return spec
     given = "choices" in spec.columns.model_fields_set or spec.columns.choices in features
     return spec.model_copy(

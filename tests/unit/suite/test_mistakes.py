@@ -20,7 +20,8 @@ MODEL_KEYS = (
 )
 TASK_KEYS = (
     "assert, xfail, marks, name, format, validation, test, pool, task_prefix, input_prefix, "
-    "output_prefix, choice_prefix, separator, append_choices, path, columns, choices, answer_is"
+    "output_prefix, choice_prefix, separator, append_choices, path, columns, input, choices, "
+    "answer_is"
 )
 
 

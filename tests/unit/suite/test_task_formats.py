@@ -71,3 +71,42 @@ def test_fixed_choices_and_a_column_of_choices_contradict_each_other(suite: Suit
         "6: tasks[0].choices: these are the choices of every example, and `columns: choices:` says "
         "which column holds them; remove one of the two"
     ]
+
+
+def test_an_input_of_several_columns_and_a_column_of_inputs_contradict_each_other(
+    suite: SuiteText,
+) -> None:
+    keys = '  format: csv\n  input: "{a} {b}"\n  columns: {input: a}\n'
+    assert mistakes(suite, keys) == [
+        "6: tasks[0].input: this is the text of every example, and `columns: input:` says which "
+        "column holds it; remove one of the two"
+    ]
+
+
+def test_labels_and_another_kind_of_answer_contradict_each_other(suite: SuiteText) -> None:
+    keys = "  format: jsonl\n  answer_is: letter\n  columns: {labels: names}\n"
+    assert mistakes(suite, keys) == [
+        "6: tasks[0].answer_is: answers are labels where `columns: labels:` says which; remove one "
+        "of the two"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{{question}}", "columns in single braces, such as {question}"),
+        ("{}", "nothing but the names of columns in braces, such as {question}"),
+        ("{a!r}", "nothing but the names of columns in braces, such as {question}"),
+        ("{a:>9}", "nothing but the names of columns in braces, such as {question}"),
+        ("{a", "text with columns in braces, such as {question} (expected '}' before end of "
+         "string)"),
+        ("a}", "text with columns in braces, such as {question} (Single '}' encountered in format "
+         "string)"),
+    ],
+)  # fmt: skip
+def test_an_input_that_names_columns_wrongly_is_told(
+    suite: SuiteText, text: str, expected: str
+) -> None:
+    assert mistakes(suite, f'  format: jsonl\n  input: "{text}"\n') == [
+        f"6: `tasks[0].input`: found '{text}', expected {expected}"
+    ]

@@ -98,7 +98,12 @@ def test_an_empty_input_is_allowed_and_told(folder: Folder) -> None:
 
 
 ROW_MISTAKES: list[tuple[dict[str, object], dict[str, Any], str]] = [
-    (row(3), {}, "an index must be a whole number from 0 to 2, found 3"),
+    (
+        row(3),
+        {},
+        "an index must be a whole number from 0 to 2, found 3; if answers count from 1, say "
+        "`answer_is: number`",
+    ),
     (row(-1), {}, "an index must be a whole number from 0 to 2, found -1"),
     (row("x"), {"answer_is": "index"}, "an index must be a whole number from 0 to 2, found 'x'"),
     (row("D"), {"answer_is": "letter"}, "a letter must be one from A to C, found 'D'"),
