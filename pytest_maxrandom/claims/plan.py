@@ -15,10 +15,12 @@ from pytest_maxrandom.errors import ModelError, ModelNotFound, Problem, SuiteErr
 from pytest_maxrandom.models.registry import locate
 from pytest_maxrandom.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.stats.metrics import METRICS
+from pytest_maxrandom.suite.base import repeats
 from pytest_maxrandom.suite.claims import AssertSpec, claimed
+from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 from pytest_maxrandom.sweeps.labels import shuffled
 from pytest_maxrandom.sweeps.scorers import SCORERS
-from pytest_maxrandom.tasks.load import load_task, set_aside
+from pytest_maxrandom.tasks.load import load_task, members, set_aside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -32,6 +34,44 @@ if TYPE_CHECKING:
     _Examples = tuple[Task, tuple[Example, ...], tuple[Example, ...]]
 
 _Claims = TypeVar("_Claims", bound=ClaimOfSuite)
+
+
+def read_suite(path: Path) -> Suite | RecordedSuite:
+    """Read a suite file, with a task for each that one of its tasks stands for.
+
+    Raises
+    ------
+    SuiteError
+        With all the mistakes of the file; or with those in what its tasks name.
+    """
+    suite = load_any_suite(path)
+    if isinstance(suite, RecordedSuite):
+        return suite
+    problems: list[Problem] = []
+    found: list[tuple[int, TaskSpec]] = []
+    for index, task in enumerate(suite.spec.tasks):
+        try:
+            several = members(task, path.parent, partial(_where, suite, index))
+        except SuiteError as error:
+            problems += error.problems
+            continue
+        found += [(index, one) for one in several]
+    if problems:
+        raise SuiteError(dict.fromkeys(problems))
+    tasks = [one for _, one in found]
+    for later, earlier in repeats(one.name for one in tasks):
+        place, name = found[later][0], tasks[later].name
+        message = f"tasks[{place}]: one of its tasks is {name}, which is the name of "
+        message += f"tasks[{found[earlier][0]}]; give it another `name`"
+        problems.append(Problem(path, suite.line("tasks", place), message))
+    if problems:
+        raise SuiteError(problems)
+    bias = suite.spec.label_bias
+    if bias is not None and bias.tasks is not None:
+        checked = [one.name for index, one in found if suite.spec.tasks[index].name in bias.tasks]
+        bias = bias.model_copy(update={"tasks": checked})
+    spec = suite.spec.model_copy(update={"tasks": tasks, "label_bias": bias})
+    return replace(suite, spec=spec, entries=tuple(index for index, _ in found))
 
 
 def plan(suite: Suite) -> list[PlannedClaim]:
@@ -88,13 +128,13 @@ def share_levels(claims: Sequence[_Claims]) -> list[_Claims]:
     ]
 
 
+def _where(suite: Suite, index: int, *keys: str) -> tuple[Path, int | None]:
+    return suite.path, suite.line("tasks", index, *keys)
+
+
 def _examples(suite: Suite, index: int, problems: list[Problem]) -> _Examples | None:
     """Return a task, its validation examples and its test set, or add to the problems."""
-    spec = suite.spec.tasks[index]
-
-    def where(*keys: str) -> tuple[Path, int | None]:
-        return suite.path, suite.line("tasks", index, *keys)
-
+    spec, where = suite.spec.tasks[index], partial(_where, suite, index)
     try:
         task = load_task(spec, suite.path.parent, where)
         task, test = set_aside(task, spec, suite.path.parent, partial(where, "test"))
@@ -104,7 +144,7 @@ def _examples(suite: Suite, index: int, problems: list[Problem]) -> _Examples | 
     try:
         return task, validation_set(task, spec.validation), test
     except NoPrompts as error:
-        problems.append(Problem(*where(error.key), f"tasks[{index}]: {error}"))
+        problems.append(Problem(*where(error.key), f"tasks[{suite.entry(index)}]: {error}"))
         return None
 
 
@@ -209,8 +249,9 @@ def _untestable(suite: Suite) -> Iterator[Problem]:
             yield Problem(
                 suite.path,
                 suite.line(*place),
-                f"tasks[{index}]: `test_p` claims something of a test set, and {task.name} has "
-                "none; add `test: {fraction: 0.25}` to the task, or remove `test_p`",
+                f"tasks[{suite.entry(index)}]: `test_p` claims something of a test set, and "
+                f"{task.name} has none; add `test: {{fraction: 0.25}}` to the task, or remove "
+                "`test_p`",
             )
 
 

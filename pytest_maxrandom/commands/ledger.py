@@ -10,7 +10,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.counting import claimed_set
-from pytest_maxrandom.claims.plan import plan
+from pytest_maxrandom.claims.plan import plan, read_suite
 from pytest_maxrandom.commands import json_text, table
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.host.git import repository
@@ -22,7 +22,7 @@ from pytest_maxrandom.ledger.losses import lost
 from pytest_maxrandom.ledger.summary import merged, mistakes, summary
 from pytest_maxrandom.reports.text import visible
 from pytest_maxrandom.suite import is_suite
-from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
+from pytest_maxrandom.suite.loader import RecordedSuite
 
 if TYPE_CHECKING:
     import argparse
@@ -170,7 +170,7 @@ def _lost(ref: str, paths: list[Path]) -> list[str]:
 
 def _claims(path: Path) -> list[PlannedClaim]:
     """Return the claims of a suite that a run counts tries for, but simulated ones."""
-    suite = load_any_suite(path)
+    suite = read_suite(path)
     claims = [] if isinstance(suite, RecordedSuite) else plan(suite)
     return [claim for claim in claims if not claim.simulated]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.claims.plan import plan
+from pytest_maxrandom.claims.plan import plan, read_suite
 from pytest_maxrandom.claims.plan_recorded import plan_recorded
 from pytest_maxrandom.studies.arms.plan import plan_comparisons
 from pytest_maxrandom.studies.label_bias.plan import plan_label_bias
 from pytest_maxrandom.studies.replicates import plan_replicates
-from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
+from pytest_maxrandom.suite.loader import RecordedSuite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,7 @@ def plan_file(path: Path) -> list[Planned]:
     SuiteError
         With all the mistakes in it, and in the files that it names.
     """
-    suite = load_any_suite(path)
+    suite = read_suite(path)
     claims: Sequence[Planned]
     if isinstance(suite, RecordedSuite):
         claims = plan_recorded(suite)

@@ -45,9 +45,28 @@ class _File:
 
 @dataclass(frozen=True, slots=True)
 class Suite(_File):
-    """A suite file, read and found to be right in itself."""
+    """A suite file, read and found to be right in itself.
+
+    Attributes
+    ----------
+    spec : SuiteSpec
+    entries : tuple of int, optional
+        Index in the file of each task of `spec`, where one of the file stands for several.
+    """
 
     spec: SuiteSpec
+    entries: tuple[int, ...] | None = None
+
+    def entry(self, index: int) -> int:
+        """Return the index in the file of a task of `spec`."""
+        return index if self.entries is None else self.entries[index]
+
+    def line(self, *location: str | int) -> int:
+        """Line of a key of `spec`, from 1."""
+        match location:
+            case ("tasks", int(index), *keys):
+                location = ("tasks", self.entry(index), *keys)
+        return self.document.line(location)
 
 
 @dataclass(frozen=True, slots=True)

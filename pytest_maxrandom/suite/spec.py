@@ -9,7 +9,7 @@ from __future__ import annotations
 from string import Formatter
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, SerializeAsAny
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, SerializeAsAny
 
 from pytest_maxrandom.record import ShortcutControl  # noqa: TC001 - read by pydantic
 from pytest_maxrandom.suite.arms import ComparingSettings
@@ -237,10 +237,10 @@ class LmEvalSpec(TaskSpec):
     format: Literal["lm_eval"]
     """How the examples are stored."""
     path: Text
-    """The name of a task in the installed lm-eval, or a YAML file or a folder of them (relative to
-    the suite file)."""
-    task: Text | None = None
-    """Which task of the folder or the group; all if not given."""
+    """The name of a task, a group or a tag in the installed lm-eval, or a YAML file or a folder of
+    them (relative to the suite file). What stands for several tasks gives one each."""
+    task: Annotated[list[Text], Field(min_length=1), Distinct, OneOrMore()] | None = None
+    """Which tasks of the folder or the group; all if not given."""
     split: Text | None = None
     """The split that is asked; the task's test split if not given, or else its validation split."""
     dataset_path: Text | None = None
@@ -253,6 +253,8 @@ class LmEvalSpec(TaskSpec):
     trust_remote_code: bool = False
     """Whether lm-evaluation-harness may run the task's functions of Python. The environment of the
     runner must allow that too."""
+    _member: tuple[str, Any] | None = PrivateAttr(default=None)
+    """The path of which this is one of several tasks, and what was read of it."""
 
 
 TASKS = SpecUnion[TaskSpec](

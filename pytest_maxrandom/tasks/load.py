@@ -36,6 +36,18 @@ BUILT_IN: Mapping[str, Source[Any]] = {
 }
 
 
+def members(spec: TaskSpec, base: Path, where: Where) -> list[TaskSpec]:
+    """Return a spec for each task that one of a suite stands for: mostly itself.
+
+    Raises
+    ------
+    SuiteError
+        If its source cannot say.
+    """
+    find = getattr(BUILT_IN.get(spec.format), "members", None)
+    return [spec] if find is None else find(spec, base, where)
+
+
 def load_task(spec: TaskSpec, base: Path, where: Where | None = None) -> Task:
     """Load the task that `spec` names, with all its examples, and the pool that it gives.
 

@@ -7,6 +7,7 @@ import importlib.util
 import os
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,10 +40,10 @@ class Index:
     groups: Mapping[str, Path] = field(default_factory=dict)
     tags: Mapping[str, list[str]] = field(default_factory=dict)
 
-    @property
-    def names(self) -> list[str]:
+    @cached_property
+    def names(self) -> dict[str, None]:
         """All of them."""
-        return [*self.tasks, *self.groups, *self.tags]
+        return dict.fromkeys((*self.tasks, *self.groups, *self.tags))
 
 
 @functools.cache
@@ -55,9 +56,17 @@ def installed() -> Path | None:
     return folder if folder.is_dir() else None
 
 
-@functools.cache
 def index(folder: Path) -> Index:
     """Return the names of all tasks in a folder and the folders below."""
+    return _of_installed(folder) if folder == installed() else _read(folder)
+
+
+@functools.cache
+def _of_installed(folder: Path) -> Index:
+    return _read(folder)
+
+
+def _read(folder: Path) -> Index:
     tasks: dict[str, Path] = {}
     groups: dict[str, Path] = {}
     tags: dict[str, set[str]] = {}

@@ -9,11 +9,11 @@ from pytest_maxrandom.errors import Problem, SuiteError, described, did_you_mean
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.suite.spec import LmEvalSpec
 from pytest_maxrandom.tasks.lm_eval import examples, through
-from pytest_maxrandom.tasks.lm_eval.config import Config, read_config
+from pytest_maxrandom.tasks.lm_eval.config import Config
 from pytest_maxrandom.tasks.lm_eval.data import Rows, read_rows
-from pytest_maxrandom.tasks.lm_eval.index import Index, index, installed
+from pytest_maxrandom.tasks.lm_eval.members import Members, members
 from pytest_maxrandom.tasks.lm_eval.templates import Document, documents
-from pytest_maxrandom.tasks.reading import Findings, Mistake, finished_task, shown
+from pytest_maxrandom.tasks.reading import Findings, Mistake, finished_task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,6 +55,25 @@ class LmEval:
 
     spec = LmEvalSpec
 
+    def members(self, spec: LmEvalSpec, base: Path, where: Where) -> list[LmEvalSpec]:
+        """Return a spec for each task that `path` stands for, with a name of its own.
+
+        Raises
+        ------
+        SuiteError
+            If there is none, or a file is wrong.
+        """
+        found = members(spec, base, where)
+        chosen = _chosen(spec, found, where)
+        if not found.several:
+            return [spec]
+        specs = []
+        for name, config in chosen.items():
+            one = spec.model_copy(update={"name": f"{spec.name}/{name}", "task": [name]})
+            one._member = (spec.path, config)  # so that a group is not read again for each
+            specs.append(one)
+        return specs
+
     def read(self, spec: LmEvalSpec, base: Path, where: Where) -> Task:
         """Read the task; see :class:`pytest_maxrandom.tasks.task.Source`."""
         config, folders = _config(spec, base, where)
@@ -73,32 +92,30 @@ def _config(spec: LmEvalSpec, base: Path, where: Where) -> tuple[Config, list[Pa
     Raises
     ------
     SuiteError
-        If there is no such task, or its file is wrong.
+        If there is no such task, or its file is wrong; or if there are several.
     """
-    local = base / spec.path
-    own: Index | None = None
-    if local.is_file():
-        root = base if local.resolve().is_relative_to(base.resolve()) else local.parent
-        config = read_config(local, root)
-    else:
-        root = local if local.is_dir() else (installed() or base)
-        own = index(root) if root is not base else Index()
-        name = spec.task if local.is_dir() and spec.task else spec.path
-        if name not in own.tasks:
-            raise SuiteError([Problem(*where("path"), _unknown(name, own, local))])
-        config = read_config(own.tasks[name], root)
+    path, config = spec._member or ("", None)
+    if path != spec.path:
+        names = _chosen(spec, members(spec, base, where), where)
+        if len(names) > 1:
+            message = f"there are {len(names)} tasks in {quoted(spec.path, 200)}; name one: `task`"
+            raise SuiteError([Problem(*where("path"), message)])
+        (config,) = names.values()
+    assert isinstance(config, Config)
     said = {key: value for key in spec.REPLACED if (value := getattr(spec, key)) is not None}
     return config.changed(said), [base if said else config.path.parent, config.path.parent]
 
 
-def _unknown(name: str, own: Index, local: Path) -> str:
-    if installed() is None and not local.is_dir():
-        return (
-            f"there is no file or folder {quoted(str(shown(local)), 200)}, and lm-eval, which has "
-            "tasks by name, is not installed; install it with "
-            '`pip install "pytest-maxrandom[lm_eval]"`'
+def _chosen(spec: LmEvalSpec, found: Members, where: Where) -> dict[str, Config]:
+    """Return those of the tasks that the suite names."""
+    names = spec.task or list(found.tasks)
+    if unknown := [name for name in names if name not in found.tasks]:
+        message = (
+            f"there is no task {quoted(unknown[0])} in {quoted(spec.path, 200)}"
+            f"{did_you_mean(unknown[0], found.tasks)}"
         )
-    return f"there is no task {quoted(name)}{did_you_mean(name, own.names)}"
+        raise SuiteError([Problem(*where("task"), message)])
+    return {name: found.tasks[name] for name in names}
 
 
 def _check_kind(config: Config) -> None:
