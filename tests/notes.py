@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.record import Remark
-from pytest_maxrandom.reports.remarks import sentence
+from pytest_maxrandom.reports.remarks import worded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 def sentences(notes: Iterable[Note]) -> tuple[str, ...]:
     """Return notes as sentences."""
-    return tuple(sentence(each) if isinstance(each, Remark) else each for each in notes)
+    return tuple(worded(each).text if isinstance(each, Remark) else each for each in notes)
 
 
 def noted(record: ItemRecord) -> list[str]:
     """Return the notes of a record as sentences."""
-    return [*sentences(record.remarks.get(place, text) for place, text in enumerate(record.notes))]
+    return [*sentences(record.notes)]

@@ -81,8 +81,9 @@ class Arm:
         notes = self.model.notes
         if self.key is None:
             return notes
-        what = joined(self.changed) if self.changed else "nothing, it is the suite as it stands"
-        return [Remark("arm", {"arm": self.key, "changed": what}), *notes]
+        if not self.changed:
+            return [Remark("arm_of_suite", {"arm": self.key}), *notes]
+        return [Remark("arm", {"arm": self.key, "changed": self.changed}), *notes]
 
 
 def arms_of(suite: SuiteSpec) -> list[Arm]:

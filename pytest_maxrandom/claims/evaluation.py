@@ -199,8 +199,8 @@ class Evaluation:
         return self._sweep(jobs, progress, lambda predictions: None, fresh=fresh)
 
     @property
-    def warnings(self) -> list[str]:
-        """What happened to the ledger and the store, one sentence each."""
+    def warnings(self) -> list[Remark]:
+        """What happened to the ledger and the store."""
         return [*self._left_behind, *self._ledger.problems, *self._store.messages]
 
     def _without_inputs(

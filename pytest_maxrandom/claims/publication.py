@@ -13,8 +13,7 @@ import numpy as np
 
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.verdict import Claim, judge
-from pytest_maxrandom.notation import count, span
-from pytest_maxrandom.record import Published
+from pytest_maxrandom.record import Published, Remark
 from pytest_maxrandom.stats.chances import chance_groups, mean_of
 from pytest_maxrandom.stats.maximum import BestOfPrompts, MaxRandomBaseline
 
@@ -182,23 +181,22 @@ def published(
 
 def _changes(
     publication: PublishedGuessers, null: Guessers, read: Answers, results: Answers
-) -> list[str]:
-    """Return one clause for each of n, t and chance that is not as it was published."""
+) -> list[Remark]:
+    """Tell which of n, t and chance are not as they were published."""
     found = []
     sizes, n = set(results.sizes.tolist()), publication.published_n
     ids, prompts = len(read.examples), len(read.prompts)
     if sizes != {n}:
-        why = ": fewer examples were scored"
+        kind = "other_n_of_fewer"
         if not prompts or max(sizes) > n:
-            why = ""
+            kind = "other_n"
         elif ids < n:
-            why = (
-                f": the results hold {count(ids)} example ids, so ids collide or fewer were scored"
-            )
-        found.append(f"n is {span(sorted(sizes))}, not {count(n)}{why}")
+            kind = "other_n_of_ids"
+        found.append(Remark(kind, {"sizes": sorted(sizes), "published": n, "ids": ids}))
     if null.t != publication.t:
-        why = f": of {count(prompts)} prompts so many are distinct" if null.t < prompts else ""
-        found.append(f"t is {count(null.t)}, not {count(publication.t)}{why}")
+        kind = "other_t_of_distinct" if null.t < prompts else "other_t"
+        found.append(Remark(kind, {"t": null.t, "published": publication.t, "prompts": prompts}))
     if null.chance != publication.chance:
-        found.append(f"chance is {null.chance}, not {publication.chance}")
+        values = {"chance": str(null.chance), "published": str(publication.chance)}
+        found.append(Remark("other_chance", values))
     return found

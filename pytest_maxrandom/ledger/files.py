@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.errors import LedgerError, LockError
 from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.ledger.lines import CUT, PADDING, ClaimKey, Try, read_lines
+from pytest_maxrandom.record import Remark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,8 +48,8 @@ class LedgerFile:
         Digests of the examples of a test set by its digest.
     openings : dict
         Digest of a test set to the tries that opened it.
-    torn : str or None
-        What the user must know of the last line: that it was cut off.
+    torn : Remark or None
+        That the last line was cut off.
     empty : bool
         Whether there was no line when it was last read.
     """
@@ -60,7 +61,7 @@ class LedgerFile:
         self.looks: dict[ClaimKey, dict[str, int]] = {}
         self.tests: dict[str, tuple[str, ...]] = {}
         self.openings: dict[str, set[Try]] = {}
-        self.torn: str | None = None
+        self.torn: Remark | None = None
         self.empty = True
         self._wrong = ""
         self._offset = 0
@@ -166,10 +167,7 @@ class LedgerFile:
                 self.take(found)
                 complete = number == end
             elif found == CUT:
-                self.torn = (
-                    f"{self.path}:{number}: the last line was cut off while it was written; "
-                    "it is not counted, and is removed before the next line is added"
-                )
+                self.torn = Remark("cut_off", {"file": str(self.path), "line": number})
             else:
                 self._wrong = self._wrong or f"{self.path}:{number}: {found}"
         whole = data.rfind(b"\n") + 1

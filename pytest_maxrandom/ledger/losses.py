@@ -11,6 +11,7 @@ from pytest_maxrandom.host.git import is_checkout, repository
 from pytest_maxrandom.ledger.history import COUNTED, Commit, WorkTree, from_root
 from pytest_maxrandom.ledger.lines import example_digest, fact
 from pytest_maxrandom.notation import count
+from pytest_maxrandom.record import Remark
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -87,13 +88,17 @@ def counted(rows: Iterable[Row]) -> str:
     claims: dict[str, Counter[str]] = {}
     for row in rows:
         if row["kind"] in COUNTED:
-            claims.setdefault(f"{row['model']} {row['shots']}-shot", Counter())[row["kind"]] += 1
+            claims.setdefault(_claim(row), Counter())[row["kind"]] += 1
     told = (
         " and ".join(f"{count(n)} {kind}{'s' * (n != 1)}" for kind, n in kinds.items())
         + f" of {claim}"
         for claim, kinds in sorted(claims.items())
     )
     return "; ".join(told) or "no prompt"
+
+
+def _claim(row: Row) -> str:
+    return f"{row['model']} {row['shots']}-shot"
 
 
 def _gone(base: Commit, file: File, gone: list[tuple[int, Row]], now: WorkTree) -> Iterator[str]:
@@ -129,8 +134,10 @@ def _numbers(row: Row) -> str:
     return ", ".join(f"{name} = {row[key]}" for key, name in _NUMBERS.items() if key in row)
 
 
-def left_behind(folder: Path, examples: Sequence[Example], subject: Subject, run: str) -> list[str]:
-    """Say which ledger of HEAD counts prompts of a claim, though it stands beside another suite.
+def left_behind(
+    folder: Path, examples: Sequence[Example], subject: Subject, run: str
+) -> list[Remark]:
+    """Tell which ledger of HEAD counts prompts of a claim, though it stands beside another suite.
 
     Where there is no git, or no commit yet, nothing is known.
 
@@ -159,8 +166,14 @@ def left_behind(folder: Path, examples: Sequence[Example], subject: Subject, run
     except (GitError, OSError, ValueError):
         return []
     return [
-        f"{file.path}, committed beside another suite, counts {counted(prompts)} on these "
-        f"examples, which this t leaves out; copy that file into {here}"
+        Remark(
+            "left_behind",
+            {
+                "file": str(file.path),
+                "prompts": dict(Counter(map(_claim, prompts))),
+                "folder": str(here),
+            },
+        )
         for file in files
         if now and (prompts := [row for _, row in now.lacks(file, here) if counts(row)])
     ]

@@ -57,8 +57,8 @@ class SetLedger:
     ----------
     path : Path
         The file of this set.
-    problems : list of str
-        What is wrong with the files, a sentence each.
+    problems : list of Remark
+        What is wrong with the files.
 
     Raises
     ------
@@ -88,7 +88,7 @@ class SetLedger:
         self._before: list[tuple[LedgerFile, int]] = []
         self._elsewhere: list[LedgerFile] = []
         self._waiting: list[Row] = []
-        self.problems: list[str] = []
+        self.problems: list[Remark] = []
         self.path = folder / f"{_slug(task)}-{self._digest[:_SHOWN]}.jsonl"
         self._find(folder)
         self._file = LedgerFile(self.path)
@@ -259,10 +259,7 @@ class SetLedger:
             self._file.append(lambda: self._lacking(row))
         except (OSError, LockError) as error:
             reason = (error.strerror or error) if isinstance(error, OSError) else error
-            self._tell(
-                f"the ledger {self.path} cannot be written to ({reason}); what is evaluated counts "
-                "in this run only, so make it writable and run again"
-            )
+            self._tell(Remark("ledger_closed", {"file": str(self.path), "why": str(reason)}))
             if row["kind"] not in ("test", "opening"):
                 self._waiting.append(row)
                 self._file.take(row)
@@ -280,7 +277,7 @@ class SetLedger:
         new = [] if self._file.has(row) else [row]
         return [line_of(line) for line in (*top, *self._waiting, *new)]
 
-    def _tell(self, problem: str | None) -> None:
+    def _tell(self, problem: Remark | None) -> None:
         if problem and problem not in self.problems:
             self.problems.append(problem)
 

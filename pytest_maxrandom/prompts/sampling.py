@@ -165,7 +165,7 @@ def draw_prompts(
 
     used = {"asked": spec.count, "prompts": len(prompts)}
     if len(prompts) < limit:
-        offer = _offer(regime, len(pool), shots, formats)
+        offer = {"shots": shots, "pool": len(pool), "variants": len(formats)}
         kind = "too_few_prompts_of_pool" if regime == "pool" else "too_few_prompts"
         notes.append(Remark(kind, {**used, "offer": offer}))
     elif limit < spec.count:
@@ -309,11 +309,3 @@ def _varied(layout: Layout, spec: FormatSpec) -> Format:
     if spec.labels != "text":
         given = {"choice_prefix": "\n", "append_choices": True, **given}
     return Format(dataclasses.replace(layout, **given), spec.labels)
-
-
-def _offer(regime: Regime, pool: int, shots: int, formats: Sequence[Format]) -> str:
-    variants = f"{len(formats)} variants of instruction and format" if len(formats) > 1 else ""
-    if regime == "none":
-        return variants or "a prompt without demonstrations and without variants can"
-    drawn = f"draws of {shots} from a pool of {pool} examples"
-    return f"{drawn} in {variants}" if variants else drawn

@@ -24,10 +24,15 @@ Standing = Literal["above maximum", "between baselines", "at chance", "below sta
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """One of a record's notes by its kind and values, of which the reports make a sentence."""
+    """What a reader must know beside the numbers; the reports make a sentence of kind and values.
 
-    kind: str
+    Older reports, and tasks of other packages, have the sentence alone.
+    """
+
+    kind: str = ""
     values: dict[str, Any] = field(default_factory=dict)
+    text: str = ""
+    """That sentence, once it was made."""
 
     def __hash__(self) -> int:
         return hash(self.kind)
@@ -50,12 +55,10 @@ class ItemRecord:
     xfail: str | None = None
     message: str | None = None
     """Why it does not pass, or could not be tested, in one line; of red flags the kinds."""
-    notes: list[str] = field(default_factory=list)
-    """What a reader must know, one sentence each."""
-    remarks: dict[int, Remark] = field(default_factory=dict)
-    """Kind and values of those notes that have them, by their place from 0."""
-    warnings: list[str] = field(default_factory=list)
-    """What happened to the ledger or the results store, one sentence each."""
+    notes: list[Remark] = field(default_factory=list)
+    """Of how it came about."""
+    warnings: list[Remark] = field(default_factory=list)
+    """Of what happened to the ledger or the results store."""
     simulated: bool = False
     """Whether any answers were made up by a rule, so that they say nothing of any model."""
 
@@ -65,10 +68,7 @@ _Item = TypeVar("_Item", bound=ItemRecord)
 
 def note(record: _Item, *said: Note) -> _Item:
     """Add to the notes of a record: sentences, or what reports make a sentence of."""
-    for each in said:
-        if isinstance(each, Remark):
-            record.remarks[len(record.notes)] = each
-        record.notes.append("" if isinstance(each, Remark) else each)
+    record.notes += [Remark(text=each) if isinstance(each, str) else each for each in said]
     return record
 
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pytest_maxrandom.record.base import Arithmetic, Count, Difference, ItemRecord, Share, Standing
+from pytest_maxrandom.record.base import (
+    Arithmetic,
+    Count,
+    Difference,
+    ItemRecord,
+    Remark,
+    Share,
+    Standing,
+)
 from pytest_maxrandom.record.red_flags import RedFlag, RedFlagKind, Severity
 
 HeuristicName = Literal[
@@ -175,8 +183,8 @@ class Published:
     p_standard: float
     p_max: float
     verdict: Standing
-    changes: list[str] = field(default_factory=list)
-    """In what the results differ from what was published, one clause each."""
+    changes: list[Remark] = field(default_factory=list)
+    """In what the results differ from what was published."""
 
 
 @dataclass(slots=True)

@@ -147,7 +147,7 @@ def published(claim: ClaimRecord) -> str:
         f"random baseline {accuracy(p.max_random_baseline)}, p_max "
         f"{equals(shown)}, {p.verdict}"
     )
-    return "; ".join([numbers, *p.changes])
+    return "; ".join([numbers, *(change.text for change in p.changes)])
 
 
 def changed(run: RunRecord) -> list[ClaimRecord]:

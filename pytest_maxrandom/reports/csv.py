@@ -35,6 +35,7 @@ from pytest_maxrandom.record import (
     LabelBiasRecord,
     LabelRow,
     OverTasks,
+    Remark,
     Replicate,
     ReplicatesRecord,
 )
@@ -95,7 +96,6 @@ _LONG = frozenset(
         "runs",
         "prompts",
         "by_replicate",
-        "remarks",
         "interactions",
         "labels",
         "calibrated",
@@ -194,8 +194,8 @@ def field(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, (int, float)):
         return repr(value)
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
-        value = "; ".join(value)
+    if isinstance(value, list) and all(isinstance(each, str | Remark) for each in value):
+        value = "; ".join(each.text if isinstance(each, Remark) else each for each in value)
     elif not isinstance(value, str):
         value = json.dumps(value, default=asdict) if value else ""
     shown = visible(value)

@@ -206,8 +206,8 @@ def design_detail(record: Design, known: Mapping[str, str]) -> Detail:
 
 
 def _remarks(record: Record) -> list[Fact]:
-    warnings: list[Fact] = [("⚠️ Warning", warning) for warning in record.warnings]
-    return [*warnings, *(("Note", note) for note in record.notes)]
+    warnings: list[Fact] = [("⚠️ Warning", warning.text) for warning in record.warnings]
+    return [*warnings, *(("Note", note.text) for note in record.notes)]
 
 
 def _each(name: str, columns: list[Column[Any]], rows: Sequence[Any], caption: str) -> list[Table]:

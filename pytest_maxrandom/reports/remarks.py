@@ -1,11 +1,12 @@
-"""The sentences of notes: what a reader must know of a record beside its numbers."""
+"""The sentences of remarks: what a reader must know of a record beside its numbers."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.notation import span
+from pytest_maxrandom.notation import count, span
 from pytest_maxrandom.reports.text import listed
 
 if TYPE_CHECKING:
@@ -49,35 +50,61 @@ _UNANSWERABLE = {
     "equal_choices": "with two choices of one text",
     "empty_choice": "with an empty choice",
 }
+_DRAWS_ANEW = (
+    "The first replicate is the claim itself; each of the others draws anew, with seeds made from "
+    "{seed} and its number: "
+)
+
+
+def _offer(of: Mapping[str, int]) -> str:
+    variants = f"{of['variants']} variants of instruction and format" if of["variants"] > 1 else ""
+    if not of["shots"]:
+        return variants or "a prompt without demonstrations and without variants can"
+    drawn = f"draws of {of['shots']} from a pool of {of['pool']} examples"
+    return f"{drawn} in {variants}" if variants else drawn
+
 
 _WRITER = Writer(
     span=span,
+    offer=_offer,
+    clauses="; ".join,
+    drawn=lambda shots: "demonstrations" if shots else "instructions and formats",
     capital=str.capitalize,
     clause=lambda text: text[:1].lower() + text[1:].removesuffix("."),
     names=", ".join,
     of_each=lambda units: listed([f"of the {unit}" for unit in units]),
     unanswerable=lambda counts: ", ".join(f"{counts[why]} {_UNANSWERABLE[why]}" for why in counts),
     of_choices=lambda sizes: ", ".join(f"{sizes[m]} with {m} choices" for m in sizes),
+    of_claims=lambda prompts: "; ".join(
+        f"{count(number)} prompt{'s' * (number != 1)} of {claim}"
+        for claim, number in sorted(prompts.items())
+    ),
 )
 
 
-def sentence(remark: Remark, known: str = "") -> str:
-    """Word a note anew; of a kind that is not known here, or other values, the sentence stays."""
-    if known and remark.kind not in SENTENCES:
-        return known
-    return _WRITER.fill(SENTENCES[remark.kind], remark.values, known)
+def worded(remark: Remark) -> Remark:
+    """Word it anew; of a kind that is not known here, or other values, the sentence stays."""
+    if remark.text and remark.kind not in SENTENCES:
+        return remark
+    text = _WRITER.fill(SENTENCES[remark.kind], remark.values, remark.text)
+    return replace(remark, text=text)
 
 
 SENTENCES = {
     # The suite and its models.
     "renamed_union_p": "The suite calls `union_p` by its old name, `guaranteed_p`: rename it.",
-    "arm": "The arm {arm!r} changes {changed}.",
+    "arm": "The arm {arm!r} changes {changed:clauses}.",
+    "arm_of_suite": "The arm {arm!r} changes nothing, it is the suite as it stands.",
     "adapter": "{model} runs with the adapter {adapter}.",
     "unverified": (
         "The suite lets {model} be loaded in a way whose numbers were never verified "
         "(`unverified: true`): they rest on the library that reads its files."
     ),
     # Tasks and prompts.
+    "graded_scores": (
+        "Graded scores in {graded} of {examples} examples: the choices with the highest score "
+        "count as right."
+    ),
     "empty_inputs": "Empty input in {empty} of {examples} examples.",
     "lm_eval": (
         "Texts, choices and right answers are those of lm-evaluation-harness's task {task}. What "
@@ -122,11 +149,12 @@ SENTENCES = {
         "their cluster with another one."
     ),
     "too_few_prompts": (
-        "{asked} prompts were asked for, but {offer} give only {prompts}: all of them are used."
+        "{asked} prompts were asked for, but {offer:offer} give only {prompts}: all of them are "
+        "used."
     ),
     "too_few_prompts_of_pool": (
-        "{asked} prompts were asked for, but {offer} give only {prompts}: all of them are used; a "
-        "larger pool, instructions or formats give more."
+        "{asked} prompts were asked for, but {offer:offer} give only {prompts}: all of them are "
+        "used; a larger pool, instructions or formats give more."
     ),
     "whole_draws": (
         "{asked} prompts were asked for; {prompts} are used, so that each draw of demonstrations "
@@ -193,6 +221,17 @@ SENTENCES = {
         "n, t and chance are those of the publication; p-values are of the best prompt's right "
         "answers among the {examples:,} examples that it was scored on."
     ),
+    "other_n": "n is {sizes:span}, not {published:,}",
+    "other_n_of_fewer": "n is {sizes:span}, not {published:,}: fewer examples were scored",
+    "other_n_of_ids": (
+        "n is {sizes:span}, not {published:,}: the results hold {ids:,} example ids, so ids "
+        "collide or fewer were scored"
+    ),
+    "other_t": "t is {t:,}, not {published:,}",
+    "other_t_of_distinct": (
+        "t is {t:,}, not {published:,}: of {prompts:,} prompts so many are distinct"
+    ),
+    "other_chance": "chance is {chance}, not {published}",
     "counted_otherwise": "By the results n is {sizes:span} and t is {t:,}.",
     "nothing_counted": (
         "n, t and the best prompt's right answers are as published: nothing was counted."
@@ -264,9 +303,13 @@ SENTENCES = {
         "The predictions file has the answers of the claim itself, and none of the others'."
     ),
     # Replicates.
-    "replicates_draw": (
-        "The first replicate is the claim itself; each of the others draws anew, with seeds made "
-        "from {seed} and its number: {drawn}."
+    "replicates_draw": _DRAWS_ANEW + "validation examples and {shots:drawn}.",
+    "replicates_draw_prompts": (
+        _DRAWS_ANEW + "{shots:drawn} only: the validation examples are the same in all, because "
+        "the task has no more than the suite asks for."
+    ),
+    "replicates_draw_examples": (
+        _DRAWS_ANEW + "validation examples only: the prompts are the same in all."
     ),
     "replicates_are_no_tries": (
         "All prompts of all replicates are in the ledger. Those of the others are no tries of a "
@@ -307,5 +350,30 @@ SENTENCES = {
         "{examples:of_choices}; prompts are compared on those of the others that it is known for: "
         "of as many choices as a held-back example that the prompt does not show."
     ),
+    # Warnings: of the ledger, and of the results store.
+    "cut_off": (
+        "{file}:{line}: the last line was cut off while it was written; it is not counted, and is "
+        "removed before the next line is added"
+    ),
+    "ledger_closed": (
+        "the ledger {file} cannot be written to ({why}); what is evaluated counts in this run "
+        "only, so make it writable and run again"
+    ),
+    "left_behind": (
+        "{file}, committed beside another suite, counts {prompts:of_claims} on these examples, "
+        "which this t leaves out; copy that file into {folder}"
+    ),
+    "store_unreadable": (
+        "the results store {file} cannot be read ({why}); it is not used from now on"
+    ),
+    "store_closed": (
+        "the results store {file} cannot be written to ({why}); results are not stored from now on"
+    ),
+    "store_unusable": "the results store {file} cannot be used ({why}); results are not stored",
+    "store_read_only": ("the results store {file} cannot be written to ({why}); it is only read"),
+    "store_damaged": (
+        "the results store {file} is damaged ({why}); it was moved to {aside}, and a new one was "
+        "begun"
+    ),
 }
-"""Each kind of note, with fields for its values."""
+"""Each kind of remark, with fields for its values."""

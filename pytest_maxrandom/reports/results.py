@@ -28,6 +28,9 @@ KEYS = {"asserted": "assert"}
 _OLD = {"guaranteed_p": "union_p"}
 """Keys of older reports."""
 
+_REMARKS = ("notes", "warnings", "changes")
+"""Keys that held sentences in older reports."""
+
 _ONCE: dict[str, Severity] = {
     "majority": "warn",
     "max_t": "warn",
@@ -111,11 +114,23 @@ def _renamed(record: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
 
 def _modern(record: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
     found = _renamed(record, {**names, **_OLD})
+    found = _with_remarks(found)
+    if isinstance(published := found.get("published"), dict):
+        found["published"] = _with_remarks(published)
     if isinstance(asserted := found.get("asserted"), dict):
         found["asserted"] = _renamed(asserted, _OLD)
         if asserted and "levels" not in found and isinstance(found.get("severities", {}), dict):
             found["severities"] = _before_levels(found.get("severities", {}))
     return found
+
+
+def _with_remarks(part: dict[str, Any]) -> dict[str, Any]:
+    """Return a record, or its part, with remarks where older reports have sentences."""
+    return part | {
+        key: [{"text": each} if isinstance(each, str) else each for each in part[key]]
+        for key in _REMARKS
+        if isinstance(part.get(key), list)
+    }
 
 
 def _before_levels(severities: dict[str, Any]) -> dict[str, Any]:

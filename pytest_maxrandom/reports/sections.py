@@ -209,7 +209,11 @@ def changed_table(run: RunRecord) -> Table:
             lambda row: (f"{p_value(row[1].p_max)}{_TO}", p_value(row[0].p_max, row[0].log_p_max)),
             "right",
         ),
-        Column("why", lambda row: shorten("; ".join(row[1].changes), _WHY) or NONE, "prose"),
+        Column(
+            "why",
+            lambda row: shorten("; ".join(each.text for each in row[1].changes), _WHY) or NONE,
+            "prose",
+        ),
     ]
     rows = [(claim, claim.published) for claim in changed(run) if claim.published]
     caption = "What was published → what the results tell."

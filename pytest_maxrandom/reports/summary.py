@@ -89,9 +89,7 @@ def simulated(run: RunRecord) -> str:
 def unverified(run: RunRecord) -> str:
     """Say how many claims rest on files of a kind that nobody verified; empty if none does."""
     resting = [
-        claim
-        for claim in run.claims
-        if any(remark.kind == "unverified" for remark in claim.remarks.values())
+        claim for claim in run.claims if any(note.kind == "unverified" for note in claim.notes)
     ]
     if not resting:
         return ""

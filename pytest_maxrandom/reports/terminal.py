@@ -73,7 +73,7 @@ def rows(run: RunRecord) -> list[str]:
         lines.append(f"{ended}: {told.replace(' ', ' selected ', 1)}")
     if run.broken:
         lines.append(unread(run))
-    lines += dict.fromkeys(visible(told) for each in records(run) for told in each.warnings)
+    lines += dict.fromkeys(visible(told.text) for each in records(run) for told in each.warnings)
     return lines
 
 

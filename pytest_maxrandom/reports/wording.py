@@ -28,7 +28,8 @@ from pytest_maxrandom.record import (
     ReplicatesRecord,
     Standing,
 )
-from pytest_maxrandom.reports import flag_sentences, label_bias, remarks
+from pytest_maxrandom.reports import flag_sentences, label_bias
+from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.stats.multiplicity import above
 
 if TYPE_CHECKING:
@@ -51,11 +52,12 @@ def word(record: Record) -> None:
 
 
 def word_remarks(record: Record) -> None:
-    """Word its notes and red flags; not why it fails, which may be an error."""
-    for place, remark in record.remarks.items():
-        if place < len(record.notes):
-            record.notes[place] = remarks.sentence(remark, record.notes[place])
+    """Word its notes, warnings and red flags; not why it fails, which may be an error."""
+    record.notes = list(map(worded, record.notes))
+    record.warnings = list(map(worded, record.warnings))
     if isinstance(record, ClaimRecord):
+        if record.published:
+            record.published.changes = list(map(worded, record.published.changes))
         for flag in record.red_flags:
             flag.text = flag_sentences.sentence(flag)
 
@@ -187,7 +189,7 @@ def _missed(claim: ClaimRecord) -> str:
         return ""
     if test is None and claim.holds is None:
         why = "--maxrandom-no-test keeps the test set closed"
-        if any(remark.kind == "test_not_opened" for remark in claim.remarks.values()):
+        if any(note.kind == "test_not_opened" for note in claim.notes):
             why = "the opening of the test set could not be written into the ledger"
         elif claim.message is not None:  # of an older report, whose notes have no kinds
             return claim.message

@@ -86,17 +86,12 @@ class PlannedReplicates(Planned):
 
     def _notes(self) -> Iterator[Remark]:
         examples, prompts = _drawn(claim.condition for claim in self.claims)
-        written = "demonstrations" if self.claim.condition.shots else "instructions and formats"
+        kind = "replicates_draw"
         if examples == 1:
-            drawn = (
-                f"{written} only: the validation examples are the same in all, because the task "
-                "has no more than the suite asks for"
-            )
+            kind = "replicates_draw_prompts"
         elif prompts == 1:
-            drawn = "validation examples only: the prompts are the same in all"
-        else:
-            drawn = f"validation examples and {written}"
-        yield Remark("replicates_draw", {"seed": self.seed, "drawn": drawn})
+            kind = "replicates_draw_examples"
+        yield Remark(kind, {"seed": self.seed, "shots": self.claim.condition.shots})
         yield Remark("replicates_are_no_tries")
         if budget := self.claim.suite.prompts.budget:
             yield Remark("budget_of_each", {"budget": budget})

@@ -20,7 +20,7 @@ from pytest_maxrandom.errors import GitError, LockError, StoreError
 from pytest_maxrandom.host.git import is_checkout, repository
 from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.models.base import Answer
-from pytest_maxrandom.record import Arithmetic
+from pytest_maxrandom.record import Arithmetic, Remark
 from pytest_maxrandom.sweeps.executor import Cost, Scored
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ class Store:
     ----------
     path : Path
         Where the file is, or would be; it is made where there is none.
-    messages : list of str
-        What the user must know, one sentence each.
+    messages : list of Remark
+        What the user must know.
 
     Raises
     ------
@@ -92,7 +92,7 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
-        self.messages: list[str] = []
+        self.messages: list[Remark] = []
         self._shown = path
         self._connection: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None
@@ -112,7 +112,7 @@ class Store:
             return self._try(lambda connection: _read(connection, wanted)) or {}
         except (sqlite3.Error, StoreError) as error:
             self.close()
-            self._tell(f"cannot be read ({error}); it is not used from now on")
+            self._tell("store_unreadable", error)
             return {}
 
     def put(self, key: Key, scored: Scored) -> None:
@@ -123,7 +123,7 @@ class Store:
             self._try(lambda connection: _write(connection, key, scored))
         except (sqlite3.Error, StoreError) as error:
             self._writable = False
-            self._tell(f"cannot be written to ({error}); results are not stored from now on")
+            self._tell("store_closed", error)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -178,10 +178,10 @@ class Store:
                     raise
                 self._connection = _connect(self.path, read_only=True)
             except (*_FAILURES, OSError, LockError):
-                self._tell(f"cannot be used ({error}); results are not stored")
+                self._tell("store_unusable", error)
             else:
                 self._file = self._identity()
-                self._tell(f"cannot be written to ({error}); it is only read")
+                self._tell("store_read_only", error)
 
     def _identity(self) -> tuple[int, int] | None:
         """Return what tells this file from another of the same name; None where there is none."""
@@ -201,10 +201,10 @@ class Store:
             part = self.path.with_name(name + companion)
             if part.exists():
                 part.rename(part.with_name(aside + companion))
-        self._tell(f"is damaged ({damage}); it was moved to {aside}, and a new one was begun")
+        self._tell("store_damaged", damage, aside=aside)
 
-    def _tell(self, what: str) -> None:
-        message = f"the results store {self._shown} {what}"
+    def _tell(self, kind: str, error: Exception, **further: str) -> None:
+        message = Remark(kind, {"file": str(self._shown), "why": str(error), **further})
         if message not in self.messages:
             self.messages.append(message)
 

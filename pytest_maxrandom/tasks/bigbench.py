@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import Problem, described, did_you_mean, listed, quoted
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.suite.spec import BigBenchSpec
 from pytest_maxrandom.tasks.reading import (
     HALF_A_PAIR,
@@ -62,11 +63,8 @@ class BigBench:
         graded = sum(not {0, 1}.issuperset(each["target_scores"].values()) for each in examples)
         if not graded:
             return task
-        note = (
-            f"Graded scores in {graded} of {len(examples)} examples: "
-            "the choices with the highest score count as right."
-        )
-        return replace(task, notes=(note,))
+        values = {"graded": graded, "examples": len(examples)}
+        return replace(task, notes=(Remark("graded_scores", values),))
 
 
 def _example_findings(file: Path, text: str) -> Findings:

@@ -14,6 +14,7 @@ from scipy import stats
 from pytest_maxrandom.claims.assessment import assess_recorded
 from pytest_maxrandom.claims.plan_recorded import plan_recorded
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
+from tests.notes import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -149,7 +150,7 @@ def test_verdicts_change_for_these_reasons_only(
         published = as_counted(record.published.verdict)
         assert published == VERDICTS[experiments[key]["verdict"]], key
         if as_counted(record.verdict) != published:
-            changed[key] = (published, record.verdict, record.published.changes)
+            changed[key] = (published, record.verdict, [*sentences(record.published.changes)])
         if key not in changed or key[1] == "conceptual_combinations":
             assert as_counted(record.verdict) == VERDICTS[experiments[key]["verdict_exact_n"]], key
     above, between = "above maximum", "between baselines"

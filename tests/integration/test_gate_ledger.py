@@ -174,4 +174,4 @@ def test_a_suite_that_moved_is_found_by_the_examples_that_it_tested(
     assert f"{'1 prompt' if left else '2 prompts'} and 1 look of" in said
     # The run is told, too, while HEAD has the ledger.
     (claim,) = json.loads((repository / "maxrandom-report" / "report.json").read_text())["claims"]
-    assert any("counts 2 prompts of" in line for line in claim["warnings"])
+    assert any("counts 2 prompts of" in told["text"] for told in claim["warnings"])

@@ -316,7 +316,7 @@ def test_an_adapter_is_an_arm_and_another_try_of_the_same_claim(
     assert one["difference"] == -other["difference"] != 0
     claims = {each["id"].partition("::")[2]: each for each in suite.report["claims"]}
     tuned = claims["known[tuned-0shot]"]
-    assert any(note.endswith("runs with the adapter ./lora.") for note in tuned["notes"])
+    assert any(note["text"].endswith("runs with the adapter ./lora.") for note in tuned["notes"])
     assert {each["tries"]["claim"] for each in claims.values()} == {2}
     # Each arm's one prompt, for both tasks.
     assert suite.prompts_in_ledger() == 4

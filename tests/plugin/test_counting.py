@@ -135,7 +135,7 @@ def test_examples_that_were_edited_a_little_are_the_same_set(suite: Suite) -> No
     data.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     later = suite.run("Say:\n")
     assert later["t"] == 2
-    assert any(f"{N - 1} of {N}" in note for note in later["notes"])
+    assert any(f"{N - 1} of {N}" in note["text"] for note in later["notes"])
 
 
 def test_count_task_counts_the_claims_of_the_suite_from_the_start(suite: Suite) -> None:

@@ -126,9 +126,9 @@ def test_base_rates_and_calibration_of_a_model_that_prefers_a_letter(
         assert each["best_accuracy"] == each["best_correct"] / each["n"]
         tail = binom.sf(each["best_correct"] - 1, each["n"], 0.25)
         assert each["p_max"] == pytest.approx(1 - (1 - tail) ** 2)
-    (note,) = (note for note in bias["notes"] if "PriDe" in note)
+    (note,) = (note["text"] for note in bias["notes"] if "PriDe" in note["text"])
     assert note.startswith("Cloze: PriDe's prior is that of held-back examples, 1 with 4 choices; ")
-    assert not any(" has no " in note for note in bias["notes"])
+    assert not any(" has no " in note["text"] for note in bias["notes"])
 
 
 def test_a_few_shot_claim_that_leaves_its_demonstrations_out(
@@ -211,6 +211,6 @@ def test_examples_may_have_other_numbers_of_choices_and_several_right_answers(
         assert [row["label"] for row in each["labels"]] == list("ABCDE")
         assert [one["n"] for one in each["calibrated"]] == [40, 36]
     assert bias["interactions"][0]["score"] == 0
-    assert any("several right answers" in note for note in bias["notes"])
-    assert any("ledger does not list them" in note for note in bias["notes"])
+    assert any("several right answers" in note["text"] for note in bias["notes"])
+    assert any("ledger does not list them" in note["text"] for note in bias["notes"])
     assert len(suite.ledger()) == 2

@@ -31,7 +31,7 @@ def test_a_prompt_that_shows_the_held_back_example_leaves_no_prior(
     bias = next(each for name, each in suite.run().items() if name.endswith("::label_bias"))
     assert (
         "Cloze has no pride calibration: no prompt was scored on held-back examples and on others."
-        in bias["notes"]
+        in [note["text"] for note in bias["notes"]]
     )
     (cloze,) = bias["interactions"]
     assert cloze["calibrated"] == []

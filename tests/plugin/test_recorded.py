@@ -160,7 +160,7 @@ def test_their_answers_stay_out_of_the_predictions_file(
     pytester.runpytest("--maxrandom-predictions=p.jsonl", "--maxrandom-json=r.json")
     assert (pytester.path / "p.jsonl").read_text() == ""
     notes = claims(pytester.path / "r.json")["knows[m-0shot]"]["notes"]
-    assert notes[-1].startswith("The predictions file has none of these answers")
+    assert notes[-1]["text"].startswith("The predictions file has none of these answers")
 
 
 def test_what_a_run_wrote_gives_the_same_claims_again(

@@ -279,7 +279,7 @@ def test_each_replicate_has_the_budget_for_itself(suite: Suite) -> None:
     record = found[replicates_of(count=3)]
     assert [run["t"] for run in record["runs"]] == [4, 4, 4]
     assert len(suite.lines("prompt")) == 9
-    assert any("budget of 4 prompts" in note for note in record["notes"])
+    assert any("budget of 4 prompts" in note["text"] for note in record["notes"])
     # Two more in each would be too many, and those of the first run may be tested again.
     suite.write("replicates: 3", prompts="shots: 1, count: 3, budget: 4, seed: 1")
     assert {record["outcome"] for record in suite.run().values()} == {"error"}
@@ -302,4 +302,4 @@ def test_the_predictions_file_has_the_claim_alone(suite: Suite) -> None:
     found = suite.run("--maxrandom-predictions=p.jsonl")
     lines = (suite.pytester.path / "p.jsonl").read_text().splitlines()
     assert [json.loads(line)["claim"] for line in lines] == [found[CLAIM]["id"]] * 3
-    assert "The predictions file" in found[replicates_of(count=3)]["notes"][-1]
+    assert "The predictions file" in found[replicates_of(count=3)]["notes"][-1]["text"]

@@ -134,7 +134,7 @@ def test_where_all_inputs_are_the_same_the_choices_are_the_question(
     write(suite, "knows: 1.0", CONTROL, t=2, question="Which?")
     claim = suite.run()[CLAIM]
     assert claim["shortcuts"]["choices_only"] is None
-    assert sum("no control with blank inputs" in note for note in claim["notes"]) == 1
+    assert sum("no control with blank inputs" in note["text"] for note in claim["notes"]) == 1
     assert "choices_only" not in flags(claim)
 
 

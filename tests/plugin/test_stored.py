@@ -90,7 +90,7 @@ def test_what_was_never_verified_is_refused_or_repeated_by_every_report(
     (claim,) = run["claims"]
     assert claim["engine"]["quantized"] == "fp8, 8 bits"
     said = "in a way whose numbers were never verified"
-    assert any(said in note for note in claim["notes"])
+    assert any(said in note["text"] for note in claim["notes"])
     assert said in (pytester.path / "r.md").read_text()
     for form in ("markdown", "html", "latex"):
         assert said in _again(pytester, form)
@@ -107,7 +107,7 @@ def test_an_arm_may_be_files_that_are_quantized_already(
     result, run = _run(pytester, "whole", "quantization: none", arms)
     result.assert_outcomes(passed=5)
     assert [claim["engine"]["quantized"] for claim in run["claims"]] == [None, TEXT, "fp8, 8 bits"]
-    notes = [" ".join(claim["notes"]) for claim in run["claims"]]
+    notes = [" ".join(note["text"] for note in claim["notes"]) for claim in run["claims"]]
     assert "quantization: stored, not none" in notes[1]
     assert ["never verified" in note for note in notes] == [False, False, True]
 

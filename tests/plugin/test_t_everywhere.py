@@ -90,7 +90,9 @@ def test_t_is_one_number_everywhere_and_says_why_it_is_not_the_count(
         {task: t for task, (t, *_) in session.collected().items()},
     ]
     assert everywhere == [{"known": 4, "other": 4}] * 5
-    (note,) = [note for note in claims["other"]["notes"] if "another validation set" in note]
+    (note,) = [
+        note["text"] for note in claims["other"]["notes"] if note["kind"] == "tries_of_another_set"
+    ]
     assert f"shares 18 of {N} examples" in note
 
 
@@ -109,7 +111,7 @@ def test_prompts_of_another_claim_of_the_run_are_named_with_what_they_share(
     claims = session.run()
     assert {task: claim["t"] for task, claim in claims.items()} == {"known": 3, "other": 3}
     assert session.shown(capsys) == {"known": 3, "other": 3}
-    notes = [note for claim in claims.values() for note in claim["notes"]]
+    notes = [note["text"] for claim in claims.values() for note in claim["notes"]]
     assert any(
         "2 of the prompts that t counts are those of known[" in note
         and f"shares 18 of {N} examples" in note
@@ -170,7 +172,7 @@ def test_a_budget_is_called_one_and_raising_it_is_told(session: Session) -> None
         claim = session.run()["known"]
         assert claim["outcome"] in ("error", "failed", "passed")
         assert claim["outcome"] == "error" or claim["t"] == t
-        return t, why, [note for note in claim["notes"] if "budget" in note]
+        return t, why, [note["text"] for note in claim["notes"] if "budget" in note["text"]]
 
     assert told(WORDS[:2], 3) == (3, "the budget; 2 asked for or evaluated", [])
     assert "t is the budget that the suite declares" in (

@@ -119,7 +119,7 @@ class SuiteItem(pytest.Item):
         try:
             self.judge()
         finally:
-            found = (text for each in self._evaluations.values() for text in each.warnings)
+            found = (told for each in self._evaluations.values() for told in each.warnings)
             self.record.warnings = list(dict.fromkeys(found))
             word(self.record)
         self.user_properties += self.told()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_maxrandom.record import Remark
 from tests.unit.ci.server import BOT, Server
 from tests.unit.reports.samples import claim, flag, run
 
@@ -131,7 +132,8 @@ def test_an_event_that_cannot_be_read_is_said(fork: Job) -> None:
 
 def test_sentences_of_an_artifact_are_not_said(fork: Job, github: Server) -> None:
     lie = "Approved by the maintainers"
-    hostile = replace(claim(best=38), message=lie, red_flags=[flag(lie)], notes=[lie], xfail=lie)
+    told: dict[str, Any] = {"notes": [Remark(text=lie)], "warnings": [Remark(text=lie)]}
+    hostile = replace(claim(best=38), message=lie, red_flags=[flag(lie)], xfail=lie, **told)
     record = run(
         hostile,
         claim(asserted={lie: lie}),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.errors import LedgerError
+from tests.notes import sentences
 from tests.unit.ledger.common import OWN, TESTED, examples, fill, ledger, rows, tries
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def test_every_cut_of_the_last_line_is_recognised_and_repaired(tmp_path: Path) -
         here = ledger(tmp_path)
         assert here.tries(OWN) == tries(range(5 if complete else 4))
         said = [f"{path}:6: the last line was cut off"] if start < end and not complete else []
-        assert [problem.split(" while")[0] for problem in here.problems] == said
+        assert [problem.split(" while")[0] for problem in sentences(here.problems)] == said
         here.evaluated(OWN, "p4", 10, 4)
         here.evaluated(OWN, "p5", 10, 5)
         assert [row.get("prompt") for row in rows(path)] == [None, *(f"p{i}" for i in range(6))]

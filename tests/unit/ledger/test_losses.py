@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ import pytest
 from pytest_maxrandom.cli import main
 from pytest_maxrandom.ledger import FOLDER
 from pytest_maxrandom.ledger.losses import left_behind
+from pytest_maxrandom.record import Remark
+from tests.notes import sentences
 from tests.repositories import begin_repository, commit, git
 from tests.unit.ledger.common import OTHER, OWN, examples, ledger, rows
 
@@ -322,14 +325,15 @@ def test_a_run_is_told_of_a_ledger_beside_another_suite(
     suite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     new = suite.parent / "new" / FOLDER
-    (line,) = left_behind(new, examples(1, 11), OWN, "1")
+    (told,) = left_behind(new, examples(1, 11), OWN, "1")
+    (line,) = sentences([Remark(**json.loads(json.dumps(asdict(told))))])
     assert str(Path("models", FOLDER, the_file(suite).name)) in line
     assert "5 prompts of tiny 4-shot" in line
     assert left_behind(new, examples(60, 70), OWN, "2") == []
     assert left_behind(new, examples(), ledger_of_nobody, "3") == []
     assert left_behind(suite / FOLDER, examples(), OWN, "4") == []
     ledger(new).evaluated(OWN, "p77", N, 3)  # which is not the others
-    assert left_behind(new, examples(), OWN, "5") == [line]
+    assert left_behind(new, examples(), OWN, "5") == [told]
     shutil.copy(the_file(suite), new / the_file(suite).name)
     assert left_behind(new, examples(), OWN, "6") == []
     monkeypatch.setenv("PATH", str(tmp_path))

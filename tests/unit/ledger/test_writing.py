@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.notes import sentences
 from tests.unit.ledger.common import (
     OTHER,
     OWN,
@@ -118,6 +119,7 @@ def test_lines_that_do_not_fit_on_a_full_disk_are_taken_back_and_written_later(
 ) -> None:
     path = fill(tmp_path)
     program = """
+from tests.notes import sentences
 import resource
 folder = Path(sys.argv[1])
 made = ledger(folder)
@@ -133,7 +135,7 @@ assert made.opened(OWN, "p7", TESTED) is None
 assert made.path.read_bytes() == content
 assert made.tries() == tries(range(8))
 assert ledger(folder).tries() == tries(range(5))
-print(*made.problems, sep="|")
+print(*sentences(made.problems), sep="|")
 resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 if sys.argv[2] == "opening":
     assert made.opened(OWN, "p7", TESTED) == 1
@@ -187,11 +189,12 @@ def test_lines_that_cannot_be_made_durable_are_taken_back(
         assert here.opened(OWN, "p5", TESTED) is None
     assert path.read_bytes() == content
     assert here.tries() == tries(range(6))
-    (problem,) = here.problems
+    (problem,) = sentences(here.problems)
     assert problem.startswith(f"the ledger {path} cannot be written to (Input/output error)")
 
 
 READ_ONLY = """
+from tests.notes import sentences
 import filelock  # which only root may be able to read
 if os.getuid() == 0:
     os.setuid(65534)
@@ -204,7 +207,7 @@ for name in sys.argv[1:]:
     assert made.look(OWN, ["p7"], t=1, n=10, best_correct=1) == 1
     assert made.look(OWN, ["p7"], t=1, n=10, best_correct=1) == 1
     print(before, len(made.tries(OWN)), made.opened(OTHER, "p7", TESTED),
-          made.opened(OWN, "p4", TESTED), len(made.problems), made.problems[0])
+          made.opened(OWN, "p4", TESTED), len(made.problems), sentences(made.problems)[0])
 """
 
 
@@ -238,7 +241,7 @@ def test_without_a_place_for_locks_nothing_is_written_and_that_is_said(
     here.evaluated(OWN, "p5", 10, 1)
     assert here.tries() == tries(range(6))
     assert here.opened(OTHER, "p5", TESTED) is None
-    (problem,) = here.problems
+    (problem,) = sentences(here.problems)
     assert "no lock can be made" in problem
     assert path.read_bytes() == content
 

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from pytest_maxrandom.record import Recorded
-from tests.notes import noted
+from tests.notes import noted, sentences
 from tests.unit.recorded.suites import flags, judged, mistakes, planned, rows, save, suite_text
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def test_a_publication_is_compared_and_each_difference_named(tmp_path: Path) -> 
     assert found.p_standard == pytest.approx(stats.binom.sf(10, 40, 0.2), rel=1e-12)
     assert found.p_max == pytest.approx(p_of(9, 11, 40, 0.2), rel=1e-12)
     assert found.verdict == "between baselines"
-    assert found.changes == [
+    assert [*sentences(found.changes)] == [
         "n is 40, not 50: the results hold 40 example ids, so ids collide or fewer were scored",
         "t is 2, not 9: of 3 prompts so many are distinct",
         "chance is 1/4, not 1/5",

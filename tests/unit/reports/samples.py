@@ -24,6 +24,7 @@ from pytest_maxrandom.record import (
     Recorded,
     RedFlag,
     RedFlagKind,
+    Remark,
     Replicate,
     ReplicatesRecord,
     RunRecord,
@@ -127,7 +128,7 @@ def claim(
             tokens_forwarded=151200,
             seconds=23.456,
         ),
-        notes=["The tokenizer adds no beginning-of-sequence token."],
+        notes=[Remark(text="The tokenizer adds no beginning-of-sequence token.")],
     )
     return replace(record, **changed)
 
@@ -233,7 +234,10 @@ def recorded(*, published: Standing | None = None, **changed: Any) -> ClaimRecor
             p_standard=0.01,
             p_max=0.345,
             verdict=published,
-            changes=["n is 60, not 99: example ids collide", "t is 20, not 103: prompts repeat"],
+            changes=[
+                Remark(text="n is 60, not 99: example ids collide"),
+                Remark(text="t is 20, not 103: prompts repeat"),
+            ],
         )
     return claim(**{**without, **changed})
 
@@ -399,7 +403,7 @@ def label_bias(*interactions: InteractionBias, **changed: Any) -> LabelBiasRecor
         passed=knows,
         outcome="passed" if knows else "failed",
         message=None if knows else "the Nvr-X score .010 is not above that of guessers, .317",
-        notes=["Only places in the shown order are labels here."],
+        notes=[Remark(text="Only places in the shown order are labels here.")],
     )
     return replace(record, **changed)
 
@@ -457,7 +461,7 @@ def comparison(difference: float = -0.0213, **changed: Any) -> ComparisonRecord:
         passed=holds,
         outcome="passed" if holds else "failed",
         message=None if holds else "nf4 - none is not above -.02: p = .412",
-        notes=["All replicates share their examples."],
+        notes=[Remark(text="All replicates share their examples.")],
     )
     return replace(record, **changed)
 

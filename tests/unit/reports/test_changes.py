@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, strategies as st
 
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.reports.changes import Change, changes, counted
 from tests.unit.reports.samples import claim, run, scored, untested
 
@@ -58,7 +59,7 @@ def outcome(word: str | None, **changed: Any) -> ClaimRecord:
         (claim(best=30, level=0.5), claim(best=30), "weakened", "asserts less, and fails"),
         (claim(level=0.04), claim(level=0.05), "other", ""),
         (claim(), claim(), "same", ""),
-        (claim(notes=["x"], revision="b"), claim(), "same", ""),
+        (claim(notes=[Remark(text="x")], revision="b"), claim(), "same", ""),
     ],
 )
 def test_a_claim_is_told_by_what_became_of_it(

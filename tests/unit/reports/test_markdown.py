@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from pytest_maxrandom.record import HeldOut, Recorded, Tries
+from pytest_maxrandom.record import HeldOut, Recorded, Remark, Tries
 from pytest_maxrandom.reports.rendering import markdown
 from pytest_maxrandom.reports.text import shorten, visible
 from tests.unit.reports.page import FRAGMENTS, Page, any_text, read
@@ -54,7 +54,7 @@ def hidden_in(text: str, *, outcome: Outcome = "failed") -> RunRecord:
         critical_count=None,
         outcome=outcome,
         red_flags=[flag(text, severity="fail"), flag(text)],
-        notes=[text],
+        notes=[Remark(text=text)],
         asserted={text: text},
     )
     third = recorded(task=text, model=text, id=f"other.yaml::{text}", published="below standard")
@@ -62,9 +62,9 @@ def hidden_in(text: str, *, outcome: Outcome = "failed") -> RunRecord:
     third = replace(
         third,
         recorded=Recorded(path=text, format=text, stated=[text]),
-        published=replace(third.published, changes=[text, text]),
-        warnings=[text],
-        notes=[text],
+        published=replace(third.published, changes=[Remark(text=text)] * 2),
+        warnings=[Remark(text=text)],
+        notes=[Remark(text=text)],
     )
     assert first.best_prompt is not None
     prompt = replace(
@@ -87,8 +87,8 @@ def designs_hiding(text: str, outcome: Outcome) -> dict[str, Any]:
         "message": text,
         "xfail": text,
         "outcome": outcome,
-        "notes": [text],
-        "warnings": [text],
+        "notes": [Remark(text=text)],
+        "warnings": [Remark(text=text)],
     }
     repeated = replicates(45, 30, claim=text, id=f"r.yaml::{text}", model=text, **told)
     repeated.asserted = {text: text, "in_replicates": 0.9}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,12 @@ import pytest
 
 import pytest_maxrandom
 from pytest_maxrandom.record import Remark, note
-from pytest_maxrandom.reports.remarks import SENTENCES, sentence
+from pytest_maxrandom.reports.remarks import SENTENCES, worded
+from pytest_maxrandom.reports.rendering import markdown
+from pytest_maxrandom.reports.results import dump, load
+from pytest_maxrandom.reports.terminal import rows
 from pytest_maxrandom.reports.wording import word
-from tests.unit.reports.samples import claim
+from tests.unit.reports.samples import claim, recorded, run
 
 EXAMPLES: list[tuple[str, dict[str, Any], str]] = [
     (
@@ -81,6 +85,12 @@ EXAMPLES: list[tuple[str, dict[str, Any], str]] = [
         "By the results n is 20 to 2,000 and t is 1,500.",
     ),
     (
+        "left_behind",
+        {"file": "a.jsonl", "prompts": {"b 4-shot": 1200, "a 0-shot": 1}, "folder": "new"},
+        "a.jsonl, committed beside another suite, counts 1 prompt of a 0-shot; 1,200 prompts of b "
+        "4-shot on these examples, which this t leaves out; copy that file into new",
+    ),
+    (
         "no_base_rate",
         {"why": "Choices are the question."},
         "There is no base rate: choices are the question.",
@@ -90,7 +100,7 @@ EXAMPLES: list[tuple[str, dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("kind", "values", "said"), EXAMPLES)
 def test_a_remark_is_worded(kind: str, values: dict[str, Any], said: str) -> None:
-    assert sentence(Remark(kind, values)) == said
+    assert worded(Remark(kind, values)).text == said
 
 
 def test_each_kind_of_note_that_is_made_has_a_sentence_and_each_sentence_is_made() -> None:
@@ -101,17 +111,53 @@ def test_each_kind_of_note_that_is_made_has_a_sentence_and_each_sentence_is_made
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 texts.add(node.value)
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "Remark":
-                kind = node.args[0]
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("Remark", "self._tell"):
+                kind = node.args[0] if node.args else None
                 made |= {kind.value} if isinstance(kind, ast.Constant) else set()
     assert made <= SENTENCES.keys() <= texts
+
+
+def test_old_reports_are_told_in_the_sentences_of_today(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = {"file": "a.jsonl", "line": 7}
+    record = claim(
+        notes=[Remark("budget_overrun", {"budget": 20, "t": 24})],
+        warnings=[Remark("cut_off", said)],
+    )
+    word(record)
+    path = tmp_path / "r.json"
+    path.write_text(dump(run(record)))
+    monkeypatch.setitem(SENTENCES, "budget_overrun", "Of {budget} prompts t is {t}.")
+    monkeypatch.setitem(SENTENCES, "cut_off", "Half a line: {line} of {file}.")
+    page = markdown(load(path))
+    assert "Of 20 prompts t is 24." in page
+    assert "Half a line: 7 of a.jsonl." in page
+    assert "is overrun" not in page
+    assert "was cut off" not in page
+
+
+def test_sentences_of_older_reports_stay(tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    content = json.loads(dump(run(recorded(published="above maximum"))))
+    content["claims"][0] |= {"notes": ["Said by hand."], "warnings": ["The ledger is away."]}
+    content["claims"][0]["published"]["changes"] = ["t is unknown"]
+    path.write_text(json.dumps(content))
+    record = load(path)
+    page = markdown(record)
+    assert "Said by hand." in page
+    assert "The ledger is away." in page
+    assert "t is unknown" in page
+    assert "The ledger is away." in rows(record)
+    path.write_text(dump(record))
+    assert load(path) == record
 
 
 def test_sentences_and_remarks_stand_in_the_order_in_which_they_were_noted() -> None:
     record = claim(notes=[])
     note(record, "Said by hand.", Remark("budget_overrun", {"budget": 2, "t": 3}), "And after it.")
     word(record)
-    assert record.notes == [
+    assert [each.text for each in record.notes] == [
         "Said by hand.",
         "The budget of 2 prompts is overrun: t counts the 3 that were evaluated.",
         "And after it.",
@@ -119,7 +165,12 @@ def test_sentences_and_remarks_stand_in_the_order_in_which_they_were_noted() -> 
 
 
 @pytest.mark.parametrize(
-    "remark", [Remark("of a later version"), Remark("no_difference", {"x": 1})]
+    "remark",
+    [
+        Remark("of a later version", {}, "As it was said."),
+        Remark("no_difference", {"x": 1}, "As it was said."),
+        Remark(text="As it was said."),
+    ],
 )
 def test_what_is_not_known_here_keeps_its_sentence(remark: Remark) -> None:
-    assert sentence(remark, "As it was said.") == "As it was said."
+    assert worded(remark) == remark

@@ -22,6 +22,7 @@ from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.sweeps.executor import Cost, Scored
 from pytest_maxrandom.sweeps.store import Key, Store
+from tests.notes import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,11 +54,11 @@ def filled(path: Path, count: int = 60) -> None:
         assert store.messages == []
 
 
-def held(path: Path, count: int = 60) -> tuple[dict[Key, Scored], list[str]]:
+def held(path: Path, count: int = 60) -> tuple[dict[Key, Scored], tuple[str, ...]]:
     with closing(Store(path)) as store:
         found = store.get(key(number) for number in range(count))
         assert all(found[key] == result(int(key.prompt[1:])) for key in found)
-        return found, store.messages
+        return found, sentences(store.messages)
 
 
 def works(path: Path) -> None:
@@ -66,7 +67,7 @@ def works(path: Path) -> None:
         store.put(key(7), result(7))
     found, messages = held(path)
     assert found[key(7)] == result(7)
-    assert messages == []
+    assert messages == ()
 
 
 @pytest.fixture
@@ -250,7 +251,7 @@ def test_a_file_that_is_put_in_the_place_of_a_store_in_use_is_left_as_it_is(path
         content = path.read_bytes()
         store.put(key(2), result(2))
         assert store.get([key(1), key(2)]) == {}
-        assert "is left as it is" in store.messages[0]
+        assert "is left as it is" in sentences(store.messages)[0]
     assert path.read_bytes() == content
 
 
@@ -278,7 +279,7 @@ for number in range(1, 200):
 found = store.get(key(number) for number in range(200))
 assert all(found[key(number)] == result(number) for number in range(len(found)))
 assert 0 < len(found) < 200
-print(len(store.messages), store.messages[0])
+print(len(store.messages), sentences(store.messages)[0])
 """
 
 
@@ -286,7 +287,7 @@ def test_a_full_disk_ends_storing_and_nothing_else(path: Path) -> None:
     said = _run(FULL, path)
     assert said.startswith(f"1 the results store {path} cannot be written to (")
     assert said.endswith("results are not stored from now on\n")
-    assert held(path)[1] == []
+    assert held(path)[1] == ()
 
 
 READ_ONLY = """
@@ -302,7 +303,7 @@ for name in sys.argv[1:]:
     found = store.get(key(number) for number in range(100))
     assert all(found[one] == result(int(one.prompt[1:])) for one in found)
     assert not store.writable
-    print(len(found), len(store.messages), store.messages[0])
+    print(len(found), len(store.messages), sentences(store.messages)[0])
 """
 
 
@@ -323,7 +324,7 @@ def test_a_folder_that_cannot_be_written_to_is_read(
             there.parent.chmod(0o755)
         assert first.startswith(f"5 1 the results store {there} cannot be written to (")
         assert second.startswith(f"0 1 the results store {absent} cannot be used (")
-        assert held(there)[1] == []
+        assert held(there)[1] == ()
 
 
 @pytest.mark.parametrize("what", ["folder", "parent is a file"])
@@ -387,7 +388,7 @@ def test_four_processes_that_write_at_once_lose_nothing(path: Path) -> None:
         assert worker.exitcode == 0
     found, messages = held(path, 400)
     assert len(found) == 400
-    assert messages == []
+    assert messages == ()
 
 
 def test_processes_that_meet_a_damaged_file_move_it_aside_once(path: Path) -> None:

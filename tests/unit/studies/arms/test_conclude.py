@@ -126,7 +126,7 @@ def test_a_bias_means_something_only_where_there_is_a_boost(
 def test_both_tests_are_named_where_there_are_two() -> None:
     record = comparison(replicates=6)
     conclude(record, Difference([random_answers(k) for k in range(6)]), None)
-    (remark,) = record.remarks.values()
+    (remark,) = record.notes
     assert (remark.kind, remark.values["largest"]) == ("signs_flipped", record.units)
     assert record.best_low is not None
     assert len(record.by_replicate) == 6

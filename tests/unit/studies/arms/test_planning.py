@@ -164,7 +164,7 @@ def test_a_record_says_what_changed(folder: Folder) -> None:
     assert not records["compare[nf4-none]"].notes
     two = records["compare[tuned-nf4]"]
     assert two.changed == "model: ./k@v1, not ./m; quantization: none, not nf4"
-    assert "several_differences" in [remark.kind for remark in two.remarks.values()]
+    assert "several_differences" in [remark.kind for remark in two.notes]
     changed = records["compare[terse-letters]"].changed
     assert changed == (
         "instruction: 'Answer.\\n', not the task's own; format: labels 'text', not 'letter'"
