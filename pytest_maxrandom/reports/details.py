@@ -15,7 +15,7 @@ from pytest_maxrandom.record import (
 from pytest_maxrandom.reports import (
     agreement,
     comparisons,
-    generated,
+    computing,
     label_bias,
     origins,
     phrases,
@@ -62,12 +62,12 @@ def facts(claim: ClaimRecord, run: RunRecord) -> list[tuple[str, str]]:
         ("As published", agreement.published(claim)),
         ("All prompts", origins.spread(claim)),
         ("Ties", origins.ties(claim)),
-        ("Generated answers", generated.generated(claim)),
-        ("Chat", generated.chatted(claim)),
-        ("Precision", origins.precision(claim)),
-        ("Computed", origins.computed(claim)),
-        ("Server", origins.served(claim)),
-        ("Cost", origins.cost(claim)),
+        ("Generated answers", computing.generated(claim)),
+        ("Chat", computing.chatted(claim)),
+        ("Precision", computing.precision(claim)),
+        ("Computed", computing.computed(claim)),
+        ("Server", computing.served(claim)),
+        ("Cost", computing.cost(claim)),
     ]
     return [(title, phrase) for title, phrase in known if phrase]
 

@@ -18,7 +18,7 @@ from pytest_maxrandom.notation import (
     percent,
     signed,
 )
-from pytest_maxrandom.reports.origins import cost
+from pytest_maxrandom.reports.computing import cost
 from pytest_maxrandom.reports.text import clauses, shorten, visible
 from pytest_maxrandom.stats.labels import FEWEST_LABELS, LITTLE_MASS, needed
 from pytest_maxrandom.stats.multiplicity import above

@@ -8,7 +8,6 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import accuracy, count, equals, p_value
-from pytest_maxrandom.record import arithmetics
 from pytest_maxrandom.reports.summary import by_suite, model_name
 from pytest_maxrandom.reports.text import clauses, listed
 from pytest_maxrandom.sweeps.scorers import SCORERS
@@ -16,12 +15,10 @@ from pytest_maxrandom.sweeps.scorers import SCORERS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_maxrandom.record import ClaimRecord, HeldOut, LabelBiasRecord, RunRecord
+    from pytest_maxrandom.record import ClaimRecord, HeldOut
 
 _KNOWN = ("n", "t", "chance")
 _FEW = 5
-_WORDED = ("server", "version", "model", "tokenized", "repeated", "local", "same_texts")
-"""Of a handshake, what a sentence is made of; all else is what the server tells of the model."""
 """Below this many prompts their counts are listed, not summarized."""
 _POOLS = {
     "pool": "of the task's own pool",
@@ -278,96 +275,6 @@ def ties(claim: ClaimRecord) -> str:
         f"{count(claim.ties)} of {count(claim.n * len(claim.correct_counts))} answers were decided "
         f"by lot between equal scores{of_best}"
     )
-
-
-def cost(record: ClaimRecord | LabelBiasRecord) -> str:
-    """Say what scoring took, and how near that is to the least that it could take."""
-    e = record.engine
-    if e is None or record.simulated:
-        return ""
-    where = ", ".join(filter(None, (e.device, e.dtype, e.engine)))
-    scored, tokens = e.requests > 0, e.tokens_forwarded
-    elsewhere = "" if scored else f", {where}"
-    return clauses(
-        scored
-        and f"{count(e.requests)} {_asked_for(record)} with {count(tokens)} tokens in "
-        f"{e.seconds:,.1f} s ({where})",
-        scored
-        and e.trie_nodes
-        and f"{tokens / e.trie_nodes:.2f} times the {count(e.trie_nodes)} nodes of the prefix trie",
-        scored and e.seconds and f"{count(round(tokens / e.seconds))} tokens per second",
-        e.reused
-        and f"{count(e.reused)} {'prompt' if e.reused == 1 else 'prompts'} read from the results "
-        f"store ({e.reused_seconds:,.1f} s when computed{elsewhere})",
-        e.peak_memory and f"at most {e.peak_memory / 2**30:,.1f} GiB of memory",
-        e.engine_reason,
-    )
-
-
-def _asked_for(record: ClaimRecord | LabelBiasRecord) -> str:
-    """Say what was asked for; the checks of labels may ask for both."""
-    generated = getattr(record, "generated", None)
-    return "choices scored" if generated is None else "answers generated"
-
-
-def precision(claim: ClaimRecord) -> str:
-    """Say how firmly the answers stand where the arithmetic has few digits."""
-    e = claim.engine
-    exact = claim.quantization == "none" and e is not None and e.dtype in ("float32", "float64")
-    if e is None or e.closest is None or exact or claim.simulated:
-        return ""
-    asked = f" (the suite asks for {e.asked_dtype})" if e.asked_dtype else ""
-    return (
-        f"{e.dtype}{asked}: answers can change when texts are put together in other batches; the "
-        f"closest of all was decided by {e.closest:.2g} in score"
-    )
-
-
-def computed(record: ClaimRecord | LabelBiasRecord) -> str:
-    """Say what computed the numbers: processor, kernels and versions."""
-    if record.simulated:
-        return "by a rule: the answers are simulated"
-    found = record.engine.arithmetic if record.engine else None
-    if found is None:
-        return ""
-    versions = ", ".join(f"{name} {number}" for name, number in found.versions.items())
-    quantized = record.engine.quantized if record.engine else None
-    return clauses(
-        f"on {found.processor}, by {found.kernels} ({versions})",
-        quantized and f"the model's files are quantized already ({quantized})",
-    )
-
-
-def served(record: ClaimRecord | LabelBiasRecord) -> str:
-    """Say what a server says that it serves, and what was checked of it."""
-    said = record.engine.handshake if record.engine else None
-    if said is None:
-        return ""
-    told = (f"{key} {said[key]}" for key in said if key not in _WORDED)
-    tokenized, repeated, local, same = (
-        said.get(key) for key in ("tokenized", "repeated", "local", "same_texts")
-    )
-    return clauses(
-        f"{said.get('model')} of {said.get('server')} {said.get('version')}".rstrip(),
-        ", ".join(told),
-        f"{tokenized} texts have the tokens that the tokenizer at hand gives"
-        if tokenized
-        else "its tokens were compared with nothing",
-        repeated is not None
-        and f"asked twice, in two orders, log-likelihoods differ by {repeated:.2g} nats at most",
-        same is not None
-        and f"of two texts that were generated twice, in two orders, {same} "
-        f"{'is' if same == 1 else 'are'} the same",
-        local is not None and f"from the weights on this machine by {local:.2g} nats at most",
-    )
-
-
-def processors(run: RunRecord) -> str:
-    """Say on which processors the models of a run were computed."""
-    names = list(dict.fromkeys(each.processor for each in arithmetics(run) if each.processor))
-    if len(names) > 1:
-        return f"{listed(names)}; the details of each claim say on which"
-    return "".join(names)
 
 
 def answered(claim: ClaimRecord) -> str:

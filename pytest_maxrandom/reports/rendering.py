@@ -35,6 +35,7 @@ from pytest_maxrandom.reports import (
     agreement,
     annotations as what_to_look_at,
     comparisons,
+    computing,
     design_sections,
     details,
     label_bias,
@@ -69,6 +70,7 @@ _TOLD = (
     phrases,
     red_flags,
     origins,
+    computing,
     comparisons,
     replicates,
     label_bias,
@@ -224,10 +226,9 @@ def environment(
         keep_trailing_newline=True,
     )
     for module in _TOLD:
-        of_module = inspect.getmembers(module, inspect.isfunction)
         made.filters |= {
             name: found
-            for name, found in of_module
+            for name, found in inspect.getmembers(module, inspect.isfunction)
             if found.__module__ == module.__name__ and not name.startswith("_")
         }
     made.filters |= {name: of_text(getattr(dialect, name)) for name in dialect.TEXTS}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pytest_maxrandom.hooks.run import Run
 from pytest_maxrandom.record import Arithmetic, arithmetics
-from pytest_maxrandom.reports import origins
+from pytest_maxrandom.reports import computing
 from pytest_maxrandom.reports.details import facts
 from pytest_maxrandom.reports.rendering import markdown
 from tests.unit.reports.samples import claim, comparison, recorded, run
@@ -64,11 +64,11 @@ def test_what_was_computed_survives_the_way_to_the_controller() -> None:
 def test_the_report_says_where_each_claim_was_computed() -> None:
     both = run(_computed(OLD, id="a"), _computed(NEW, id="b"))
     text = markdown(both)
-    assert origins.processors(both) == (
+    assert computing.processors(both) == (
         f"{OLD.processor} and {NEW.processor}; the details of each claim say on which"
     )
-    assert origins.processors(run(_computed(OLD))) == OLD.processor
-    assert origins.processors(run(claim())) == ""
+    assert computing.processors(run(_computed(OLD))) == OLD.processor
+    assert computing.processors(run(claim())) == ""
     for record, said in zip(
         both.claims,
         ("by bitsandbytes (torch 1.0)", "by torch (torch 2.0, peft 0.1)"),
@@ -82,5 +82,5 @@ def test_a_type_that_was_asked_for_and_not_computed_in_is_told() -> None:
     record = _computed(OLD)
     assert record.engine is not None
     engine = dataclasses.replace(record.engine, asked_dtype="float32", closest=0.1)
-    told = origins.precision(dataclasses.replace(record, engine=engine))
+    told = computing.precision(dataclasses.replace(record, engine=engine))
     assert told.startswith("bfloat16 (the suite asks for float32): ")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pytest_maxrandom.record import Recorded
-from pytest_maxrandom.reports import origins
+from pytest_maxrandom.reports import computing, origins
 from tests.unit.reports.samples import claim, recorded, scored, untested
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def test_claims_sampled_alike_are_told_once() -> None:
 
 def test_cost_and_scoring_are_told() -> None:
     assert (
-        origins.cost(claim())
+        computing.cost(claim())
         == "2,400 choices scored with 151,200 tokens in 23.5 s (cpu, bfloat16); 6,446 tokens per "
         "second"
     )
@@ -148,7 +148,7 @@ def test_what_was_not_recorded_has_no_phrase() -> None:
         origins.chance,
         origins.spread,
         origins.ties,
-        origins.cost,
+        computing.cost,
     )
     assert {phrase(untested()) for phrase in silent} == {""}
 
