@@ -148,7 +148,6 @@ class Backend(Protocol):
         ModelError
             In one sentence about the model.
         """
-        ...
 
     @abstractmethod
     def identity(self, located: Located) -> Identity:
@@ -161,7 +160,6 @@ class Backend(Protocol):
         ModelError
             In one sentence.
         """
-        ...
 
     @abstractmethod
     def load(self, located: Located, resources: Resources) -> Model:
@@ -172,7 +170,6 @@ class Backend(Protocol):
         ModelError
             In one sentence.
         """
-        ...
 
 
 Span = Literal["boundary", "paper"]
@@ -319,11 +316,9 @@ class Model(Protocol):
     @property
     def batch_tokens(self) -> int:
         """Tokens that go through the model at once."""
-        ...
 
     def peak_memory(self) -> int | None:
         """Return the most bytes in use since it was loaded; None where that is not known."""
-        ...
 
     def check(self, questions: Iterable[Question]) -> None:
         """Refuse what cannot be asked, as far as that is known before anything is computed.
@@ -335,7 +330,6 @@ class Model(Protocol):
         QuestionError
             If nothing stands before a continuation, or a continuation is nothing.
         """
-        ...
 
     def ask(self, questions: Iterable[Question]) -> Reply:
         """Return how likely the continuations of each question are, or the answers generated.
@@ -350,4 +344,3 @@ class Model(Protocol):
         ScoreError
             If the model returns something that is not a number, or memory does not hold one text.
         """
-        ...

@@ -113,7 +113,6 @@ class Executor(Protocol):
     @property
     def arithmetic(self) -> Arithmetic:
         """What will compute the numbers, known once a model is loaded."""
-        ...
 
     def check(self, jobs: Iterable[Job]) -> None:
         """Refuse what cannot be asked, before anything is computed.
@@ -123,7 +122,6 @@ class Executor(Protocol):
         SweepError
             In one sentence that names prompt and example.
         """
-        ...
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Scored]]:
         """Yield each job with its answers as soon as it is computed, in any order.
@@ -138,7 +136,6 @@ class Executor(Protocol):
         SweepError
             In one sentence that names prompt and example.
         """
-        ...
 
 
 class LocalExecutor:

@@ -48,31 +48,25 @@ class Scorer(Protocol):
     @property
     def criterion(self) -> str:
         """What the chosen one has, for a reader: "the highest total log-likelihood"."""
-        ...
 
     @property
     def states_choices(self) -> bool:
         """Whether it is for prompts that state a choice and go on with what all choices share."""
-        ...
 
     @property
     def generates(self) -> bool:
         """Whether it is for prompts whose answers are generated, and reads what they say."""
-        ...
 
     @property
     def whole_answer(self) -> bool:
         """Whether log-likelihoods are those of the whole continuation."""
-        ...
 
     @property
     def base_rate(self) -> Scoring:
         """Name of the scorer that gives the whole probability of a label without a question."""
-        ...
 
     def questions(self, prompt: Prompt, example: Example) -> list[Question]:
         """Return what a model is asked."""
-        ...
 
     def answer(self, prompt: Prompt, example: Example, answers: Sequence[Answer]) -> Reading:
         """Read the answers to those questions.
@@ -87,7 +81,6 @@ class Scorer(Protocol):
         ScoreError
             If a log-likelihood is not a number.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,11 +73,9 @@ class Dialect(Protocol):
         ModelError
             If it does not serve that model, or is no such server.
         """
-        ...
 
     def tokenize(self, text: str) -> list[int] | None:
         """Return the tokens of a text with what stands in front; None if the server tells none."""
-        ...
 
     def score(self, requests: Sequence[Request]) -> Read:
         """Return the log-likelihoods of one example's requests.
@@ -89,7 +87,6 @@ class Dialect(Protocol):
         ModelError
             If it does not answer.
         """
-        ...
 
     def write(self, prompt: Sequence[int] | str, how: Generation, seed: int) -> Written:
         """Return what the model writes after a prompt, in tokens or as it stands.
@@ -101,7 +98,6 @@ class Dialect(Protocol):
         ModelError
             If it does not answer.
         """
-        ...
 
 
 class Vllm:

@@ -21,11 +21,9 @@ class Tokens(Protocol):
     @property
     def beginning(self) -> int | None:
         """What stands before a text that has nothing else in front of the answer."""
-        ...
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the tokens of each text."""
-        ...
 
 
 class LocalTokens:

@@ -53,7 +53,6 @@ class Engine(Protocol):
 
     def score(self, requests: Sequence[Request], planned: Trie | None = None) -> Likelihoods:
         """Return the log-likelihood of each request's answer; `planned` is their trie, if known."""
-        ...
 
 
 @dataclass(slots=True)
