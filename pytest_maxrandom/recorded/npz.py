@@ -153,14 +153,24 @@ class _Arrays:
         return array.astype(kind)
 
     def refuse(
-        self, name: str, wrong: ArrayLike, why: Callable[[tuple[int, ...], str], str]
+        self,
+        name: str,
+        wrong: ArrayLike,
+        found: Callable[[tuple[int, ...]], object],
+        expected: str,
+        choices: NDArray[np.int64] | None = None,
     ) -> None:
-        """Refuse an array at the first place, of an example or a prompt and one, that is wrong."""
+        """Refuse an array at the first place, of an example or a prompt and one, that is wrong.
+
+        Where numbers of choices are given, they are what it contradicts.
+        """
         for place in map(tuple, np.argwhere(wrong)[:1].tolist()):
             cell = f"example {self.examples[place[-1]]!r}"
             if len(place) > 1:
                 cell = f"prompt {self.prompts[place[0]]!r} and {cell}"
-            raise self.error(name, why(place, cell))
+            if choices is not None:
+                cell += f", which has the choices 0 to {choices[place[-1]] - 1}"
+            raise self.error(name, f"found {found(place)} for {cell}{expected}")
 
     def ids(self, name: str) -> tuple[str, ...]:
         """Return ids as texts, at least one."""
@@ -174,14 +184,9 @@ class _Arrays:
         if name not in self:
             return None
         numbers = self.read(name, "iu", shape)
-        self.refuse(
-            name,
-            (numbers < least) | (numbers >= _MOST_CHOICES),
-            lambda place, cell: (
-                f"found {numbers[place]} for {cell}, expected a number from {least} on (below "
-                f"{_MOST_CHOICES})"
-            ),
-        )
+        wrong = (numbers < least) | (numbers >= _MOST_CHOICES)
+        expected = f", expected a number from {least} on (below {_MOST_CHOICES})"
+        self.refuse(name, wrong, numbers.__getitem__, expected)
         return numbers
 
     def flags(self, name: str, computed: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
@@ -190,14 +195,8 @@ class _Arrays:
             return computed
         given = self.read(name, "b", (len(self.prompts), len(self.examples)))
         if computed is not None:
-            self.refuse(
-                name,
-                given != computed,
-                lambda place, cell: (
-                    f"found {given[place]} for {cell}, where the answer says {computed[place]}; "
-                    "write all arrays from the same run"
-                ),
-            )
+            expected = ", where the answer says otherwise; write all arrays from the same run"
+            self.refuse(name, given != computed, given.__getitem__, expected)
         return given
 
 
@@ -260,11 +259,8 @@ def _clusters(arrays: _Arrays) -> tuple[str, ...] | None:
     if "clusters" not in arrays:
         return None
     clusters = arrays.read("clusters", "iuU", (len(arrays.examples),))
-    arrays.refuse(
-        "clusters",
-        clusters == "",
-        lambda _, cell: f"found none for {cell}; give one that stands alone a name of its own",
-    )
+    expected = "; give one that stands alone a name of its own"
+    arrays.refuse("clusters", clusters == "", lambda _: "none", expected)
     return tuple(clusters.tolist())
 
 
@@ -275,11 +271,8 @@ def _gold(arrays: _Arrays) -> Gold | None:
         right = arrays.numbers("gold", (n,), 0)
         return None if right is None else tuple(frozenset([each]) for each in right.tolist())
     marked = arrays.read("gold", "b", (n, None))
-    arrays.refuse(
-        "gold",
-        ~marked.any(axis=1),
-        lambda _, cell: f"{cell} has no right choice; give it one, or leave it out",
-    )
+    expected = "; give it one, or leave it out"
+    arrays.refuse("gold", ~marked.any(axis=1), lambda _: "no right choice", expected)
     return tuple(frozenset(np.flatnonzero(row).tolist()) for row in marked)
 
 
@@ -289,14 +282,8 @@ def _scores(arrays: _Arrays) -> NDArray[np.float64] | None:
     if name not in arrays:
         return None
     scores = arrays.read(name, "f", (len(arrays.prompts), len(arrays.examples), None))
-    arrays.refuse(
-        name,
-        (scores == np.inf).any(axis=2),
-        lambda _, cell: (
-            f"found infinity for {cell}, expected numbers of nats (NaN where there is no such "
-            "choice)"
-        ),
-    )
+    expected = ", expected numbers of nats (NaN where there is no such choice)"
+    arrays.refuse(name, (scores == np.inf).any(axis=2), lambda _: "infinity", expected)
     return scores
 
 
@@ -313,9 +300,8 @@ def _choices(
     arrays.refuse(
         "log_likelihoods",
         choices < 2,
-        lambda place, cell: (
-            f"found {choices[place]} numbers for {cell}, expected at least 2 choices"
-        ),
+        lambda place: f"{choices[place]} numbers",
+        ", expected at least 2 choices",
     )
     return choices
 
@@ -329,25 +315,16 @@ def _check_choices(
     evaluated: NDArray[np.bool_],
 ) -> None:
     """Refuse answers, gold or scores of choices that an example has not."""
-
-    def has(place: tuple[int, ...]) -> str:
-        return f"which has the choices 0 to {choices[place[-1]] - 1}"
-
     if answers is not None:
-        arrays.refuse(
-            "answers",
-            answers >= choices,
-            lambda place, cell: f"found {answers[place]} for {cell}, {has(place)}",
-        )
+        arrays.refuse("answers", answers >= choices, answers.__getitem__, "", choices)
     if gold is not None:
         sized = zip(gold, choices, strict=True)
         arrays.refuse(
             "gold",
             [max(right) >= size or len(right) == size for right, size in sized],
-            lambda place, cell: (
-                f"found {', '.join(map(str, sorted(gold[place[0]])))} for {cell}, {has(place)}, of "
-                "which not all may be right"
-            ),
+            lambda place: ", ".join(map(str, sorted(gold[place[0]]))),
+            ", of which not all may be right",
+            choices,
         )
     if scores is not None:
         slots = np.arange(max(scores.shape[2], int(choices.max())))
@@ -356,8 +333,7 @@ def _check_choices(
         arrays.refuse(
             "log_likelihoods",
             evaluated & (known != (slots < choices[:, np.newaxis])).any(axis=2),
-            lambda place, cell: (
-                f"found numbers at {np.flatnonzero(known[place]).tolist()} for {cell}, "
-                f"{has(place)}; give a number for each, and NaN behind them"
-            ),
+            lambda place: f"numbers at {np.flatnonzero(known[place]).tolist()}",
+            "; give a number for each, and NaN behind them",
+            choices,
         )

@@ -100,11 +100,11 @@ def test_choices_alone_tell_the_chances(archive: Path) -> None:
         ),
         (
             {"correct": ~CORRECT & EVALUATED},
-            "t__0__correct: found False for prompt 'p' and example 'a', where the answer says True",
+            "t__0__correct: found False for prompt 'p' and example 'a', where the answer says",
         ),
         (
             {"evaluated": np.ones_like(EVALUATED)},
-            "t__0__evaluated: found True for prompt 'p' and example 'c', where the answer says Fal",
+            "t__0__evaluated: found True for prompt 'p' and example 'c', where the answer says",
         ),
         ({"answers": ANSWERS.astype(float)}, "answers: found values of the type float64, expected"),
         ({"answers": ANSWERS.T}, r"answers: found the shape \(3, 2\), expected \(2, 3\)"),
@@ -116,7 +116,10 @@ def test_choices_alone_tell_the_chances(archive: Path) -> None:
         ({"gold": GOLD - 1}, "gold: found -1 for example 'a', expected a number from 0 on"),
         ({"gold": np.eye(3)}, "gold: found values of the type float64, expected booleans"),
         ({"gold": np.eye(3, dtype=bool)[:2]}, r"gold: found the shape \(2,\), expected \(3,\)"),
-        ({"gold": np.eye(3, k=1, dtype=bool)}, "gold: example 'c' has no right choice"),
+        (
+            {"gold": np.eye(3, k=1, dtype=bool)},
+            "gold: found no right choice for example 'c'; give it",
+        ),
         ({"choices": CHOICES - 1}, "choices: found 1 for example 'a', expected a number from 2 on"),
         (
             {"choices": np.array([2, 2, 2])},
