@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.claims.nulls import Guessers, guessers, score_guessers
 from pytest_maxrandom.ledger import FOLDER, SIMULATED, examples_digest
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.stated import Evidence
     from pytest_maxrandom.claims.verdict import Claim
     from pytest_maxrandom.prompts.sampling import PromptSet
-    from pytest_maxrandom.record import Record
+    from pytest_maxrandom.record import ClaimHeading, Record
     from pytest_maxrandom.suite.claims import Metric
     from pytest_maxrandom.suite.models import ModelSpec
     from pytest_maxrandom.suite.recorded import RecordedModelSpec
@@ -116,7 +116,7 @@ class ClaimOfSuite(Planned):
         """Whether a rule made the answers up."""
         return False
 
-    def heading(self, node_id: str, suite: str) -> dict[str, Any]:
+    def heading(self, node_id: str, suite: str) -> ClaimHeading:
         """Return what the records of a claim, and of all that is asked beside it, begin with."""
         return {
             "id": node_id,

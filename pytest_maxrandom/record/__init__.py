@@ -18,6 +18,8 @@ from pytest_maxrandom.record.audit import (
 from pytest_maxrandom.record.base import (
     Adjustment as Adjustment,
     Arithmetic as Arithmetic,
+    ClaimHeading as ClaimHeading,
+    Heading as Heading,
     Note as Note,
     Outcome as Outcome,
     Remark as Remark,

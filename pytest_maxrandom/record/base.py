@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypedDict, TypeVar
 
 from annotated_types import Interval  # pydantic reads them
 
@@ -61,6 +61,24 @@ class ItemRecord:
     """Of what happened to the ledger or the results store."""
     simulated: bool = False
     """Whether any answers were made up by a rule, so that they say nothing of any model."""
+
+
+class Heading(TypedDict):
+    """What records of anything on one task begin with."""
+
+    id: str
+    suite: str
+    line: int
+    task: str
+    shots: int
+    simulated: bool
+
+
+class ClaimHeading(Heading):
+    """What the records of a claim, and of all that is asked beside it, begin with."""
+
+    model: str
+    quantization: str
 
 
 _Item = TypeVar("_Item", bound=ItemRecord)

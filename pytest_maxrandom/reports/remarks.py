@@ -54,6 +54,8 @@ _DRAWS_ANEW = (
     "The first replicate is the claim itself; each of the others draws anew, with seeds made from "
     "{seed} and its number: "
 )
+_OTHER_N = "n is {sizes:span}, not {published:,}"
+_STORE = "the results store {file} "
 
 
 def _offer(of: Mapping[str, int]) -> str:
@@ -221,11 +223,10 @@ SENTENCES = {
         "n, t and chance are those of the publication; p-values are of the best prompt's right "
         "answers among the {examples:,} examples that it was scored on."
     ),
-    "other_n": "n is {sizes:span}, not {published:,}",
-    "other_n_of_fewer": "n is {sizes:span}, not {published:,}: fewer examples were scored",
+    "other_n": _OTHER_N,
+    "other_n_of_fewer": _OTHER_N + ": fewer examples were scored",
     "other_n_of_ids": (
-        "n is {sizes:span}, not {published:,}: the results hold {ids:,} example ids, so ids "
-        "collide or fewer were scored"
+        _OTHER_N + ": the results hold {ids:,} example ids, so ids collide or fewer were scored"
     ),
     "other_t": "t is {t:,}, not {published:,}",
     "other_t_of_distinct": (
@@ -363,17 +364,12 @@ SENTENCES = {
         "{file}, committed beside another suite, counts {prompts:of_claims} on these examples, "
         "which this t leaves out; copy that file into {folder}"
     ),
-    "store_unreadable": (
-        "the results store {file} cannot be read ({why}); it is not used from now on"
-    ),
-    "store_closed": (
-        "the results store {file} cannot be written to ({why}); results are not stored from now on"
-    ),
-    "store_unusable": "the results store {file} cannot be used ({why}); results are not stored",
-    "store_read_only": ("the results store {file} cannot be written to ({why}); it is only read"),
+    "store_unreadable": _STORE + "cannot be read ({why}); it is not used from now on",
+    "store_closed": _STORE + "cannot be written to ({why}); results are not stored from now on",
+    "store_unusable": _STORE + "cannot be used ({why}); results are not stored",
+    "store_read_only": _STORE + "cannot be written to ({why}); it is only read",
     "store_damaged": (
-        "the results store {file} is damaged ({why}); it was moved to {aside}, and a new one was "
-        "begun"
+        _STORE + "is damaged ({why}); it was moved to {aside}, and a new one was begun"
     ),
 }
 """Each kind of remark, with fields for its values."""

@@ -75,31 +75,24 @@ def designs(run: RunRecord) -> list[Design]:
 
 def simulated(run: RunRecord) -> str:
     """Say how many results are made up by a rule; empty if none is."""
-    found = records(run)
-    if not (made_up := sum(record.simulated for record in found)):
-        return ""
-    which = f"{count(made_up)} of {count(len(found))} results are"
-    if made_up == len(found):
-        which = "All results are" if made_up > 1 else "The result is"
-    return (
-        f"{which} simulated: the answers were made up by a rule, and say nothing of any real model"
-    )
+    made_up = [record.simulated for record in records(run)]
+    said = "simulated: the answers were made up by a rule, and say nothing of any real model"
+    return _so_many(made_up, "result is", "results are", said)
 
 
 def unverified(run: RunRecord) -> str:
     """Say how many claims rest on files of a kind that nobody verified; empty if none does."""
-    resting = [
-        claim for claim in run.claims if any(note.kind == "unverified" for note in claim.notes)
-    ]
-    if not resting:
-        return ""
-    which = f"{count(len(resting))} of {count(len(run.claims))} claims rest"
-    if len(resting) == len(run.claims):
-        which = "All claims rest" if len(resting) > 1 else "The claim rests"
-    return (
-        f"{which} on files that were loaded in a way whose numbers were never verified "
-        "(unverified: true)"
-    )
+    resting = [any(note.kind == "unverified" for note in claim.notes) for claim in run.claims]
+    said = "on files that were loaded in a way whose numbers were never verified (unverified: true)"
+    return _so_many(resting, "claim rests", "claims rest", said)
+
+
+def _so_many(are: list[bool], one: str, more: str, said: str) -> str:
+    """Say something of those that are so; nothing where none is."""
+    which = f"{count(sum(are))} of {count(len(are))} {more}"
+    if all(are):
+        which = f"All {more}" if len(are) > 1 else f"The {one}"
+    return f"{which} {said}" if any(are) else ""
 
 
 def label(record: Record) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.arms import arms_by_name, differences, differences_of_models, joined
 from pytest_maxrandom.claims.planned import Planned, PlannedClaim, RecordedClaim
@@ -20,6 +20,7 @@ from pytest_maxrandom.suite.loader import RecordedSuite
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from pytest_maxrandom.record import Heading
     from pytest_maxrandom.suite.arms import ContaminationSpec, DifferenceSpec
     from pytest_maxrandom.suite.loader import Suite
     from pytest_maxrandom.suite.recorded import RecordedTaskSpec
@@ -47,14 +48,13 @@ class Compared(Planned):
     compared: tuple[Sides, ...]
     level: float | None
 
-    def _heading(self, node_id: str, suite: str) -> dict[str, Any]:
+    def _heading(self, node_id: str, suite: str) -> Heading:
         return {
             "id": node_id,
             "suite": suite,
             "line": self.line,
             "task": self.task,
             "shots": self.shots or 0,
-            "xfail": self.xfail,
             "simulated": any(sides.simulated for sides in self.compared),
         }
 
@@ -86,6 +86,7 @@ class PlannedComparison(Compared):
         (sides,) = self.compared
         record = ComparisonRecord(
             **self._heading(node_id, suite),
+            xfail=self.xfail,
             first=self.first,
             second=self.second,
             changed=joined(self.changed),
@@ -116,6 +117,7 @@ class PlannedContamination(Compared):
         """Return what can be said before the arms are compared."""
         return ContaminationRecord(
             **self._heading(node_id, suite),
+            xfail=self.xfail,
             base=self.spec.base,
             extra=self.spec.extra,
             test=self.spec.test,
