@@ -38,7 +38,7 @@ lint: $(READY)  ## Check style and types
 
 bench: $(READY)  ## Measure the statistics and a sweep beside their peers (some 30 minutes)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group bench
-	$(BIN)/python -m benchmarks.statistics
+	$(BIN)/python -m benchmarks.baselines
 	$(BIN)/python -m benchmarks.sweep
 	$(BIN)/python -m benchmarks.recorded
 	$(BIN)/python -m benchmarks.placements

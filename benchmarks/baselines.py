@@ -1,6 +1,6 @@
 """Speed, memory and accuracy of the maximum random baseline beside other packages, in one run.
 
-    python -m benchmarks.statistics [--quick] [--data FOLDER]
+    python -m benchmarks.baselines [--quick] [--data FOLDER]
 
 Peers (dependency group ``bench``): max-random-baseline 0.1.1, scipy.stats.binom,
 scipy.stats.poisson_binom and fast-poibin. Answers are checked against each other before anything
@@ -24,21 +24,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-ROOT = Path(__file__).resolve().parents[1]
-if not __package__:  # run as a script, this file would hide the standard library's statistics
-    sys.path[0] = str(ROOT)
+import numpy as np
+from fast_poibin import PoiBin
+from max_random_baseline import max_random_baseline, max_random_p_value
+from scipy import stats
 
-import numpy as np  # noqa: E402
-from fast_poibin import PoiBin  # noqa: E402
-from max_random_baseline import max_random_baseline, max_random_p_value  # noqa: E402
-from scipy import stats  # noqa: E402
-
-from pytest_maxrandom.stats.maximum import MaxRandomBaseline  # noqa: E402
-from pytest_maxrandom.stats.permutation import max_t_test  # noqa: E402
+from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+from pytest_maxrandom.stats.permutation import max_t_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+ROOT = Path(__file__).resolve().parents[1]
 T = 200
 OURS = "pytest-maxrandom"
 Chance = float | dict[int, int]
