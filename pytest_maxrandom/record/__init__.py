@@ -17,7 +17,6 @@ from pytest_maxrandom.record.audit import (
 )
 from pytest_maxrandom.record.base import (
     Adjustment as Adjustment,
-    Arithmetic as Arithmetic,
     ClaimHeading as ClaimHeading,
     Heading as Heading,
     Note as Note,
@@ -38,9 +37,12 @@ from pytest_maxrandom.record.claim import (
     Recorded as Recorded,
     ShortcutControl as ShortcutControl,
     Shortcuts as Shortcuts,
-    SweepCost as SweepCost,
     Tries as Tries,
     ValidationSet as ValidationSet,
+)
+from pytest_maxrandom.record.cost import (
+    Arithmetic as Arithmetic,
+    SweepCost as SweepCost,
 )
 from pytest_maxrandom.record.designs import (
     ComparisonRecord as ComparisonRecord,

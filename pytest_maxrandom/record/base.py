@@ -7,8 +7,6 @@ from typing import Annotated, Any, Literal, TypedDict, TypeVar
 
 from annotated_types import Interval  # pydantic reads them
 
-from pytest_maxrandom.stats.seeding import digest
-
 Outcome = Literal["passed", "failed", "xfailed", "xpassed", "skipped", "error"]
 Adjustment = Literal["holm", "bh", "none"]
 _ONE = 1 + 1e-6  # floating point rounds
@@ -88,27 +86,3 @@ def note(record: _Item, *said: Note) -> _Item:
     """Add to the notes of a record: sentences, or what reports make a sentence of."""
     record.notes += [Remark(text=each) if isinstance(each, str) else each for each in said]
     return record
-
-
-@dataclass(frozen=True, slots=True)
-class Arithmetic:
-    """What determines a number besides model, prompt and example.
-
-    Batch sizes, threads and free memory are no part of it: what they change is within the
-    tolerance by which engines are compared. Results that differ here are stored apart, so a backend
-    gives what its numbers depend on and no more: for a model behind an address the server's name
-    and version, for one that is no network any names that stay the same.
-    """
-
-    processor: str
-    """Kind of the GPU, or of the processor with the features by which libraries choose kernels."""
-    kernels: str
-    """Of the layers that hold most weights: torch's, or bitsandbytes' on one of its paths."""
-    versions: dict[str, str]
-    """Of the libraries that compute."""
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 (hex) of all of it."""
-        versions = [part for pair in sorted(self.versions.items()) for part in pair]
-        return digest(self.processor, self.kernels, *versions)

@@ -5,15 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pytest_maxrandom.record.base import (
-    Arithmetic,
-    Count,
-    Difference,
-    ItemRecord,
-    Remark,
-    Share,
-    Standing,
-)
+from pytest_maxrandom.record.base import Count, Difference, ItemRecord, Remark, Share, Standing
+from pytest_maxrandom.record.cost import SweepCost
 from pytest_maxrandom.record.red_flags import RedFlag, RedFlagKind, Severity
 
 HeuristicName = Literal[
@@ -225,50 +218,6 @@ class Generated:
     """Those that were cut at `max_tokens` and named no choice, or several."""
     refused: int = 0
     """Those that the model, or its server, refused."""
-
-
-@dataclass(slots=True)
-class SweepCost:
-    """What the sweep cost."""
-
-    device: str
-    dtype: str
-    requests: int
-    """(prompt, example, choice) triples scored in this run."""
-    tokens_forwarded: int
-    """Tokens put through the model in this run, padding included."""
-    seconds: float
-    """That scoring took in this run, without loading the model."""
-    trie_nodes: int | None = None
-    """Fewest tokens that could have been put through the model for that."""
-    engine: str | None = None
-    """How texts were put through the model: packed, rows or plain."""
-    engine_reason: str | None = None
-    """Why it was no faster one."""
-    batch_tokens: int | None = None
-    """Tokens put through the model at once, at most; None where no model was needed."""
-    peak_memory: int | None = None
-    """Bytes, at most at any one time: of the accelerator, else of the process."""
-    reused: int = 0
-    """Prompts whose results were read from the store."""
-    reused_seconds: float = 0.0
-    """That scoring those took when it was done."""
-    closest: float | None = None
-    """Smallest difference between the best and the second-best score of an answer, in the unit of
-    the score; ties, which a lot decides, do not count."""
-    asked_dtype: str | None = None
-    """The type that the suite asks for, where the kernels compute in another, `dtype`."""
-    arithmetic: Arithmetic | None = None
-    """What computed the numbers, whenever that was."""
-    handshake: dict[str, str | int | float | None] | None = None
-    """Of a model behind a server: what that says that it serves, how many texts it tokenized as
-    the tokenizer at hand (`tokenized`), and by how many nats log-likelihoods differed when they
-    were asked for twice, in two orders (`repeated`), and from the same weights here (`local`); of
-    texts that it generated twice, how many were the same (`same_texts`)."""
-    chat: list[str] | None = None
-    """What stood before and after each prompt, where prompts are messages to a model for chats."""
-    quantized: str | None = None
-    """How the model's files were quantized already, where they were: "gptq, 4 bits"."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from pytest_maxrandom.record.base import Arithmetic, Count, Difference, ItemRecord, Share, Standing
-
-if TYPE_CHECKING:
-    from pytest_maxrandom.record.claim import SweepCost
+from pytest_maxrandom.record.base import Count, Difference, ItemRecord, Share, Standing
+from pytest_maxrandom.record.cost import Arithmetic, SweepCost
 
 Indication = Literal["tuned on the text", "no sign of it", "inconclusive"]
 

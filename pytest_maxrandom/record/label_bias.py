@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pytest_maxrandom.record.base import Amount, Count, Difference, Share
-from pytest_maxrandom.record.claim import SweepCost
+from pytest_maxrandom.record.cost import SweepCost
 from pytest_maxrandom.record.designs import DesignRecord
 from pytest_maxrandom.stats.labels import LabelFinding
 

@@ -16,7 +16,7 @@ from pytest_maxrandom.record.designs import (
 from pytest_maxrandom.record.label_bias import LabelBiasRecord
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.record.base import Arithmetic
+    from pytest_maxrandom.record.cost import Arithmetic
 
 Design: TypeAlias = ReplicatesRecord | LabelBiasRecord | ComparisonRecord | ContaminationRecord
 """What is recorded of one test that is no claim by itself."""

@@ -16,10 +16,10 @@ from pytest_maxrandom.record import RedFlag, Remark
 from pytest_maxrandom.reports.csv import field
 from pytest_maxrandom.reports.flag_sentences import sentence as flag_sentence
 from pytest_maxrandom.reports.markdown import MARKDOWN
-from pytest_maxrandom.reports.remarks import Writer, sentence as remark_sentence
+from pytest_maxrandom.reports.remarks import worded as remark_worded
 from pytest_maxrandom.reports.tables import Column, Name, tabulate
 from pytest_maxrandom.reports.terminal import table_lines
-from pytest_maxrandom.reports.text import listed, shorten, visible
+from pytest_maxrandom.reports.text import Writer, listed, shorten, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -98,7 +98,7 @@ def worded(task: AuditedTask, notes: Sequence[Note]) -> AuditedTask:
     return replace(
         task,
         findings=[replace(each, text=_sentence(each)) for each in task.findings],
-        notes=[note if isinstance(note, str) else remark_sentence(note) for note in left],
+        notes=[note if isinstance(note, str) else remark_worded(note).text for note in left],
     )
 
 
@@ -107,7 +107,7 @@ def _sentence(finding: Finding) -> str:
     if kind in _SENTENCES:
         return _WRITER.fill(_SENTENCES[kind], parameters, "")
     if kind == "empty_inputs":
-        return remark_sentence(Remark(kind, parameters))
+        return remark_worded(Remark(kind, parameters)).text
     return flag_sentence(RedFlag(_FLAGS[kind], "warn", parameters=parameters))
 
 
