@@ -227,9 +227,10 @@ def _pool(
 def _shown(example: Example, formats: Sequence[Format]) -> tuple[str, ...]:
     """Return what tells examples apart in a prompt: where choices are listed, these too."""
     right = sorted(example.choices[index] for index in example.right)
+    after = () if example.continuation is None else (example.continuation,)
     if any(form.layout.append_choices for form in formats):
-        return (example.input, *sorted(example.choices), *right)
-    return (example.input, *right)
+        return (example.input, *sorted(example.choices), *right, *after)
+    return (example.input, *right, *after)
 
 
 def _check(

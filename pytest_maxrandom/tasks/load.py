@@ -198,7 +198,8 @@ def _drawn(task: Task, spec: TestSpec) -> set[_Key]:
 
 def _shown(example: Example) -> _Key:
     """Return what makes two examples the same question: the order of the choices does not."""
-    return (example.input, *sorted(example.choices))
+    after = () if example.continuation is None else (example.continuation,)
+    return (example.input, *sorted(example.choices), *after)
 
 
 def _group(example: Example) -> _Key:

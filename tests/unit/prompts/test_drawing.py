@@ -368,6 +368,16 @@ def test_what_belongs_to_the_cluster_of_a_validation_example_leaves_the_pool() -
     )
 
 
+def test_what_follows_a_choice_tells_examples_apart() -> None:
+    one = Example("a", "", ("Jo", "Al"), (0,), continuation=" ran home.")
+    pool = (replace(one, id="b"), replace(one, id="c", continuation=" sat down."))
+    for append_choices in (True, False):
+        layout = Layout(append_choices=append_choices)
+        found = draw(Task("t", (one,), layout, pool=pool), 1, count=1)
+        assert names(found) == [("c",)]
+        assert found.notes == (Remark("validation_not_shown", {"examples": 1}),)
+
+
 def test_a_pool_that_is_too_small_is_told_with_the_way_out() -> None:
     with pytest.raises(NoPrompts) as caught:
         draw(pooled(9, 2), 3, n=5)

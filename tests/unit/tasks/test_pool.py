@@ -105,6 +105,40 @@ def test_a_split_of_a_dataset_and_another_dataset(
     assert task.pool_source == source
 
 
+LM_EVAL = """\
+task: {name}
+output_type: multiple_choice
+dataset_path: json
+dataset_kwargs: {{data_files: {{test: {test}.jsonl, train: {train}.jsonl}}}}
+test_split: test
+doc_to_text: input
+doc_to_choice: choices
+doc_to_target: answer
+"""
+
+
+@pytest.mark.parametrize(
+    ("keys", "inputs", "source"),
+    [
+        ({}, None, ""),
+        ({"pool": {"split": "train"}}, ["a?", "b?"], "split train"),
+        ({"pool": {"path": "other.yaml"}}, ["c?"], "other.yaml"),
+        ({"pool": {"path": "other.yaml", "split": "train"}}, ["d?"], "other.yaml, split train"),
+    ],
+)
+def test_a_task_of_the_harness_may_have_another(
+    folder: Folder, keys: dict[str, Any], inputs: list[str] | None, source: str
+) -> None:
+    for name, names in (("x", "xyz"), ("ab", "ab"), ("c", "c"), ("d", "d")):
+        jsonl(folder.path / f"{name}.jsonl", rows(names))
+    (folder.path / "own.yaml").write_text(LM_EVAL.format(name="own", test="x", train="ab"))
+    (folder.path / "other.yaml").write_text(LM_EVAL.format(name="other", test="c", train="d"))
+    task = folder.load("lm_eval", None, path="own.yaml", **keys)
+    assert [example.input for example in task.examples] == ["x?", "y?", "z?"]
+    assert (task.pool and [example.input for example in task.pool]) == inputs
+    assert task.pool_source == source
+
+
 def test_n_is_the_whole_validation_set_and_the_regime_is_named(tmp_path: Path) -> None:
     jsonl(tmp_path / "task.jsonl", rows(range(12)))
     jsonl(tmp_path / "train.jsonl", rows([*range(3), *"abcdeffa"]))

@@ -152,6 +152,14 @@ def test_a_test_file_needs_a_format_of_files(claims: Claims) -> None:
     ]
 
 
+@pytest.mark.parametrize(("pool", "key"), [("{path: x}", "path"), ("{split: x}", "split"),
+                                           ("{path: x, split: y}", "path or split")])  # fmt: skip
+def test_a_pool_needs_a_format_of_files_or_splits(claims: Claims, pool: str, key: str) -> None:
+    assert told(claims, f"  highest: 3\n  pool: {pool}") == [
+        f"s.yaml:6: t: `format: sums` reads no other {key}; remove `pool`"
+    ]
+
+
 def test_a_pool_of_its_own_is_told_and_leaves_all_examples_for_validation(claims: Claims) -> None:
     (claim,) = claims("  highest: 9\n  own: 6")
     record = claim.record("id", "s.yaml")
