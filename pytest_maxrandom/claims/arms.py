@@ -178,7 +178,9 @@ def joined(changed: Sequence[str]) -> str:
 
 
 def _of_model(value: Any, unknown: str) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value or unknown)
+    if value is None or value == "":
+        return unknown
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _with_revision(model: ModelSpec | RecordedModelSpec) -> str:
