@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import shutil
+from typing import TYPE_CHECKING, Any
 
 import numpy.fft  # noqa: F401  (compiled: a process that forgot it cannot load it again)
 import pytest
@@ -22,6 +23,7 @@ from pytest_maxrandom.tasks.task import Example, Layout, Task
 from tests import label_models
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pytest_maxrandom.models.base import Model
@@ -46,15 +48,16 @@ prompts:
 """
 
 N = 24
+MOCK = MockModel(MockSpec(name="tiny"))
+
+INPUTS = [f"word {number * 7919 % 1000}" for number in range(N)]
 
 
-def _question(number: int) -> Example:
-    return Example(f"q{number}", f"word {number * 7919 % 1000}", ("Yes", "No"), (0,))
-
-
-def _answered(model: Model) -> list[int]:
+def answered(model: Model, inputs: Sequence[str] = INPUTS) -> list[int]:
     """Return what a model answers to each question, without demonstrations."""
-    questions = tuple(_question(number) for number in range(N))
+    questions = tuple(
+        Example(f"q{number}", each, ("Yes", "No"), (0,)) for number, each in enumerate(inputs)
+    )
     task = Task("known", questions, Layout(append_choices=False))
     prompts = draw_prompts(task, questions, PromptsSpec(shots=[0]), 0)
     work = [(prompt, prompts.scored(prompt)) for prompt in prompts.prompts]
@@ -68,17 +71,17 @@ def _answered(model: Model) -> list[int]:
 def answers(tiny_llama: Path) -> list[int]:
     """What the random model answers."""
     spec = TransformersSpec(name=str(tiny_llama), quantization="none")
-    return _answered(backend.load(spec, str(tiny_llama)))
+    return answered(backend.load(spec, str(tiny_llama)))
 
 
 @pytest.fixture
 def suites(pytester: pytest.Pytester) -> Path:
     """Folder `eval_suites` with `suite.yaml`: one claim that holds, one that rightly does not.
 
-    Their model is simulated: it keeps no store and no ledger.
+    Their model is simulated, and so are its store and its ledger.
     """
     model = "name: tiny\n    label: tiny-none\n    backend: mock"
-    return _written(pytester, model, _answered(MockModel(MockSpec(name="tiny"))))
+    return _written(pytester, model, answered(MOCK))
 
 
 @pytest.fixture
@@ -92,16 +95,33 @@ def _written(pytester: pytest.Pytester, model: str, answers: list[int]) -> Path:
     pytester.makeini("[pytest]\nmarkers =\n    hard: what the model does not know\n")
     folder = pytester.mkdir("eval_suites")
     (folder / "data").mkdir()
-    for name, flipped in (("known", 0), ("unknown", 1)):
-        rows = [
-            {"id": f"q{i}", "input": _question(i).input, "choices": ["Yes", "No"],
-             "answer": answer ^ flipped}
-            for i, answer in enumerate(answers)
-        ]  # fmt: skip
-        text = "".join(json.dumps(row) + "\n" for row in rows)
-        (folder / "data" / f"{name}.jsonl").write_text(text)
+    write_data(folder, answers)
     (folder / "suite.yaml").write_text(SUITE.format(model=model))
     return folder
+
+
+def write_data(folder: Path, answers: Sequence[int], inputs: Sequence[str] = INPUTS) -> None:
+    """Write the tasks: in one of them these answers are right, in the other they are wrong."""
+    for name, flipped in (("known", 0), ("unknown", 1)):
+        rows = [
+            {"id": f"q{i}", "input": each, "choices": ["Yes", "No"], "answer": answer ^ flipped}
+            for i, (each, answer) in enumerate(zip(inputs, answers, strict=True))
+        ]
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (folder / "data" / f"{name}.jsonl").write_text(text)
+
+
+def ledger_of(folder: Path) -> list[dict[str, Any]]:
+    """Return the lines of the ledger beside a suite, of whichever kind of model there is one."""
+    (ledger,) = (path for path in folder.iterdir() if path.name.startswith("maxrandom-ledger"))
+    files = sorted(ledger.glob("*.jsonl"))
+    return [json.loads(line) for path in files for line in path.read_text().splitlines()]
+
+
+def forget(folder: Path) -> None:
+    """Begin again without what was counted beside a suite, and without what was stored."""
+    for path in (*folder.glob("maxrandom-ledger*"), folder.parent / ".maxrandom"):
+        shutil.rmtree(path)
 
 
 @pytest.fixture(scope="session")

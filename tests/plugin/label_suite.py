@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from tests import label_models
+from tests.plugin.conftest import ledger_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,9 +70,7 @@ class LabelSuite:
 
     def ledger(self) -> list[str]:
         """The prompts in the ledger."""
-        files = (self.folder / "maxrandom-ledger").glob("*.jsonl")
-        rows = [json.loads(line) for path in files for line in path.read_text().splitlines()]
-        return [row["prompt"] for row in rows if row["kind"] == "prompt"]
+        return [line["prompt"] for line in ledger_of(self.folder) if line["kind"] == "prompt"]
 
 
 def told(record: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tests.plugin.conftest import N
+from tests.plugin.conftest import N, ledger_of
 from tests.unit.recorded.suites import rows, save
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ DISTRIBUTED = pytest.mark.parametrize("arguments", [(), ("-n", "2")], ids=["alon
 
 
 class Suite:
-    """A suite of the tiny model with arms, and what pytest says of it."""
+    """A suite of one model with arms, and what pytest says of it."""
 
     def __init__(self, pytester: pytest.Pytester, folder: Path) -> None:
         self.pytester, self.folder = pytester, folder
@@ -46,21 +46,26 @@ class Suite:
         return {each["id"].partition("::")[2]: each for each in self.report[kind]}
 
     def prompts_in_ledger(self) -> int:
-        files = (self.folder / "maxrandom-ledger").glob("*.jsonl")
-        lines = [json.loads(line) for path in files for line in path.read_text().splitlines()]
-        return sum(line["kind"] == "prompt" for line in lines)
+        return sum(line["kind"] == "prompt" for line in ledger_of(self.folder))
 
 
 @pytest.fixture
-def suite(pytester: pytest.Pytester, real_suites: Path) -> Suite:
+def suite(pytester: pytest.Pytester, suites: Path) -> Suite:
+    return Suite(pytester, suites)
+
+
+@pytest.fixture
+def real_suite(pytester: pytest.Pytester, real_suites: Path) -> Suite:
     return Suite(pytester, real_suites)
 
 
 @DISTRIBUTED
-def test_quantization_is_compared_with_none(suite: Suite, arguments: tuple[str, ...]) -> None:
+def test_an_arm_is_compared_with_the_model_as_it_is(
+    suite: Suite, arguments: tuple[str, ...]
+) -> None:
     suite.write(
-        "arms: {none: {}, copy: {}, nf4: {quantization: nf4}}\n"
-        "compare: [nf4 - none, none - nf4, "
+        "arms: {none: {}, copy: {}, other: {seed: 1}}\n"
+        "compare: [other - none, none - other, "
         "{arms: copy - none, assert: {not_worse_than: -0.15}}]\n"
     )
     result = suite.run(*arguments)
@@ -69,15 +74,15 @@ def test_quantization_is_compared_with_none(suite: Suite, arguments: tuple[str, 
     assert sorted(found) == sorted(
         f"{task}::compare[{name}]"
         for task in ("known", "unknown")
-        for name in ("nf4-none", "none-nf4", "copy-none")
+        for name in ("other-none", "none-other", "copy-none")
     )
     claims = {each["id"].partition("::")[2]: each for each in suite.report["claims"]}
     for task in ("known", "unknown"):
-        one, other = found[f"{task}::compare[nf4-none]"], found[f"{task}::compare[none-nf4]"]
-        right = {arm: claims[f"{task}[{arm}-0shot]"]["correct_counts"] for arm in ("nf4", "none")}
-        assert one["difference"] == pytest.approx((right["nf4"][0] - right["none"][0]) / N)
-        assert one["first_accuracy"] == pytest.approx(right["nf4"][0] / N)
-        assert one["first_best"] == claims[f"{task}[nf4-0shot]"]["best_accuracy"]
+        one, other = found[f"{task}::compare[other-none]"], found[f"{task}::compare[none-other]"]
+        right = {arm: claims[f"{task}[{arm}-0shot]"]["correct_counts"] for arm in ("other", "none")}
+        assert one["difference"] == pytest.approx((right["other"][0] - right["none"][0]) / N)
+        assert one["first_accuracy"] == pytest.approx(right["other"][0] / N)
+        assert one["first_best"] == claims[f"{task}[other-0shot]"]["best_accuracy"]
         assert other["difference"] == -one["difference"]
         assert (other["low"], other["high"]) == (-one["high"], -one["low"])
         (prompt,) = one["prompts"]
@@ -85,7 +90,7 @@ def test_quantization_is_compared_with_none(suite: Suite, arguments: tuple[str, 
         assert prompt["p_value"] == pytest.approx(stats.binomtest(pair[0], sum(pair)).pvalue)
         # One prompt: the sign-flip over examples is McNemar's test.
         assert one["p_value"] == pytest.approx(prompt["p_value"])
-        assert one["changed"] == "quantization: nf4, not none"
+        assert one["changed"] == "seed: 1, not 0"
         copy = found[f"{task}::compare[copy-none]"]
         assert (copy["difference"], copy["p_value"]) == (0, 1)
         # Losses that N examples do not show with probability .05, at 90 %.
@@ -93,10 +98,10 @@ def test_quantization_is_compared_with_none(suite: Suite, arguments: tuple[str, 
         assert copy["assertion_p"] < 0.05
         assert (copy["t"], copy["n"], copy["units"]) == (1, N, "examples")
     over = {(each["first"], each["second"]): each for each in suite.report["over_tasks"]}
-    assert over["nf4", "none"]["tasks"] == 2
-    expected = [found[f"{task}::compare[nf4-none]"]["difference"] for task in ("known", "unknown")]
-    assert over["nf4", "none"]["difference"] == pytest.approx(np.mean(expected))
-    assert found["known::compare[nf4-none]"]["adjusted_bh"] is not None
+    assert over["other", "none"]["tasks"] == 2
+    by_task = [found[f"{task}::compare[other-none]"]["difference"] for task in ("known", "unknown")]
+    assert over["other", "none"]["difference"] == pytest.approx(np.mean(by_task))
+    assert found["known::compare[other-none]"]["adjusted_bh"] is not None
     # Each arm's one prompt, for both tasks, and nothing for the copy or the comparisons.
     assert suite.prompts_in_ledger() == 4
 
@@ -128,11 +133,11 @@ def test_comparisons_alone_sweep_and_count_what_they_need(
 
 
 def test_what_is_computed_afresh_is_computed_once(
-    suite: Suite, monkeypatch: pytest.MonkeyPatch
+    real_suite: Suite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from pytest_maxrandom.models.hf.causal import CausalModel
 
-    scored: list[int] = []
+    suite, scored = real_suite, list[int]()
     score = CausalModel.score
 
     def counted(model: CausalModel, requests: Sequence[Request]) -> Likelihoods:
@@ -152,7 +157,7 @@ def test_what_is_computed_afresh_is_computed_once(
 
 def test_a_claim_of_a_difference_fails_with_one_line(suite: Suite) -> None:
     suite.write(
-        "arms: {none: {}, same: {dtype: float32}}\n"
+        "arms: {none: {}, same: {}}\n"
         "compare: [{arms: same - none, assert: {better: 0.0}}, "
         "{arms: none - same, assert: {better: 0.0}, xfail: nothing differs}]\n"
     )
@@ -169,7 +174,8 @@ def test_a_claim_of_a_difference_fails_with_one_line(suite: Suite) -> None:
 
 
 @DISTRIBUTED
-def test_a_failed_arm_is_one_clear_sentence(suite: Suite, arguments: tuple[str, ...]) -> None:
+def test_a_failed_arm_is_one_clear_sentence(real_suite: Suite, arguments: tuple[str, ...]) -> None:
+    suite = real_suite
     broken = suite.folder / "broken"
     broken.mkdir()
     (broken / "config.json").write_text("{}")
@@ -188,33 +194,31 @@ def test_replicates_are_compared_pair_by_pair(suite: Suite) -> None:
     text = suite.text.replace("    append_choices: false\n", "    append_choices: false\n    "
                               "validation: {max_examples: 12}\n")  # fmt: skip
     suite.text = text
-    suite.write(
-        "replicates: 6\narms: {none: {}, nf4: {quantization: nf4}}\ncompare: [nf4 - none]\n"
-    )
+    suite.write("replicates: 6\narms: {none: {}, other: {seed: 1}}\ncompare: [other - none]\n")
     suite.run("-k", "known and not unknown")
-    found = suite.comparisons()["known::compare[nf4-none]"]
+    found = suite.comparisons()["known::compare[other-none]"]
     assert found["replicates"] == len(found["by_replicate"]) == 6
     assert found["difference"] == pytest.approx(np.mean(found["by_replicate"]))
     best = {
         each["claim"].partition("::")[2]: np.mean([run["best_accuracy"] for run in each["runs"]])
         for each in suite.report["replicates"]
     }
-    assert found["first_best"] == pytest.approx(best["known[nf4-0shot]"])
+    assert found["first_best"] == pytest.approx(best["known[other-0shot]"])
     assert found["second_best"] == pytest.approx(best["known[none-0shot]"])
     assert found["best_low"] <= found["best_difference"] <= found["best_high"]
 
 
 def test_collection_alone_shows_what_is_compared(suite: Suite) -> None:
     suite.write(
-        "arms: {none: {}, nf4: {quantization: nf4}, k: {dtype: float32}}\ncompare: [nf4 - none]\n"
-        "contamination: {base: none, extra: nf4, test: k}\n"
+        "arms: {none: {}, more: {knows: 0.5}, k: {seed: 1}}\ncompare: [more - none]\n"
+        "contamination: {base: none, extra: more, test: k}\n"
     )
     result = suite.pytester.runpytest("--collect-only")
     result.stdout.fnmatch_lines(
         [
             "*<Claim unknown?k-0shot? t=* n=24*>",
             "*known>*",
-            "*<Comparison compare?nf4-none? t=1 n=24>",
+            "*<Comparison compare?more-none? t=1 n=24>",
             "*<Contamination contamination t=1 n=24>",
         ]
     )
@@ -296,8 +300,9 @@ def test_results_that_cannot_be_paired_are_a_mistake(recorded: Suite) -> None:
 
 @pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing` is deprecated:FutureWarning")
 def test_an_adapter_is_an_arm_and_another_try_of_the_same_claim(
-    suite: Suite, tiny_llama: Path
+    real_suite: Suite, tiny_llama: Path
 ) -> None:
+    suite = real_suite
     peft = pytest.importorskip("peft", reason="the extra `adapters` is not installed")
     import torch
     from transformers import AutoModelForCausalLM

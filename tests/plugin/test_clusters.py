@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def clustered(real_suites: Path) -> Path:
+def clustered(suites: Path) -> Path:
     """The suite whose claim holds, with questions in pairs."""
-    file = real_suites / "data" / "known.jsonl"
+    file = suites / "data" / "known.jsonl"
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     text = "".join(
         json.dumps({**row, "passage": number // 2}) + "\n" for number, row in enumerate(rows)
     )
     file.write_text(text)
-    path = real_suites / "suite.yaml"
+    path = suites / "suite.yaml"
     head, _, _ = path.read_text().partition("  - name: unknown")
     path.write_text(
         f"{head}    columns: {{cluster: passage}}\n    test: {{fraction: 0.25}}\n"
         "prompts: {shots: 0}\nassert: {p_max: 0.05}\n"
     )
-    return real_suites
+    return suites
 
 
 def only_claim(path: Path) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def test_clusters_that_do_not_fit_are_told_with_their_line(
 
 
 def test_a_claim_without_clusters_says_nothing_of_them(
-    pytester: pytest.Pytester, real_suites: Path
+    pytester: pytest.Pytester, suites: Path
 ) -> None:
     pytester.runpytest(
         "--maxrandom-json=r.json", "--maxrandom-report=r.md", "--maxrandom-predictions=p.jsonl"

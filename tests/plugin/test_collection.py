@@ -134,14 +134,14 @@ def test_k_m_and_lf_select_claims(pytester: pytest.Pytester, suites: Path) -> No
 
 
 def test_claims_that_share_a_model_follow_each_other(
-    pytester: pytest.Pytester, real_suites: Path
+    pytester: pytest.Pytester, suites: Path
 ) -> None:
-    text = (real_suites / "suite.yaml").read_text()
-    other = text.replace("quantization: none", "quantization: nf4")
-    (real_suites / "a.yaml").write_text(text)
-    (real_suites / "b.yaml").write_text(other)
-    (real_suites / "c.yaml").write_text(text)
-    (real_suites / "suite.yaml").unlink()
+    text = (suites / "suite.yaml").read_text()
+    other = text.replace("backend: mock", "backend: mock\n    seed: 1")
+    (suites / "a.yaml").write_text(text)
+    (suites / "b.yaml").write_text(other)
+    (suites / "c.yaml").write_text(text)
+    (suites / "suite.yaml").unlink()
     result = pytester.runpytest("--collect-only", "-q", "-k", "unknown")
     names = [line.split("::")[0] for line in result.outlines if "::" in line]
     assert names == ["eval_suites/a.yaml", "eval_suites/c.yaml", "eval_suites/b.yaml"]

@@ -19,10 +19,10 @@ def _run(pytester: pytest.Pytester) -> list[dict[str, Any]]:
 
 
 def test_counterfactual_scores_are_tries_of_their_own_and_are_computed_once(
-    pytester: pytest.Pytester, real_suites: Path
+    pytester: pytest.Pytester, suites: Path
 ) -> None:
     assert [claim["tries"]["claim"] for claim in _run(pytester)] == [1, 1]
-    suite = real_suites / "suite.yaml"
+    suite = suites / "suite.yaml"
     suite.write_text(suite.read_text() + "scoring: counterfactual\n")
     for computed in (1, 0):
         for claim in _run(pytester):

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scipy import stats
 
-from tests.plugin.conftest import N
+from pytest_maxrandom.models.mock import Mock
+from tests.plugin.conftest import N, ledger_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,14 +26,9 @@ class Suite:
         head, _, _ = self.path.read_text().partition("  - name: unknown")
         self.head = head
 
-    @property
-    def ledger(self) -> list[Path]:
-        return sorted((self.folder / "maxrandom-ledger").glob("*.jsonl"))
-
     def lines(self, kind: str) -> list[dict[str, Any]]:
         """The ledger's lines of a kind."""
-        rows = [json.loads(line) for path in self.ledger for line in path.read_text().splitlines()]
-        return [row for row in rows if row["kind"] == kind]
+        return [row for row in ledger_of(self.folder) if row["kind"] == kind]
 
     def run(self, *words: str, task: str = "", arguments: tuple[str, ...] = ()) -> dict[str, Any]:
         """Run the suite with one prompt for each instruction."""
@@ -53,7 +49,12 @@ class Suite:
 
 
 @pytest.fixture
-def suite(pytester: pytest.Pytester, real_suites: Path) -> Suite:
+def suite(pytester: pytest.Pytester, suites: Path) -> Suite:
+    return Suite(pytester, suites)
+
+
+@pytest.fixture
+def real_suite(pytester: pytest.Pytester, real_suites: Path) -> Suite:
     return Suite(pytester, real_suites)
 
 
@@ -75,14 +76,12 @@ def test_a_second_run_reads_what_the_first_computed_and_is_no_second_look(suite:
 def test_a_run_that_finds_all_its_results_loads_no_model(
     suite: Suite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pytest_maxrandom.models.hf import transformers as backend
-
     suite.run()
 
     def refuse(*args: object, **said: object) -> None:
         raise AssertionError("a model is loaded")
 
-    monkeypatch.setattr(backend, "load", refuse)
+    monkeypatch.setattr(Mock, "load", refuse)
     suite.again()
     assert suite.result.ret == 0
     suite.again("--maxrandom-fresh")
@@ -119,7 +118,7 @@ def test_a_claim_that_spends_its_level_is_tested_as_the_best_of_its_doubling(
 
 def test_only_time_is_lost_with_the_store(suite: Suite) -> None:
     first = suite.run("", "Say:\n")
-    for path in (suite.pytester.path / ".maxrandom").glob("results.db*"):
+    for path in (suite.pytester.path / ".maxrandom").glob("results*"):
         path.unlink()
     second = suite.again()
     assert second["engine"]["reused"] == 0
@@ -140,7 +139,7 @@ def test_examples_that_were_edited_a_little_are_the_same_set(suite: Suite) -> No
 
 def test_count_task_counts_the_claims_of_the_suite_from_the_start(suite: Suite) -> None:
     models = suite.head.replace(
-        "tasks:", f"  - {{name: {_model(suite)}, label: twin, quantization: none}}\ntasks:"
+        "tasks:", f"  - {{name: {_model(suite)}, label: twin, backend: mock}}\ntasks:"
     )
     suite.path.write_text(
         f"{models}    assert: {{count: task}}\nprompts: {{shots: 0, count: 2, "
@@ -169,8 +168,9 @@ def test_sets_that_overlap_count_for_each_other_from_the_first_run_on(suite: Sui
 
 
 def test_a_model_by_another_name_or_quantized_otherwise_does_not_reset_t(
-    suite: Suite,
+    real_suite: Suite,
 ) -> None:
+    suite = real_suite
     suite.run("")
     named = _model(suite)
     suite.head = suite.head.replace(named, f"{named}/.")
@@ -183,7 +183,8 @@ def test_a_model_by_another_name_or_quantized_otherwise_does_not_reset_t(
     assert [claim["t"] for claim in report["claims"]] == [3]
 
 
-def test_the_type_that_is_computed_in_is_no_part_of_a_try(suite: Suite) -> None:
+def test_the_type_that_is_computed_in_is_no_part_of_a_try(real_suite: Suite) -> None:
+    suite = real_suite
     suite.run("")
     head, computed = suite.head, []
     for dtype in ("bfloat16", "float32"):
@@ -250,9 +251,9 @@ def test_the_test_set_is_opened_for_a_claim_that_passed_and_only_once(suite: Sui
 
 
 def test_a_claim_that_fails_leaves_the_test_set_closed(
-    pytester: pytest.Pytester, real_suites: Path
+    pytester: pytest.Pytester, suites: Path
 ) -> None:
-    path = real_suites / "suite.yaml"
+    path = suites / "suite.yaml"
     path.write_text(
         path.read_text().replace("    xfail:", "    test: {fraction: 0.25}\n    xfail:")
     )
@@ -261,13 +262,12 @@ def test_a_claim_that_fails_leaves_the_test_set_closed(
     (fails,) = [claim for claim in claims if claim["task"] == "unknown"]
     assert (fails["outcome"], fails["test"]) == ("xfailed", None)
     assert "6 examples are still closed" in (pytester.path / "r.md").read_text()
-    text = "".join(path.read_text() for path in (real_suites / "maxrandom-ledger").glob("*.jsonl"))
-    assert '"opening"' not in text
+    assert "opening" not in {line["kind"] for line in ledger_of(suites)}
 
 
 def test_a_ledger_that_cannot_be_read_stops_the_claim_in_one_line(suite: Suite) -> None:
     suite.run("")
-    (path,) = suite.ledger
+    (path,) = suite.folder.glob("maxrandom-ledger-simulated/*.jsonl")
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join([lines[0], "<<<<<<< HEAD\n", *lines[1:]]))
     claim = suite.run("Say:\n")
@@ -307,7 +307,7 @@ def test_a_claim_of_the_test_set_is_tested_there(suite: Suite) -> None:
 
 
 def test_a_claim_fails_that_its_test_set_does_not_confirm(suite: Suite) -> None:
-    # The same answers are wrong in the other task: its file is a test set without one right answer.
+    # A test set that the model does not know.
     rows = (suite.folder / "data" / "unknown.jsonl").read_text().splitlines()
     others = [json.loads(row) for row in rows]
     text = "".join(json.dumps({**row, "input": f"{row['input']}!"}) + "\n" for row in others)

@@ -99,6 +99,9 @@ def test_moving_costs_less_than_the_three_sweeps_that_it_adds(
     bias = suite.run()[BIAS]
     assert bias["engine"]["requests"] == 2 * 24 * 3 * 4
     assert 0 < bias["sweeps"] < 2.5
+    again = suite.run()[BIAS]
+    assert (again["engine"]["tokens_forwarded"], again["engine"]["reused"] > 0) == (0, True)
+    assert again["sweeps"] == pytest.approx(bias["sweeps"])
     suite.write(preferring, FEW, "label_bias: {base_rate: off, assert: report}", t=2)
     recall = suite.run()[BIAS]
     assert recall["engine"] is None
@@ -131,12 +134,9 @@ def test_base_rates_and_calibration_of_a_model_that_prefers_a_letter(
     assert not any(" has no " in note["text"] for note in bias["notes"])
 
 
-def test_a_few_shot_claim_that_leaves_its_demonstrations_out(
-    suite: LabelSuite, preferring: Path
-) -> None:
-    suite.write(
-        preferring, FEW, "label_bias: {check: redraw, calibration: pride, assert: report}", t=6
-    )
+def test_a_few_shot_claim_that_leaves_its_demonstrations_out(suite: LabelSuite) -> None:
+    block = "{check: redraw, calibration: pride, assert: report}"
+    suite.write("prefers: A", FEW, f"label_bias: {block}", t=6)
     text = (suite.folder / "suite.yaml").read_text().replace("shots: [0]", "shots: [2]")
     (suite.folder / "suite.yaml").write_text(text)
     found = suite.run()
@@ -169,10 +169,8 @@ def test_a_counterfactual_claim_is_asked_as_it_asks(suite: LabelSuite, preferrin
     assert len(suite.ledger()) == 2
 
 
-def test_prompts_in_different_formats_have_labels_by_place(
-    suite: LabelSuite, preferring: Path
-) -> None:
-    suite.write(preferring, FEW, "label_bias: {check: move, assert: report}", t=4)
+def test_prompts_in_different_formats_have_labels_by_place(suite: LabelSuite) -> None:
+    suite.write("prefers: [1]", FEW, "label_bias: {check: move, assert: report}", t=4)
     text = (suite.folder / "suite.yaml").read_text()
     text = text.replace(
         "formats: [{labels: letter,", "formats: [{labels: number}, {labels: letter,"
@@ -184,10 +182,10 @@ def test_prompts_in_different_formats_have_labels_by_place(
 
 
 def test_examples_may_have_other_numbers_of_choices_and_several_right_answers(
-    suite: LabelSuite, preferring: Path
+    suite: LabelSuite,
 ) -> None:
     suite.write(
-        preferring,
+        "prefers: A",
         FEW,
         "label_bias: {check: redraw, interactions: [cloze, counterfactual], assert: report,\n"
         "  calibration: [contextual, pride]}",

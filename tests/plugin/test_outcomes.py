@@ -10,6 +10,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from scipy import stats
 
+from pytest_maxrandom.models.mock import Mock, MockModel
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -118,23 +120,23 @@ def test_a_model_that_cannot_be_loaded_is_one_line(
 
 
 def test_the_model_is_loaded_once_for_all_items_that_share_it(
-    pytester: pytest.Pytester, real_suites: Path, monkeypatch: pytest.MonkeyPatch
+    pytester: pytest.Pytester, suites: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pytest_maxrandom.models.hf import transformers as backend
+    loads: list[int] = []
+    load = Mock.load
 
-    loads: list[str] = []
-    load = backend.load
+    def counted(backend: Mock, located: Any, resources: Any) -> MockModel:
+        loads.append(located.spec.seed)
+        return load(backend, located, resources)
 
-    def counted(spec: Any, *args: Any, **said: Any) -> Any:
-        loads.append(spec.quantization)
-        return load(spec, *args, **said)
-
-    monkeypatch.setattr(backend, "load", counted)
-    text = (real_suites / "suite.yaml").read_text()
-    (real_suites / "again.yaml").write_text(text)
-    (real_suites / "other.yaml").write_text(text.replace("quantization: none", "quantization: nf4"))
+    monkeypatch.setattr(Mock, "load", counted)
+    text = (suites / "suite.yaml").read_text()
+    # Not the same questions: what is stored needs no model.
+    (suites / "again.yaml").write_text(text.replace("shots: 0", "shots: 1\n  count: 2"))
+    other = text.replace("backend: mock", "backend: mock\n    seed: 1")
+    (suites / "other.yaml").write_text(other)
     pytester.runpytest_inprocess("-k", "unknown or known")
-    assert sorted(loads) == ["nf4", "none"]
+    assert sorted(loads) == [0, 1]
 
 
 def test_numbers_are_junit_properties(pytester: pytest.Pytester, real_suites: Path) -> None:

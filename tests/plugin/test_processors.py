@@ -16,30 +16,31 @@ if TYPE_CHECKING:
 
 SUITE = """\
 models:
-  - {{name: {model}, label: one, quantization: none}}
-  - {{name: {model}, label: two, quantization: none, dtype: float32}}
+  - {name: one, backend: mock}
+  - {name: two, backend: mock}
 tasks:
-  - {{name: odd, format: jsonl, path: odd.jsonl}}
-  - {{name: even, format: jsonl, path: even.jsonl}}
-prompts: {{shots: 0}}
+  - {name: odd, format: jsonl, path: odd.jsonl}
+  - {name: even, format: jsonl, path: even.jsonl}
+prompts: {shots: 0}
 allow_unpassable: true
 """
 
 CONFTEST = """
 import os, weakref
-from pytest_maxrandom.models.hf import transformers as backend
+from pytest_maxrandom.models.mock import Mock
 
-load, seen = backend.load, []
+load, seen = Mock.load, []
 
-def logged(spec, *arguments, **named):
+def logged(backend, located, resources):
     before = sum(model() is not None for model in seen)
-    model = load(spec, *arguments, **named)
+    model = load(backend, located, resources)
     seen.append(weakref.ref(model))
     with open("loads", "a") as log:
-        log.write(f"{os.environ.get('PYTEST_XDIST_WORKER', 'main')} {spec.label} {before}\\n")
+        worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
+        log.write(f"{worker} {located.spec.name} {before}\\n")
     return model
 
-backend.load = logged
+Mock.load = logged
 """
 
 ORDINARY = """
@@ -71,9 +72,7 @@ sys.exit(pytest.main(["-p", "no:xdist", "-p", "no:xdist.looponfail"]))
 
 
 @pytest.fixture
-def two_models(
-    pytester: pytest.Pytester, tiny_llama: Path, monkeypatch: pytest.MonkeyPatch
-) -> Path:
+def two_models(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A suite of two models and two tasks, beside ordinary tests; `loads` tells what is loaded."""
     monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
     for folder in ("a", "b"):
@@ -86,7 +85,7 @@ def two_models(
             )
             text = "".join(json.dumps(row) + "\n" for row in rows)
             (suites / f"{name}.jsonl").write_text(text)
-        (suites / "suite.yaml").write_text(SUITE.format(model=tiny_llama))
+        (suites / "suite.yaml").write_text(SUITE)
     pytester.makeconftest(CONFTEST)
     pytester.makepyfile(test_ordinary=ORDINARY)
     return pytester.path

@@ -164,13 +164,13 @@ def test_their_answers_stay_out_of_the_predictions_file(
 
 
 def test_what_a_run_wrote_gives_the_same_claims_again(
-    pytester: pytest.Pytester, real_suites: Path, tiny_llama: Path
+    pytester: pytest.Pytester, suites: Path
 ) -> None:
     pytester.runpytest("--maxrandom-predictions=p.jsonl", "--maxrandom-json=run.json")
-    (real_suites / "suite.yaml").write_text(
+    (suites / "suite.yaml").write_text(
         "models:\n"
-        "- {name: tiny, backend: recorded, quantization: none, results: "
-        f"{{path: ../p.jsonl, format: predictions, model: '{tiny_llama}'}}}}\n"
+        "- {name: tiny, label: tiny-none, backend: recorded, results: "
+        "{path: ../p.jsonl, format: predictions, model: tiny}}\n"
         "tasks: [{name: known}, {name: unknown, xfail: as before}]\n"
         "assert: {red_flags: {never_right: ignore}}\n"
     )
@@ -292,9 +292,9 @@ def test_logs_of_other_tools_tell_n_t_and_chance(pytester: pytest.Pytester) -> N
 
 
 def test_a_suite_whose_models_are_run_may_claim_nothing(
-    pytester: pytest.Pytester, real_suites: Path
+    pytester: pytest.Pytester, suites: Path
 ) -> None:
-    suite = real_suites / "suite.yaml"
+    suite = suites / "suite.yaml"
     text = suite.read_text().replace("    xfail: the answers", "    # the answers")
     text = re.sub("assert: .*", "assert: report", text)
     suite.write_text(text + "assert: report\n")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tests.tiny as tiny
-from tests.plugin.conftest import N
+from tests.plugin.conftest import INPUTS, MOCK, N, answered, write_data
 from tests.unit.recorded.suites import rows, save
 
 if TYPE_CHECKING:
@@ -33,9 +33,15 @@ def severities(claim: dict[str, Any]) -> dict[str, str]:
 
 
 @pytest.fixture
-def suite(real_suites: Path) -> Path:
-    """The suite, of which nothing is expected and no red flag is set."""
-    path = real_suites / "suite.yaml"
+def suite(suites: Path) -> Path:
+    """The suite, of which nothing is expected and no red flag is set.
+
+    Two questions each are about one long text, which is told of either task.
+    """
+    texts = [" ".join(str((at + 2) ** k % 9973) for k in range(60)) for at in range(N // 2)]
+    inputs = [f"{texts[number // 2]} {each}?" for number, each in enumerate(INPUTS)]
+    write_data(suites, answered(MOCK, inputs), inputs)
+    path = suites / "suite.yaml"
     path.write_text(re.sub("    (xfail|assert): .*\n", "", path.read_text()))
     return path
 
@@ -53,7 +59,7 @@ def test_a_fatal_red_flag_fails_a_claim_and_is_told_with_what_was_found(
     pytester: pytest.Pytester, suite: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("CI", raising=False)  # there pytest's summary has messages in full
-    set_flags(suite, "{red_flags: {label_mass: fail}}")
+    set_flags(suite, "{red_flags: {shared_text: fail}}")
     result = pytester.runpytest(
         "--maxrandom-json=r.json",
         "--maxrandom-report=r.md",
@@ -64,25 +70,25 @@ def test_a_fatal_red_flag_fails_a_claim_and_is_told_with_what_was_found(
     result.assert_outcomes(failed=1, deselected=1)
     claim = claims(pytester.path / "r.json")[KNOWN]
     assert claim["assert"] == DEFAULT
-    assert claim["severities"] == {"label_mass": "fail"}
+    assert claim["severities"] == {"shared_text": "fail"}
     assert (claim["best_correct"], claim["p_max"]) == (N, pytest.approx(0.5**N))
     assert (claim["holds"], claim["passed"], claim["outcome"]) == (True, False, "failed")
-    assert claim["message"].endswith("; red flag: label_mass")
+    assert claim["message"].endswith("; red flag: shared_text")
     (flag,) = claim["red_flags"]
-    assert (flag["kind"], flag["severity"]) == ("label_mass", "fail")
+    assert (flag["kind"], flag["severity"]) == ("shared_text", "fail")
     result.stdout.fnmatch_lines(
         [f"*_ {KNOWN.replace('[', '?').replace(']', '?')} _*", claim["message"],
-         f"label_mass: {flag['text']}", f"FAILED *::known* - {N}/{N} = 1.000, t = *"]
+         f"shared_text: {flag['text']}", f"FAILED *::known* - {N}/{N} = 1.000, t = *"]
     )  # fmt: skip
     result.stdout.no_fnmatch_line("*Traceback*")
     assert result.stdout.str().count(flag["text"]) == 1
     (case,) = ET.parse(pytester.path / "j.xml").iter("testcase")
     properties = {p.get("name"): p.get("value") for p in case.iter("property")}
-    assert (properties["red_flags"], properties["passed"]) == ("label_mass", "False")
+    assert (properties["red_flags"], properties["passed"]) == ("shared_text", "False")
     text = (pytester.path / "r.md").read_text()
-    assert "- ❌ `known[tiny-none-0shot]`: red flag label_mass (fails): " in text
-    assert "- **🚩 Red flag label_mass (fails):** " in text
-    assert "- **Red flags, by the suite:** label_mass fails\n" in text
+    assert "- ❌ `known[tiny-none-0shot]`: red flag shared_text (fails): " in text
+    assert "- **🚩 Red flag shared_text (fails):** " in text
+    assert "- **Red flags, by the suite:** shared_text fails\n" in text
 
 
 def test_a_red_flag_stands_beside_the_numbers_that_fail_a_claim_too(
@@ -92,7 +98,7 @@ def test_a_red_flag_stands_beside_the_numbers_that_fail_a_claim_too(
     result.assert_outcomes(passed=1, failed=1)
     found = claims(pytester.path / "r.json")
     claim = found[UNKNOWN]
-    assert severities(claim) == {"never_right": "fail", "label_mass": "warn"}
+    assert severities(claim) == {"never_right": "fail", "shared_text": "warn"}
     assert (claim["holds"], claim["passed"], claim["severities"]) == (False, False, {})
     assert re.fullmatch(
         r"0/24 = .000 with .* is above .05; \d+/24 is needed for p_max, the permutation p "
@@ -103,21 +109,21 @@ def test_a_red_flag_stands_beside_the_numbers_that_fail_a_claim_too(
         [
             claim["message"],
             "never_right: The only prompt is right on no example; *",
-            "red flag label_mass (warns), known?tiny-none-0shot?, unknown?tiny-none-0shot?: *",
+            "red flag shared_text (warns), known?tiny-none-0shot?, unknown?tiny-none-0shot?: *",
         ]
     )
-    assert severities(found[KNOWN]) == {"label_mass": "warn"}
+    assert severities(found[KNOWN]) == {"shared_text": "warn"}
     assert found[KNOWN]["outcome"] == "passed"
 
 
 @pytest.mark.parametrize(
     ("assertion", "found"),
     [
-        ("{red_flags: {never_right: warn}}", {"never_right": "warn", "label_mass": "warn"}),
-        ("{red_flags: {never_right: ignore}}", {"label_mass": "warn"}),
-        ("{red_flags: warn}", {"never_right": "warn", "label_mass": "warn"}),
+        ("{red_flags: {never_right: warn}}", {"never_right": "warn", "shared_text": "warn"}),
+        ("{red_flags: {never_right: ignore}}", {"shared_text": "warn"}),
+        ("{red_flags: warn}", {"never_right": "warn", "shared_text": "warn"}),
         ("{red_flags: ignore}", {}),
-        ("report", {"never_right": "warn", "label_mass": "warn", "majority": "warn"}),
+        ("report", {"never_right": "warn", "shared_text": "warn", "majority": "warn"}),
     ],
 )
 def test_a_suite_sets_what_red_flags_do(
@@ -137,8 +143,8 @@ def test_a_suite_sets_what_red_flags_do(
     ("of_task", "told"),
     [
         ("{beats: standard}", {}),
-        ("{red_flags: warn}", {"never_right": "warn", "label_mass": "warn"}),
-        ("{red_flags: {label_mass: fail}}", {"label_mass": "fail"}),
+        ("{red_flags: warn}", {"never_right": "warn", "shared_text": "warn"}),
+        ("{red_flags: {shared_text: fail}}", {"shared_text": "fail"}),
     ],
 )
 def test_what_a_suite_says_of_a_red_flag_holds_for_a_task_that_does_not_name_it(
@@ -211,13 +217,13 @@ def test_a_claim_that_holds_unexpectedly_with_a_red_flag_fails_for_the_flag(
 ) -> None:
     suite.write_text(suite.read_text().replace("data/unknown", "data/known"))
     expect(suite)
-    set_flags(suite, "{red_flags: {label_mass: fail}}")
+    set_flags(suite, "{red_flags: {shared_text: fail}}")
     pytester.runpytest("--maxrandom-json=r.json", "-k", UNKNOWN).assert_outcomes(
         failed=1, deselected=1
     )
     claim = claims(pytester.path / "r.json")[UNKNOWN]
     assert (claim["holds"], claim["passed"], claim["outcome"]) == (True, False, "failed")
-    assert claim["message"].endswith("; red flag: label_mass")
+    assert claim["message"].endswith("; red flag: shared_text")
 
 
 @pytest.mark.parametrize(("severity", "opened"), [("warn", True), ("fail", False)])
@@ -228,7 +234,7 @@ def test_a_claim_with_a_fatal_red_flag_opens_no_test_set(
         "known.jsonl\n", "known.jsonl\n    test: {fraction: 0.25}\n", 1
     )
     suite.write_text(first)
-    set_flags(suite, f"{{red_flags: {{label_mass: {severity}}}}}")
+    set_flags(suite, f"{{red_flags: {{shared_text: {severity}}}}}")
     pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-report=r.md", "-k", "not unknown")
     claim = claims(pytester.path / "r.json")[KNOWN]
     assert claim["holds"] is True
@@ -238,7 +244,7 @@ def test_a_claim_with_a_fatal_red_flag_opens_no_test_set(
 
 
 def test_a_replicate_is_judged_by_its_numbers_alone(pytester: pytest.Pytester, suite: Path) -> None:
-    set_flags(suite, "{in_replicates: 1, red_flags: {label_mass: fail}}")
+    set_flags(suite, "{in_replicates: 1, red_flags: {shared_text: fail}}")
     text = suite.read_text().replace("shots: 0", "shots: 0\n  instructions: [a, b, c]\n  count: 2")
     suite.write_text(f"{text}replicates: {{count: 3}}\n")
     result = pytester.runpytest("--maxrandom-json=r.json", "-k", "not unknown")
@@ -300,6 +306,9 @@ def test_a_model_is_compared_with_those_whose_answers_are_stored(
     # arms of one model are not compared with each other.
     of_copy = "toss[two-none-0shot]"
     assert first == {"toss[one-none-0shot]": int(copied), of_copy: 1, "toss[same-none-0shot]": 1}
+    # Random weights give Yes and No hardly any probability.
+    told = claims(pytester.path / "r.json").values()
+    assert {severities(claim)["label_mass"] for claim in told} == {"warn"}
     (text,) = identical(pytester.path / "r.json")[of_copy]
     assert text.startswith("180 of 180 answers (100 %) to the same prompts have exactly the ")
     assert "the scores of one:" in text

@@ -1,4 +1,4 @@
-"""Replicates through a real model: what they say, and that t stays what it is without them."""
+"""Replicates: what they say, and that t stays what it is without them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pytest_maxrandom.hooks.progress import Progress
 from pytest_maxrandom.ledger import examples_digest
 from pytest_maxrandom.studies.plan import plan_file
 from pytest_maxrandom.studies.replicates import PlannedReplicates
+from tests.plugin.conftest import forget, ledger_of
 from tests.plugin.test_progress import in_a_terminal
 
 if TYPE_CHECKING:
@@ -45,9 +46,7 @@ class Suite:
 
     def lines(self, kind: str) -> list[dict[str, Any]]:
         """The ledger's lines of a kind."""
-        files = (self.folder / "maxrandom-ledger").glob("*.jsonl")
-        rows = [json.loads(line) for path in files for line in path.read_text().splitlines()]
-        return [row for row in rows if row["kind"] == kind]
+        return [row for row in ledger_of(self.folder) if row["kind"] == kind]
 
     def planned(self) -> list[tuple[str, set[str]]]:
         """The digest of each replicate's set, and the digests of its prompts."""
@@ -66,15 +65,12 @@ class Suite:
 
     def forget(self) -> None:
         """Begin again with an empty ledger and an empty store."""
-        for path in (self.folder / "maxrandom-ledger").glob("*.jsonl"):
-            path.unlink()
-        for path in (self.pytester.path / ".maxrandom").glob("results.db*"):
-            path.unlink()
+        forget(self.folder)
 
 
 @pytest.fixture
-def suite(pytester: pytest.Pytester, real_suites: Path) -> Suite:
-    return Suite(pytester, real_suites)
+def suite(pytester: pytest.Pytester, suites: Path) -> Suite:
+    return Suite(pytester, suites)
 
 
 def replicates_of(claim: str = CLAIM, count: int = COUNT) -> str:
@@ -120,9 +116,11 @@ def test_every_prompt_of_every_replicate_is_in_the_ledger_and_the_claim_alone_is
     sets = Counter(line["task_digest"] for line in suite.lines("prompt"))
     assert list(sets.values()) == [3] * COUNT
     assert len(suite.lines("set")) == COUNT
-    best = {line["prompt"]: line["correct"] for line in suite.lines("prompt")}
-    for run in found[replicates_of()]["runs"]:
-        assert best[run["best_prompt"]] == run["best_correct"]
+    best = {
+        (line["task_digest"], line["prompt"]): line["correct"] for line in suite.lines("prompt")
+    }
+    for run, (digest, _) in zip(found[replicates_of()]["runs"], suite.planned(), strict=True):
+        assert best[digest, run["best_prompt"]] == run["best_correct"]
     (look,) = suite.lines("look")
     assert look["best_correct"] == found[CLAIM]["best_correct"]
 
@@ -142,7 +140,7 @@ def test_without_the_key_all_that_replicates_tried_counts(suite: Suite) -> None:
 
 
 def test_a_claim_that_does_not_hold_in_enough_replicates_fails_in_one_line(suite: Suite) -> None:
-    # Every example is answered right without demonstrations, and few with an instruction.
+    # Every example is answered right without demonstrations, and others by luck.
     prompts = 'shots: 1, count: 3, instructions: ["Say no.\\n"]'
     suite.write(f"replicates: {COUNT}\nassert: {{p_max: 0.001, in_replicates: 1}}", prompts)
     record = suite.run("-rA", "--junitxml=junit.xml")[replicates_of()]
@@ -211,6 +209,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
 
 def test_replicates_never_open_the_test_set(suite: Suite) -> None:
     suite.head = suite.head.replace("{max_examples: 12}", "{max_examples: 10}")
+    suite.head = suite.head.replace("backend: mock", "backend: mock\n    knows: 0.9")
     suite.head += "    test: {fraction: 0.25}\n"
     suite.write("replicates: 4\nassert: {p_max: 0.5, red_flags: warn}")
     found = suite.run()
@@ -227,7 +226,7 @@ def test_other_revisions_of_the_model_count_replicate_by_replicate(
     model = suite.head.partition("name: ")[2].partition("\n")[0]
     suite.head = suite.head.replace(
         "tasks:",
-        f"  - {{name: {model}, label: half, quantization: nf4}}\ntasks:",
+        f"  - {{name: {model}, label: half, backend: mock, knows: 0.5}}\ntasks:",
     )
     assertion = f"assert: {{p_max: 0.05, count: {counted}}}"
     suite.write(assertion)
@@ -288,7 +287,7 @@ def test_each_replicate_has_the_budget_for_itself(suite: Suite) -> None:
 
 
 def test_a_terminal_shows_which_replicate_is_tested(suite: Suite) -> None:
-    suite.write(f"replicates: {COUNT}\nassert: {{p_max: 0.1, permutation_p: 0.1}}")
+    suite.write(f"replicates: {COUNT}\nassert: report")
     suite.run()  # what is stored is shown as what is computed
     text = in_a_terminal(suite.pytester.path)
     for number in range(2, COUNT + 1):

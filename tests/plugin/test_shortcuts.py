@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom
 
 from tests import label_models, tiny
-from tests.plugin.conftest import N
+from tests.plugin.conftest import N, ledger_of
 from tests.plugin.label_suite import CLAIM, LabelSuite, told
 
 if TYPE_CHECKING:
@@ -93,9 +93,9 @@ def test_the_control_is_stored(
 
 
 def test_a_model_that_reads_the_questions_is_at_the_rate_of_one_answer_without_them(
-    pytester: pytest.Pytester, real_suites: Path
+    pytester: pytest.Pytester, suites: Path
 ) -> None:
-    path = real_suites / "suite.yaml"
+    path = suites / "suite.yaml"
     path.write_text(path.read_text() + "shortcuts: [choices_only]\n")
     pytester.runpytest("--maxrandom-json=r.json").assert_outcomes(passed=1, xfailed=1)
     report = json.loads((pytester.path / "r.json").read_text())
@@ -110,9 +110,7 @@ def test_a_model_that_reads_the_questions_is_at_the_rate_of_one_answer_without_t
     differing = round((1 - known["choices_only"]) * N)
     assert known["choices_only_p"] == pytest.approx(0.5**differing)
     assert not any("near" in kind for kind in flags(report["claims"][0]))
-    files = (real_suites / "maxrandom-ledger").glob("*.jsonl")
-    lines = [json.loads(line) for each in files for line in each.read_text().splitlines()]
-    assert sum(line["kind"] == "prompt" for line in lines) == 2
+    assert sum(line["kind"] == "prompt" for line in ledger_of(suites)) == 2
 
 
 def test_prompts_that_leave_out_their_demonstrations_are_asked_on_the_same_examples(

@@ -33,6 +33,10 @@ class Session:
         fresh = [line.replace('"word ', '"another ') for line in lines[18:]]
         (folder / "data" / "other.jsonl").write_text("".join([*lines[:18], *fresh]))
 
+    @property
+    def ledger(self) -> Path:
+        return self.folder / "maxrandom-ledger-simulated"
+
     def write(self, words: list[str], rest: str = "", tasks: str = "") -> None:
         (self.folder / "suite.yaml").write_text(
             f"{self.head}{tasks}prompts: {{shots: 0, count: {len(words)}, "
@@ -59,13 +63,18 @@ class Session:
     def shown(self, capsys: pytest.CaptureFixture[str]) -> dict[str, int]:
         """t of each task's claim as the ledger shows it."""
         capsys.readouterr()
-        assert main(["ledger", "show", "--json", str(self.folder)]) == 0
+        assert main(["ledger", "show", "--json", str(self.ledger)]) == 0
         files = json.loads(capsys.readouterr().out)
         return {file["task"]: file["claims"][0]["t"] for file in files}
 
 
 @pytest.fixture
-def session(pytester: pytest.Pytester, real_suites: Path) -> Session:
+def session(pytester: pytest.Pytester, suites: Path) -> Session:
+    return Session(pytester, suites)
+
+
+@pytest.fixture
+def real_session(pytester: pytest.Pytester, real_suites: Path) -> Session:
     return Session(pytester, real_suites)
 
 
@@ -121,8 +130,9 @@ def test_prompts_of_another_claim_of_the_run_are_named_with_what_they_share(
 
 
 def test_collection_reads_the_ledger_and_writes_and_loads_nothing(
-    session: Session, monkeypatch: pytest.MonkeyPatch
+    real_session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    session = real_session
     # Runs in this process leave attributes of packages behind that are no modules any more.
     tries = importlib.import_module("pytest_maxrandom.claims.counting")
     backend = importlib.import_module("pytest_maxrandom.models.hf.transformers")
@@ -200,7 +210,7 @@ def test_the_budget_error_names_files_that_are_there(session: Session, first: st
     claim = session.run()["known"]
     assert claim["outcome"] == "error"
     named = re.findall(r"[^\s(]+\.jsonl", claim["message"])
-    ledger = sorted(map(str, (session.folder / "maxrandom-ledger").glob("*.jsonl")))
+    ledger = sorted(map(str, session.ledger.glob("*.jsonl")))
     assert sorted(named) == ledger
 
 
@@ -216,7 +226,8 @@ def test_without_a_ledger_the_budget_error_names_none(session: Session) -> None:
     assert "During handling" not in told
 
 
-def test_a_results_store_under_version_control_is_refused(session: Session) -> None:
+def test_a_results_store_under_version_control_is_refused(real_session: Session) -> None:
+    session = real_session
     session.write(WORDS[:1])
     assert session.run()["known"]["outcome"] == "passed"
     root = session.pytester.path
