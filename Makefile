@@ -42,6 +42,7 @@ bench: $(READY)  ## Measure the statistics and a sweep beside their peers (some 
 	$(BIN)/python -m benchmarks.sweep
 	$(BIN)/python -m benchmarks.recorded
 	$(BIN)/python -m benchmarks.placements
+	$(BIN)/python -m benchmarks.tasks
 
 demo-model: $(READY)  ## Train the demo model again (some 20 minutes on 2 cores)
 	$(BIN)/python tools/train_demo_model.py

@@ -45,7 +45,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "paths",
         nargs="+",
         metavar="PATH",
-        help="suites, BIG-bench JSON, JSONL, CSV, or folders to search for them",
+        help="suites, BIG-bench JSON, JSONL, CSV, YAML or names of lm-eval, or folders to search",
     )
     parser.add_argument(
         "--task-format",
@@ -95,8 +95,8 @@ def run(options: argparse.Namespace) -> str:
         told = "; ".join(f"{each.path}: {each.reason}" for each in left_out[:3])
         raise ValueError(
             f"no task in {', '.join(options.paths)}{f' ({told})' if told else ''}; tasks are "
-            "suites, BIG-bench JSON, and JSONL or CSV with the columns input, choices and answer, "
-            "or those that --set names"
+            "suites, BIG-bench JSON, YAML of lm-eval, and JSONL or CSV with the columns input, "
+            "choices and answer, or those that --set names"
         )
     options.status = 1 if any(task.problems for task in tasks) else 0
     text = _written(TaskAudit(alpha, prompts, tasks, left_out), options.format)

@@ -20,6 +20,7 @@ FindingKind = Literal[
     "shared_text",
     "cut_text",
     "empty_inputs",
+    "unanswerable",
     "unpassable",
 ]
 

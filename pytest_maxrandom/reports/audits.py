@@ -106,7 +106,7 @@ def _sentence(finding: Finding) -> str:
     kind, parameters = finding.kind, finding.parameters
     if kind in _SENTENCES:
         return _WRITER.fill(_SENTENCES[kind], parameters, "")
-    if kind == "empty_inputs":
+    if kind not in _FLAGS:
         return remark_worded(Remark(kind, parameters)).text
     return flag_sentence(RedFlag(_FLAGS[kind], "warn", parameters=parameters))
 
@@ -320,8 +320,9 @@ def _closing(audit: TaskAudit) -> Iterator[str]:
     wrong = sum(bool(task.findings) for task in audit.tasks)
     tasks = len(audit.tasks)
     parts = [f"{count(tasks)} {'task' if tasks == 1 else 'tasks'}"]
-    parts.append(f"something is wrong with {count(wrong)}" if wrong else "nothing wrong was found")
-    yield ", ".join(parts) + (f", {count(unread)} cannot be read" if unread else "")
+    parts += [f"something is wrong with {count(wrong)}"] if wrong else []
+    parts += [f"{count(unread)} cannot be read"] if unread else []
+    yield ", ".join(parts if parts[1:] else [*parts, "nothing wrong was found"])
     if left := audit.left_out:
         shown = "; ".join(f"{PurePath(each.path)} ({each.reason})" for each in left[:_MOST_LEFT])
         more = f" and {count(len(left) - _MOST_LEFT)} more" if len(left) > _MOST_LEFT else ""

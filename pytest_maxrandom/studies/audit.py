@@ -43,6 +43,8 @@ _OF_TEXTS: tuple[HeuristicName, ...] = ("longest", "shortest", "most_shared_word
 _OF_PLACES: tuple[HeuristicName, ...] = ("first", "last")
 _MARKED: tuple[FindingKind, ...] = ("clustered_answers", "shared_text", "cut_text")
 """Red flags that are findings."""
+_NOTED: tuple[FindingKind, ...] = ("empty_inputs", "unanswerable")
+"""Notes that are."""
 
 
 @dataclass(frozen=True)
@@ -147,11 +149,7 @@ def audit(
         *_copies(data),
         *_marked(data),
         *_unpassable(n, baselines),
-        *(
-            Finding("empty_inputs", note.values)
-            for note in task.notes
-            if isinstance(note, Remark) and note.kind == "empty_inputs"
-        ),
+        *_noted(task),
     ]
     return replace(
         found,
@@ -304,6 +302,14 @@ def _marked(data: _Data) -> Iterator[Finding]:
         for kind in _MARKED:
             if kind == flag.kind:
                 yield Finding(kind, dict(flag.parameters))
+
+
+def _noted(task: Task) -> Iterator[Finding]:
+    """Find what was noted when the data were read."""
+    for note in task.notes:
+        for kind in _NOTED:
+            if isinstance(note, Remark) and note.kind == kind:
+                yield Finding(kind, note.values)
 
 
 def _unpassable(n: int, baselines: Sequence[BestGuess]) -> Iterator[Finding]:

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.errors import Problem, SuiteError, listed, quoted
+from pytest_maxrandom.errors import Problem, SuiteError, did_you_mean, listed, quoted
 from pytest_maxrandom.suite import is_suite
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite, task_of_keys
 from pytest_maxrandom.suite.spec import RowsSpec
+from pytest_maxrandom.tasks.lm_eval.index import index, installed
 from pytest_maxrandom.tasks.reading import shown
-from pytest_maxrandom.tasks.rows import RowReader
+from pytest_maxrandom.tasks.rows import RowReader, holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,9 +24,18 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.spec import TaskSpec
     from pytest_maxrandom.tasks.task import Where
 
-FORMATS = {".json": "bigbench", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
+FORMATS = {
+    ".json": "bigbench",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".yaml": "lm_eval",
+    ".yml": "lm_eval",
+}
 """The format of a file that is no suite, by its suffix."""
 _YAML = (".yaml", ".yml")
+_TASK = re.compile(r"^task[ \t]*:[ \t]*['\"]?([\w.+/-]*)", re.MULTILINE)
+_GROUP = re.compile(r"^group[ \t]*:", re.MULTILINE)
 _EXAMPLES = re.compile(r'"(examples|subtasks)"\s*:\s*\[')
 _OF_SUITE = (re.compile(r"^models\s*:", re.MULTILINE), re.compile(r"^tasks\s*:", re.MULTILINE))
 
@@ -81,8 +91,8 @@ def find_tasks(
 
     YAML is a suite by the rules of :func:`pytest_maxrandom.suite.is_suite`, and where it has
     `models` and `tasks`; of other files the suffix says what they are. Folders are searched for
-    both; of what is found there, a file that a suite names is no task of its own, nor is one
-    without the columns of its format.
+    all of them; of what is found there, a file that a suite names is no task of its own, nor is
+    one without the columns of its format. What is no file may be a name of the installed lm-eval.
 
     Parameters
     ----------
@@ -96,22 +106,23 @@ def find_tasks(
     """
     told = dict(keys or {})
     seen: set[Path] = set()
-    searched: list[Path] = []
+    searched: dict[Path, Path] = {}
     for path in paths:
         if path.is_dir() and (form is None or form in FORMATS.values()):
-            searched += _files(path, form)
+            for file in _files(path, form):
+                searched.setdefault(file, path)
         elif path.resolve() not in seen:
             seen.add(path.resolve())
-            yield from _of_file(path, form, told)
+            yield from _of_path(path, form, told)
     named: set[Path] = set()
-    suites = [path for path in searched if _is_suite(path)]
+    suites = [path for path in searched if form is None and _is_suite(path)]
     for path in suites:
         for found in _of_suite(path) if path.resolve() not in seen else ():
             yield found
             if isinstance(found, FoundTask):
                 named |= set(_named_by(found))
     seen |= {path.resolve() for path in suites}
-    for path in searched:
+    for path, folder in searched.items():
         if (whole := path.resolve()) in seen:
             continue
         seen.add(whole)
@@ -120,7 +131,7 @@ def find_tasks(
         elif reason := _no_task(path, told):
             yield NoTask(shown(path), reason)
         else:
-            yield from _of_file(path, form, told)
+            yield from _of_file(path, form or FORMATS[path.suffix], told, folder)
 
 
 def _files(folder: Path, form: str | None) -> list[Path]:
@@ -129,7 +140,7 @@ def _files(folder: Path, form: str | None) -> list[Path]:
     return sorted(
         path
         for path in folder.rglob("*")
-        if path.suffix in (*suffixes, *(() if form else _YAML))
+        if path.suffix in suffixes
         and not any(part.startswith(".") for part in path.relative_to(folder).parts)
         and path.is_file()
     )
@@ -163,10 +174,10 @@ def _of_suite(path: Path) -> Iterator[Found]:
     if isinstance(suite, RecordedSuite):
         yield NoTask(shown(path), "a suite of recorded results, which hold no examples")
         return
-    for index, spec in enumerate(suite.spec.tasks):
+    for number, spec in enumerate(suite.spec.tasks):
 
-        def where(*below: str, index: int = index) -> tuple[Path, int | None]:
-            return suite.path, suite.line("tasks", index, *below)
+        def where(*below: str, number: int = number) -> tuple[Path, int | None]:
+            return suite.path, suite.line("tasks", number, *below)
 
         yield FoundTask(spec.name, suite.path, spec, suite.path.parent, where, where()[1])
 
@@ -178,40 +189,69 @@ def _named_by(found: FoundTask) -> Iterator[Path]:
             yield (found.base / named).resolve()
 
 
-def _of_file(path: Path, form: str | None, keys: Mapping[str, Any]) -> Iterator[Found]:
-    if form is None and not path.exists():
-        message = "there is no such file or folder; for what is neither, say --task-format"
-        yield Unreadable(path, [Problem(path, None, message)])
-        return
-    if form is None and _is_suite(path):
+def _of_path(path: Path, form: str | None, keys: Mapping[str, Any]) -> Iterator[Found]:
+    """Yield what a path stands for that somebody named."""
+    if form is None and path.is_file() and _is_suite(path):
         yield from _of_suite(path)
         return
-    known = form or FORMATS.get(path.suffix)
-    if known is None:
+    known, message = form or FORMATS.get(path.suffix), ""
+    if form is None and not path.exists():
+        names = () if (folder := installed()) is None else index(folder).names
+        if str(path) in names:
+            known = "lm_eval"
+        else:
+            message = (
+                f"there is no file or folder {quoted(str(path), 200)}, and no task of this name in "
+                f"lm-eval{'' if names else ', which is not installed'}"
+                f"{did_you_mean(str(path), names)}; for what is neither, say --task-format"
+            )
+    elif known is None:
         message = (
             f"found a file that ends in {quoted(path.suffix)}, expected a suite (.yaml) or "
             f"{', '.join(FORMATS)}; say --task-format"
         )
+    if known is None or message:
         yield Unreadable(shown(path), [Problem(shown(path), None, message)], known)
         return
-    said = {"name": _name(path), "format": known, "path": str(path), **keys}
+    yield from _of_file(path, known, keys, Path())
+
+
+def _of_file(path: Path, form: str, keys: Mapping[str, Any], folder: Path) -> Iterator[Found]:
+    """Yield what stands in no suite: the file's task, or those that it stands for.
+
+    Parameters
+    ----------
+    folder : Path
+        Where it was found; what it includes may stand anywhere in it.
+    """
+    within = path.relative_to(folder) if path.is_relative_to(folder) else path
+    name = _name(path, form)
     try:
-        spec = task_of_keys(said, path)
+        spec = task_of_keys({"name": name, "format": form, "path": str(within), **keys}, path)
     except SuiteError as error:
-        yield Unreadable(shown(path), error.problems, known)
+        yield Unreadable(shown(path), error.problems, form)
         return
-    yield FoundTask(_name(path), shown(path), spec, Path(), lambda *_: (shown(path), None))
+
+    def where(*_: str) -> tuple[Path, int | None]:
+        return shown(path), None
+
+    yield FoundTask(name, shown(path), spec, folder, where)
 
 
-def _name(path: Path) -> str:
-    """Name a task after its file, or after its folder where all files are called so."""
-    return path.resolve().parent.name if path.name == "task.json" else path.stem
+def _name(path: Path, form: str) -> str:
+    """Name a task as its file does, or after it; after its folder where all files are called so."""
+    if form == "lm_eval" and path.is_file() and (said := _TASK.search(_text(path))):
+        return said[1] or path.stem
+    return path.resolve().parent.name if path.name == "task.json" else path.stem or str(path)
 
 
 def _no_task(path: Path, keys: Mapping[str, Any]) -> str:
     """Say why a file of a folder is no task; nothing where it may be one."""
-    if path.suffix in _YAML:
-        return "neither a suite nor a task"
+    if FORMATS[path.suffix] == "lm_eval":
+        text = _text(path)
+        if _GROUP.search(text):
+            return "a group, whose tasks are told by themselves"
+        return "" if _TASK.search(text) else "neither a suite nor a task"
     if FORMATS[path.suffix] == "bigbench":
         return "" if _EXAMPLES.search(_text(path)) else "JSON without examples"
     try:
@@ -222,7 +262,8 @@ def _no_task(path: Path, keys: Mapping[str, Any]) -> str:
     header = _header(path)
     if header is None or not isinstance(spec, RowsSpec):
         return ""
-    missing = [column for column in RowReader(spec).wanted if column not in header]
+    wanted = RowReader(spec).wanted
+    missing = [each for each in wanted if not any(holds(name, each) for name in header)]
     return f"without {'columns' if len(missing) > 1 else 'column'} {listed(missing)}" * bool(
         missing
     )

@@ -82,7 +82,7 @@ def test_a_bad_task_costs_its_own_row(capsys: pytest.CaptureFixture[str]) -> Non
     assert (good["n"], good["problems"]) == (100, [])
     assert (bad["n"], bad["majority"]) == (None, None)
     assert bad["problems"][0].startswith("tasks/broken.csv:3: the answer 'maybe' is none of the")
-    assert "there is no such file or folder" in absent["problems"][0]
+    assert "there is no file or folder 'nowhere'" in absent["problems"][0]
     out = printed(capsys, "tasks/primes.csv", "tasks/broken.csv", *COLUMNS, code=1)
     assert "broken: cannot be read\n  - tasks/broken.csv:3: the answer 'maybe'" in out
     assert "2 tasks, something is wrong with 1, 1 cannot be read" in out
@@ -103,7 +103,7 @@ def test_csv_has_a_row_for_each_task_and_the_same_numbers(
     assert float(good["expected_maximum_100"]) == told[0]["baselines"][2]["expected_maximum"]
     assert float(good["heuristic_longest"]) == told[0]["heuristics"]["longest"]
     assert absent["n"] == absent["expected_maximum_10"] == ""
-    assert "no such file" in absent["problems"]
+    assert "no file or folder" in absent["problems"]
     # What stands there is what another command reads.
     assert main(["baseline", "--choices", good["choices"], "--t", "100", "--json"]) == 0
     again = json.loads(capsys.readouterr().out)
@@ -154,6 +154,30 @@ def test_a_suite_is_judged_by_its_validation_examples(capsys: pytest.CaptureFixt
     assert task["problems"][0].startswith("s.maxrandom.yaml:3: there is no file")
 
 
+def test_a_task_of_lm_eval_is_told_with_what_it_leaves_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = [
+        {"question": f"q{i}", "choices": ["a", "a"] if i % 5 == 0 else [f"{i}x", f"{i}y", f"{i}z"],
+         "answer": i % 3 if i % 5 else 0}
+        for i in range(50)
+    ]  # fmt: skip
+    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    Path("own.yaml").write_text(
+        "task: own\noutput_type: multiple_choice\ndataset_path: json\n"
+        "dataset_kwargs: {data_files: {test: rows.jsonl}}\ntest_split: test\n"
+        "doc_to_text: question\ndoc_to_choice: choices\ndoc_to_target: answer\n"
+    )
+    (task,) = as_json(capsys, "own.yaml")["tasks"]
+    assert (task["name"], task["format"], task["n"], task["choices"]) == (
+        "own", "lm_eval", 40, {"3": 40},
+    )  # fmt: skip
+    (finding,) = task["findings"]
+    assert finding["kind"] == "unanswerable"
+    assert "10" in finding["text"]
+    assert not any("equal" in note for note in task["notes"])
+
+
 def test_names_that_repeat_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
     for folder in ("x", "y"):
         Path(folder).mkdir()
@@ -191,6 +215,7 @@ def test_what_is_written_to_a_file_is_what_is_printed(capsys: pytest.CaptureFixt
         ("tasks/even.jsonl --set a=[", "--set: '[' of a is not valid YAML"),
         ("empty", "no task in empty; tasks are suites"),
         ("tasks --task-format bigbench", "no task in tasks"),
+        ("tasks --task-format lm_eval", "no task in tasks"),
     ],
 )
 def test_a_mistake_of_the_call_is_one_sentence(

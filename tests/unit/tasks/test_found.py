@@ -121,6 +121,49 @@ def test_what_is_found_in_a_folder_may_be_no_task() -> None:
     assert "x/table.csv::table" in told(find_tasks([Path("x")], keys=keys))
 
 
+LM_EVAL = """\
+task: own_name
+include: {include}
+dataset_path: json
+dataset_kwargs: {{data_files: {{test: {data}}}}}
+test_split: test
+doc_to_text: "{{{{question}}}}"
+doc_to_choice: ["no", "yes"]
+doc_to_target: label
+"""
+
+
+def test_yaml_of_lm_eval_is_a_task_with_what_it_includes_anywhere_in_the_folder() -> None:
+    write("l/_shared_yaml", "output_type: multiple_choice\n")
+    write("l/deep/own.yaml", LM_EVAL.format(include="../_shared_yaml", data="rows.jsonl"))
+    write("l/deep/group.yaml", "group: g\ntask: [own_name]\n")
+    write("l/deep/part.yaml", "doc_to_text: question\n")
+    rows = [{"question": f"q{i}", "label": i % 2} for i in range(6)]
+    write("l/deep/rows.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    found = [*find_tasks([Path("l")])]
+    assert told(found) == {
+        "l/deep/own.yaml::own_name": "lm_eval",
+        "l/deep/group.yaml": "a group, whose tasks are told by themselves",
+        "l/deep/part.yaml": "neither a suite nor a task",
+        "l/deep/rows.jsonl": "without columns 'choices', 'input', 'answer'",
+    }
+    task = next(each for each in found if isinstance(each, FoundTask))
+    loaded = load_task(task.spec, task.base, task.where)
+    assert [example.right for example in loaded.examples] == [(0,), (1,)] * 3
+    assert told(find_tasks([Path("l")], "lm_eval")) == {
+        path: reason for path, reason in told(found).items() if "jsonl" not in path
+    }
+    assert "l/deep/own.yaml::own_name" in told(find_tasks([Path("l/deep/own.yaml")]))
+
+
+def test_a_word_that_is_no_file_is_a_name_of_lm_eval() -> None:
+    (task,) = find_tasks([Path("arc_easy")])
+    assert isinstance(task, FoundTask)
+    assert (task.name, task.spec.format) == ("arc_easy", "lm_eval")
+    (absent,) = find_tasks([Path("arc_easy.jsonl")])
+    assert isinstance(absent, Unreadable)
+
+
 def test_what_a_task_has_no_key_for_is_told_in_the_words_of_suites() -> None:
     path = write("a.csv")
     (unread,) = find_tasks([path], keys={"colums": {"input": "q"}})
@@ -134,7 +177,7 @@ def test_what_a_task_has_no_key_for_is_told_in_the_words_of_suites() -> None:
 def test_what_does_not_exist_or_is_broken_is_told_and_costs_the_others_nothing() -> None:
     write("eval_suites/bad.yaml", "models: 3\ntasks: []\n")
     found = told(find_tasks([Path("nowhere.csv"), Path("eval_suites/bad.yaml"), write("a.csv")]))
-    assert "there is no such file or folder" in found["nowhere.csv"]
+    assert found["nowhere.csv"].startswith("there is no file or folder 'nowhere.csv'")
     assert "`models`" in found["eval_suites/bad.yaml"]
     assert found["a.csv::a"] == "csv"
 
