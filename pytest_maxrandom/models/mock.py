@@ -156,7 +156,8 @@ class MockModel:
 
 def _asks(example: Example) -> bool:
     """Tell whether an example asks anything that could be known."""
-    return bool(example.input.strip()) and not example.id.startswith(_ASKS_NOTHING)
+    asks = bool(example.input.strip()) or example.continuation is not None
+    return asks and not example.id.startswith(_ASKS_NOTHING)
 
 
 def _without(text: str, parts: Iterable[str]) -> str:

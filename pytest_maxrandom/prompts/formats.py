@@ -56,7 +56,9 @@ class Format:
         if given is not None:
             return given
         following = (self.layout.separator + self.layout.input_prefix).rstrip(" ")
-        return (following,) if following.strip() else ()
+        # Between the parts of lm-evaluation-harness's prompts stand line ends alone.
+        alone = self.layout.target_delimiter is not None
+        return (following,) if following.strip() or (alone and following) else ()
 
     @property
     def output_prefix(self) -> str:

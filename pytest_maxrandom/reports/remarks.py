@@ -85,6 +85,12 @@ SENTENCES = {
         "Demonstrations are drawn here, once for each prompt, which is another design than its "
         "own: it draws other ones for each document."
     ),
+    "lm_eval_generated": (
+        "Texts and right answers are those of lm-evaluation-harness's task {task}, whose answers "
+        "are generated; its filters and stop texts are not used, and what is written is read by "
+        "the rule of `scoring: generate`. Demonstrations are drawn here, once for each prompt, "
+        "which is another design than its own: it draws other ones for each document."
+    ),
     "unanswerable": (
         "Documents left out because no guess at them can be both right and wrong: {documents} "
         "({reasons:unanswerable})."

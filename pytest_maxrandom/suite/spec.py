@@ -232,7 +232,9 @@ class HubSpec(RowsSpec):
 class LmEvalSpec(TaskSpec):
     """A multiple-choice task of lm-evaluation-harness (EleutherAI)."""
 
-    REPLACED: ClassVar[tuple[str, ...]] = ("dataset_path", "dataset_name", "dataset_kwargs")
+    REPLACED: ClassVar[tuple[str, ...]] = (
+        "dataset_path", "dataset_name", "dataset_kwargs", "doc_to_choice", "doc_to_target",
+    )  # fmt: skip
 
     format: Literal["lm_eval"]
     """How the examples are stored."""
@@ -250,6 +252,12 @@ class LmEvalSpec(TaskSpec):
     """The dataset's configuration, in place of what the task's file names."""
     dataset_kwargs: dict[str, Any] | None = None
     """Further settings of the data such as `data_files`, in place of what the task's file names."""
+    doc_to_choice: Text | Annotated[list[Text], Field(min_length=2)] | None = None
+    """The choices, in place of what the task's file says: a list, a column or a template. A task
+    whose answers are generated needs them where its file has none."""
+    doc_to_target: Text | Annotated[int, Field(ge=0)] | None = None
+    """The right choice, in place of what the task's file says: a column, a template or a number. A
+    task that judges answers by a function of its own (`process_results`) needs it."""
     trust_remote_code: bool = False
     """Whether lm-evaluation-harness may run the task's functions of Python. The environment of the
     runner must allow that too."""

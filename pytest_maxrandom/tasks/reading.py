@@ -180,9 +180,10 @@ def checked_task(task: Task, findings: Findings) -> Task:
     numbered = enumerate(task.examples, 1)
     whole = finished_task(task.name, numbered, findings, task.layout, task.notes)
     notes, n = whole.notes, len(whole.examples)
-    if empty := sum(not example.input.strip() for example in whole.examples):
+    silent = (each for each in whole.examples if each.continuation is None)
+    if empty := sum(not example.input.strip() for example in silent):
         notes += (Remark("empty_inputs", {"empty": empty, "examples": n}),)
-    return replace(whole, notes=notes, pool=task.pool)
+    return replace(whole, notes=notes, pool=task.pool, pool_source=task.pool_source)
 
 
 def _checked(drafts: Iterable[tuple[int, Example]], findings: Findings) -> Iterator[Example]:

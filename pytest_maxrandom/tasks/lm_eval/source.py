@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import Problem, SuiteError, described, did_you_mean, quoted
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.tasks.task import Example, Task, Where
 
 _EVALUATED = ("doc_to_text", "doc_to_choice", "doc_to_target", "gen_prefix", "description")
+_EXACT = ("exact_match", "acc")
 _NOT_CODE = ("process_results", "metric_list")
 """Keys whose functions judge answers, which is done here."""
 
@@ -81,7 +83,7 @@ class LmEval:
             lambda _, message: config.problem("task", f"{quoted(spec.path, 200)}: {message}"),
             lambda number: f"document {number}",
         )
-        findings.require(_check_kind, config)
+        findings.require(_check_kind, config, spec)
         read = findings.require(_documents, config, spec, folders)
         return findings.require(_task, config, spec, read, findings)
 
@@ -118,9 +120,15 @@ def _chosen(spec: LmEvalSpec, found: Members, where: Where) -> dict[str, Config]
     return {name: found.tasks[name] for name in names}
 
 
-def _check_kind(config: Config) -> None:
+def _is_generated(config: Config) -> bool:
+    return bool(config.get("output_type", "generate_until") == "generate_until")
+
+
+def _check_kind(config: Config, spec: LmEvalSpec) -> None:
     kind = config.get("output_type", "generate_until")
-    if kind != "multiple_choice":
+    if _is_generated(config):
+        _check_generated(config)
+    elif kind != "multiple_choice":
         raise Mistake(
             f"it is `output_type: {kind}`, and only `multiple_choice` has right and wrong choices "
             "that a guesser can take"
@@ -128,11 +136,35 @@ def _check_kind(config: Config) -> None:
     for key in ("doc_to_text", "doc_to_choice", "doc_to_target"):
         if config.get(key) is None and "class" not in config.values:
             raise Mistake(f"the key `{key}` is missing, and a multiple-choice task needs it")
+    judge = config.functions().get("process_results")
+    if judge is not None and spec.doc_to_target is None:
+        raise Mistake(
+            f"`process_results: {judge}` judges its answers by code, so that `doc_to_target` need "
+            "not name what is right; if it does, or another field, say so by `doc_to_target` in "
+            "the suite"
+        )
     for key in ("doc_to_image", "doc_to_audio"):
         if config.get(key) is not None:
             raise Mistake(f"it has `{key}`, and only texts are asked here")
     if config.get("use_prompt") is not None:
         raise Mistake("`use_prompt` names a template of promptsource, which is not read")
+
+
+def _check_generated(config: Config) -> None:
+    """Refuse a task whose answers are generated, unless one of known choices is the answer."""
+    listed = config.get("metric_list", [])
+    metrics = [each.get("metric") for each in listed if isinstance(each, dict)]
+    if metrics and not set(metrics) & set(_EXACT):
+        raise Mistake(
+            f"it is `output_type: generate_until`, judged by {', '.join(map(str, metrics))}, so "
+            "that no answer is simply right or wrong"
+        )
+    if config.get("doc_to_choice") is None:
+        raise Mistake(
+            "it is `output_type: generate_until` without `doc_to_choice`, so that what a guesser "
+            "could answer is not known; if answers are a few words, give them as `doc_to_choice` "
+            "in the suite, and use `scoring: generate`"
+        )
 
 
 def _documents(config: Config, spec: LmEvalSpec, folders: Sequence[Path]) -> Read:
@@ -146,14 +178,20 @@ def _documents(config: Config, spec: LmEvalSpec, folders: Sequence[Path]) -> Rea
     of_shown = fields | {
         key: value for key in _EVALUATED[:4] if (value := _fewshot(config).get(key)) is not None
     }
-    asked = documents(fields, rows, rows.columns)
-    again = None if of_shown == fields else documents(of_shown, rows, rows.columns)
+    # Choices that the suite gives are texts; only by its own can a task mean their numbers.
+    render = partial(
+        documents,
+        columns=rows.columns,
+        numbered=not (_is_generated(config) and spec.doc_to_choice is not None),
+    )
+    asked = render(fields, rows)
+    again = None if of_shown == fields else render(of_shown, rows)
     pool_rows = None
     if shown_split is not None:
         pool_rows = read_rows(config, shown_split, folders)
     elif isinstance(samples := _samples(config), list):
         pool_rows = Rows([], samples)
-    pool = None if pool_rows is None else documents(of_shown, pool_rows, rows.columns)
+    pool = None if pool_rows is None else render(of_shown, pool_rows)
     return Read(asked, again, pool)
 
 
@@ -217,7 +255,8 @@ def _task(config: Config, spec: LmEvalSpec, read: Read, findings: Findings) -> T
         return made
 
     made = drawn(read.scored, read.shown or read.scored)
-    notes: list[Note] = [Remark("lm_eval", {"task": str(config.get("task"))})]
+    kind = "lm_eval_generated" if _is_generated(config) else "lm_eval"
+    notes: list[Note] = [Remark(kind, {"task": str(config.get("task"))})]
     if left_out:
         if not made:
             raise Mistake(

@@ -70,7 +70,7 @@ class _Process:
         self._lock = threading.Lock()
 
     def render(
-        self, fields: Mapping[str, Any], columns: Sequence[str], rows: Sequence[Mapping[str, Any]]
+        self, how: tuple[dict[str, Any], list[str], bool], rows: Sequence[Mapping[str, Any]]
     ) -> Iterator[dict[str, Any]]:
         """Yield the reply for each row; :class:`Mistake` where there is none."""
         with self._lock:
@@ -80,7 +80,7 @@ class _Process:
             try:
                 for first in range(0, len(rows), _AT_ONCE):
                     part = rows[first : first + _AT_ONCE]
-                    message = pickle.dumps((dict(fields), list(columns), list(part)))
+                    message = pickle.dumps((*how, list(part)))
                     process.stdin.write(struct.pack("!Q", len(message)) + message)
                     process.stdin.flush()
                     for _ in part:
@@ -129,7 +129,9 @@ _PROCESS = _Process()
 atexit.register(_PROCESS.close)
 
 
-def documents(fields: Mapping[str, Any], rows: Rows, columns: Sequence[str]) -> list[Document]:
+def documents(
+    fields: Mapping[str, Any], rows: Rows, columns: Sequence[str], *, numbered: bool = True
+) -> list[Document]:
     """Return the fields of each row.
 
     Parameters
@@ -139,6 +141,8 @@ def documents(fields: Mapping[str, Any], rows: Rows, columns: Sequence[str]) -> 
     columns : sequence of str
         A field that is one of these names stands for the column's value: those of the split that
         is scored, for demonstrations too.
+    numbered : bool
+        Whether a text of digits is the number of a choice.
 
     Raises
     ------
@@ -147,7 +151,7 @@ def documents(fields: Mapping[str, Any], rows: Rows, columns: Sequence[str]) -> 
     """
     found = []
     try:
-        for reply in _PROCESS.render(fields, columns, rows.rows):
+        for reply in _PROCESS.render((dict(fields), list(columns), numbered), rows.rows):
             if "mistake" in reply:
                 raise Mistake(reply["mistake"])
             values = reply["values"]

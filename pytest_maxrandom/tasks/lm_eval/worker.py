@@ -66,11 +66,13 @@ class Fields:
     ----------
     fields : dict
         `doc_to_text`, `doc_to_choice`, `doc_to_target`, `gen_prefix`, `description`.
-    columns : collection of str
+    columns : list of str
+    numbered : bool
+        Whether a text of digits is the number of a choice.
     """
 
-    def __init__(self, fields: dict[str, Any], columns: list[str]) -> None:
-        self._fields, self._columns = fields, set(columns)
+    def __init__(self, fields: dict[str, Any], columns: list[str], *, numbered: bool) -> None:
+        self._fields, self._columns, self._numbered = fields, set(columns), numbered
         self._compiled = functools.cache(_environment().from_string)
 
     def values(self, document: dict[str, Any]) -> dict[str, Any]:
@@ -101,10 +103,9 @@ class Fields:
         if field in self._columns:
             return document[field]
         text = self._rendered(field, document)
-        listed = self._fields.get("doc_to_choice") is not None
         if name == "doc_to_choice":
             return _literal(text)
-        if name in ("doc_to_text", "doc_to_target") and text.isdigit() and listed:
+        if name in ("doc_to_text", "doc_to_target") and text.isdigit() and self._numbered:
             return ast.literal_eval(text)
         if name == "doc_to_target" and len(text) >= 2 and text[0] == "[" and text[-1] == "]":
             with contextlib.suppress(SyntaxError, ValueError):
@@ -171,8 +172,9 @@ def main(seconds: float, memory: int) -> None:
     _limit_memory(memory)
     requests, replies, watch = sys.stdin.buffer, sys.stdout, _Watch(seconds)
     while len(head := requests.read(8)) == 8:
-        fields, columns, documents = pickle.loads(requests.read(*struct.unpack("!Q", head)))
-        renderer = Fields(fields, columns)
+        message = requests.read(*struct.unpack("!Q", head))
+        fields, columns, numbered, documents = pickle.loads(message)
+        renderer = Fields(fields, columns, numbered=numbered)
         for document in documents:
             watch.renew()
             try:

@@ -1,0 +1,137 @@
+"""Which tasks of lm-evaluation-harness can be asked, and what is left out of them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.prompts.formats import Format
+from pytest_maxrandom.record import Remark
+from pytest_maxrandom.reports.remarks import worded
+from pytest_maxrandom.suite.spec import LmEvalSpec
+from pytest_maxrandom.tasks.load import load_task
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_maxrandom.tasks.task import Task
+
+TASK = """
+task: kind
+dataset_path: json
+dataset_kwargs: {data_files: {train: train.jsonl, test: test.jsonl}}
+training_split: train
+test_split: test
+doc_to_text: "{{q}} is"
+doc_to_target: answer
+"""
+CHOICES = 'output_type: multiple_choice\ndoc_to_choice: ["even", "odd"]\n'
+
+
+def load(
+    folder: Path, text: str, rows: list[dict[str, object]] | None = None, **keys: object
+) -> Task:
+    rows = rows or [{"q": str(n), "answer": n % 2, "word": "eo"[n % 2]} for n in range(4)]
+    for name, part in (("test", rows), ("train", rows[:2])):
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, part)))
+    (folder / "kind.yaml").write_text(TASK + text)
+    keys = {"name": "t", "format": "lm_eval", "path": "kind.yaml"} | keys
+    return load_task(LmEvalSpec.model_validate(keys), folder)
+
+
+def refusal(folder: Path, text: str) -> str:
+    with pytest.raises(SuiteError) as caught:
+        load(folder, text)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("output_type: loglikelihood\n", "it is `output_type: loglikelihood`, and only"),
+        ("output_type: loglikelihood_rolling\n", "it is `output_type: loglikelihood_rolling`"),
+        ("", "it is `output_type: generate_until` without `doc_to_choice`"),
+        ("metric_list: [{metric: bleu}]\n", "judged by bleu, so that no answer is simply right"),
+        ("output_type: multiple_choice\n", "the key `doc_to_choice` is missing"),
+        (CHOICES + "doc_to_image: q\n", "it has `doc_to_image`, and only texts are asked here"),
+        (CHOICES + "use_prompt: 'promptsource:*'\n", "`use_prompt` names a template"),
+        (CHOICES + "process_results: !function u.f\n", "`process_results: u.f` judges its answers"),
+        (CHOICES + "test_split:\n", "there is no `test_split` and no `validation_split`"),
+        (CHOICES + "test_split: dev\n", "`dataset_kwargs: data_files` has no split 'dev', found"),
+        (CHOICES + "description: '{{q}}'\n", "`description` differs from document to document"),
+        (CHOICES + "doc_to_target: 7\n", "none of its 4 documents has a right and a wrong choice"),
+        (CHOICES.replace('"even", "odd"', "yes, no"), "found true as a choice, expected a text"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_with_its_reason(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    assert message in refusal(tmp_path, text)
+
+
+def test_answers_that_are_generated_need_choices_that_the_suite_gives(tmp_path: Path) -> None:
+    text = "doc_to_target: word\nmetric_list: [{metric: exact_match}]\n"
+    task = load(tmp_path, text, doc_to_choice=["e", "o"])
+    assert [example.choices for example in task.examples] == [("e", "o")] * 4
+    assert [example.right for example in task.examples] == [(0,), (1,), (0,), (1,)]
+    assert Format(task.layout).stops == ("\n\n",)
+    assert task.pool is not None
+    assert Format(task.layout).demonstration(task.pool[1]) == "1 is o"
+    (note,) = map(worded, (each for each in task.notes if isinstance(each, Remark)))
+    assert "is read by the rule of `scoring: generate`" in note.text
+
+
+def test_a_generated_number_is_an_answer_and_no_place(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [{"q": "1 + 0", "answer": "1"}, {"q": "2 - 0", "answer": "2"}]
+    task = load(tmp_path, "doc_to_target: '{{answer}}'\n", rows, doc_to_choice=["2", "1"])
+    assert [example.right for example in task.examples] == [(1,), (0,)]
+
+
+def test_the_suite_may_say_what_is_right_where_code_judges(tmp_path: Path) -> None:
+    text = CHOICES + "process_results: !function u.f\n"
+    task = load(tmp_path, text, doc_to_target="{{'eo'.index(word)}}")
+    assert [example.right for example in task.examples] == [(0,), (1,), (0,), (1,)]
+
+
+def test_documents_without_a_guess_that_is_right_or_wrong_are_left_out_and_told(
+    tmp_path: Path,
+) -> None:
+    rows: list[dict[str, object]] = [
+        {"q": "1", "c": ["a", "b"], "answer": 1},
+        {"q": "2", "c": ["a", "b"], "answer": -1},
+        {"q": "3", "c": ["a", "a", "b"], "answer": 1},
+        {"q": "4", "c": ["a"], "answer": 0},
+        {"q": "5", "c": ["a", " "], "answer": 0},
+        {"q": "6", "c": ["a", "b"], "answer": [0, 1]},
+        {"q": "7", "c": ["a", "b", "c"], "answer": [0, 2]},
+    ]
+    task = load(tmp_path, "output_type: multiple_choice\ndoc_to_choice: c\n", rows)
+    assert [(each.id, each.right) for each in task.examples] == [("#1", (1,)), ("#7", (0, 2))]
+    told = next(note for note in task.notes if isinstance(note, Remark) and note.kind != "lm_eval")
+    assert told.values["documents"] == 5
+    assert worded(told).text == (
+        "Documents left out because no guess at them can be both right and wrong: 5 (1 without a "
+        "right choice, 1 with two choices of one text, 1 with fewer than two choices, 1 with an "
+        "empty choice, 1 with right choices alone)."
+    )
+
+
+def test_the_suite_may_name_other_data_and_another_split(tmp_path: Path) -> None:
+    (tmp_path / "other.json").write_text(json.dumps([{"q": "8", "answer": 0}]))
+    files = {"data_files": {"test": "other.json", "train": "other.json"}}
+    task = load(tmp_path, CHOICES, dataset_kwargs=files)
+    assert [example.input for example in task.examples] == ["8 is"]
+    task = load(tmp_path, CHOICES, split="train")
+    assert [example.input for example in task.examples] == ["0 is", "1 is"]
+    assert task.pool is None
+
+
+def test_demonstrations_come_from_the_split_that_the_task_says(tmp_path: Path) -> None:
+    task = load(tmp_path, CHOICES)
+    assert task.pool_source == "split train"
+    assert [example.input for example in task.pool or ()] == ["0 is", "1 is"]
+    own = load(tmp_path, CHOICES + "fewshot_split: test\n")
+    assert own.pool is None
