@@ -12,7 +12,6 @@ from pytest_maxrandom.suite.base import FormatSpec
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.record import Note
     from pytest_maxrandom.suite.base import Scoring
     from pytest_maxrandom.suite.models import ArmSpec, ModelSpec
     from pytest_maxrandom.suite.prompts import PromptsSpec
@@ -76,7 +75,7 @@ class Arm:
         return "models", self.place, key
 
     @property
-    def notes(self) -> list[Note]:
+    def notes(self) -> list[Remark]:
         """What a reader must know."""
         notes = self.model.notes
         if self.key is None:

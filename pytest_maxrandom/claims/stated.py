@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_maxrandom.claims.nulls import Guessers
-    from pytest_maxrandom.record import Note, Published
+    from pytest_maxrandom.record import Published
     from pytest_maxrandom.suite.recorded import Chance, RecordedTaskSpec
     from pytest_maxrandom.sweeps.answers import Answers
 
@@ -66,7 +66,7 @@ class Evidence:
         refused if it were not what was found.
     declared_chance : Fraction or dict or None
         Chance that is stated.
-    notes : tuple of str or Remark
+    notes : tuple of Remark
         What a reader must know.
     published : Published or None
         The verdict of a publication.
@@ -80,7 +80,7 @@ class Evidence:
     chances: tuple[Fraction, ...] | None
     declared_n: int | None
     declared_chance: Chance | None
-    notes: tuple[Note, ...]
+    notes: tuple[Remark, ...]
     published: Published | None = None
 
     @cached_property

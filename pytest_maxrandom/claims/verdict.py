@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.nulls import Null
     from pytest_maxrandom.flags.flag import Flag
-    from pytest_maxrandom.record import ClaimRecord, Note, RedFlagKind, Severity, Standing
+    from pytest_maxrandom.record import ClaimRecord, RedFlagKind, Severity, Standing
     from pytest_maxrandom.suite.claims import BoundsSpec, RedFlags
 
 DEFAULT_LEVEL = 0.05
@@ -38,7 +38,7 @@ class Claim:
     spend : bool
         Whether its levels are spent over the doublings of t, so that it may be looked at any
         number of times.
-    notes : tuple of str or Remark
+    notes : tuple of Remark
         What a reader must know of it.
     """
 
@@ -50,7 +50,7 @@ class Claim:
     red_flags: RedFlags | None = None
     family: int | None = None
     spend: bool = False
-    notes: tuple[Note, ...] = field(default=(), compare=False)
+    notes: tuple[Remark, ...] = field(default=(), compare=False)
 
     @classmethod
     def of(

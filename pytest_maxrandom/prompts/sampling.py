@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_maxrandom.prompts.formats import Labels
-    from pytest_maxrandom.record import Note
     from pytest_maxrandom.suite.base import FormatSpec
     from pytest_maxrandom.suite.prompts import CounterfactualSpec, GenerationSpec, PromptsSpec
     from pytest_maxrandom.suite.spec import ValidationSpec
@@ -58,7 +57,7 @@ class PromptSet:
         Number of examples that demonstrations are drawn from.
     possible : int
         Number of distinct prompts that the pool and the variants offer.
-    notes : tuple of str or Remark
+    notes : tuple of Remark
         What a reader of the report must know.
     """
 
@@ -67,7 +66,7 @@ class PromptSet:
     regime: Regime
     pool: int
     possible: int
-    notes: tuple[Note, ...]
+    notes: tuple[Remark, ...]
 
     @property
     def n(self) -> int:
@@ -181,7 +180,7 @@ def _pool(
     spec: PromptsSpec,
     formats: Sequence[Format],
     shots: int,
-) -> tuple[Regime, list[Example], list[Note]]:
+) -> tuple[Regime, list[Example], list[Remark]]:
     """Return where demonstrations come from, which they are, and how many are not used.
 
     Not used is what would show a validation example's answer or cluster, or repeats another
@@ -206,7 +205,7 @@ def _pool(
             usable.setdefault(key, example)
     pool = [*usable.values()]
     copies = len(others) - repeating - told - len(pool)
-    notes: list[Note] = []
+    notes: list[Remark] = []
     enough = spec.demonstrations == "outside" or len(pool) >= max(spec.shots)
     if own is None and (spec.demonstrations == "leave_out" or not enough):
         pool = [example for example in validation if times[_shown(example, formats)] == 1]

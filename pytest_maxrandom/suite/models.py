@@ -36,7 +36,6 @@ from pytest_maxrandom.suite.extensions import BACKENDS, SpecUnion
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_maxrandom.record import Note
     from pytest_maxrandom.suite.base import Contradiction
 
 
@@ -58,7 +57,7 @@ class ModelSpec(NamedModel):
     """Whether answers are made up: reports say so, no ledger counts them, and the gate fails."""
 
     @property
-    def notes(self) -> list[Note]:
+    def notes(self) -> list[Remark]:
         """What the reader of a report must know of the model."""
         return []
 
@@ -115,9 +114,9 @@ class TransformersSpec(ModelSpec):
         return self.quantization
 
     @property
-    def notes(self) -> list[Note]:
+    def notes(self) -> list[Remark]:
         """What its name does not say: an adapter, and numbers that nobody verified."""
-        notes: list[Note] = []
+        notes: list[Remark] = []
         if self.adapter:
             notes.append(Remark("adapter", {"model": self.name, "adapter": self.adapter}))
         if self.unverified and self.quantization == "stored":

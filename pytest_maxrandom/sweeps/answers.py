@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.record import Note
+    from pytest_maxrandom.record import Remark
 
 
 NO_CHOICE = "no choice"
@@ -100,7 +100,7 @@ class Answers:
     clusters : tuple of str or None
         Per example what it shares with others, such as its passage, None for one that stands alone;
         None where none is stated of any.
-    notes : tuple of str or Remark
+    notes : tuple of Remark
         What a reader must know.
     simulated : bool
         Whether a rule made them up, so that they say nothing of any model.
@@ -139,7 +139,7 @@ class Answers:
     alphabetical: tuple[frozenset[int], ...] | None = None
     offered: tuple[tuple[str, ...], ...] | None = None
     clusters: tuple[str | None, ...] | None = None
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Remark, ...] = ()
     simulated: bool = False
     maximum: Maximum | None = None
 

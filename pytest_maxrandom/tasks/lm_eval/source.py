@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.record import Note
     from pytest_maxrandom.tasks.task import Example, Task, Where
 
 _EVALUATED = ("doc_to_text", "doc_to_choice", "doc_to_target", "gen_prefix", "description")
@@ -256,7 +255,7 @@ def _task(config: Config, spec: LmEvalSpec, read: Read, findings: Findings) -> T
 
     made = drawn(read.scored, read.shown or read.scored)
     kind = "lm_eval_generated" if _is_generated(config) else "lm_eval"
-    notes: list[Note] = [Remark(kind, {"task": str(config.get("task"))})]
+    notes = [Remark(kind, {"task": str(config.get("task"))})]
     if left_out:
         if not made:
             raise Mistake(
