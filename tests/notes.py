@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.record import Remark
 from pytest_maxrandom.reports.remarks import worded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_maxrandom.record import Note
+    from pytest_maxrandom.record import Remark
     from pytest_maxrandom.record.base import ItemRecord
 
 
-def sentences(notes: Iterable[Note]) -> tuple[str, ...]:
+def sentences(notes: Iterable[Remark]) -> tuple[str, ...]:
     """Return notes as sentences."""
-    return tuple(worded(each).text if isinstance(each, Remark) else each for each in notes)
+    return tuple(worded(each).text for each in notes)
 
 
 def noted(record: ItemRecord) -> list[str]:

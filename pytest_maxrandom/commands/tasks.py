@@ -110,7 +110,7 @@ def _audited(found: Found, prompts: list[int], alpha: float) -> AuditedTask:
     assert not isinstance(found, NoTask)
     if isinstance(found, FoundTask):
         try:
-            return worded(*read_and_audit(found, prompts, alpha))
+            return worded(read_and_audit(found, prompts, alpha))
         except SuiteError as error:
             problems = [str(each) for each in error.problems]
         except MaxRandomError as error:

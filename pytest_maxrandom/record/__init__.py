@@ -19,7 +19,6 @@ from pytest_maxrandom.record.base import (
     Adjustment as Adjustment,
     ClaimHeading as ClaimHeading,
     Heading as Heading,
-    Note as Note,
     Outcome as Outcome,
     Remark as Remark,
     Standing as Standing,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pytest_maxrandom.record.base import Amount, Count, Share
+from pytest_maxrandom.record.base import Amount, Count, Remark, Share
 from pytest_maxrandom.record.claim import HeuristicName
 
 AUDIT_VERSION = 1
@@ -118,7 +118,7 @@ class AuditedTask:
     baselines: list[BestGuess] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     """What is wrong with it."""
-    notes: list[str] = field(default_factory=list)
+    notes: list[Remark] = field(default_factory=list)
     """What else a reader must know of the data."""
 
 

@@ -36,9 +36,6 @@ class Remark:
         return hash(self.kind)
 
 
-Note = str | Remark
-
-
 @dataclass(slots=True, kw_only=True)
 class ItemRecord:
     """What is recorded of every item of a suite: of a claim, and of what is tested beside it."""
@@ -82,7 +79,7 @@ class ClaimHeading(Heading):
 _Item = TypeVar("_Item", bound=ItemRecord)
 
 
-def note(record: _Item, *said: Note) -> _Item:
-    """Add to the notes of a record: sentences, or what reports make a sentence of."""
-    record.notes += [Remark(text=each) if isinstance(each, str) else each for each in said]
+def note(record: _Item, *said: Remark) -> _Item:
+    """Add to the notes of a record."""
+    record.notes += said
     return record

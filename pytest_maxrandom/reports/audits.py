@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         Finding,
         FindingKind,
         HeuristicName,
-        Note,
         RedFlagKind,
         TaskAudit,
     )
@@ -88,17 +87,12 @@ _WRITER = Writer(
 )
 
 
-def worded(task: AuditedTask, notes: Sequence[Note]) -> AuditedTask:
-    """Return a task with the sentences of its findings, and with its notes as sentences.
-
-    A note that is a finding is told once.
-    """
-    told = {finding.kind for finding in task.findings}
-    left = [note for note in notes if isinstance(note, str) or note.kind not in told]
+def worded(task: AuditedTask) -> AuditedTask:
+    """Return a task with the sentences of its findings and notes."""
     return replace(
         task,
         findings=[replace(each, text=_sentence(each)) for each in task.findings],
-        notes=[note if isinstance(note, str) else remark_worded(note).text for note in left],
+        notes=list(map(remark_worded, task.notes)),
     )
 
 

@@ -18,7 +18,7 @@ from pytest_maxrandom.errors import Problem, SuiteError
 from pytest_maxrandom.flags import FlagInput, texts
 from pytest_maxrandom.flags.compare import heuristics
 from pytest_maxrandom.prompts.sampling import NoPrompts, validation_set
-from pytest_maxrandom.record import AuditedTask, BestGuess, ConstantAnswer, Finding, Remark, Rule
+from pytest_maxrandom.record import AuditedTask, BestGuess, ConstantAnswer, Finding, Rule
 from pytest_maxrandom.stats.chances import chance_groups, mean_of
 from pytest_maxrandom.stats.clusters import effective_n
 from pytest_maxrandom.stats.majority import majority_answer
@@ -31,7 +31,7 @@ from pytest_maxrandom.tasks.task import share_choices
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-    from pytest_maxrandom.record import FindingKind, HeuristicName, Note
+    from pytest_maxrandom.record import FindingKind, HeuristicName
     from pytest_maxrandom.stats.chances import Groups
     from pytest_maxrandom.sweeps.predictions import Texts
     from pytest_maxrandom.tasks.found import FoundTask
@@ -85,10 +85,8 @@ class _Data:
         return min(1.0, tried * rule_p_value(values, self.groups, self.clusters, guesses=guesses))
 
 
-def read_and_audit(
-    found: FoundTask, prompts: Sequence[int], alpha: float = 0.05
-) -> tuple[AuditedTask, tuple[Note, ...]]:
-    """Load a task and return what is known of it, with the notes of its source.
+def read_and_audit(found: FoundTask, prompts: Sequence[int], alpha: float = 0.05) -> AuditedTask:
+    """Load a task and return what is known of it.
 
     Of a suite's task the validation examples are scored, of any other all examples.
 
@@ -108,7 +106,7 @@ def read_and_audit(
     place = AuditedTask(
         name=found.name, path=str(found.path), line=found.line, format=found.spec.format
     )
-    return audit(place, task, scored, prompts, alpha), task.notes
+    return audit(place, task, scored, prompts, alpha)
 
 
 def audit(
@@ -170,6 +168,7 @@ def audit(
         effective_n=effective_n(data.clusters),
         baselines=list(baselines),
         findings=findings,
+        notes=[note for note in task.notes if note.kind not in _NOTED],
     )
 
 
@@ -308,7 +307,7 @@ def _noted(task: Task) -> Iterator[Finding]:
     """Find what was noted when the data were read."""
     for note in task.notes:
         for kind in _NOTED:
-            if isinstance(note, Remark) and note.kind == kind:
+            if note.kind == kind:
                 yield Finding(kind, note.values)
 
 

@@ -17,7 +17,6 @@ from pytest_maxrandom.tasks.task import Layout, Task
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from pytest_maxrandom.record import Note
     from pytest_maxrandom.tasks.task import Example, Where
 
 P = ParamSpec("P")
@@ -150,7 +149,7 @@ def finished_task(
     drafts: Iterable[tuple[int, Example]],
     findings: Findings,
     layout: Layout = Layout(),  # noqa: B008 - immutable
-    notes: Iterable[Note] = (),
+    notes: Iterable[Remark] = (),
 ) -> Task:
     """Return the task of all examples, each given with its place.
 

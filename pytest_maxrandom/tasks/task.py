@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from pytest_maxrandom.record import Note
+    from pytest_maxrandom.record import Remark
     from pytest_maxrandom.suite.spec import TaskSpec
 
 
@@ -106,8 +106,8 @@ class Task:
         At least one, with distinct ids.
     layout : Layout
         How the task's own file writes an example.
-    notes : tuple of str or Remark
-        What a reader of the report must know about the data.
+    notes : tuple of Remark
+        What a reader of the report must know about the data; of a package ``Remark(text=...)``.
     pool : tuple of Example, optional
         Where demonstrations come from, such as the task's own few-shot split; None where they are
         drawn from the examples.
@@ -118,7 +118,7 @@ class Task:
     name: str
     examples: tuple[Example, ...]
     layout: Layout = Layout()
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Remark, ...] = ()
     pool: tuple[Example, ...] | None = None
     pool_source: str = ""
 

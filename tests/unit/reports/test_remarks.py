@@ -155,7 +155,8 @@ def test_sentences_of_older_reports_stay(tmp_path: Path) -> None:
 
 def test_sentences_and_remarks_stand_in_the_order_in_which_they_were_noted() -> None:
     record = claim(notes=[])
-    note(record, "Said by hand.", Remark("budget_overrun", {"budget": 2, "t": 3}), "And after it.")
+    overrun = Remark("budget_overrun", {"budget": 2, "t": 3})
+    note(record, Remark(text="Said by hand."), overrun, Remark(text="And after it."))
     word(record)
     assert [each.text for each in record.notes] == [
         "Said by hand.",

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pytest_maxrandom.record import Remark
 from pytest_maxrandom.tasks import Example, Task
 
 A = Example("a", "?", ("x", "y", "z"), (1,))
@@ -14,7 +15,7 @@ def digest(*examples: Example) -> str:
 
 
 def test_the_digest_is_of_the_content_and_neither_of_ids_nor_of_order() -> None:
-    renamed = Task("another", (replace(B, id="1"), replace(A, id="2")), notes=("note",))
+    renamed = Task("another", (replace(B, id="1"), replace(A, id="2")), notes=(Remark("renamed"),))
     assert digest(A, B) == renamed.digest
 
 
