@@ -166,16 +166,10 @@ def left_behind(
     except (GitError, OSError, ValueError):
         return []
     return [
-        Remark(
-            "left_behind",
-            {
-                "file": str(file.path),
-                "prompts": dict(Counter(map(_claim, prompts))),
-                "folder": str(here),
-            },
-        )
+        Remark("left_behind", {"file": str(file.path), "prompts": tries, "folder": str(here)})
         for file in files
-        if now and (prompts := [row for _, row in now.lacks(file, here) if counts(row)])
+        if now
+        and (tries := dict(Counter(_claim(row) for _, row in now.lacks(file, here) if counts(row))))
     ]
 
 
