@@ -8,7 +8,6 @@ import re
 import string
 import warnings
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -25,11 +24,12 @@ from pytest_maxrandom.tasks.reading import (
 from pytest_maxrandom.tasks.task import Example
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from pytest_maxrandom.suite.spec import RowsSpec
     from pytest_maxrandom.tasks.reading import Findings
 
+Parts: TypeAlias = "Sequence[tuple[str, str | None]]"  # texts, each with the column after it
 Slots: TypeAlias = "Sequence[str | None]"  # the choices; None where a row has no such choice
 
 _ABSENT = object()
@@ -88,8 +88,9 @@ class RowReader:
         self, rows: Iterable[tuple[int, Mapping[str, object]]], findings: Findings
     ) -> Iterator[tuple[int, Example]]:
         """Yield an example with its place for each row (given with its place) that is whole."""
+        parts = self.spec.input_parts
         for number, (place, row) in enumerate(rows, 1):
-            text = findings.attempt(place, self._input, row)
+            text = findings.attempt(place, self._input, row, parts)
             id_ = findings.attempt(place, self._id, row, number)
             slots = findings.attempt(place, self._slots, row)
             right = None if slots is None else findings.attempt(place, self._right, row, slots)
@@ -101,14 +102,14 @@ class RowReader:
             indices = tuple(index for index, slot in enumerate(filled) if slot in right)
             yield place, Example(id_, text, choices, indices, cluster=cluster)
 
-    def _input(self, row: Mapping[str, object]) -> str:
-        what = "the input" if self.spec.input is None else "the column {} in the input"
+    def _input(self, row: Mapping[str, object], parts: Parts) -> str:
+        if self.spec.input is None:
+            return as_text(_value(row, self.spec.columns.input), "the input")
         return "".join(
-            text
-            if column is None
-            else text + as_text(_value(row, column), what.format(quoted(column)))
-            for text, column in self.spec.input_parts
-        )
+            text if column is None
+            else text + as_text(_value(row, column), f"the column {quoted(column)} in the input")
+            for text, column in parts
+        )  # fmt: skip
 
     def _id(self, row: Mapping[str, object], number: int) -> str:
         if self.spec.columns.id is None and row.get("id") in (None, ""):
@@ -199,7 +200,7 @@ def columns_of(row: Mapping[str, object]) -> Iterator[str]:
     """Yield what a row's columns are called, nested ones with a dot."""
     for name, value in row.items():
         inner = value[0] if isinstance(value, list) and value else value
-        if isinstance(inner, Mapping) and inner:
+        if isinstance(inner, dict) and inner:
             yield from (f"{name}.{each}" for each in columns_of(inner))
         else:
             yield name
@@ -228,9 +229,9 @@ def _found(row: Mapping[str, object], column: str, default: object = None) -> ob
     for name, value in row.items():
         if holds(name, column):
             below, rest = _spelled(value), column[len(name) + 1 :]
-            if isinstance(below, Mapping):
+            if isinstance(below, dict):
                 return _found(_as_plain(below), rest, default)
-            if isinstance(below, list) and all(isinstance(each, Mapping) for each in below):
+            if isinstance(below, list) and all(isinstance(each, dict) for each in below):
                 found = [_found(_as_plain(each), rest, _ABSENT) for each in below]
                 return default if _ABSENT in found else found
     return default
