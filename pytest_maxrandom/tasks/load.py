@@ -82,7 +82,14 @@ def load_task(spec: TaskSpec, base: Path, where: Where | None = None) -> Task:
         return task
     split = f"split {spec.pool.split}" if spec.pool.split else ""
     source = ", ".join(filter(None, (spec.pool.path, split)))
-    return replace(task, pool=pool.examples, pool_source=source)
+    return replace(task, pool=_told_apart(pool.examples, task.examples), pool_source=source)
+
+
+def _told_apart(pool: tuple[Example, ...], examples: tuple[Example, ...]) -> tuple[Example, ...]:
+    """Give the examples of a pool ids that none of the others has; both may be numbers of rows."""
+    if {example.id for example in pool}.isdisjoint(example.id for example in examples):
+        return pool
+    return tuple(replace(example, id=f"pool {example.id}") for example in pool)
 
 
 def _load_pool(spec: TaskSpec, base: Path, where: Where) -> Task | None:

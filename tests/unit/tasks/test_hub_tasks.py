@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from datetime import date
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -96,6 +97,20 @@ def test_the_names_of_the_answers_classes_are_the_choices_where_nothing_else_is(
     assert folder.mistakes("hub", None, path="numbers", split="test") == [
         "suite.yaml:7: 'numbers', row 1: an index must be a whole number from 0 to 1, found -1"
     ]
+
+
+def test_lists_of_classes_are_several_right_answers(folder: Folder) -> None:
+    names = ["joy", "anger", "fear"]
+    features = datasets.Features(
+        {
+            "input": datasets.Value("string"),
+            "answer": datasets.List(datasets.ClassLabel(names=names)),
+        }
+    )
+    write(folder, "test.parquet", [{"input": "x", "answer": [2, 0]}], features)
+    (example,) = folder.load("hub", None, path="numbers", split="test").examples
+    assert (example.choices, example.right) == (("joy", "anger", "fear"), (0, 2))
+    assert example.chance == Fraction(2, 3)
 
 
 def test_mistakes_are_told_in_the_suite_with_the_row(folder: Folder) -> None:

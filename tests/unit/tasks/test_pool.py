@@ -69,6 +69,9 @@ def test_a_file_of_its_own_in_every_format_of_files(folder: Folder, format_: str
     assert [example.input for example in task.pool] == ["a?", "b?", "c?"]
     assert [example.input for example in task.examples] == ["x?", "y?"]
     assert task.pool_source == "train"
+    # Both have their rows' numbers for ids, and reports name demonstrations by theirs.
+    assert [example.id for example in task.pool] == ["pool #1", "pool #2", "pool #3"]
+    assert [example.id for example in task.examples] == ["#1", "#2"]
     # What prompts show is no part of what is asked.
     assert task.digest == folder.load(format_, written(format_, rows("xy"))).digest
 
@@ -137,6 +140,13 @@ def test_a_task_of_the_harness_may_have_another(
     assert [example.input for example in task.examples] == ["x?", "y?", "z?"]
     assert (task.pool and [example.input for example in task.pool]) == inputs
     assert task.pool_source == source
+
+
+def test_ids_that_tell_apart_stay(folder: Folder) -> None:
+    (folder.path / "train").write_text(json.dumps({**rows("a")[0], "id": "k1"}))
+    task = folder.load("jsonl", written("jsonl", rows("xy")), pool={"path": "train"})
+    assert task.pool is not None
+    assert [example.id for example in task.pool] == ["k1"]
 
 
 def test_n_is_the_whole_validation_set_and_the_regime_is_named(tmp_path: Path) -> None:
