@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from pytest_maxrandom.suite import is_suite
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite, task_of_keys
 from pytest_maxrandom.suite.spec import RowsSpec
 from pytest_maxrandom.tasks.lm_eval.index import index, installed
+from pytest_maxrandom.tasks.load import members
 from pytest_maxrandom.tasks.reading import shown
 from pytest_maxrandom.tasks.rows import RowReader, holds
 
@@ -179,7 +180,8 @@ def _of_suite(path: Path) -> Iterator[Found]:
         def where(*below: str, number: int = number) -> tuple[Path, int | None]:
             return suite.path, suite.line("tasks", number, *below)
 
-        yield FoundTask(spec.name, suite.path, spec, suite.path.parent, where, where()[1])
+        base = suite.path.parent
+        yield from _members(FoundTask(spec.name, suite.path, spec, base, where, where()[1]))
 
 
 def _named_by(found: FoundTask) -> Iterator[Path]:
@@ -235,7 +237,18 @@ def _of_file(path: Path, form: str, keys: Mapping[str, Any], folder: Path) -> It
     def where(*_: str) -> tuple[Path, int | None]:
         return shown(path), None
 
-    yield FoundTask(name, shown(path), spec, folder, where)
+    yield from _members(FoundTask(name, shown(path), spec, folder, where))
+
+
+def _members(found: FoundTask) -> Iterator[Found]:
+    """Yield the tasks that one stands for, such as those of a group: mostly itself."""
+    try:
+        specs = members(found.spec, found.base, found.where)
+    except SuiteError as error:
+        yield Unreadable(found.path, error.problems, found.spec.format)
+        return
+    for spec in specs:
+        yield replace(found, name=spec.name, spec=spec)
 
 
 def _name(path: Path, form: str) -> str:

@@ -66,11 +66,10 @@ class LmEval:
         """
         found = members(spec, base, where)
         chosen = _chosen(spec, found, where)
-        if not found.several:
-            return [spec]
         specs = []
         for name, config in chosen.items():
-            one = spec.model_copy(update={"name": f"{spec.name}/{name}", "task": [name]})
+            own = {"name": f"{spec.name}/{name}", "task": [name]} if found.several else {}
+            one = spec.model_copy(update=own)
             one._member = (spec.path, config)  # so that a group is not read again for each
             specs.append(one)
         return specs

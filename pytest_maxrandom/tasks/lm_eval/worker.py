@@ -135,19 +135,17 @@ class _Watch:
 
     def __init__(self, seconds: float) -> None:
         self._seconds, self._begun = seconds, 0.0
+        self._nowhere = open(os.devnull, "w")  # noqa: PTH123, SIM115 - as long as the process
 
     def renew(self) -> None:
         now = time.monotonic()
         if now - self._begun > _RENEWED:
             self._begun = now
-            faulthandler.dump_traceback_later(self._seconds, exit=True, file=_NOWHERE)
+            faulthandler.dump_traceback_later(self._seconds, exit=True, file=self._nowhere)
 
     def rest(self) -> None:
         self._begun = 0.0
         faulthandler.cancel_dump_traceback_later()
-
-
-_NOWHERE = open(os.devnull, "w")  # noqa: PTH123, SIM115 - open as long as the process
 
 
 def _limit_memory(memory: int) -> None:

@@ -12,6 +12,7 @@ from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
 from pytest_maxrandom.studies.plan import plan_file
 from pytest_maxrandom.suite.spec import LmEvalSpec
+from pytest_maxrandom.tasks.found import FoundTask, find_tasks
 from pytest_maxrandom.tasks.lm_eval.index import index, installed
 from pytest_maxrandom.tasks.load import load_task, members
 
@@ -118,6 +119,17 @@ def test_a_suite_plans_a_claim_for_each_task_of_a_group(folder: Path) -> None:
         ("first[m-1shot]", 4),
         ("t/small[m-1shot]", 5),
         ("t/more[m-1shot]", 5),
+    ]
+
+
+def test_an_audit_finds_the_tasks_of_a_group(folder: Path) -> None:
+    found = list(find_tasks([folder / "group.yaml", folder / "small.yaml"]))
+    assert [each.name for each in found if isinstance(each, FoundTask)] == [
+        "group/small",
+        "group/large",
+        "group/other",
+        "group/more",
+        "small",
     ]
 
 
