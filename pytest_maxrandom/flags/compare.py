@@ -252,5 +252,5 @@ def _places(example: Example) -> list[int]:
 
 def _shared_words(example: Example) -> list[int]:
     """Count the different words of each choice that stand in the question, whatever their case."""
-    asked = {*_WORD.findall(example.input.casefold())}
+    asked = {*_WORD.findall(example.text.casefold())}
     return [len(asked.intersection(_WORD.findall(text.casefold()))) for text in example.choices]

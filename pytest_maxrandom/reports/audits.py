@@ -144,7 +144,7 @@ def _row(task: AuditedTask, prompts: Sequence[int]) -> dict[str, Any]:
     return row | {
         "findings": [finding.kind for finding in task.findings],
         "finding_texts": [finding.text for finding in task.findings],
-        "notes": task.notes,
+        "notes": [note.text for note in task.notes],
         "problems": task.problems,
     }
 

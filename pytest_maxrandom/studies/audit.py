@@ -74,7 +74,7 @@ class _Data:
         if (stated := self.texts["clusters"]) is not None:
             return [(place, own) if own is None else own for place, own in enumerate(stated)]
         first = sorted(set(self.texts["copies"]))
-        alike = texts.same_text(self.examples[place].input for place in first)
+        alike = texts.same_text(self.texts["inputs"][place] for place in first)
         of_text = dict(zip(first, alike, strict=True))
         return [of_text[place] for place in self.texts["copies"]]
 
@@ -247,11 +247,13 @@ def _rules(
     constant: ConstantAnswer,
     baselines: Sequence[BestGuess],
 ) -> Iterator[Finding]:
-    """Find a heuristic of texts, and one of places that is no constant answer."""
+    """Find a heuristic of texts, and one of places, that is no constant answer."""
     tried = len(scores) - 1
-    of_texts = max(_OF_TEXTS, key=scores.__getitem__)
-    of_places = max(_OF_PLACES, key=scores.__getitem__)
-    for name in (of_texts, *([of_places] if scores[of_places] > constant.correct else [])):
+    for names in (_OF_TEXTS, _OF_PLACES):
+        name = max(names, key=scores.__getitem__)
+        constantly = names == _OF_PLACES or data.shared
+        if constantly and scores[name] <= constant.correct:
+            continue
         if data.by_luck(rules[name], tried, guesses=name in _OF_TEXTS) <= LUCK:
             parameters = {
                 "heuristic": name,

@@ -214,7 +214,7 @@ def texts_of(examples: Sequence[Example]) -> Texts:
     """Return what is known of examples whatever was answered."""
     clusters = tuple(example.cluster for example in examples)
     return Texts(
-        inputs=tuple(example.input for example in examples),
+        inputs=tuple(example.text for example in examples),
         copies=_copies(examples),
         alphabetical=tuple(map(_alphabetical, examples)),
         offered=tuple(tuple(sorted(example.choices)) for example in examples),
@@ -293,7 +293,7 @@ def _log_likelihoods(
 
 def _copies(examples: Sequence[Example]) -> tuple[int, ...]:
     first: dict[tuple[str, tuple[str, ...]], int] = {}
-    asked = [(example.input, tuple(sorted(example.choices))) for example in examples]
+    asked = [(example.text, tuple(sorted(example.choices))) for example in examples]
     return tuple(first.setdefault(each, place) for place, each in enumerate(asked))
 
 

@@ -179,8 +179,7 @@ def checked_task(task: Task, findings: Findings) -> Task:
     numbered = enumerate(task.examples, 1)
     whole = finished_task(task.name, numbered, findings, task.layout, task.notes)
     notes, n = whole.notes, len(whole.examples)
-    silent = (each for each in whole.examples if each.continuation is None)
-    if empty := sum(not example.input.strip() for example in silent):
+    if empty := sum(not example.text.strip() for example in whole.examples):
         notes += (Remark("empty_inputs", {"empty": empty, "examples": n}),)
     return replace(whole, notes=notes, pool=task.pool, pool_source=task.pool_source)
 
@@ -217,7 +216,8 @@ def _mistakes(example: Example) -> Iterator[str]:
     for number, choice in enumerate(choices, 1):
         if not choice.strip():
             yield f"choice {number} is empty"
-    for choice, count in Counter(choices).items():
+    repeated = len(set(choices)) < len(choices)
+    for choice, count in Counter(choices).items() if repeated else ():
         if count > 1:
             yield f"choices must differ, found {quoted(choice)} {count} times"
     for text in (example.id, example.input, *choices):

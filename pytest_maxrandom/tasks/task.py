@@ -54,6 +54,11 @@ class Example:
     solved: str | None = None
 
     @property
+    def text(self) -> str:
+        """All that is asked beside the choices: what stands before them, and what follows."""
+        return self.input + (self.continuation or "")
+
+    @property
     def chance(self) -> Fraction:
         """Probability that one uniform guess is right."""
         return Fraction(len(self.right), len(self.choices))

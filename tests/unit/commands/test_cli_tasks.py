@@ -175,7 +175,25 @@ def test_a_task_of_lm_eval_is_told_with_what_it_leaves_out(
     (finding,) = task["findings"]
     assert finding["kind"] == "unanswerable"
     assert "10" in finding["text"]
-    assert not any("equal" in note for note in task["notes"])
+    (note,) = task["notes"]
+    assert note["kind"] == "lm_eval"
+    out = printed(capsys, "own.yaml", "--format", "csv")
+    (row,) = csv.DictReader(io.StringIO(out))
+    assert row["notes"] == note["text"]
+
+
+def test_a_blank_in_a_sentence_is_no_empty_input(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"right": i % 2, "choices": [f"{i} one", f"{i} two"], "end": f"end {i}"}
+            for i in range(30)]  # fmt: skip
+    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    Path("blank.yaml").write_text(
+        "task: blank\noutput_type: multiple_choice\ndataset_path: json\n"
+        "dataset_kwargs: {data_files: {test: rows.jsonl}}\ntest_split: test\n"
+        "doc_to_text: right\ndoc_to_choice: choices\ndoc_to_target: end\n"
+    )
+    (task,) = as_json(capsys, "blank.yaml")["tasks"]
+    assert task["n"] == 30
+    assert task["findings"] == []
 
 
 def test_names_that_repeat_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -142,6 +143,25 @@ def test_the_longest_choice_is_told_and_its_rate_counts_ties_as_guesses() -> Non
     ties = sum(Fraction(i % 3 < 2, 2) for i in range(30))
     assert task.heuristics["longest"] == pytest.approx(float((30 + ties) / 60), rel=1e-15)
     assert found(task)["heuristic"].parameters["heuristic"] == "longest"
+
+
+def test_a_heuristic_that_always_says_one_label_is_told_once() -> None:
+    told = found(audited(yes_no([False] * 70 + [True] * 30)))  # "no" is also the shortest
+    assert told.keys() == {"majority"}
+
+
+def test_what_follows_the_choices_tells_examples_apart() -> None:
+    """As a blank in a sentence does: its beginnings are the choices."""
+    examples = [
+        Example(str(i), "", ("The cup broke it", "The floor broke it"), (i % 2,),
+                continuation=f" when it fell {i}.")
+        for i in range(40)
+    ]  # fmt: skip
+    task = audited(examples)
+    assert (task.duplicates, task.contradictory) == (0, 0)
+    again = [*examples, replace(examples[0], id="40"), replace(examples[0], id="41", right=(1,))]
+    task = audited(again)
+    assert (task.duplicates, task.contradictory) == (2, 1)
 
 
 def test_copies_and_contradictions_are_counted_whatever_the_order_of_choices() -> None:
