@@ -144,8 +144,9 @@ class RowReader:
         if self.spec.answer_is == "multi_hot":
             return _by_multi_hot(_spelled(answer), slots)
         labels = self._labels(row, slots)
+        texts = slots if self.spec.answer_is in (None, "text") else ()
         answers = [answer]
-        if answer not in (slots if labels is None else labels):  # one may itself look like a list
+        if answer not in (texts if labels is None else labels):  # one may itself look like a list
             spelled = _spelled(answer)
             answers = spelled if isinstance(spelled, list) else answers
         if labels is not None:

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import jinja2
 import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from random import Random
 
     from pytest_maxrandom.tasks import Task
     from tests.unit.tasks.conftest import Folder
@@ -305,6 +307,62 @@ def test_an_instruction_of_the_rows_own_is_a_part_of_the_input(load: Load) -> No
     ]
     found = load(rows, input="{do} {{really}} {input}")
     assert [e.input for e in found.examples] == ["Say a. {really} q", "Say b. {really} q"]
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
+WORDS = TEXTS.filter(str.strip) | st.sampled_from(["[1]", '["a"]', "1", "{a}", "A", "x, y"])
+ANSWERS: dict[str, Callable[[list[str], list[int]], list[Any]]] = {
+    "text": lambda choices, right: [choices[place] for place in right],
+    "index": lambda _, right: right,
+    "number": lambda _, right: [place + 1 for place in right],
+    "letter": lambda _, right: ["ABCDEF"[place] for place in right],
+    "labels": lambda _, right: [f"<{place}>" for place in right],
+    "multi_hot": lambda choices, right: [int(place in right) for place in range(len(choices))],
+}
+
+
+@given(
+    st.lists(st.tuples(TEXTS, TEXTS, st.lists(WORDS, min_size=2, max_size=5, unique=True),
+                       st.randoms(use_true_random=False)), min_size=1, max_size=4),
+    st.sampled_from(sorted(ANSWERS)),
+    st.sampled_from(["list", "nested", "columns"]),
+    st.booleans(),
+    st.sampled_from([json.dumps, str]),
+)  # fmt: skip
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_the_form_the_examples_are_the_same(
+    folder: Folder,
+    examples: list[tuple[str, str, list[str], Random]],
+    answer: str,
+    form: str,
+    bare: bool,
+    spelled: Callable[[Any], str],
+) -> None:
+    """Any texts, in any form of choices and answers, are the same examples in JSONL and CSV."""
+    rows, expected = [], []
+    columns: Row = {"answer": "gold", "cluster": "of"}
+    columns["choices"] = {"list": "c", "nested": "o.c", "columns": [*"vwxyz"]}[form]
+    if answer == "labels":
+        columns["labels"] = "o.l"
+    for number, (one, other, choices, chance) in enumerate(examples):
+        right = sorted(chance.sample(range(len(choices)), chance.randrange(1, len(choices))))
+        gold = ANSWERS[answer](choices, right)
+        slots = [f"<{place}>" for place in range(5 if form == "columns" else len(choices))]
+        if answer == "multi_hot" and form == "columns":
+            gold += [0] * (5 - len(choices))
+        one_only = bare and answer != "multi_hot" and len(gold) == 1
+        rows.append({
+            "one": one, "other": other, "of": f"p{number // 2}", "c": choices,
+            "o": {"c": choices, "l": slots}, "gold": gold[0] if one_only else gold,
+            **dict(zip("vwxyz", [*choices, *[None] * 5], strict=False)),
+        })  # fmt: skip
+        expected.append((f"{one} {{of}} {other}", tuple(choices), tuple(right), f"p{number // 2}"))
+    keys: Row = {"input": "{one} {{of}} {other}", "columns": columns}
+    if answer != "labels":
+        keys["answer_is"] = answer
+    for format_, content in (("jsonl", as_jsonl(rows)), ("csv", as_csv(rows, spelled))):
+        found = folder.load(format_, content, **keys).examples
+        assert [(e.input, e.choices, e.right, e.cluster) for e in found] == expected, format_
 
 
 CHOICES: Row = {"input": "?", "choices": ["x", "y", "z"]}
