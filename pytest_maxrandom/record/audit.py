@@ -22,6 +22,7 @@ FindingKind = Literal[
     "empty_inputs",
     "unanswerable",
     "unpassable",
+    "few_examples",
 ]
 
 

@@ -56,6 +56,8 @@ _SENTENCES = {
     "contradictory_examples": "{examples:,} of the examples that repeat another one "
     "{examples:has/have} another right answer: {alike[1]!r} contradicts {alike[0]!r}, for "
     "instance.",
+    "few_examples": "{n:,} examples are few at {prompts:prompts}: it takes {needs:,} right answers "
+    "or more to be better than luck.",
     "unpassable": "No result can pass at {prompts:prompts}: even {n:,} of {n:,} right answers have "
     "a p_max of {p:p}; use more examples or fewer prompts.",
 }

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 LUCK = 0.01
 """What right answers that are drawn by lot do with this probability is no finding."""
+_NEARLY_ALL = 0.9
+"""Share of right answers that is too much to ask of a prompt that knows a task."""
 _OF_TEXTS: tuple[HeuristicName, ...] = ("longest", "shortest", "most_shared_words")
 _OF_PLACES: tuple[HeuristicName, ...] = ("first", "last")
 _MARKED: tuple[FindingKind, ...] = ("clustered_answers", "shared_text", "cut_text")
@@ -146,7 +148,7 @@ def audit(
         *_rules(data, rules, scores, constant, baselines),
         *_copies(data),
         *_marked(data),
-        *_unpassable(n, baselines),
+        *_too_few(n, baselines),
         *_noted(task),
     ]
     return replace(
@@ -313,8 +315,12 @@ def _noted(task: Task) -> Iterator[Finding]:
                 yield Finding(kind, note.values)
 
 
-def _unpassable(n: int, baselines: Sequence[BestGuess]) -> Iterator[Finding]:
-    """Find numbers of prompts so large that all n right answers could be luck."""
+def _too_few(n: int, baselines: Sequence[BestGuess]) -> Iterator[Finding]:
+    """Find numbers of prompts for which no result, or hardly one, could be more than luck."""
     if never := [each for each in baselines if each.critical_count is None]:
         parameters = {"n": n, "prompts": [each.t for each in never], "p": never[0].smallest_p}
         yield Finding("unpassable", parameters)
+    if hardly := [each for each in baselines if (each.critical_accuracy or 0) >= _NEARLY_ALL]:
+        first = hardly[0]
+        parameters = {"n": n, "prompts": [each.t for each in hardly], "needs": first.critical_count}
+        yield Finding("few_examples", parameters)

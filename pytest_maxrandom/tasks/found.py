@@ -227,6 +227,7 @@ def _of_file(path: Path, form: str, keys: Mapping[str, Any], folder: Path) -> It
         Where it was found; what it includes may stand anywhere in it.
     """
     within = path.relative_to(folder) if path.is_relative_to(folder) else path
+    within = within if within.name else path.resolve()  # the current folder has no name
     name = _name(path, form)
     try:
         spec = task_of_keys({"name": name, "format": form, "path": str(within), **keys}, path)
@@ -255,7 +256,7 @@ def _name(path: Path, form: str) -> str:
     """Name a task as its file does, or after it; after its folder where all files are called so."""
     if form == "lm_eval" and path.is_file() and (said := _TASK.search(_text(path))):
         return said[1] or path.stem
-    return path.resolve().parent.name if path.name == "task.json" else path.stem or str(path)
+    return path.resolve().parent.name if path.name == "task.json" else path.resolve().stem
 
 
 def _no_task(path: Path, keys: Mapping[str, Any]) -> str:

@@ -82,6 +82,9 @@ def test_baselines_are_the_exact_sums(sizes: list[int]) -> None:
     ]
     told = found(task).get("unpassable")
     assert (told.parameters["prompts"] if told else []) == never
+    hardly = [guess.t for guess in task.baselines if 10 * (guess.critical_count or 0) >= 9 * task.n]
+    told = found(task).get("few_examples")
+    assert (told.parameters["prompts"] if told else []) == hardly
 
 
 def test_the_same_chances_are_computed_once() -> None:
