@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import json
 from pathlib import Path
-from typing import Any
+from string import Formatter
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,6 +18,9 @@ from pytest_maxrandom.reports.results import dump, load
 from pytest_maxrandom.reports.terminal import rows
 from pytest_maxrandom.reports.wording import word
 from tests.unit.reports.samples import claim, recorded, run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 EXAMPLES: list[tuple[str, dict[str, Any], str]] = [
     (
@@ -103,18 +107,55 @@ def test_a_remark_is_worded(kind: str, values: dict[str, Any], said: str) -> Non
     assert worded(Remark(kind, values)).text == said
 
 
-def test_each_kind_of_note_that_is_made_has_a_sentence_and_each_sentence_is_made() -> None:
-    made, texts = set(), set()
+def _constants(node: ast.expr) -> set[str]:
+    """Return the texts that an expression may have, where they are written out."""
+    if isinstance(node, ast.IfExp):
+        return _constants(node.body) | _constants(node.orelse)
+    return {node.value} if isinstance(node, ast.Constant) and isinstance(node.value, str) else set()
+
+
+def _made() -> Iterator[tuple[str, set[str] | None]]:
+    """Yield the kinds of remarks that the package makes, with their values where these are told."""
     for path in Path(pytest_maxrandom.__file__).parent.rglob("*.py"):
-        if path.name == "remarks.py":
-            continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                texts.add(node.value)
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("Remark", "self._tell"):
-                kind = node.args[0] if node.args else None
-                made |= {kind.value} if isinstance(kind, ast.Constant) else set()
-    assert made <= SENTENCES.keys() <= texts
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for function in ast.walk(tree):
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            nodes = [*ast.walk(function)]
+            named: dict[str, set[str]] = {}
+            for node in nodes:
+                if isinstance(node, ast.Assign):
+                    known = named.setdefault(ast.unparse(node.targets[0]), set())
+                    known |= _constants(node.value)
+            for node in nodes:
+                if not isinstance(node, ast.Call) or not node.args:
+                    continue
+                if ast.unparse(node.func) not in ("Remark", "self._tell"):
+                    continue
+                values: set[str] | None = None if node.args[1:] else set()
+                if node.args[1:] and isinstance(node.args[1], ast.Dict) and all(node.args[1].keys):
+                    values = {ast.literal_eval(key) for key in node.args[1].keys if key}
+                for kind in _constants(node.args[0]):
+                    yield kind, values
+                for kind in named.get(ast.unparse(node.args[0]), set()):
+                    yield kind, None
+
+
+def test_each_kind_of_remark_that_is_made_has_a_sentence_of_its_values() -> None:
+    made = list(_made())
+    assert len(made) > 60
+    for kind, values in made:
+        fields = {name for _, name, _, _ in Formatter().parse(SENTENCES[kind]) if name}
+        assert values is None or fields <= values, kind
+
+
+def test_each_sentence_is_of_a_kind_that_is_made() -> None:
+    texts = set()
+    for path in Path(pytest_maxrandom.__file__).parent.rglob("*.py"):
+        if path.name != "remarks.py":
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            texts |= {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    assert SENTENCES.keys() <= texts
 
 
 def test_old_reports_are_told_in_the_sentences_of_today(
