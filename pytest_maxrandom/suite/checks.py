@@ -149,7 +149,7 @@ def _of_tasks(suite: dict[str, Any], tasks: list[dict[str, Any]]) -> Iterator[Co
     prompts = suite.get("prompts")
     leave_out = isinstance(prompts, dict) and prompts.get("demonstrations") == "leave_out"
     for index, task in enumerate(tasks):
-        if leave_out and task.get("pool") is not None:
+        if leave_out and isinstance(task.get("pool"), dict):
             yield (
                 ("tasks", index, "pool"),
                 "demonstrations come from here, and `prompts: {demonstrations: leave_out}` takes "

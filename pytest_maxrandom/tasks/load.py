@@ -11,6 +11,7 @@ from pytest_maxrandom.errors import MaxRandomError, Problem, SuiteError
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.extensions import SOURCES, load
+from pytest_maxrandom.suite.spec import PoolSpec
 from pytest_maxrandom.tasks.bigbench import BigBench
 from pytest_maxrandom.tasks.lm_eval import LmEval
 from pytest_maxrandom.tasks.reading import Findings, checked_task
@@ -67,21 +68,21 @@ def load_task(spec: TaskSpec, base: Path, where: Where | None = None) -> Task:
         With all mistakes in the data, those of the pool included.
     """
     place = where or (lambda *_keys: (base, None))
-    loaded: list[Task | None] = []
-    problems: list[Problem] = []
-    for load_part in (_load, _load_pool):
-        try:
-            loaded.append(load_part(spec, base, place))
-        except SuiteError as error:
-            problems += error.problems
-    if problems:
+    task, pool, problems = None, None, list[Problem]()
+    try:
+        task = _load(spec, base, place)
+    except SuiteError as error:
+        problems += error.problems
+    asked = spec.pool if isinstance(spec.pool, PoolSpec) else None  # a package may call a key so
+    try:
+        pool = None if asked is None else _load_pool(spec, asked, base, partial(place, "pool"))
+    except SuiteError as error:
+        problems += error.problems
+    if task is None or problems:
         raise SuiteError(dict.fromkeys(problems))
-    task, pool = loaded
-    assert task is not None
-    if spec.pool is None or pool is None:
+    if asked is None or pool is None:
         return task
-    split = f"split {spec.pool.split}" if spec.pool.split else ""
-    source = ", ".join(filter(None, (spec.pool.path, split)))
+    source = ", ".join(filter(None, (asked.path, asked.split and f"split {asked.split}")))
     return replace(task, pool=_told_apart(pool.examples, task.examples), pool_source=source)
 
 
@@ -92,20 +93,17 @@ def _told_apart(pool: tuple[Example, ...], examples: tuple[Example, ...]) -> tup
     return tuple(replace(example, id=f"pool {example.id}") for example in pool)
 
 
-def _load_pool(spec: TaskSpec, base: Path, where: Where) -> Task | None:
-    """Load what `pool` names as a task of the same format; None where there is none."""
-    if spec.pool is None:
-        return None
-    at = partial(where, "pool")
-    other = spec.pool.model_dump(exclude_none=True)
+def _load_pool(spec: TaskSpec, asked: PoolSpec, base: Path, where: Where) -> Task:
+    """Load what `pool` names as a task of the same format."""
+    other = asked.model_dump(exclude_none=True)
     keys = type(spec).model_fields
     way_out = next((f"give `{key}`" for key in ("path", "split") if key in keys), "remove `pool`")
     if unread := [key for key in other if key not in keys]:
         told = (
             f"{spec.name}: `format: {spec.format}` reads no other {' or '.join(unread)}; {way_out}"
         )
-        raise SuiteError([Problem(*at(unread[0]), told)])
-    return _load(spec.model_copy(update={**other, "pool": None}), base, at)
+        raise SuiteError([Problem(*where(unread[0]), told)])
+    return _load(spec.model_copy(update={**other, "pool": None}), base, where)
 
 
 def _load(spec: TaskSpec, base: Path, place: Where) -> Task:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from pydantic import create_model
 
 from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.suite.extensions import SOURCES, load
 from pytest_maxrandom.suite.schema import schema
+from pytest_maxrandom.suite.spec import TaskSpec
+from pytest_maxrandom.tasks.load import BUILT_IN, load_task
 from pytest_maxrandom.tasks.tables import Csv
 from pytest_maxrandom.tasks.task import Example, Task
 from tests.installed import install
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.tasks.task import Where
 
     Claims = Callable[[str], list[PlannedClaim]]
 
@@ -158,6 +162,23 @@ def test_a_pool_needs_a_format_of_files_or_splits(claims: Claims, pool: str, key
     assert told(claims, f"  highest: 3\n  pool: {pool}") == [
         f"s.yaml:6: t: `format: sums` reads no other {key}; remove `pool`"
     ]
+
+
+def test_a_format_may_have_a_key_of_its_own_with_that_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Packages may have called theirs so before all formats had one."""
+
+    class Numbers:
+        spec = create_model("NumbersSpec", __base__=TaskSpec, pool=(int, 3))
+
+        def read(self, spec: Any, base: Path, where: Where) -> Task:
+            pool = (Example(f"p{n}", f"{n}", ("odd", "even"), (0,)) for n in range(spec.pool))
+            return Task(spec.name, (Example("e", "9", ("odd", "even"), (0,)),), pool=tuple(pool))
+
+    monkeypatch.setitem(BUILT_IN, "numbers", Numbers())
+    spec = Numbers.spec.model_validate({"name": "t", "format": "numbers", "pool": 2})
+    assert len(load_task(spec, tmp_path).pool or ()) == 2
 
 
 def test_a_pool_of_its_own_is_told_and_leaves_all_examples_for_validation(claims: Claims) -> None:
