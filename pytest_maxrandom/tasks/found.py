@@ -227,7 +227,6 @@ def _of_file(path: Path, form: str, keys: Mapping[str, Any], folder: Path) -> It
         Where it was found; what it includes may stand anywhere in it.
     """
     within = path.relative_to(folder) if path.is_relative_to(folder) else path
-    within = within if within.name else path.resolve()  # the current folder has no name
     name = _name(path, form)
     try:
         spec = task_of_keys({"name": name, "format": form, "path": str(within), **keys}, path)

@@ -183,7 +183,7 @@ def _load(spec: HubSpec, base: Path) -> Any:
         )
     try:
         dataset = datasets.load_dataset(
-            str(folder) if is_local else spec.path,
+            str(folder.absolute()) if is_local else spec.path,  # it takes no "."
             name=spec.subset,
             split=spec.split,
             revision=spec.revision,

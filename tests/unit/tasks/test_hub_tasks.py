@@ -50,6 +50,13 @@ def test_a_local_folder_is_read_as_the_hub_would_be(folder: Folder, name: str) -
     ]
 
 
+def test_the_current_folder_may_be_the_one(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(folder, "test.jsonl", ROWS)
+    monkeypatch.chdir(folder.path / "numbers")
+    folder.path = folder.path / "numbers"
+    assert len(folder.load("hub", None, path=".", split="test").examples) == len(ROWS)
+
+
 def test_choices_may_stand_in_columns_of_a_csv_file(folder: Folder) -> None:
     rows = [{"n": 8, "q": "?", "a": "x", "b": "y", "c": None, "gold": "B"}]
     write(folder, "train.csv", rows)
