@@ -16,10 +16,10 @@ from pytest_maxrandom.record import RedFlag, Remark
 from pytest_maxrandom.reports.csv import field
 from pytest_maxrandom.reports.flag_sentences import sentence as flag_sentence
 from pytest_maxrandom.reports.markdown import MARKDOWN
-from pytest_maxrandom.reports.remarks import worded as remark_worded
+from pytest_maxrandom.reports.remarks import Writer, worded as remark_worded
 from pytest_maxrandom.reports.tables import Column, Name, tabulate
 from pytest_maxrandom.reports.terminal import table_lines
-from pytest_maxrandom.reports.text import Writer, listed, shorten, visible
+from pytest_maxrandom.reports.text import listed, shorten, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -20,7 +20,7 @@ from pytest_maxrandom.notation import (
     percent,
     span,
 )
-from pytest_maxrandom.reports.text import Writer
+from pytest_maxrandom.reports.remarks import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

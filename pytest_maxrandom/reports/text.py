@@ -1,15 +1,14 @@
-"""Text from data, on one line and with nothing hidden, and what sentences are made of."""
+"""Text from data, made safe to show in a terminal: on one line, and with nothing hidden."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from dataclasses import fields, is_dataclass, replace
-from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping, Sequence
+    from collections.abc import Callable, Container, Sequence
 
 # Controls, formats (bidirectional marks, zero-width characters, tags), surrogates, separators.
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -92,34 +91,6 @@ def listed(parts: Sequence[str]) -> str:
     """Join parts of a sentence: ``a, b and c``."""
     *most, last = parts
     return f"{', '.join(most)} and {last}" if most else last
-
-
-class Writer(Formatter):
-    """Fills the fields of sentences, where a colon stands before how a value is written.
-
-    A slash there stands between what is said of one, or of what is so, and of anything else; else
-    it is one of `kinds`, or a format of Python's.
-    """
-
-    def __init__(self, **kinds: Callable[[Any], str]) -> None:
-        self.kinds = kinds
-
-    def fill(self, template: str, values: Mapping[str, Any], known: str) -> str:
-        """Fill a template; where it has other values, the sentence that is known stays."""
-        try:
-            return self.vformat(template, (), values)
-        except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError):
-            if not known:
-                raise
-            return known
-
-    def format_field(self, value: Any, format_spec: str) -> str:
-        """Write a value."""
-        one, slash, other = format_spec.partition("/")
-        if slash:
-            return one if value == 1 else other
-        known = self.kinds.get(format_spec)
-        return str(super().format_field(value, format_spec)) if known is None else known(value)
 
 
 def _visible_character(character: str) -> str:
