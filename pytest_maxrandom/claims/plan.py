@@ -188,6 +188,16 @@ def draw_condition(
         prompt_set = prompt_set.asked(suite.counterfactual)
     elif scorer.generates:
         prompt_set = prompt_set.asked(None, suite.generation)
+        beginnings = any(example.continuation is not None for example in validation)
+        if beginnings and not all(
+            prompt.format.layout.append_choices for prompt in prompt_set.prompts
+        ):
+            raise NoPrompts(
+                f"{task.name} asks which beginning a text has, and shows none of them to a model "
+                "that writes its answer; list them (`prompts: {formats: {labels: letter}}`), or "
+                "use `scoring: sum_logprob`",
+                key="formats",
+            )
     score_null = score_guessers(suite.metric, prompt_set, prompts.budget)
     return Condition(
         task, shots, prompt_set, guessers(prompt_set, prompts.budget), score_null, test

@@ -73,9 +73,11 @@ class Format:
         layout = self.layout
         listing = ""
         if layout.append_choices:
-            answers = self.answers(example)
+            answers, end = self.answers(example), ""
+            if example.continuation is not None:
+                end = (layout.target_delimiter or "") + example.continuation
             listing = "".join(
-                self.listed(answers[index], example.choices[index])
+                self.listed(answers[index], example.choices[index] + end)
                 for index in shown_order(example)
             )
         return layout.input_prefix + example.input + listing + self.output_prefix

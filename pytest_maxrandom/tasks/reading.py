@@ -315,8 +315,8 @@ def as_object(value: object, what: str, line: int | None = None) -> JsonObject:
     return value
 
 
-def parse_json(text: str) -> Any:
-    """Return the value of a JSON text, its objects as :class:`JsonObject`.
+def parse_json(text: str, objects: type[dict[str, Any]] = JsonObject) -> Any:
+    """Return the value of a JSON text, its objects as :class:`JsonObject` or plain ones.
 
     Raises
     ------
@@ -324,7 +324,7 @@ def parse_json(text: str) -> Any:
         With line and column, if the text is not JSON.
     """
     try:
-        return json.loads(text, object_pairs_hook=JsonObject)
+        return json.loads(text, object_pairs_hook=objects)
     except json.JSONDecodeError as error:
         raise Mistake(f"not valid JSON: {error.msg} (column {error.colno})", error.lineno) from None
     except RecursionError:

@@ -12,7 +12,7 @@ from pytest_maxrandom.errors import described, did_you_mean, listed, quoted
 from pytest_maxrandom.tasks.reading import Mistake, file_findings, parse_json, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_maxrandom.tasks.lm_eval.config import Config
 
@@ -49,7 +49,10 @@ def read_rows(config: Config, split: str, folders: Sequence[Path]) -> Rows:
     Mistake
         In one sentence.
     """
-    kwargs = dict(config.get("dataset_kwargs", {}))
+    given = config.get("dataset_kwargs", {})
+    if not isinstance(given, dict):
+        raise Mistake(f"`dataset_kwargs`: found {described(given)}, expected keys with values")
+    kwargs = dict(given)
     kwargs.pop("trust_remote_code", None)  # `datasets` runs no scripts since 4.0
     path = config.get("dataset_path")
     if not isinstance(path, str):
@@ -112,7 +115,30 @@ def _json_rows(files: Iterable[Path], field: str | None) -> Rows:
     for file in files:
         rows += file_findings(shown(file)).require(_rows_of, file, field)
     columns = list(dict.fromkeys(column for row in rows for column in row))
-    return Rows(columns, [{column: row.get(column) for column in columns} for row in rows])
+    whole = [{column: row.get(column) for column in columns} for row in rows]
+    return Rows(columns, _of_one_type(whole))
+
+
+def _of_one_type(values: list[Any]) -> list[Any]:
+    """Return values as a column of the package `datasets` holds them, so that texts are the same.
+
+    Whole numbers beside fractions are fractions, also within lists, and within objects that all
+    have the same keys.
+    """
+    given = [value for value in values if value is not None]
+    kinds = set(map(type, given))
+    made: Iterator[Any] = iter(given)
+    if kinds == {int, float}:
+        made = map(float, given)
+    elif kinds == {list}:
+        items = iter(_of_one_type([item for value in given for item in value]))
+        made = ([next(items) for _ in value] for value in given)
+    elif kinds == {dict} and all(value.keys() == given[0].keys() for value in given):
+        columns = (_of_one_type([value[key] for value in given]) for key in given[0])
+        made = (dict(zip(given[0], row, strict=True)) for row in zip(*columns, strict=True))
+        if not given[0]:
+            return values
+    return [None if value is None else next(made) for value in values]
 
 
 def _rows_of(file: Path, field: str | None) -> list[dict[str, Any]]:
@@ -122,7 +148,7 @@ def _rows_of(file: Path, field: str | None) -> list[dict[str, Any]]:
     except (OSError, UnicodeDecodeError) as error:
         raise Mistake(f"cannot read the file: {error}") from None
     if field is not None or text.lstrip()[:1] == "[":
-        whole = parse_json(text)
+        whole = parse_json(text, dict)
         if field is not None:
             if not isinstance(whole, dict) or field not in whole:
                 known = whole if isinstance(whole, dict) else {}
@@ -136,12 +162,12 @@ def _rows_of(file: Path, field: str | None) -> list[dict[str, Any]]:
     for number, row in numbered:
         if not isinstance(row, dict):
             raise Mistake(f"a row must be a JSON object, found {described(row)}", number)
-    return [dict(row) for _, row in numbered]
+    return [row for _, row in numbered]
 
 
 def _line(line: str, number: int) -> Any:
     try:
-        return parse_json(line)
+        return parse_json(line, dict)
     except Mistake as mistake:
         raise Mistake(str(mistake), number) from None
 

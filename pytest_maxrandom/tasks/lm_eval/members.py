@@ -57,7 +57,11 @@ def members(spec: LmEvalSpec, base: Path, where: Where) -> Members:
         root = base if local.resolve().is_relative_to(base.resolve()) else local.parent
         config = read_config(local, root)
         if not _is_group(config):
-            return Members({str(config.get("task", spec.path)): config}, several=False)
+            name = config.get("task", local.stem)
+            if not isinstance(name, str):
+                message = f"`task`: found {described(name)}, expected a name"
+                raise SuiteError([config.problem("task", message)])
+            return Members({name: config}, several=False)
         return Members(dict(_Names(index(local.parent), root).of_group(config)), several=True)
     folder = installed()
     if folder is None:

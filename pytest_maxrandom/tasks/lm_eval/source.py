@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,11 +18,22 @@ from pytest_maxrandom.tasks.lm_eval.templates import Document, documents
 from pytest_maxrandom.tasks.reading import Findings, Mistake, finished_task
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.tasks.task import Example, Task, Where
 
+_NAMED = re.compile(r"`(\w+)")
+_KEYS = (
+    "task", "task_alias", "tag", "group", "include", "class", "custom_dataset", "dataset_path",
+    "dataset_name", "dataset_kwargs", "training_split", "validation_split", "test_split",
+    "fewshot_split", "process_docs", "doc_to_text", "doc_to_target", "doc_to_image",
+    "doc_to_audio", "unsafe_code", "doc_to_choice", "process_results", "use_prompt",
+    "description", "target_delimiter", "fewshot_delimiter", "fewshot_config", "num_fewshot",
+    "metric_list", "output_type", "generation_kwargs", "repeats", "filter_list",
+    "should_decontaminate", "doc_to_decontamination_query", "gen_prefix", "metadata", "task_list",
+    "group_alias", "aggregate_metric_list", "weight_by_size", "version",
+)  # fmt: skip
 _EVALUATED = ("doc_to_text", "doc_to_choice", "doc_to_target", "gen_prefix", "description")
 _EXACT = ("exact_match", "acc")
 _NOT_CODE = ("process_results", "metric_list")
@@ -78,12 +90,18 @@ class LmEval:
         """Read the task; see :class:`pytest_maxrandom.tasks.task.Source`."""
         config, folders = _config(spec, base, where)
         findings = Findings(
-            lambda _, message: config.problem("task", f"{quoted(spec.path, 200)}: {message}"),
+            lambda _, message: config.problem(_key(message), f"{spec.name}: {message}"),
             lambda number: f"document {number}",
         )
         findings.require(_check_kind, config, spec)
         read = findings.require(_documents, config, spec, folders)
         return findings.require(_task, config, spec, read, findings)
+
+
+def _key(message: str) -> str:
+    """Return the key that a sentence names first."""
+    named = _NAMED.search(message)
+    return named[1] if named else "task"
 
 
 def _config(spec: LmEvalSpec, base: Path, where: Where) -> tuple[Config, list[Path]]:
@@ -123,6 +141,13 @@ def _is_generated(config: Config) -> bool:
 
 
 def _check_kind(config: Config, spec: LmEvalSpec) -> None:
+    for key in config.values:
+        if key not in _KEYS and (meant := did_you_mean(key, _KEYS, "`{}`".format)):
+            raise Mistake(f"unknown key `{key}`{meant}")
+    if "class" in config.values:
+        raise Mistake(
+            "it is a `class` of Python, and not documents, texts and choices that could be read"
+        )
     kind = config.get("output_type", "generate_until")
     if _is_generated(config):
         _check_generated(config)
@@ -132,7 +157,7 @@ def _check_kind(config: Config, spec: LmEvalSpec) -> None:
             "that a guesser can take"
         )
     for key in ("doc_to_text", "doc_to_choice", "doc_to_target"):
-        if config.get(key) is None and "class" not in config.values:
+        if config.get(key) is None:
             raise Mistake(f"the key `{key}` is missing, and a multiple-choice task needs it")
     judge = config.functions().get("process_results")
     if judge is not None and spec.doc_to_target is None:
@@ -151,6 +176,7 @@ def _check_kind(config: Config, spec: LmEvalSpec) -> None:
 def _check_generated(config: Config) -> None:
     """Refuse a task whose answers are generated, unless one of known choices is the answer."""
     listed = config.get("metric_list", [])
+    listed = listed if isinstance(listed, list) else []
     metrics = [each.get("metric") for each in listed if isinstance(each, dict)]
     if metrics and not set(metrics) & set(_EXACT):
         raise Mistake(
@@ -224,11 +250,11 @@ def _splits(config: Config, asked: str | None) -> tuple[str, str | None]:
 
 def _task(config: Config, spec: LmEvalSpec, read: Read, findings: Findings) -> Task:
     fewshot = _fewshot(config)
-    delimiter = config.values.get("target_delimiter", " ")
+    delimiter = _text("target_delimiter", config.values, " ")
     texts = examples.Texts(
         delimiter,
-        fewshot.get("target_delimiter", delimiter),
-        fewshot.get("fewshot_delimiter", config.values.get("fewshot_delimiter", "\n\n")),
+        _text("target_delimiter", fewshot, delimiter),
+        _text("fewshot_delimiter", fewshot, _text("fewshot_delimiter", config.values, "\n\n")),
     )
     multiple = bool(read.scored) and isinstance(read.scored[0].text, int)
     description = _description(read.scored)
@@ -269,6 +295,13 @@ def _task(config: Config, spec: LmEvalSpec, read: Read, findings: Findings) -> T
     source = f"split {split}" if split else "its samples for demonstrations"
     pool = tuple(drawn(read.pool, read.pool, pooled=True))
     return replace(task, pool=pool, pool_source=source)
+
+
+def _text(key: str, values: Mapping[str, Any], default: str) -> str:
+    text = values.get(key, default)
+    if not isinstance(text, str):
+        raise Mistake(f"`{key}`: found {described(text)}, expected a text; put it in quotes")
+    return text
 
 
 def _description(found: Sequence[Document]) -> str:

@@ -7,16 +7,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.models.mock import MockModel
 from pytest_maxrandom.prompts.formats import Format
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.reports.remarks import worded
+from pytest_maxrandom.suite.models import MockSpec
 from pytest_maxrandom.suite.spec import LmEvalSpec
+from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.load import load_task
+from tests.suites import load_suite
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.tasks.task import Task
 
 TASK = """
@@ -63,6 +69,12 @@ def refusal(folder: Path, text: str) -> str:
         (CHOICES + "test_split: dev\n", "`dataset_kwargs: data_files` has no split 'dev', found"),
         (CHOICES + "description: '{{q}}'\n", "`description` differs from document to document"),
         (CHOICES + "doc_to_target: 7\n", "none of its 4 documents has a right and a wrong choice"),
+        (CHOICES + "doc_to_choices: c\n", "kind.yaml:11: t: unknown key `doc_to_choices`; did you"),
+        (CHOICES + "class: !function u.C\n", "kind.yaml:11: t: it is a `class` of Python"),
+        (CHOICES + "target_delimiter:\n", "kind.yaml:11: t: `target_delimiter`: found null"),
+        (CHOICES + "fewshot_config: 3\n", "kind.yaml:11: t: `fewshot_config`: found the number 3"),
+        (CHOICES + "dataset_kwargs: 3\n", "kind.yaml:11: t: `dataset_kwargs`: found the number 3"),
+        (CHOICES + "task: [a]\n", "kind.yaml:11: `task`: found a list, expected a name"),
         (CHOICES.replace('"even", "odd"', "yes, no"), "found true as a choice, expected a text"),
     ],
 )
@@ -135,3 +147,63 @@ def test_demonstrations_come_from_the_split_that_the_task_says(tmp_path: Path) -
     assert [example.input for example in task.pool or ()] == ["0 is", "1 is"]
     own = load(tmp_path, CHOICES + "fewshot_split: test\n")
     assert own.pool is None
+
+
+BEGINNINGS = """output_type: multiple_choice
+doc_to_text: answer
+doc_to_choice: "{{[q ~ ' is even', q ~ ' is odd']}}"
+doc_to_target: so it is.
+"""
+
+
+def test_beginnings_with_one_end_are_questions_without_an_input(tmp_path: Path) -> None:
+    task = load(tmp_path, BEGINNINGS)
+    example = task.examples[1]
+    assert (example.input, example.choices) == ("", ("1 is even", "1 is odd"))
+    assert (example.right, example.continuation) == ((1,), "so it is.")
+    kinds = [note.kind for note in task.notes if isinstance(note, Remark)]
+    assert kinds == ["lm_eval"]
+
+
+def beginnings(folder: Path, scoring: str, formats: str) -> PlannedClaim:
+    rows: list[dict[str, object]] = [{"q": str(n), "answer": n % 2} for n in range(40)]
+    load(folder, BEGINNINGS, rows)
+    (folder / "s.yaml").write_text(
+        "models: [{name: m, backend: mock, knows: 1}]\n"
+        "tasks: [{name: t, format: lm_eval, path: kind.yaml}]\n"
+        f"prompts: {{count: 3, shots: 1, demonstrations: leave_out, formats: {formats}}}\n"
+        f"scoring: {scoring}\n"
+    )
+    (claim,) = plan(load_suite(folder / "s.yaml"))
+    return claim
+
+
+@pytest.mark.parametrize(
+    ("scoring", "formats"),
+    [
+        ("sum_logprob", "[{separator: '|'}]"),
+        ("counterfactual", "[{separator: '|'}]"),
+        ("sum_logprob", "[{labels: letter}]"),
+        ("generate", "[{labels: letter}]"),
+    ],
+)
+def test_a_model_that_knows_is_right_about_them_however_it_is_asked(
+    tmp_path: Path, scoring: str, formats: str
+) -> None:
+    claim = beginnings(tmp_path, scoring, formats)
+    assert isinstance(claim.model, MockSpec)
+    model = MockModel(claim.model)
+    scorer = SCORERS[scoring]
+    for prompt, examples in claim.condition.prompt_set.pairs:
+        assert prompt.text.count("so it is.") == (2 if "letter" in formats else 1)
+        for example in examples:
+            answers = model.ask(scorer.questions(prompt, example)).answers
+            assert scorer.answer(prompt, example, answers).chosen == example.right[0]
+
+
+def test_a_model_that_writes_must_be_shown_the_beginnings(tmp_path: Path) -> None:
+    with pytest.raises(SuiteError) as caught:
+        beginnings(tmp_path, "generate", "[{separator: '|'}]")
+    assert "s.yaml:3: t asks which beginning a text has, and shows none of them" in str(
+        caught.value
+    )
