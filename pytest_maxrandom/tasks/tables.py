@@ -86,7 +86,15 @@ class Hub:
             return Problem(file, line, f"{quoted(spec.path)}, {part}: {message}")
 
         findings = Findings(locate, lambda row: f"row {row}")
-        dataset = findings.require(_load, spec, base)
+        dataset = findings.require(
+            load_split,
+            spec.path,
+            base,
+            "`format: hub`",
+            name=spec.subset,
+            split=spec.split,
+            revision=spec.revision,
+        ).flatten()
         reader = RowReader(_with_classes(spec, dataset.features))
         reader.check_header(dataset.column_names, findings)
         used = [
@@ -167,32 +175,45 @@ def _refuse_one_document(text: str) -> None:
         ) from None
 
 
-def _load(spec: HubSpec, base: Path) -> Any:
+def load_split(path: str, base: Path | None, needed_by: str, **settings: Any) -> Any:
+    """Load one split of a dataset through the package `datasets`.
+
+    Parameters
+    ----------
+    base : Path or None
+        Where a folder of this path is looked for, before the hub is asked; None: nowhere.
+    needed_by : str
+        What of a suite needs the package.
+    settings
+        Further arguments, `split` among them.
+
+    Raises
+    ------
+    Mistake
+        If the package is missing, or the data cannot be loaded.
+    """
     try:
         import datasets
     except ImportError:
         raise Mistake(
-            "`format: hub` needs the package datasets; "
+            f"{needed_by} needs the package datasets; "
             'install it with `pip install "pytest-maxrandom[datasets]"`'
         ) from None
-    folder = shown(base / spec.path)
-    is_local = os.path.exists(folder)  # noqa: PTH110 - Path.exists raises where a name is too long
-    if not is_local and spec.path.startswith((".", "/")):
-        raise Mistake(
-            f"there is no folder {quoted(str(folder), 200)} (paths are relative to the suite file)"
-        )
+    if base is not None:
+        folder = shown(base / path)
+        if os.path.exists(folder):  # noqa: PTH110 - Path.exists raises where a name is too long
+            path = str(folder.absolute())  # it takes no "."
+        elif path.startswith((".", "/")):
+            raise Mistake(
+                f"there is no folder {quoted(str(folder), 200)} (paths are relative to the suite "
+                "file)"
+            )
     try:
-        dataset = datasets.load_dataset(
-            str(folder.absolute()) if is_local else spec.path,  # it takes no "."
-            name=spec.subset,
-            split=spec.split,
-            revision=spec.revision,
-        )
+        return datasets.load_dataset(path, **settings)
     # Network, hub, builders and parsers each raise errors of their own here.
     except Exception as error:
         reason = textwrap.shorten(str(error), 400, placeholder=" ...") or type(error).__name__
         raise Mistake(f"the dataset cannot be loaded: {reason}") from error
-    return dataset.flatten()
 
 
 def _with_classes(spec: HubSpec, features: dict[str, Any]) -> HubSpec:

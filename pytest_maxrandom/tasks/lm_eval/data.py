@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import glob
-import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import described, did_you_mean, listed, quoted
 from pytest_maxrandom.tasks.reading import Mistake, file_findings, parse_json, shown
+from pytest_maxrandom.tasks.tables import load_split
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_maxrandom.tasks.lm_eval.config import Config
 
@@ -65,7 +65,21 @@ def read_rows(config: Config, split: str, folders: Sequence[Path]) -> Rows:
             local = [Path(file) for file in kwargs["data_files"][split]]
             if all(file.suffix in (".json", ".jsonl") and file.is_file() for file in local):
                 return _json_rows(local, kwargs.get("field"))
-    return _through_datasets(path, config.get("dataset_name"), split, kwargs, folders)
+    base = next((each for each in folders if _is_folder(each / path)), folders[0])
+    settings = {**kwargs, "name": config.get("dataset_name"), "split": split}
+    needed_by = f"`dataset_path: {path}`"
+    try:
+        found = load_split(path, None if path in BUILDERS else base, needed_by, **settings)
+        return Rows(list(found.column_names), list(found))
+    except Exception as error:  # images, sound and other columns have decoders of their own
+        raise Mistake(f"{needed_by}, split {quoted(split)}: {error}") from error
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def _of_split(files: object, split: str) -> list[str]:
@@ -170,40 +184,3 @@ def _line(line: str, number: int) -> Any:
         return parse_json(line, dict)
     except Mistake as mistake:
         raise Mistake(str(mistake), number) from None
-
-
-def _through_datasets(
-    path: str,
-    name: str | None,
-    split: str,
-    kwargs: Mapping[str, Any],
-    folders: Sequence[Path],
-) -> Rows:
-    try:
-        import datasets
-    except ImportError:
-        raise Mistake(
-            f"`dataset_path: {path}` needs the package datasets; "
-            'install it with `pip install "pytest-maxrandom[datasets]"`'
-        ) from None
-    local = [
-        folder / path for folder in folders if path not in BUILDERS and _is_folder(folder, path)
-    ]
-    try:
-        dataset = datasets.load_dataset(
-            str(local[0]) if local else path, name=name, **{**kwargs, "split": split}
-        )
-        return Rows(list(dataset.column_names), list(dataset))
-    # Network, hub, builders and parsers each raise errors of their own here.
-    except Exception as error:
-        reason = textwrap.shorten(str(error), 400, placeholder=" ...") or type(error).__name__
-        raise Mistake(
-            f"the split {quoted(split)} of `dataset_path: {path}` cannot be loaded: {reason}"
-        ) from error
-
-
-def _is_folder(folder: Path, path: str) -> bool:
-    try:
-        return (folder / path).is_dir()
-    except OSError:
-        return False

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.tasks.reading import Mistake
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_maxrandom.tasks.lm_eval.data import Rows
 
-SECONDS = 10.0
-"""For one document, at most."""
+SECONDS = 20.0
+"""For up to 500 documents, at most."""
 MEMORY = 1 << 30
 """Bytes, for all that the process holds."""
 
@@ -71,30 +71,48 @@ class _Process:
 
     def render(
         self, how: tuple[dict[str, Any], list[str], bool], rows: Sequence[Mapping[str, Any]]
-    ) -> Iterator[dict[str, Any]]:
-        """Yield the reply for each row; :class:`Mistake` where there is none."""
+    ) -> list[dict[str, Any]]:
+        """Return the reply for each row, up to the first that is a mistake.
+
+        Raises
+        ------
+        Mistake
+            Where there is no reply in time.
+        """
         with self._lock:
             process = self._running = self._running or _started()
-            assert process.stdin is not None
-            assert process.stdout is not None
             try:
-                for first in range(0, len(rows), _AT_ONCE):
-                    part = rows[first : first + _AT_ONCE]
-                    message = pickle.dumps((*how, list(part)))
-                    process.stdin.write(struct.pack("!Q", len(message)) + message)
-                    process.stdin.flush()
-                    for _ in part:
-                        yield json.loads(process.stdout.readline())
+                return self._replies(process, how, rows)
             except (OSError, ValueError):  # it has ended, and so the line has
                 self._end()
                 raise Mistake(
-                    f"rendering it takes more than {SECONDS:g} seconds or "
-                    f"{MEMORY >> 30} GiB of memory, which no task needs: does a template "
-                    "loop without end?"
+                    f"rendering {min(len(rows), _AT_ONCE)} documents takes more than {SECONDS:g} "
+                    f"seconds or {MEMORY >> 30} GiB of memory, which no task needs: does a "
+                    "template loop without end?"
                 ) from None
             except BaseException:  # what is left in the pipe belongs to no request
                 self._end()
                 raise
+
+    def _replies(
+        self,
+        process: subprocess.Popen[bytes],
+        how: tuple[dict[str, Any], list[str], bool],
+        rows: Sequence[Mapping[str, Any]],
+    ) -> list[dict[str, Any]]:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        replies: list[dict[str, Any]] = []
+        for first in range(0, len(rows), _AT_ONCE):
+            part = rows[first : first + _AT_ONCE]
+            message = pickle.dumps((*how, list(part)))
+            process.stdin.write(struct.pack("!Q", len(message)) + message)
+            process.stdin.flush()
+            for _ in part:
+                replies.append(json.loads(process.stdout.readline()))
+                if "mistake" in replies[-1]:
+                    return replies
+        return replies
 
     def _end(self) -> None:
         process, self._running = self._running, None
@@ -149,21 +167,19 @@ def documents(
     Mistake
         With the row's number, from 1, where a template is wrong.
     """
-    found = []
-    try:
-        for reply in _PROCESS.render((dict(fields), list(columns), numbered), rows.rows):
-            if "mistake" in reply:
-                raise Mistake(reply["mistake"])
-            values = reply["values"]
-            found.append(
-                Document(
-                    values["doc_to_text"],
-                    values["doc_to_choice"],
-                    values["doc_to_target"],
-                    values["gen_prefix"],
-                    values["description"] or "",
-                )
+    found: list[Document] = []
+    replies = _PROCESS.render((dict(fields), list(columns), numbered), rows.rows)
+    for number, reply in enumerate(replies, 1):
+        if "mistake" in reply:
+            raise Mistake(f"document {number}: {reply['mistake']}")
+        values = reply["values"]
+        found.append(
+            Document(
+                values["doc_to_text"],
+                values["doc_to_choice"],
+                values["doc_to_target"],
+                values["gen_prefix"],
+                values["description"] or "",
             )
-    except Mistake as mistake:
-        raise Mistake(f"document {len(found) + 1}: {mistake}") from None
+        )
     return found

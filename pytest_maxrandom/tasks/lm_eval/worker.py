@@ -18,7 +18,6 @@ import pickle
 import re
 import struct
 import sys
-import time
 from typing import Any
 
 from jinja2 import StrictUndefined, TemplateError
@@ -29,7 +28,6 @@ from jinja2.utils import Namespace
 CHARACTERS = 1_000_000
 """Of one rendered text, at most."""
 
-_RENEWED = 1.0
 _PLAIN = (
     str, bytes, int, float, bool, type(None), list, tuple, dict, set, range,
     dt.date, dt.time, dt.timedelta, LoopContext, Macro, Namespace,
@@ -130,24 +128,6 @@ def _literal(text: str) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-class _Watch:
-    """Ends the process where one document takes too long, even within one call of C."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds, self._begun = seconds, 0.0
-        self._nowhere = open(os.devnull, "w")  # noqa: PTH123, SIM115 - as long as the process
-
-    def renew(self) -> None:
-        now = time.monotonic()
-        if now - self._begun > _RENEWED:
-            self._begun = now
-            faulthandler.dump_traceback_later(self._seconds, exit=True, file=self._nowhere)
-
-    def rest(self) -> None:
-        self._begun = 0.0
-        faulthandler.cancel_dump_traceback_later()
-
-
 def _limit_memory(memory: int) -> None:
     try:
         import resource
@@ -160,30 +140,40 @@ def _limit_memory(memory: int) -> None:
 def main(seconds: float, memory: int) -> None:
     """Answer requests until there are no more: a line of JSON for each document.
 
+    A request ends with its first mistake.
+
     Parameters
     ----------
     seconds : float
-        For one document, at most.
+        For one request, at most, even within one call of C; the process ends then.
     memory : int
         Bytes, for all that the process holds; where the system has such a limit.
     """
     _limit_memory(memory)
-    requests, replies, watch = sys.stdin.buffer, sys.stdout, _Watch(seconds)
-    while len(head := requests.read(8)) == 8:
-        message = requests.read(*struct.unpack("!Q", head))
-        fields, columns, numbered, documents = pickle.loads(message)
-        renderer = Fields(fields, columns, numbered=numbered)
-        for document in documents:
-            watch.renew()
-            try:
-                reply = json.dumps({"values": renderer.values(document)})
-            except MemoryError:
-                reply = json.dumps({"mistake": "it needs too much memory"})
-            except (TypeError, ValueError, RecursionError) as error:
-                reply = json.dumps({"mistake": str(error)})
-            replies.write(reply + "\n")
-        watch.rest()
-        replies.flush()
+    requests, replies = sys.stdin.buffer, sys.stdout
+    with open(os.devnull, "w") as nowhere:  # noqa: PTH123
+        while len(head := requests.read(8)) == 8:
+            message = requests.read(*struct.unpack("!Q", head))
+            fields, columns, numbered, documents = pickle.loads(message)
+            renderer = Fields(fields, columns, numbered=numbered)
+            faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
+            for document in documents:
+                reply, told = _reply(renderer, document)
+                replies.write(reply + "\n")
+                if told:
+                    break
+            faulthandler.cancel_dump_traceback_later()
+            replies.flush()
+
+
+def _reply(renderer: Fields, document: dict[str, Any]) -> tuple[str, bool]:
+    """Return a line of JSON, and whether it tells a mistake."""
+    try:
+        return json.dumps({"values": renderer.values(document)}), False
+    except MemoryError:
+        return json.dumps({"mistake": "it needs too much memory"}), True
+    except (TypeError, ValueError, RecursionError) as error:
+        return json.dumps({"mistake": str(error)}), True
 
 
 if __name__ == "__main__":

@@ -113,5 +113,5 @@ def test_mistakes_in_data_are_told_with_their_line(tmp_path: Path, text: str, me
 
 def test_a_dataset_that_cannot_be_loaded_is_told_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "x.parquet").write_text("none")
-    with pytest.raises(Mistake, match=r"the split 'test' of `dataset_path: parquet` cannot be"):
+    with pytest.raises(Mistake, match="`dataset_path: parquet`, split 'test': the dataset"):
         read(tmp_path, "parquet", {"test": "x.parquet"}, cache_dir=str(tmp_path / "cache"))
