@@ -145,9 +145,9 @@ class _Handler(BaseHTTPRequestHandler):
                 401, {"error": {"message": f"bad key {self.headers['Authorization']}"}}
             )
         reply = self._reply(body)
-        if reply is None:
-            told = "Use 'max_completion_tokens' instead."
-            return self._send(400, {"error": {"message": told}})
+        if isinstance(reply, Exception):
+            told = {"message": reply.args[0], "code": (*reply.args, None)[1]}
+            return self._send(400, {"error": told})
         return self._send(200, reply)
 
     def _send(self, status: int, content: Any, headers: Any = None, *, cut: bool = False) -> None:
@@ -177,6 +177,8 @@ class _Handler(BaseHTTPRequestHandler):
         if path == "/tokenize":
             ids = encoded(body.get("prompt") or body["content"])
             return {"tokens": ids[1:] if server.faults.get("no_begin") else ids}
+        if body.get("max_tokens") != 1 and (code := server.faults.get("filters")):
+            return ValueError("The prompt was filtered.", code)
         if path == "/v1/chat/completions":
             return self._chatted(body)
         if not {"grammar", "logprob_token_ids", "echo"} & set(body):
@@ -186,8 +188,13 @@ class _Handler(BaseHTTPRequestHandler):
     def _chatted(self, body: Any) -> Any:
         (message,) = body["messages"]
         assert message["role"] == "user"
-        if self.server.faults.get("thinks") and "max_tokens" in body:
-            return None
+        if thinks := self.server.faults.get("thinks"):
+            if "max_tokens" in body:
+                return ValueError("Use 'max_completion_tokens' instead.")
+            if body.get("stop") and thinks == "without stop":
+                return ValueError("Unsupported parameter: 'stop' is not supported.")
+            if body["temperature"] != 1 and thinks == "and draws":
+                return ValueError("'temperature' does not support 0 with this model.")
         most = body.get("max_tokens") or body["max_completion_tokens"]
         text, finish = self._said(message["content"], most, body.get("stop", ()))
         said = {"role": "assistant", "content": text}

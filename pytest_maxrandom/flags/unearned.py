@@ -17,6 +17,7 @@ import numpy as np
 
 from pytest_maxrandom.flags.flag import UNLIKELY, Flag, of_several
 from pytest_maxrandom.stats.majority import ConstantAnswer, majority_answer
+from pytest_maxrandom.sweeps.answers import NO_CHOICE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -81,7 +82,10 @@ def best_is_majority(tried: FlagInput) -> Iterator[Flag]:
 
 def _name(tried: FlagInput, label: int) -> str | None:
     """Return what a label is called; None where it is a place of choices."""
-    return tried.labels[label] if tried.labels else None
+    if tried.labels:
+        return tried.labels[label]
+    beyond = tried.unread is not None and tried.choices and label >= max(tried.choices)
+    return NO_CHOICE if beyond else None
 
 
 def constant_answers(tried: FlagInput) -> Iterator[Flag]:

@@ -22,14 +22,14 @@ def generated(claim: ClaimRecord) -> str:
         return ""
     stops = "what begins the next question"
     if how.stop is not None:
-        stops = listed(list(map(repr, how.stop)))
+        stops = listed(how.stop)
     unread = how.unreadable + how.cut + how.refused
     return clauses(
         f"at most {count(how.max_tokens)} tokens"
         + (f", which end at {stops}" if how.stop is None or how.stop else ""),
         f"temperature {how.temperature:g}"
         + (" (the likeliest token each time)" if how.temperature == 0 else ""),
-        how.pattern and f"read is what the first group of {how.pattern!r} finds",
+        how.pattern and f"read is what the first group of '{how.pattern}' finds",
         how.answers
         and f"no choice could be read in {count(unread)} of {count(how.answers)} answers"
         + (
@@ -105,7 +105,7 @@ def computed(record: ClaimRecord | LabelBiasRecord) -> str:
     found = record.engine.arithmetic if record.engine else None
     if found is None:
         return ""
-    versions = ", ".join(f"{name} {number}" for name, number in found.versions.items())
+    versions = ", ".join(f"{name} {number}".rstrip() for name, number in found.versions.items())
     quantized = record.engine.quantized if record.engine else None
     return clauses(
         f"on {found.processor}, by {found.kernels} ({versions})",
@@ -127,7 +127,7 @@ def served(record: ClaimRecord | LabelBiasRecord) -> str:
         ", ".join(told),
         f"{tokenized} texts have the tokens that the tokenizer at hand gives"
         if tokenized
-        else "its tokens were compared with nothing",
+        else "its tokens were compared with no others",
         repeated is not None
         and f"asked twice, in two orders, log-likelihoods differ by {repeated:.2g} nats at most",
         same is not None

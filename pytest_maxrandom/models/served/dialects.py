@@ -6,6 +6,7 @@ A server of another kind is another class here.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,7 +21,14 @@ from pytest_maxrandom.models.served.replies import (
     tokens_read,
 )
 from pytest_maxrandom.models.served.walk import AT_MOST, walk
-from pytest_maxrandom.models.served.writing import Written, completed, ending, written
+from pytest_maxrandom.models.served.writing import (
+    REFUSED,
+    Written,
+    completed,
+    ending,
+    posted,
+    written,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence, Set
@@ -311,7 +319,7 @@ class OpenAIChat(OpenAI):
 
     def __init__(self, at: Endpoint, model: str) -> None:
         super().__init__(at, model)
-        self._most = "max_tokens"
+        self._most, self._stops = "max_tokens", True
 
     def write(self, prompt: Sequence[int] | str, how: Generation, seed: int) -> Written:
         """Return what the model answers to a message."""
@@ -319,18 +327,33 @@ class OpenAIChat(OpenAI):
             "model": self._model,
             "messages": [{"role": "user", "content": prompt}],
             "temperature": how.temperature,
-            **({"stop": list(how.stop)} if how.stop else {}),
             **({"seed": seed} if how.temperature else {}),
         }
         try:
             reply = self._chat(body, how)
         except Refused as refused:
-            # Models that think know the limit by another name only.
-            if refused.status != 400 or "max_completion_tokens" not in str(refused):
-                raise
-            self._most = "max_completion_tokens"
-            reply = self._chat(body, how)
+            if refused.status == 400 and self._learns(str(refused), how):
+                return self.write(prompt, how, seed)
+            if "temperature" in str(refused) and how.temperature != 1:
+                way_out = f"{refused}; write `generation: {{temperature: 1}}`"
+                raise Refused(refused.status, way_out) from None
+            raise
+        if reply is None:
+            return REFUSED
         return written(self._at, reply, how, lambda choice: choice.get("message") or {})
 
     def _chat(self, body: Mapping[str, Any], how: Generation) -> Any:
-        return self._at.post("/v1/chat/completions", {**body, self._most: how.max_tokens})
+        stop = {"stop": list(how.stop)} if how.stop and self._stops else {}
+        return posted(
+            self._at, "/v1/chat/completions", {**body, **stop, self._most: how.max_tokens}
+        )
+
+    def _learns(self, refusal: str, how: Generation) -> bool:
+        """Note what models that think take otherwise; tell whether to ask again."""
+        if self._most == "max_tokens" and "max_completion_tokens" in refusal:
+            self._most = "max_completion_tokens"
+            return True
+        if how.stop and self._stops and re.search(r"\bstop\b", refusal):
+            self._stops = False  # an answer is cut here as well
+            return True
+        return False

@@ -229,7 +229,8 @@ class Endpoint:
                 f"the server at {self.url} answers {path} with {status} ({said}); correct `url`, "
                 "or `backend` if it is a server of another kind",
             )
-        return Refused(status, f"the server at {self.url} refuses {path} ({status}): {said}")
+        message = f"the server at {self.url} refuses {path} ({status}): {said}"
+        return Refused(status, message, _code(response.data))
 
     def _kept(self, raw: bytes) -> bytes:
         """Return an answer without the key, which a server may put into a text that it writes."""
@@ -250,10 +251,13 @@ class Refused(ModelError):
     ----------
     status : int
         Of HTTP.
+    code : str or None
+        What an interface such as OpenAI's calls the reason.
     """
 
-    def __init__(self, status: int, message: str) -> None:
+    def __init__(self, status: int, message: str, code: str | None = None) -> None:
         self.status = status
+        self.code = code
         super().__init__(message)
 
 
@@ -341,6 +345,14 @@ def _host(url: str) -> str | None:
     try:
         return urlsplit(url).hostname
     except ValueError:
+        return None
+
+
+def _code(raw: bytes) -> str | None:
+    """Return what a refusal calls its reason."""
+    try:
+        return str(json.loads(raw)["error"]["code"])
+    except (ValueError, TypeError, KeyError):
         return None
 
 

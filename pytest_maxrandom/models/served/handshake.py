@@ -29,9 +29,9 @@ _ASKED = (
     Question(_TEXTS[0], (" apple", " stone", " river")),
     Question(_TEXTS[1] + "\nQ: True or False?\nA:", (" True", " False")),
 )
-_WRITTEN = tuple(
-    Question(text, ("",), generation=Generation(16)) for text in (_TEXTS[0], "1, 2, 3, 4,")
-)
+_WRITTEN = (_TEXTS[0], "1, 2, 3, 4,")
+_LENGTH = 16
+"""Tokens that follow these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def shake_hands(
     tokens: Tokens,
     tokenize: Callable[[str], list[int] | None],
     score: Callable[[Sequence[Request]], list[float]],
-    forward: Callable[[Sequence[Question]], Sequence[float]] | None = None,
+    forward: Callable[[Sequence[Question]], Sequence[float] | None] | None = None,
 ) -> Checked:
     """Check that a server scores what it is asked, and that it scores it always alike.
 
@@ -84,7 +84,8 @@ def shake_hands(
     score : callable
         Returns the server's log-likelihoods of one example's requests.
     forward : callable, optional
-        Returns the log-likelihoods of questions by the same weights on this machine.
+        Returns the log-likelihoods of questions by the same weights on this machine, None where
+        they cannot be loaded.
 
     Raises
     ------
@@ -112,14 +113,14 @@ def shake_hands(
             "switch its prefix cache or speculative decoding off, or use another version"
         )
     local = None
-    if forward is not None:
-        here = forward(_ASKED)
+    if forward is not None and (here := forward(_ASKED)) is not None:
         local = _apart(before, here)
         longest = max(len(one.ids) - one.start for requests in asked for one in requests)
         if not local <= _OF_A_TOKEN * longest:
             raise ModelError(
                 f"the log-likelihoods of the server at {server} differ by {local:.2g} nats from "
-                "those of the weights on this machine; expected the same model behind both"
+                "those of the weights beside `tokenizer`; expected the same model behind both, or "
+                "a folder with the tokenizer alone"
             )
     return Checked(tokenized, repeated, local, before)
 
@@ -129,6 +130,7 @@ def meet_writer(
     tokens: Tokens | None,
     tokenize: Callable[[str], list[int] | None],
     write: Callable[[Question], str],
+    temperature: float = 0.0,
 ) -> Checked:
     """Check that a server generates texts, as far as these tell anything.
 
@@ -145,6 +147,8 @@ def meet_writer(
         Returns the server's own tokens of a text, None if it tells none.
     write : callable
         Returns what the server generates.
+    temperature : float
+        Above 0 for models that take nothing else, whose texts are then drawn.
 
     Raises
     ------
@@ -152,8 +156,10 @@ def meet_writer(
         In one sentence that says what is wrong with the server.
     """
     tokenized = 0 if tokens is None else _same_tokens(server, tokens, tokenize)
-    first = tuple(write(question) for question in _WRITTEN)
-    second = tuple(write(question) for question in _WRITTEN[::-1])[::-1]
+    how = Generation(_LENGTH, temperature=temperature)
+    asked = [Question(text, ("",), generation=how) for text in _WRITTEN]
+    first = tuple(map(write, asked))
+    second = tuple(map(write, asked[::-1]))[::-1]
     same = sum(map(str.__eq__, first, second))
     return Checked(tokenized, None, None, texts=first, same_texts=same)
 

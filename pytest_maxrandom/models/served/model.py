@@ -22,7 +22,7 @@ from pytest_maxrandom.models.requests import (
     subject,
 )
 from pytest_maxrandom.models.served.dialects import OpenAI, OpenAIChat
-from pytest_maxrandom.models.served.endpoint import spread
+from pytest_maxrandom.models.served.endpoint import Refused, spread
 from pytest_maxrandom.models.served.handshake import meet_writer, same_model, shake_hands
 from pytest_maxrandom.models.served.tokens import LocalTokens, ServerTokens
 from pytest_maxrandom.record import Arithmetic
@@ -101,9 +101,7 @@ class ServedModel:
         self.device = f"{spec.backend} at {urlsplit(at.url).netloc}"
         self.dtype = "as served"
         self._chats = isinstance(dialect, OpenAIChat)
-        self.engine = "echo" if isinstance(dialect, OpenAI) else "walk"
-        if generates:
-            self.engine = "chat" if self._chats else "completions"
+        self.engine = self._way(generates)
         self.arithmetic = identity_of(self.serving, chat=spec.chat).arithmetic
         self.context_length = self.serving.context_length
         self._tokens = None if self._chats else self._tokenizer(spec, tokenizer)
@@ -154,6 +152,7 @@ class ServedModel:
         read = nodes = 0
         for part in in_parts(questions):
             generates = part[0].generation is not None
+            self.engine = self._way(generates)
             if generates not in self._checked:
                 self._checked[generates] = self._met(generates)
             if generates:
@@ -185,6 +184,12 @@ class ServedModel:
         if self._at.broken:
             self._meet_again()
         return Reply(tuple(answers), read, nodes)
+
+    def _way(self, generates: bool) -> str:
+        """Return how the server is asked, for the report."""
+        if generates:
+            return "chat" if self._chats else "completions"
+        return "echo" if isinstance(self._dialect, OpenAI) else "walk"
 
     def _written(self, questions: Sequence[Question]) -> list[Written]:
         """Generate the answers; the first is asked alone, as with log-likelihoods."""
@@ -259,12 +264,7 @@ class ServedModel:
         """Check the server before it is asked in this way."""
         own = self._dialect.tokenize if isinstance(self._tokens, LocalTokens) else lambda text: None
         if generates:
-            return meet_writer(
-                str(self._at),
-                self._tokens,
-                own,
-                lambda question: self._write(self._prompts([question])[0], question).text,
-            )
+            return self._met_writer(own)
         return shake_hands(
             str(self._at),
             self._needed(),
@@ -272,6 +272,18 @@ class ServedModel:
             lambda requests: self._dialect.score(requests).values,
             self._forward,
         )
+
+    def _met_writer(self, own: Callable[[str], list[int] | None]) -> Checked:
+        def write(question: Question) -> str:
+            return self._write(self._prompts([question])[0], question).text
+
+        try:
+            return meet_writer(str(self._at), self._tokens, own, write)
+        except Refused as refused:
+            # Models that think draw their tokens always; what the suite asks for is told later.
+            if "temperature" not in str(refused):
+                raise
+            return meet_writer(str(self._at), self._tokens, own, write, temperature=1.0)
 
     def _meet_again(self) -> None:
         """Check a server that was gone, before anything that it said since is used."""
@@ -311,19 +323,26 @@ def _last(name: str) -> str:
     return PurePosixPath(name).name if name.startswith("/") else name
 
 
-def _forward_of(folder: str | None) -> Callable[[Sequence[Question]], list[float]] | None:
-    """Return what asks the weights beside a tokenizer; None if there are none, or too many."""
+def _forward_of(folder: str | None) -> Callable[[Sequence[Question]], list[float] | None] | None:
+    """Return what asks the weights beside a tokenizer; None if there are none, or too many.
+
+    It returns None where they cannot be loaded as they are, such as those that are quantized.
+    """
     weights = [] if folder is None else list(Path(folder).glob("*.safetensors"))
     size = sum(file.stat().st_size for file in weights)
     if folder is None or not 0 < size <= _SMALL or importlib.util.find_spec("torch") is None:
         return None
 
     @functools.cache
-    def forward(questions: tuple[Question, ...]) -> list[float]:
+    def forward(questions: tuple[Question, ...]) -> list[float] | None:
         from pytest_maxrandom.models.hf.transformers import load
 
         spec = TransformersSpec(name=folder, quantization="none", device="cpu", dtype="float32")
-        reply = load(spec, folder, resources=Resources(engine="plain")).ask(questions)
+        try:
+            model = load(spec, folder, resources=Resources(engine="plain"))
+        except ModelError:
+            return None
+        reply = model.ask(questions)
         return [value for answer in reply.answers for value in answer.log_likelihoods]
 
     return forward

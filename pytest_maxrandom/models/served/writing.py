@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ScoreError, quoted
+from pytest_maxrandom.models.served.endpoint import Refused
 from pytest_maxrandom.models.served.replies import part_of, tokens_read
 
 if TYPE_CHECKING:
@@ -24,8 +25,24 @@ class Written:
     tokens: int
 
 
+_FILTERED = ("content_filter", "content_policy_violation", "invalid_prompt")
+"""How servers call it where they refuse a prompt for what it says."""
 _FINISHES: Mapping[str, Finish] = {"length": "length", "content_filter": "refused"}
 """What ends an answer but the model itself and a stop text, as OpenAI calls it."""
+
+
+REFUSED = Written("", "refused", 0)
+"""What is written after a prompt that a server refuses for what it says."""
+
+
+def posted(at: Endpoint, path: str, body: Mapping[str, Any]) -> Any:
+    """Send a prompt; return None if the server refuses it for what it says."""
+    try:
+        return at.post(path, body)
+    except Refused as refused:
+        if refused.code not in _FILTERED:
+            raise
+        return None
 
 
 def completed(
@@ -37,7 +54,8 @@ def completed(
     more: Mapping[str, Any],
 ) -> Written:
     """Return what a server of ``/v1/completions`` writes after a prompt."""
-    reply = at.post(
+    reply = posted(
+        at,
         "/v1/completions",
         {
             "model": model,
@@ -49,6 +67,8 @@ def completed(
             **more,
         },
     )
+    if reply is None:
+        return REFUSED
     if not isinstance(prompt, str):
         tokens_read(at, reply, len(prompt))
     return written(at, reply, how, lambda choice: {"content": choice.get("text")})

@@ -124,6 +124,14 @@ def test_answers_of_the_best_prompt_that_cannot_be_read_are_told() -> None:
     assert flag.parameters["unreadable"] == 6
 
 
+def test_answers_that_are_all_unread_are_called_so() -> None:
+    gold, answers = np.arange(N) % M, np.full((T, N), M)
+    why = np.full((T, N), Unread.CUT)
+    found = find(answered(answers, gold.tolist(), unread=why, labels=(), choices=(M,) * N))
+    (flag,) = (flag for flag in found if flag.kind == "constant_answers")
+    assert flag.parameters["label"] == "no choice"
+
+
 def test_tied_best_scores_are_told_where_they_are_more_than_a_few() -> None:
     scores = normal()
     scores[:, :10, 1:] = scores[:, :10, :1]

@@ -190,6 +190,14 @@ class TestGenerated:
         server.faults.clear()
         assert told(model.ask(QUESTIONS)) == [pytest.approx(values, abs=1e-9) for values in EXACT]
 
+    def test_the_report_says_how_each_was_asked(
+        self, vllm: FakeServer, byte_tokenizer: Path
+    ) -> None:
+        model = generating(vllm, byte_tokenizer)
+        for questions, way in ((QUESTIONS, "walk"), (WRITTEN, "completions")):
+            model.ask(questions)
+            assert model.engine == way
+
     def test_a_server_with_no_tokens_is_sent_texts(self) -> None:
         with serving("openai") as server:
             server.faults["no_echo"] = True
@@ -262,6 +270,29 @@ class TestChats:
         (answer, *_) = generating(chat, chat=True).ask(WRITTEN).answers
         assert answer.text == continuation(encoded(WRITTEN[0].context), 9, ("~",))[0]
         assert chat.bodies[-1][1]["max_completion_tokens"] == 9
+
+    def test_one_that_takes_no_stop_texts_is_sent_none(self, chat: FakeServer) -> None:
+        chat.faults["thinks"] = "without stop"
+        chat.says = lambda prompt: ("yes ~ Q: and", "stop")
+        (answer, *_) = generating(chat, chat=True).ask(WRITTEN).answers
+        assert (answer.text, answer.finish) == ("yes ", "stop")
+
+    def test_one_that_always_draws_is_asked_to_or_refused(self, chat: FakeServer) -> None:
+        chat.faults["thinks"] = "and draws"
+        model = generating(chat, chat=True)
+        drawn = [replace(one, generation=Generation(9, (), 1)) for one in WRITTEN]
+        assert len({answer.text for answer in model.ask(drawn).answers}) == 3
+        with pytest.raises(ModelError, match=r"; write `generation: \{temperature: 1\}`"):
+            model.ask(WRITTEN)
+
+    def test_what_a_servers_filter_refuses_is_a_refusal(self, chat: FakeServer) -> None:
+        model = generating(chat, chat=True)
+        chat.faults["filters"] = "content_filter"
+        (answer, *_) = model.ask(WRITTEN).answers
+        assert (answer.text, answer.finish) == ("", "refused")
+        chat.faults["filters"] = "something_else"
+        with pytest.raises(ModelError, match="refuses /v1/chat/completions"):
+            model.ask(WRITTEN)
 
     @pytest.mark.parametrize("finish", ["refusal", "content_filter"])
     def test_a_refusal_is_one(self, chat: FakeServer, finish: str) -> None:
@@ -462,6 +493,18 @@ def test_whoever_meets_an_error_waits_for_no_thread() -> None:
         list(endpoint.spread(ask, [0, 1, 2], 2))
     done.set()
     assert list(endpoint.spread(ask, [1, 2, 3], 2)) == [2, 3, 4]
+
+
+def test_weights_that_cannot_be_loaded_here_are_compared_with_nothing(
+    vllm: FakeServer, byte_tokenizer: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "quantized"
+    shutil.copytree(byte_tokenizer, folder)
+    (folder / "model.safetensors").write_bytes(b"no weights")
+    quantized = {"model_type": "llama", "quantization_config": {"quant_method": "gptq", "bits": 4}}
+    (folder / "config.json").write_text(json.dumps(quantized))
+    said: Any = loaded(vllm, folder).handshake  # type: ignore[attr-defined]
+    assert said["local"] is None
 
 
 def test_code_that_comes_with_a_tokenizer_never_runs(
