@@ -42,7 +42,7 @@ def read_suite(path: Path) -> Suite | RecordedSuite:
     Raises
     ------
     SuiteError
-        With all the mistakes of the file; or with those in what its tasks name.
+        With all the mistakes of the file.
     """
     suite = load_any_suite(path)
     if isinstance(suite, RecordedSuite):
@@ -57,6 +57,10 @@ def read_suite(path: Path) -> Suite | RecordedSuite:
             continue
         found += [(index, one) for one in several]
     if problems:
+        try:
+            plan(suite)  # which finds what else is wrong
+        except SuiteError as error:
+            problems += error.problems
         raise SuiteError(dict.fromkeys(problems))
     tasks = [one for _, one in found]
     for later, earlier in repeats(one.name for one in tasks):

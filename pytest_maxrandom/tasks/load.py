@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_maxrandom.errors import MaxRandomError, Problem, SuiteError
 from pytest_maxrandom.record import Remark
@@ -19,7 +19,7 @@ from pytest_maxrandom.tasks.tables import Csv, Hub, Jsonl
 from pytest_maxrandom.tasks.task import Layout, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
     from typing import TypeAlias
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.tasks.task import Example, Source, Where
 
     _Key: TypeAlias = tuple[str, ...]
+
+T = TypeVar("T")
 
 BUILT_IN: Mapping[str, Source[Any]] = {
     "bigbench": BigBench(),
@@ -45,8 +47,12 @@ def members(spec: TaskSpec, base: Path, where: Where) -> list[TaskSpec]:
     SuiteError
         If its source cannot say.
     """
-    find = getattr(BUILT_IN.get(spec.format), "members", None)
-    return [spec] if find is None else find(spec, base, where)
+
+    def named(source: Source[Any]) -> list[TaskSpec]:
+        find = getattr(source, "members", None)
+        return [spec] if find is None else list(find(spec, base, where))
+
+    return _by_source(spec, _findings(spec, where), named)
 
 
 def load_task(spec: TaskSpec, base: Path, where: Where | None = None) -> Task:
@@ -107,28 +113,36 @@ def _load_pool(spec: TaskSpec, asked: PoolSpec, base: Path, where: Where) -> Tas
 
 
 def _load(spec: TaskSpec, base: Path, place: Where) -> Task:
-    findings = Findings(
-        lambda number, message: Problem(
-            *place("format"),
-            f"{spec.name}, example {number}: {message}" if number else f"{spec.name}: {message}",
-        ),
-        lambda number: f"example {number}",
-    )
-    try:
-        source = BUILT_IN.get(spec.format) or load(SOURCES, spec.format)
-        task = source.read(spec, base, place)
-    except MaxRandomError:
-        raise
-    except Exception as error:  # whatever the code of a package raises
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        message = f"the source {spec.format!r} failed ({reason}); tell those who wrote it"
-        raise findings.error(message) from error
+    findings = _findings(spec, place)
+    task = _by_source(spec, findings, lambda source: source.read(spec, base, place))
     if not isinstance(task, Task):
         raise findings.error(
             f"the source {spec.format!r} gave {type(task).__name__}, expected Task"
         )
     said = spec.model_dump(include={field.name for field in fields(Layout)}, exclude_none=True)
     return replace(checked_task(task, findings), layout=replace(task.layout, **said))
+
+
+def _findings(spec: TaskSpec, place: Where) -> Findings:
+    return Findings(
+        lambda number, message: Problem(
+            *place("format"),
+            f"{spec.name}, example {number}: {message}" if number else f"{spec.name}: {message}",
+        ),
+        lambda number: f"example {number}",
+    )
+
+
+def _by_source(spec: TaskSpec, findings: Findings, ask: Callable[[Source[Any]], T]) -> T:
+    """Ask the source of a task; what the code of a package raises is told in a sentence."""
+    try:
+        return ask(BUILT_IN.get(spec.format) or load(SOURCES, spec.format))
+    except MaxRandomError:
+        raise
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        message = f"the source {spec.format!r} failed ({reason}); tell those who wrote it"
+        raise findings.error(message) from error
 
 
 def set_aside(

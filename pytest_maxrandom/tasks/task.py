@@ -158,6 +158,8 @@ class Source(Protocol[S]):
     every task must hold) is done elsewhere. :mod:`pytest_maxrandom.tasks.reading` helps to read:
     `read_file` and `parse_json`, `as_text`, `as_id` and `as_cluster` for single values,
     `file_findings` to tell all mistakes of a file at once, with their lines, and `finished_task`.
+    A source whose specs may stand for several tasks also has `members`, with the arguments of
+    :meth:`read`, which returns a spec for each, with a name of its own.
 
     Attributes
     ----------

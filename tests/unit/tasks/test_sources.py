@@ -10,7 +10,9 @@ from jsonschema import Draft202012Validator
 from pydantic import create_model
 
 from pytest_maxrandom.claims.plan import plan
+from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.studies.plan import plan_file
 from pytest_maxrandom.suite.extensions import SOURCES, load
 from pytest_maxrandom.suite.schema import schema
 from pytest_maxrandom.suite.spec import TaskSpec
@@ -23,7 +25,6 @@ from tests.suites import load_suite
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.tasks.task import Where
 
     Claims = Callable[[str], list[PlannedClaim]]
@@ -39,12 +40,22 @@ class SumsSpec(TaskSpec):
     "The highest number that is added."
     own: int | None = None
     "How many examples the pool has."
+    parts: int | None = None
+    "How many tasks it stands for."
     broken: str | None = None
     "What goes wrong."
 
 
 class Sums:
     spec = SumsSpec
+
+    def members(self, spec, base, where):
+        if spec.parts is None:
+            return [spec]
+        if spec.parts > 9:
+            raise ZeroDivisionError("no part")
+        names = [f"{spec.name}/{part}" for part in range(spec.parts)]
+        return [spec.model_copy(update={"name": name, "parts": None}) for name in names]
 
     def read(self, spec, base, where):
         if spec.highest > 9:
@@ -90,6 +101,22 @@ def claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Claims:
     return planned
 
 
+@pytest.mark.usefixtures("claims")
+def test_one_entry_may_stand_for_several_tasks() -> None:
+    def planned(parts: int) -> list[tuple[str, int]]:
+        Path("s.yaml").write_text(
+            "models: [{name: m, backend: mock}]\ntasks:\n"
+            f"- {{name: t, format: sums, highest: 9, parts: {parts}}}\n"
+            "- {name: u, format: sums, highest: 9}\nprompts: {count: 9, shots: 2}\n"
+        )
+        found = plan_file(Path("s.yaml"))
+        return [(each.name, each.line) for each in found if isinstance(each, PlannedClaim)]
+
+    assert planned(2) == [("t/0[m-2shot]", 3), ("t/1[m-2shot]", 3), ("u[m-2shot]", 4)]
+    with pytest.raises(SuiteError, match=r"s.yaml:3: t: the source 'sums' failed .*: no part"):
+        planned(10)
+
+
 def told(claims: Claims, keys: str) -> list[str]:
     with pytest.raises(SuiteError) as caught:
         claims(keys)
@@ -106,7 +133,7 @@ def test_mistakes_in_its_keys_are_told_like_any(claims: Claims) -> None:
     assert told(claims, "  highest: 3\n  hihgest: 3") == [
         "s.yaml:6: unknown key `tasks[0].hihgest`; did you mean `highest`? (keys here: assert, "
         "xfail, marks, name, format, validation, test, pool, task_prefix, input_prefix, "
-        "output_prefix, choice_prefix, separator, append_choices, highest, own, broken)"
+        "output_prefix, choice_prefix, separator, append_choices, highest, own, parts, broken)"
     ]
     assert told(claims, "  highest: three\n  path: x") == [
         "s.yaml:5: `tasks[0].highest`: found 'three', expected a whole number",

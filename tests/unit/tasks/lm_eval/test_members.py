@@ -168,3 +168,17 @@ def test_names_of_the_installed_package_are_found_as_it_finds_them(
     for name, entry in theirs.items():
         expected[kinds[entry.kind]].add(name)
     assert found == expected
+
+
+def test_a_wrong_group_is_told_with_all_else_that_is_wrong(folder: Path) -> None:
+    (folder / "group.yaml").write_text("group: g\ntask: [nowhere]\n")
+    (folder / "s.yaml").write_text(
+        "models: [{name: ./none}]\n"
+        "tasks:\n"
+        "- {name: g, format: lm_eval, path: group.yaml}\n"
+        "- {name: t, format: csv, path: none.csv}\n"
+    )
+    with pytest.raises(SuiteError) as caught:
+        plan_file(folder / "s.yaml")
+    told = sorted((each.path.name, each.line) for each in caught.value.problems)
+    assert told == [("group.yaml", 2), ("s.yaml", 1), ("s.yaml", 4)]
