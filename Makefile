@@ -20,8 +20,9 @@ demo: $(READY)  ## Sweep the demo model and write report.md
 test: $(READY)  ## Run the whole test suite, and a cut of each long proof
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-servers: $(READY)  ## Install vLLM and build llama.cpp, for the proofs about servers (some 15 minutes)
+servers: $(READY)  ## Install vLLM and build llama.cpp, its server and its package (some 25 minutes on 2 cores)
 	$(BIN)/python tools/servers.py install
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[gguf]"
 
 proof: $(READY) servers  ## Prove what a green run means: the long proofs whole, with their figures (some 20 minutes on 2 cores)
 	MAXRANDOM_PROOF=whole $(BIN)/python -m pytest tests/proof -n auto --dist loadfile

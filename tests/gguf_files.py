@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -24,18 +25,17 @@ _LAYER = {
 _WHOLE = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output"}
 
 
-def write_gguf(folder: Path, file: Path, *, eight_bits: bool = False) -> Path:
-    """Write the Llama in a folder as float32, or its matrices as Q8_0."""
+def write_gguf(folder: Path, file: Path, *, template: str = "", split: int = 0) -> Path:
+    """Write the Llama in a folder as float32, with a chat template, in files of some tensors."""
     import gguf
     from safetensors.numpy import load_file
 
     config = json.loads((folder / "config.json").read_text())
-    writer = gguf.GGUFWriter(file, "llama")
+    writer = gguf.GGUFWriter(file, "llama", split_max_tensors=split)
     heads, hidden = config["num_attention_heads"], config["hidden_size"]
     key_heads = config.get("num_key_value_heads", heads)
     writer.add_name(folder.name)
-    kinds = gguf.LlamaFileType
-    writer.add_file_type(kinds.MOSTLY_Q8_0 if eight_bits else kinds.ALL_F32)
+    writer.add_file_type(gguf.LlamaFileType.ALL_F32)
     writer.add_context_length(config["max_position_embeddings"])
     writer.add_embedding_length(hidden)
     writer.add_block_count(config["num_hidden_layers"])
@@ -48,21 +48,53 @@ def write_gguf(folder: Path, file: Path, *, eight_bits: bool = False) -> Path:
     writer.add_rope_dimension_count(hidden // heads)
     writer.add_vocab_size(config["vocab_size"])
     _add_vocabulary(writer, json.loads((folder / "tokenizer.json").read_text()), config)
+    if template:
+        writer.add_chat_template(template)
     tensors = load_file(folder / "model.safetensors")
     for name, values in tensors.items():
         weights = values.astype(np.float32)
         if "q_proj" in name or "k_proj" in name:
             weights = _interleaved(weights, heads if "q_proj" in name else key_heads)
-        if eight_bits and weights.ndim > 1:
-            kind = gguf.GGMLQuantizationType.Q8_0
-            writer.add_tensor(_named(name), gguf.quants.quantize(weights, kind), raw_dtype=kind)
-        else:
-            writer.add_tensor(_named(name), weights)
+        writer.add_tensor(_named(name), weights)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
     return file
+
+
+def quantize_gguf(file: Path, kind: str) -> Path:
+    """Write a file anew as llama.cpp quantizes it: Q4_K_M."""
+    import llama_cpp.llama_cpp as llama
+
+    asked = llama.llama_model_quantize_default_params()
+    asked.ftype, asked.nthread = getattr(llama, f"LLAMA_FTYPE_MOSTLY_{kind}"), 1
+    made = file.with_name(f"{file.stem}.{kind}.gguf")
+    failed = llama.llama_model_quantize(bytes(file), bytes(made), ctypes.byref(asked))
+    assert not failed
+    return made
+
+
+def read_gguf(folder: Path, file: Path) -> dict[str, np.ndarray[Any, Any]]:
+    """Return what a file holds in place of the weights of the Llama in a folder, in float32."""
+    import gguf
+    from safetensors import safe_open
+
+    config = json.loads((folder / "config.json").read_text())
+    heads = config["num_attention_heads"]
+    tensors = {
+        tensor.name: gguf.quants.dequantize(tensor.data, tensor.tensor_type)
+        for tensor in gguf.GGUFReader(file).tensors
+    }
+    found = {}
+    with safe_open(folder / "model.safetensors", "numpy") as stored:
+        for name in stored.keys():  # noqa: SIM118  (it is no dictionary)
+            weights = tensors[_named(name)]
+            if "q_proj" in name or "k_proj" in name:
+                own = heads if "q_proj" in name else config["num_key_value_heads"]
+                weights = _parted(weights, own)
+            found[name] = weights
+    return found
 
 
 def _named(name: str) -> str:
@@ -78,6 +110,13 @@ def _interleaved(weights: np.ndarray[Any, Any], heads: int) -> np.ndarray[Any, A
     rows, inner = weights.shape
     halves = weights.reshape(heads, 2, rows // heads // 2, inner)
     return np.ascontiguousarray(halves.swapaxes(1, 2).reshape(rows, inner))
+
+
+def _parted(weights: np.ndarray[Any, Any], heads: int) -> np.ndarray[Any, Any]:
+    """Undo that."""
+    rows, inner = weights.shape
+    pairs = weights.reshape(heads, rows // heads // 2, 2, inner)
+    return np.ascontiguousarray(pairs.swapaxes(1, 2).reshape(rows, inner))
 
 
 def _add_vocabulary(writer: Any, tokenizer: dict[str, Any], config: dict[str, Any]) -> None:

@@ -63,6 +63,7 @@ def save_llama(
     positions: int = 512,
     hidden: int = 64,
     inner: int = 128,
+    spread: float = 0.2,
     seed: int = 0,
 ) -> Path:
     """Save a random Llama of some 100,000 parameters."""
@@ -79,7 +80,7 @@ def save_llama(
         num_attention_heads=4,
         num_key_value_heads=2,
         max_position_embeddings=positions,
-        initializer_range=0.2,
+        initializer_range=spread,
         bos_token_id=tokenizer.bos_token_id,
         eos_token_id=tokenizer.eos_token_id,
     )

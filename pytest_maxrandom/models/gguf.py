@@ -2,41 +2,36 @@
 
 from __future__ import annotations
 
-import ctypes
 import importlib.metadata
 import importlib.util
-import logging
 import math
 import re
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pytest_maxrandom.errors import ModelError, ModelNotFound, PromptTooLong, ScoreError
+from pytest_maxrandom.errors import ModelError, ModelNotFound, ScoreError, listed
 from pytest_maxrandom.host.machine import cores, peak_memory
 from pytest_maxrandom.models import trie
 from pytest_maxrandom.models.base import Answer, Backend, Identity, Located, Reply
+from pytest_maxrandom.models.chat import ChatTemplate
 from pytest_maxrandom.models.hf.arithmetic import processor
 from pytest_maxrandom.models.hf.hub import file_digest
-from pytest_maxrandom.models.requests import common_length, encode, in_parts
+from pytest_maxrandom.models.llamacpp import BATCH, PACKAGE, Reader
+from pytest_maxrandom.models.requests import Request, encode, encode_prompts, fit, in_parts, uniform
 from pytest_maxrandom.models.served.tokens import LocalTokens
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.models import GgufSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    import numpy as np
+    from pytest_maxrandom.models.base import Finish, Generation, Question, Resources
+    from pytest_maxrandom.models.llamacpp import OwnTokens, Row
 
-    from pytest_maxrandom.models.base import Question, Resources
-    from pytest_maxrandom.models.requests import Request
-    from pytest_maxrandom.models.served.tokens import Tokens
-
-_PACKAGE = "llama-cpp-python"
-_PART = re.compile(r"(.+)-\d{5}-of-(\d{5})\.gguf")
-_BATCH = 512
-"""Tokens that are read at once."""
+_PART = re.compile(r"(.+)-(\d{5})-of-(\d{5})\.gguf")
 
 
 class Gguf(Backend):
@@ -50,6 +45,11 @@ class Gguf(Backend):
         if not _is_gguf(path):
             what = "is no GGUF file" if path.exists() else "is not there (relative to the suite)"
             raise ModelNotFound({"name": f"{spec.name} {what}; expected a file such as ./m.gguf"})
+        first, *_ = parts = parts_of(str(path))
+        if path != first:
+            raise ModelNotFound({"name": f"{spec.name} is a later part; expected {first.name}"})
+        if missing := [part.name for part in parts if not part.is_file()]:
+            raise ModelNotFound({"name": f"{spec.name} lacks its other parts: {listed(missing)}"})
         places = {"name": str(path)}
         if spec.tokenizer is not None:
             folder = base / Path(spec.tokenizer).expanduser()
@@ -58,10 +58,15 @@ class Gguf(Backend):
 
     def identity(self, located: Located) -> Identity:
         """Digest the file, or the parts that it is split into."""
+        assert isinstance(located.spec, GgufSpec)
         tokenizer = located.places.get("tokenizer", "")
         if Path(tokenizer).is_dir():
-            tokenizer = digest(*_digests(sorted(Path(tokenizer).glob("tokenizer*"))))
-        told = digest("gguf", *_digests(_parts_of(located.places["name"])), tokenizer)
+            files = [*Path(tokenizer).glob("tokenizer*")]
+            if located.spec.chat:
+                files += Path(tokenizer).glob("chat_template*")
+            tokenizer = digest(*_digests(sorted(files)))
+        parts = _digests(parts_of(located.places["name"]))
+        told = digest("gguf", *parts, tokenizer, *(["chat"] if located.spec.chat else []))
         return Identity(told, _arithmetic(), told)
 
     def load(self, located: Located, resources: Resources) -> GgufModel:
@@ -72,9 +77,10 @@ class Gguf(Backend):
                 f"{located.spec.name} needs llama_cpp, which is not installed; "
                 'pip install "pytest-maxrandom[gguf]"'
             )
-        model = GgufModel(located.spec, located.places, max(1, cores() // resources.workers))
-        resources.held.callback(model.close)
-        return model
+        threads = max(1, cores() // resources.workers)
+        reader = Reader(located.places["name"], located.spec.name, threads)
+        resources.held.callback(reader.close)
+        return GgufModel(located.spec, located.places, reader)
 
 
 def _is_gguf(path: Path) -> bool:
@@ -84,13 +90,17 @@ def _is_gguf(path: Path) -> bool:
         return file.read(4) == b"GGUF"
 
 
-def _parts_of(name: str) -> list[Path]:
+def parts_of(name: str) -> list[Path]:
     """Return a file, or all parts of a model that is split."""
     path = Path(name)
     split = _PART.fullmatch(path.name)
     if split is None:
         return [path]
-    return sorted(path.parent.glob(f"{split[1]}-*-of-{split[2]}.gguf"))
+    stem, _, count = split.groups()
+    return [
+        path.with_name(f"{stem}-{number:05d}-of-{count}.gguf")
+        for number in range(1, int(count) + 1)
+    ]
 
 
 def _digests(files: Iterable[Path]) -> Iterator[str]:
@@ -102,7 +112,7 @@ def _digests(files: Iterable[Path]) -> Iterator[str]:
 
 def _arithmetic() -> Arithmetic:
     try:
-        versions = {_PACKAGE: importlib.metadata.version(_PACKAGE)}
+        versions = {PACKAGE: importlib.metadata.version(PACKAGE)}
     except importlib.metadata.PackageNotFoundError:
         versions = {}
     return Arithmetic(processor(), "llama.cpp", versions)
@@ -119,60 +129,41 @@ class GgufModel:
     spec : GgufSpec
     places : mapping of str to str
         Of the file, and of its tokenizer if that is not the file's own.
-    threads : int
+    reader : Reader
+        Of the file.
 
     Raises
     ------
     ModelError
-        If llama.cpp cannot load it.
+        If it has no chat template where one is asked for.
     """
 
     device = "cpu"
     engine = "walk"
     engine_reason: str | None = None
     asked_dtype: str | None = None
-    batch_tokens = _BATCH
+    batch_tokens = BATCH
+    generates = True
 
-    def __init__(self, spec: GgufSpec, places: Any, threads: int) -> None:
-        import llama_cpp.llama_cpp as llama
-
-        logging.getLogger(_PACKAGE).setLevel(logging.ERROR)
-        self._llama, self._threads = llama, threads
-        self._context: Any = None
-        llama.llama_backend_init()
-        asked = llama.llama_model_default_params()
-        asked.n_gpu_layers = 0
-        self._model = llama.llama_model_load_from_file(places["name"].encode(), asked)
-        if not self._model:
-            raise ModelError(
-                f"llama.cpp cannot load {spec.name}: it is damaged, or of an architecture that "
-                f"{_PACKAGE} {_arithmetic().versions.get(_PACKAGE)} does not know"
-            )
-        self._vocabulary = llama.llama_model_get_vocab(self._model)
-        self._tokens: Tokens = (
-            LocalTokens(str(spec.tokenizer), places["tokenizer"])
-            if spec.tokenizer
-            else _OwnTokens(llama, self._vocabulary)
-        )
+    def __init__(self, spec: GgufSpec, places: Mapping[str, str], reader: Reader) -> None:
+        self._reader = reader
+        self._tokens: LocalTokens | OwnTokens = reader.tokens
+        self._template = None
+        if spec.tokenizer:
+            self._tokens = LocalTokens(spec.tokenizer, places["tokenizer"], chat=spec.chat)
+            self._template = self._tokens.template
+        elif spec.chat:
+            self._template = ChatTemplate.of(reader.tokens, spec.name)
         self.arithmetic = _arithmetic()
-        self._longest = int(llama.llama_model_n_ctx_train(self._model))
-        self.context_length: int | None = self._longest
-        self.dtype = _quantization(llama, llama.llama_model_ftype(self._model))
+        self.context_length: int | None = reader.longest
+        self.dtype = reader.quantization
         self.quantized = f"GGUF, {self.dtype}"
-        self.revision: str | None = f"sha256:{'+'.join(_digests(_parts_of(places['name'])))}"
-        self._batch = llama.llama_batch_init(_BATCH, 0, 1)
-        self._room = 0
-        self._read: tuple[int, ...] = ()
-        self._rows: list[np.ndarray[Any, Any] | None] = []
+        self.revision: str | None = f"sha256:{'+'.join(_digests(parts_of(places['name'])))}"
 
-    def close(self) -> None:
-        """Give the memory back."""
-        if self._model:
-            self._llama.llama_batch_free(self._batch)
-            if self._context:
-                self._llama.llama_free(self._context)
-            self._llama.llama_model_free(self._model)
-            self._model = self._context = None
+    @property
+    def chat(self) -> tuple[str, str] | None:
+        """What stands before and after a prompt; None where it stands alone."""
+        return None if self._template is None else (self._template.before, self._template.after)
 
     def peak_memory(self) -> int | None:
         """Return the most bytes in use at any one time by this process."""
@@ -181,155 +172,113 @@ class GgufModel:
     def check(self, questions: Iterable[Question]) -> None:
         """Refuse texts that do not fit the context."""
         for part in in_parts(questions):
-            self._fitting(part)
+            if part[0].generation is None:
+                self._fitting(part)
+            else:
+                self._prompts(part)
 
     def ask(self, questions: Iterable[Question]) -> Reply:
-        """Return the log-likelihoods of each question's continuations, in nats.
+        """Return the log-likelihoods of continuations in nats, or what is written.
 
         Nothing is kept from one call to the next, so that the order of prompts changes no number.
         """
-        self._forget()
+        self._reader.forget()
         answers: list[Answer] = []
         forwarded = nodes = 0
         for part in in_parts(questions):
-            rows = self._fitting(part)
-            requests = [request for row in rows for request in row]
-            nodes += trie.build(requests).nodes
-            values, read = self._scored(requests)
-            forwarded += read
-            rest = iter(values)
-            for row in rows:
-                fills = max(len(request.ids) for request in row) == self.context_length
-                lengths = tuple(len(request.ids) - request.start for request in row)
-                own = tuple(islice(rest, len(row)))
-                answers.append(Answer(own, lengths, fills_context=fills))
+            reply = self._scored(part) if part[0].generation is None else self._written(part)
+            answers += reply.answers
+            forwarded += reply.tokens_forwarded
+            nodes += reply.trie_nodes
         return Reply(tuple(answers), forwarded, nodes)
 
-    def _fitting(self, questions: Sequence[Question]) -> list[tuple[Request, ...]]:
-        rows = encode(questions, self._tokens.encode, self._tokens.beginning)
-        for question, row in zip(questions, rows, strict=True):
-            length = max(len(request.ids) for request in row)
-            if length > self._longest:
-                about = f"example {question.example.id}" if question.example else "a question"
-                raise PromptTooLong(
-                    f"{about} has {length} tokens, and the model's context holds "
-                    f"{self._longest}; use fewer shots, shorter demonstrations or another "
-                    "model (text is never cut)"
-                )
-        return rows
-
-    def _scored(self, requests: Sequence[Request]) -> tuple[list[float], int]:
-        """Return the log-likelihood of each request, and how many tokens were read for all."""
-        self._make_room(max(len(request.ids) for request in requests))
+    def _scored(self, questions: Sequence[Question]) -> Reply:
+        rows = self._fitting(questions)
+        requests = [request for row in rows for request in row]
+        self._reader.reserve(max(len(request.ids) for request in requests))
         values, read = [0.0] * len(requests), 0
         for number in sorted(range(len(requests)), key=lambda one: requests[one].ids):
             request = requests[number]
-            read += self._reach(request)
+            read += self._reader.read(request)
             told = (
-                float(self._row(place - 1)[request.ids[place]])
+                float(self._reader.row(place - 1)[request.ids[place]])
                 for place in range(request.start, len(request.ids))
             )
-            values[number] = math.fsum(told)
-            if not math.isfinite(values[number]):
-                raise ScoreError("the model returned a log-likelihood that is not a finite number")
-        return values, read
-
-    def _row(self, place: int) -> np.ndarray[Any, Any]:
-        row = self._rows[place]
-        assert row is not None
-        return row
-
-    def _reach(self, request: Request) -> int:
-        """Read a text up to its last token, from where it leaves the one before."""
-        kept = common_length(self._read, request.ids[:-1])
-        scored = range(request.start - 1, kept)
-        kept = next((place for place in scored if self._rows[place] is None), kept)
-        llama = self._llama
-        memory = llama.llama_get_memory(self._context)
-        if kept < len(self._read) and not llama.llama_memory_seq_rm(memory, 0, kept, -1):
-            # Recurrent models cannot go back by some tokens.
-            llama.llama_memory_clear(memory, True)
-            kept = 0
-        self._read, self._rows = request.ids[:kept], self._rows[:kept]
-        for first in range(kept, len(request.ids) - 1, _BATCH):
-            self._put(request.ids[first : min(first + _BATCH, len(request.ids) - 1)], request.start)
-        return len(request.ids) - 1 - kept
-
-    def _put(self, tokens: Sequence[int], start: int) -> None:
-        """Read tokens behind those that are read, and note what follows each that counts."""
-        import numpy as np
-
-        llama, batch, before = self._llama, self._batch, len(self._read)
-        batch.n_tokens = len(tokens)
-        for index, token in enumerate(tokens):
-            batch.token[index], batch.pos[index] = token, before + index
-            batch.n_seq_id[index], batch.seq_id[index][0] = 1, 0
-            batch.logits[index] = before + index >= start - 1
-        if status := llama.llama_decode(self._context, batch):
-            raise ScoreError(f"llama.cpp could not read a text (llama_decode returned {status})")
-        size = llama.llama_vocab_n_tokens(self._vocabulary)
-        for index in range(len(tokens)):
-            row = None
-            if batch.logits[index]:
-                found = llama.llama_get_logits_ith(self._context, index)
-                logits = np.ctypeslib.as_array(found, shape=(size,)).astype(np.float64)
-                highest = logits.max()
-                row = logits - highest - np.log(np.exp(logits - highest).sum())
-            self._rows.append(row)
-        self._read = (*self._read, *tokens)
-
-    def _forget(self) -> None:
-        if self._context:
-            self._llama.llama_memory_clear(self._llama.llama_get_memory(self._context), True)
-        self._read, self._rows = (), []
-
-    def _make_room(self, length: int) -> None:
-        """Let the cache hold the longest text; files state more than most machines hold."""
-        if length <= self._room:
-            return
-        llama = self._llama
-        if self._context:
-            llama.llama_free(self._context)
-        self._room = min(self._longest, 1 << max(9, (length - 1).bit_length()))
-        asked = llama.llama_context_default_params()
-        asked.n_ctx, asked.n_batch, asked.n_ubatch = self._room, _BATCH, _BATCH
-        asked.n_threads = asked.n_threads_batch = self._threads
-        self._context = llama.llama_init_from_model(self._model, asked)
-        self._read, self._rows = (), []
-        if not self._context:
-            self._room = 0
-            raise ScoreError(f"memory does not hold the cache for a text of {length} tokens")
-
-
-class _OwnTokens:
-    """The tokens of a GGUF file's own tokenizer."""
-
-    def __init__(self, llama: Any, vocabulary: Any) -> None:
-        self._llama, self._vocabulary = llama, vocabulary
-        self._end = llama.llama_vocab_eos(vocabulary)
-        self._closes = llama.llama_vocab_get_add_eos(vocabulary)
-        known = (llama.llama_vocab_bos(vocabulary), self._end)
-        self.beginning: int | None = next((token for token in known if token >= 0), None)
-
-    def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the tokens of each text."""
-        return [self._encoded(text.encode()) for text in texts]
-
-    def _encoded(self, text: bytes) -> list[int]:
-        room = len(text) + 8
-        tokens = (ctypes.c_int32 * room)()
-        count = self._llama.llama_tokenize(
-            self._vocabulary, text, len(text), tokens, room, True, True
+            values[number] = _finite(math.fsum(told))
+        rest = iter(values)
+        answers = (
+            Answer(
+                tuple(islice(rest, len(row))),
+                tuple(len(request.ids) - request.start for request in row),
+                fills_context=max(len(request.ids) for request in row) == self.context_length,
+            )
+            for row in rows
         )
-        if count < 0:
-            raise ScoreError("llama.cpp could not turn a text into tokens")
-        found = list(tokens[:count])
-        return found[:-1] if self._closes and found[-1:] == [self._end] else found
+        return Reply(tuple(answers), read, trie.build(requests).nodes)
+
+    def _written(self, questions: Sequence[Question]) -> Reply:
+        prompts = self._prompts(questions)
+        how = questions[0].generation
+        assert how is not None
+        self._reader.reserve(max(map(len, prompts)) + how.max_tokens)
+        answers, wholes, read = {}, [], 0
+        for number in sorted(range(len(prompts)), key=lambda one: prompts[one]):
+            prompt = prompts[number]
+            read += self._reader.read(Request((*prompt, 0), len(prompt)))
+            answers[number], ids = self._answer(len(prompt), how, questions[number].seed)
+            read += len(ids) - 1
+            wholes.append(Request((*prompt, *ids), len(prompt)))
+        told = tuple(answers[number] for number in range(len(prompts)))
+        return Reply(told, read, trie.build(wholes).nodes)
+
+    def _answer(self, length: int, how: Generation, seed: int) -> tuple[Answer, list[int]]:
+        """Generate after a prompt of some tokens, which is read; return the tokens, too."""
+        ids: list[int] = []
+        while True:
+            row = self._reader.row(length + len(ids) - 1)
+            ids.append(_chosen(row, how.temperature, uniform(seed, len(ids))))
+            ended = self._reader.tokens.ends(ids[-1])
+            text = self._tokens.decode(ids[:-1] if ended else ids)
+            places = [place for place in map(text.find, how.stop) if place >= 0]
+            if ended or places or len(ids) == how.max_tokens:
+                finish: Finish = "stop" if ended or places else "length"
+                return Answer((), (), text=text[: min(places, default=None)], finish=finish), ids
+            self._reader.go_on(ids[-1])
+
+    def _fitting(self, questions: Sequence[Question]) -> list[tuple[Request, ...]]:
+        if self._template is not None:
+            around = self._template.around
+            questions = [replace(each, context=around(each.context)) for each in questions]
+        rows = encode(questions, self._encode, self._tokens.beginning)
+        for question, row in zip(questions, rows, strict=True):
+            fit(question, max(len(request.ids) for request in row), self.context_length)
+        return rows
+
+    def _prompts(self, questions: Sequence[Question]) -> list[tuple[int, ...]]:
+        found = encode_prompts(questions, self._encode, self._tokens.beginning, self._template)
+        for question, ids in zip(questions, found, strict=True):
+            fit(question, len(ids), self.context_length)
+        return found
+
+    def _encode(self, texts: Sequence[str]) -> list[list[int]]:
+        if self._template is None:
+            return self._tokens.encode(texts)
+        return self._tokens.encode_messages(texts)
 
 
-def _quantization(llama: Any, number: int) -> str:
-    """Return what most of a file is quantized to, as its makers write it: Q4_K_M."""
-    for name, value in vars(llama).items():
-        if name.startswith("LLAMA_FTYPE_") and value == number:
-            return re.sub("LLAMA_FTYPE_(MOSTLY_|ALL_)?", "", name)
-    return f"type {number}"
+def _finite(value: float) -> float:
+    if not math.isfinite(value):
+        raise ScoreError("the model returned a log-likelihood that is not a finite number")
+    return value
+
+
+def _chosen(row: Row, temperature: float, drawn: float) -> int:
+    """Return the likeliest token, or the one at a place in [0, 1) of all of them."""
+    _finite(float(row.max()))
+    if not temperature:
+        return int(row.argmax())
+    import numpy as np
+
+    chances = np.exp((row - row.max()) / temperature).cumsum()
+    place = int(chances.searchsorted(drawn * chances[-1], side="right"))
+    return min(place, len(row) - 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
@@ -208,6 +209,20 @@ def fit(question: Question, length: int, limit: int | None) -> None:
         f"{about} has {length} tokens{written}, and the model's context holds {limit}; use fewer "
         f"shots, shorter demonstrations{less} or another model (text is never cut)"
     )
+
+
+def uniform(seed: int, step: int) -> float:
+    """Return by what the token of a step is drawn, in [0, 1): its place among all, likely or not.
+
+    Parameters
+    ----------
+    seed : int
+        That of the question.
+    step : int
+        From 0.
+    """
+    raw = hashlib.sha256(f"{seed} {step}".encode()).digest()
+    return int.from_bytes(raw[:6]) / 2**48
 
 
 def common_length(one: Sequence[object], other: Sequence[object]) -> int:

@@ -275,8 +275,11 @@ class GgufSpec(ModelSpec):
     tokenizer: Text | None = None
     """The model's tokenizer: a folder (relative to the suite file), or a hub id. If not given, the
     file's own."""
+    chat: bool = False
+    """Whether a prompt is put into the chat template of `tokenizer`, or of the file, as one message
+    of the user's."""
 
-    in_arms: ClassVar[tuple[str, ...] | None] = ()
+    in_arms: ClassVar[tuple[str, ...] | None] = ("chat",)
 
 
 class ArmSpec(Spec):

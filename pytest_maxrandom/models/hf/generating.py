@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from transformers import (
 )
 
 from pytest_maxrandom.errors import ModelError
+from pytest_maxrandom.models.requests import uniform
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -245,15 +245,10 @@ class _Drawn(LogitsProcessor):  # type: ignore[misc]
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         step = input_ids.shape[1] - self._start
         chances = torch.softmax(scores.double().cpu() / self._temperature, dim=-1).cumsum(dim=-1)
-        drawn = torch.tensor([[_uniform(seed, step)] for seed in self._seeds], dtype=torch.double)
+        drawn = torch.tensor([[uniform(seed, step)] for seed in self._seeds], dtype=torch.double)
         chosen = torch.searchsorted(chances, drawn * chances[:, -1:], right=True)
         chosen = chosen.clamp(max=scores.shape[1] - 1).to(scores.device)
         return torch.full_like(scores, -torch.inf).scatter(1, chosen, 0.0)
-
-
-def _uniform(seed: int, step: int) -> float:
-    raw = hashlib.sha256(f"{seed} {step}".encode()).digest()
-    return int.from_bytes(raw[:6]) / 2**48
 
 
 def _ends(model: Any, tokenizer: Any) -> tuple[int, ...]:

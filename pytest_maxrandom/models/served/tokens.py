@@ -74,6 +74,10 @@ class LocalTokens:
         )
         return [list(ids) for ids in encoded.input_ids]
 
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return a text without the tokens that stand for none."""
+        return str(self._tokenizer.decode(ids, skip_special_tokens=True))
+
 
 class ServerTokens:
     """The tokens of a server's own tokenizer."""
