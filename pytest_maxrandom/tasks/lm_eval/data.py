@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.tasks.lm_eval.config import Config
 
-BUILDERS = ("json", "csv", "parquet", "text", "arrow", "pandas", "xml")
+BUILDERS = ("json", "csv", "parquet", "text", "arrow", "xml")
 """Names that stand for local files, and are no dataset of the hub."""
+_MORE_THAN_DATA = ("pandas", "iceberg", "sql", "generator", "spark", "cache")
+"""Names by which `datasets` reads what may run code, such as pickles, or asks other programs."""
 _OWN_KEYS = {"data_files", "field", "trust_remote_code"}
 
 
@@ -57,6 +59,10 @@ def read_rows(config: Config, split: str, folders: Sequence[Path]) -> Rows:
     path = config.get("dataset_path")
     if not isinstance(path, str):
         raise Mistake(f"`dataset_path`: found {described(path)}, expected a name or a folder")
+    if path in _MORE_THAN_DATA:
+        raise Mistake(
+            f"`dataset_path: {path}` may run code; expected {', '.join(BUILDERS)} or a dataset"
+        )
     files = kwargs.get("data_files")
     if path in BUILDERS and files is not None:
         of_split = _of_split(files, split)

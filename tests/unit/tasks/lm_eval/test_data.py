@@ -115,3 +115,12 @@ def test_a_dataset_that_cannot_be_loaded_is_told_in_a_sentence(tmp_path: Path) -
     (tmp_path / "x.parquet").write_text("none")
     with pytest.raises(Mistake, match="`dataset_path: parquet`, split 'test': the dataset"):
         read(tmp_path, "parquet", {"test": "x.parquet"}, cache_dir=str(tmp_path / "cache"))
+
+
+def test_pickles_are_never_read(tmp_path: Path) -> None:
+    (tmp_path / "x.pkl").write_bytes(
+        b"cbuiltins\nopen\n(V" + bytes(tmp_path / "ran") + b"\nVw\ntR."
+    )
+    with pytest.raises(Mistake, match="`dataset_path: pandas` may run code; expected json, csv"):
+        read(tmp_path, "pandas", {"test": "x.pkl"})
+    assert not (tmp_path / "ran").exists()
