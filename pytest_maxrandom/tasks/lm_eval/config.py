@@ -66,20 +66,22 @@ class Config:
         """Return which keys hold functions of Python, and their names; `class` is one."""
         found = {}
         for key, value in self.values.items():
-            if named := next(_functions(value, set()), None):
+            if named := next(functions_of(value), None):
                 found[key] = named.name
         if "class" in self.values and "class" not in found:
             found["class"] = str(self.values["class"])
         return found
 
 
-def _functions(value: Any, seen: set[int]) -> Iterator[Function]:
+def functions_of(value: Any, seen: set[int] | None = None) -> Iterator[Function]:
+    """Yield the functions of Python in a value, however deep."""
+    seen = set() if seen is None else seen
     if isinstance(value, Function):
         yield value
     elif isinstance(value, dict | list) and id(value) not in seen:  # aliases may be shared
         seen.add(id(value))
         for each in value.values() if isinstance(value, dict) else value:
-            yield from _functions(each, seen)
+            yield from functions_of(each, seen)
 
 
 def read_config(path: Path, root: Path) -> Config:

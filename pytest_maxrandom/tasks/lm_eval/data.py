@@ -88,6 +88,23 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
+def with_found_files(config: Config, folders: Sequence[Path]) -> Config:
+    """Return a task whose local files are named by where they are, for all of its splits.
+
+    Raises
+    ------
+    Mistake
+        If there is no such file.
+    """
+    kwargs = config.get("dataset_kwargs", {})
+    files = kwargs.get("data_files") if isinstance(kwargs, dict) else None
+    if config.get("dataset_path") not in BUILDERS or files is None:
+        return config
+    splits = files if isinstance(files, dict) else ("train",)
+    found = {split: _found(_of_split(files, split), folders) for split in splits}
+    return config.changed({"dataset_kwargs": {**kwargs, "data_files": found}})
+
+
 def _of_split(files: object, split: str) -> list[str]:
     if isinstance(files, dict):
         if split not in files:

@@ -193,10 +193,9 @@ def _check_generated(config: Config) -> None:
 
 def _documents(config: Config, spec: LmEvalSpec, folders: Sequence[Path]) -> Read:
     scored, shown_split = _splits(config, spec.split)
-    if functions := {key for key in config.functions() if key not in _NOT_CODE}:
-        assert functions
-        found, pool = through.documents(config, spec, (scored, shown_split))
-        return Read(found, None, pool)
+    if set(config.functions()) - set(_NOT_CODE):
+        own = shown_split is not None or _samples(config) is not None
+        return Read(*through.documents(config, spec, (scored, shown_split), folders, pool=own))
     rows = read_rows(config, scored, folders)
     fields = {key: config.get(key) for key in _EVALUATED}
     of_shown = fields | {
