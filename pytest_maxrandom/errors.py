@@ -114,6 +114,10 @@ class StoreError(MaxRandomError):
     """The results store must not be used, because its results may be anybody's."""
 
 
+class ShardError(MaxRandomError):
+    """A part of a run is missing, stale, or cannot be joined to the others."""
+
+
 class LockError(MaxRandomError):
     """No lock between processes can be made on this machine."""
 

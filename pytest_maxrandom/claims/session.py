@@ -11,13 +11,19 @@ from pytest_maxrandom.sweeps.store import Store
 from pytest_maxrandom.sweeps.sweep import Cache, stored_sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.models.base import EngineName
     from pytest_maxrandom.models.registry import ModelPool
+    from pytest_maxrandom.record import Arithmetic
     from pytest_maxrandom.sweeps.sweep import Sweep
+
+
+def results_file(path: Path, *, simulated: bool) -> Path:
+    """Return the file that keeps results: simulated ones have one of their own beside it."""
+    return path.with_stem(f"{path.stem}-simulated") if simulated else path
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,9 @@ class SessionState:
         Whether held-out test sets stay closed.
     collected : sequence of PlannedClaim
         The claims of all suites that were read, whether they are selected or not.
+    computed : mapping
+        By the digest of a model: what computed its results, where shards of this run did and the
+        store has what they found.
     swept : set of int
         Ids of the planned claims that this process has swept, so that what must be computed afresh
         is computed once.
@@ -55,6 +64,7 @@ class SessionState:
     fresh: bool
     no_test: bool
     collected: Sequence[PlannedClaim] = ()
+    computed: Mapping[str, Arithmetic] = field(default_factory=dict)
     swept: set[int] = field(default_factory=set)
     _stores: dict[bool, Store] = field(default_factory=dict)
 
@@ -67,9 +77,8 @@ class SessionState:
             If git tracks the file, or it is no store.
         """
         if planned.simulated not in self._stores:
-            path = self.results
-            apart = path.with_stem(f"{path.stem}-simulated")
-            self._stores[planned.simulated] = Store(apart if planned.simulated else path)
+            path = results_file(self.results, simulated=planned.simulated)
+            self._stores[planned.simulated] = Store(path)
         return self._stores[planned.simulated]
 
     def close(self) -> None:
@@ -86,7 +95,14 @@ class SessionState:
             If the model's files cannot be read.
         """
         identity = self.pool.identity(planned.model, planned.base)
-        return Cache(self.store(planned), identity.digest, identity.arithmetic, self.engine)
+        elsewhere = self.computed.get(identity.digest)
+        return Cache(
+            self.store(planned),
+            identity.digest,
+            elsewhere or identity.arithmetic,
+            self.engine,
+            own=elsewhere is not None,
+        )
 
     def other_models(self, planned: PlannedClaim) -> list[tuple[PlannedClaim, Sweep]]:
         """Return the sweeps of other models with the same prompts and examples; none is computed.

@@ -1,12 +1,15 @@
-"""The commands of `maxrandom`, a module each, and what they share in what they print."""
+"""The commands of `maxrandom`, a module each, and what they share: how to find and to print."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.suite import is_suite
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 def json_text(value: object) -> str:
@@ -32,3 +35,41 @@ def table(rows: Sequence[Sequence[str]], left: int = 1) -> str:
         ).rstrip()
         for row in rows
     )
+
+
+def suites_in(paths: Iterable[Path]) -> list[Path]:
+    """Return the files of suites that are named, and those in folders that are named, each once.
+
+    Raises
+    ------
+    ValueError
+        If a path does not exist or is neither a file nor a folder, or a folder holds no suite.
+    """
+    return list(dict.fromkeys(suite for path in paths for suite in _suites(path)))
+
+
+def _suites(path: Path) -> Iterator[Path]:
+    """Yield a file itself, whatever its name, and the suites in a folder."""
+    if not path.exists():
+        raise ValueError(f"there is no file or folder {path}")
+    if path.is_file():
+        yield path
+        return
+    if not path.is_dir():
+        raise ValueError(f"{path} is neither a plain file nor a folder")
+    here = Path.cwd()
+    whole = path.absolute()
+    root = here if whole.is_relative_to(here) else whole
+    found = sorted(
+        file
+        for file in path.rglob("*.y*ml")
+        if is_suite(file.absolute(), root)
+        and file.is_file()
+        and not any(part.startswith(".") for part in file.relative_to(path).parts)
+    )
+    if not found:
+        raise ValueError(
+            f"the folder {path} holds no suite; suites are YAML files below a folder named "
+            "eval_suites, and *.maxrandom.yaml anywhere"
+        )
+    yield from found

@@ -6,16 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.ci.actions import silence, workspace
+from pytest_maxrandom.commands import suites_in
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.reports.annotations import of_problem, workflow_commands
 from pytest_maxrandom.reports.text import visible
 from pytest_maxrandom.studies.plan import plan_file
-from pytest_maxrandom.suite import is_suite
 from pytest_maxrandom.suite.schema import dump_schema, installed_schema
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
     from pytest_maxrandom.errors import Problem
 
@@ -56,7 +55,7 @@ def run(options: argparse.Namespace) -> str:
     ValueError
         If a path does not exist or is neither a file nor a folder, or a folder holds no suite.
     """
-    suites = list(dict.fromkeys(suite for path in options.paths for suite in _suites(path)))
+    suites = suites_in(options.paths)
     problems = list(dict.fromkeys(problem for suite in suites for problem in _problems(suite)))
     options.status = 1 if problems else 0
     if not problems:
@@ -78,33 +77,6 @@ def run_schema(_: argparse.Namespace) -> str:
         If what a package adds cannot be loaded.
     """
     return dump_schema(installed_schema()).rstrip("\n")
-
-
-def _suites(path: Path) -> Iterator[Path]:
-    """Yield a file itself, whatever its name, and the suites in a folder."""
-    if not path.exists():
-        raise ValueError(f"there is no file or folder {path}")
-    if path.is_file():
-        yield path
-        return
-    if not path.is_dir():
-        raise ValueError(f"{path} is neither a plain file nor a folder")
-    here = Path.cwd()
-    whole = path.absolute()
-    root = here if whole.is_relative_to(here) else whole
-    found = sorted(
-        file
-        for file in path.rglob("*.y*ml")
-        if is_suite(file.absolute(), root)
-        and file.is_file()
-        and not any(part.startswith(".") for part in file.relative_to(path).parts)
-    )
-    if not found:
-        raise ValueError(
-            f"the folder {path} holds no suite; suites are YAML files below a folder named "
-            "eval_suites, and *.maxrandom.yaml anywhere"
-        )
-    yield from found
 
 
 def _problems(suite: Path) -> tuple[Problem, ...]:

@@ -42,6 +42,8 @@ class Settings:
         Whether results of earlier runs are computed again.
     no_test : bool
         Whether held-out test sets stay closed.
+    shards : Path or None
+        The folder of joined shards, whose results are read in place of the store's.
     """
 
     report: Path | None = None
@@ -55,6 +57,7 @@ class Settings:
     store: Path
     fresh: bool = False
     no_test: bool = False
+    shards: Path | None = None
 
 
 _SETTINGS = pytest.StashKey[Settings]()
@@ -122,6 +125,11 @@ def add_options(parser: pytest.Parser) -> None:
         action="store_true",
         help="do not open held-out test sets",
     )
+    group.addoption(
+        "--maxrandom-shards",
+        metavar="DIR",
+        help="judge what the shards in this folder computed; `maxrandom join DIR` says so itself",
+    )
 
 
 def read_settings(config: pytest.Config) -> Settings:
@@ -145,6 +153,7 @@ def read_settings(config: pytest.Config) -> Settings:
             store=_store(config, "--maxrandom-store"),
             fresh=config.getoption("maxrandom_fresh"),
             no_test=config.getoption("maxrandom_no_test"),
+            shards=_folder(config, "--maxrandom-shards"),
         )
     return config.stash[_SETTINGS]
 

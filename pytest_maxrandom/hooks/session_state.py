@@ -11,10 +11,12 @@ import pytest
 
 from pytest_maxrandom.claims.planned import Planned, PlannedClaim
 from pytest_maxrandom.claims.session import SessionState
+from pytest_maxrandom.claims.shards import joined
 from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.hooks.progress import say
 from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.registry import ModelPool, begin
+from pytest_maxrandom.record import Arithmetic
 
 _COLLECTED = pytest.StashKey[list[Planned]]()
 _STATE = pytest.StashKey[SessionState]()
@@ -41,15 +43,19 @@ def session_state(config: pytest.Config) -> SessionState:
         )
         run = worker.get("testrunuid") or uuid.uuid4().hex
         begin(run if worker else "")
+        results, computed = settings.store, dict[str, Arithmetic]()
+        if settings.shards:
+            results, computed = joined(settings.shards)
         config.stash[_STATE] = SessionState(
             pool=ModelPool(resources),
-            results=settings.store,
+            results=results,
             run=run,
             process=process,
             engine=settings.engine,
             fresh=settings.fresh,
             no_test=settings.no_test,
             collected=[each for each in collected(config) if isinstance(each, PlannedClaim)],
+            computed=computed,
         )
     return config.stash[_STATE]
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.plan import plan, read_suite
 from pytest_maxrandom.claims.plan_recorded import plan_recorded
+from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.studies.arms.plan import plan_comparisons
 from pytest_maxrandom.studies.label_bias.plan import plan_label_bias
-from pytest_maxrandom.studies.replicates import plan_replicates
+from pytest_maxrandom.studies.replicates import PlannedReplicates, plan_replicates
 from pytest_maxrandom.suite.loader import RecordedSuite
 
 if TYPE_CHECKING:
@@ -34,3 +35,12 @@ def plan_file(path: Path) -> list[Planned]:
         claims = plan_replicates(suite, plan(suite))
     planned = plan_label_bias(suite, claims)
     return [*planned, *plan_comparisons(suite, planned)]
+
+
+def sweeps_of(planned: Sequence[Planned]) -> list[PlannedClaim]:
+    """Return the claims whose models are run, replicates included; comparisons are made of them."""
+    found: dict[int, PlannedClaim] = {}
+    for each in planned:
+        claims = each.claims if isinstance(each, PlannedReplicates) else [each]
+        found |= {id(claim): claim for claim in claims if isinstance(claim, PlannedClaim)}
+    return list(found.values())

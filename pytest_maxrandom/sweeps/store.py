@@ -77,10 +77,18 @@ class Store:
     Once open it answers or it does not, and never raises. A file that is damaged is moved aside;
     where nothing can be opened or written, the store stays empty, and `messages` says why.
 
+    Parameters
+    ----------
+    path : Path
+        The file; it is made where there is none.
+    shared : bool
+        Whether several hosts may see the file. SQLite's write-ahead log, with which readers and a
+        writer do not wait for each other, needs memory that they share.
+
     Attributes
     ----------
     path : Path
-        Where the file is, or would be; it is made where there is none.
+        Where the file is, or would be.
     messages : list of Remark
         What the user must know.
 
@@ -90,8 +98,9 @@ class Store:
         If git tracks the file, or it is no store.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, shared: bool = False) -> None:
         self.path = path.absolute()
+        self._shared = shared
         self.messages: list[Remark] = []
         self._shown = path
         self._connection: sqlite3.Connection | None = None
@@ -164,12 +173,12 @@ class Store:
                 if damage is not None and self._identity() == seen:
                     self._move_aside(damage)
                 try:
-                    self._connection = _connect(self.path)
+                    self._connection = _connect(self.path, shared=self._shared)
                 except _FAILURES as error:
                     if not _is_damage(error):
                         raise
                     self._move_aside(error)
-                    self._connection = _connect(self.path)
+                    self._connection = _connect(self.path, shared=self._shared)
                 self._file = self._identity()
         except (*_FAILURES, OSError, LockError) as error:
             self._writable = False
@@ -246,7 +255,7 @@ def _code(error: BaseException) -> int:
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
 
 
-def _connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+def _connect(path: Path, *, read_only: bool = False, shared: bool = False) -> sqlite3.Connection:
     """Open the file, or make it.
 
     Parameters
@@ -267,7 +276,8 @@ def _connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
             raise _foreign(path)
         if owner != _APPLICATION:
             connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-            connection.execute("PRAGMA journal_mode = WAL")
+            if not shared:
+                connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(_TABLE)
         # A loss of power may undo the last prompts; it cannot damage the file.
         connection.execute("PRAGMA synchronous = NORMAL")

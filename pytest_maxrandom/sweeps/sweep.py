@@ -61,12 +61,15 @@ class Cache:
         What will compute them, as far as that is known before a model is loaded.
     forced_engine : str
         The engine that the user forced, or "auto".
+    own : bool
+        Whether what it has was computed for this run, by the shards of it.
     """
 
     store: Store
     model_digest: str
     arithmetic: Arithmetic
     forced_engine: str = "auto"
+    own: bool = False
 
     def read(self, jobs: Iterable[Job]) -> dict[int, Scored]:
         """Return what is stored of some jobs, by their numbers."""
@@ -107,7 +110,7 @@ def run_sweep(
     Parameters
     ----------
     jobs : sequence of Job
-        Numbered from 0; see :func:`pytest_maxrandom.sweeps.executor.jobs_of`.
+        Those of a sweep, or some of them; see :func:`pytest_maxrandom.sweeps.executor.jobs_of`.
     executor : Executor
         Asked for nothing where the store has all results. If it computes otherwise than was
         foretold, only what was stored of its own arithmetic is read.
@@ -208,9 +211,11 @@ class _Results:
     def add(self, job: Job, scored: Scored, *, reused: bool = False) -> None:
         """Take the result of a job, and finish all whose turn has come."""
         self._waiting[job.number] = scored, reused
-        while len(self._done) in self._waiting:
-            turn = len(self._done)
-            self._finish(self._jobs[turn], *self._waiting.pop(turn))
+        while (turn := len(self._done)) < len(self._jobs):
+            next_ = self._jobs[turn]
+            if next_.number not in self._waiting:
+                break
+            self._finish(next_, *self._waiting.pop(next_.number))
 
     def sweep(self) -> Sweep:
         """Return all of it, once every result was added."""
@@ -229,6 +234,7 @@ class _Results:
         if self._cache and not reused:
             self._cache.write(job, scored)
         self._costs.append(scored.cost)
-        self._engines.append(spent(scored, reused=reused))
+        own = self._cache is not None and self._cache.own
+        self._engines.append(spent(scored, reused=reused and not own))
         self._done.append(predictions)
         self._progress(len(self._done), len(self._jobs))

@@ -1,0 +1,347 @@
+"""The sweeps of suites in parts that need nothing of each other, so that any scheduler runs them.
+
+A shard is a run of prompts. What its process finds stands in a folder of its own, so hosts that
+share a file system share no file that two of them write.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.claims.counting import subject_of
+from pytest_maxrandom.errors import ShardError
+from pytest_maxrandom.ledger import FOLDER, SIMULATED
+from pytest_maxrandom.ledger.set_ledger import SetLedger
+from pytest_maxrandom.models.registry import locate
+from pytest_maxrandom.record import Arithmetic
+from pytest_maxrandom.stats.seeding import digest
+from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
+from pytest_maxrandom.sweeps.scorers import SCORERS
+from pytest_maxrandom.sweeps.store import Store
+from pytest_maxrandom.sweeps.sweep import Cache, run_sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.models.base import EngineName
+    from pytest_maxrandom.models.registry import ModelPool
+    from pytest_maxrandom.record import Remark
+    from pytest_maxrandom.sweeps.executor import Job
+
+    Part = tuple[PlannedClaim, list[Job]]
+    Progress = Callable[[PlannedClaim, int, int], None]
+
+_FINISHED = "shard.json"
+_RESULTS = "results.db"
+_JOINED = "joined"
+_ARITHMETIC = "arithmetic.json"
+
+
+class Work:
+    """All prompts of some suites with the examples that each is scored on, no work twice.
+
+    Parameters
+    ----------
+    claims : iterable of PlannedClaim
+        The sweeps.
+    pool : ModelPool
+        Tells what determines a model's numbers.
+    engine : str
+        How choices are scored.
+
+    Attributes
+    ----------
+    jobs : int
+        Prompts in all.
+    digest : str
+        SHA-256 (hex) of all of it: examples, prompts, models' files and the engine.
+
+    Raises
+    ------
+    ModelError
+        If a model's files cannot be read.
+    """
+
+    def __init__(self, claims: Iterable[PlannedClaim], pool: ModelPool, engine: EngineName) -> None:
+        self.pool, self.engine = pool, engine
+        todo: list[tuple[PlannedClaim, Job]] = []
+        known: dict[tuple[str, ...], None] = {}
+        for claim in claims:
+            model = pool.identity(claim.model, claim.base).digest
+            for job in jobs_of(claim.condition.prompt_set.pairs, claim.suite.scoring):
+                key = model, job.task, job.prompt.digest, job.scoring
+                if key not in known:
+                    known[key] = None
+                    todo.append((claim, job))
+        self.digest = digest(engine, *(part for key in known for part in key))
+        places: dict[tuple[str, ...], int] = {}
+        # What needs the same model comes together, so that a shard loads as few as can be.
+        self._todo = sorted(
+            todo,
+            key=lambda one: places.setdefault(locate(one[0].model, one[0].base).key, len(places)),
+        )
+
+    @property
+    def jobs(self) -> int:
+        """Prompts in all."""
+        return len(self._todo)
+
+    def shard(self, number: int, into: int) -> list[Part]:
+        """Return one of so many shards, which score about as many examples each.
+
+        Parameters
+        ----------
+        number : int
+            From 1.
+        """
+        whole = sum(len(job.examples) for _, job in self._todo)
+        done, own = 0, []
+        for claim, job in self._todo:
+            if done * into // whole == number - 1:
+                own.append((claim, job))
+            done += len(job.examples)
+        return [
+            (claims[0][0], [job for _, job in claims])
+            for claims in (list(same) for _, same in groupby(own, key=lambda one: id(one[0])))
+        ]
+
+    def cache(
+        self, claim: PlannedClaim, store: Store, arithmetic: Arithmetic | None = None
+    ) -> Cache:
+        """Return what a store has of a claim's model."""
+        identity = self.pool.identity(claim.model, claim.base)
+        return Cache(store, identity.digest, arithmetic or identity.arithmetic, self.engine)
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One shard's folder.
+
+    Attributes
+    ----------
+    number : int
+        From 1.
+    """
+
+    folder: Path
+    number: int
+
+    @property
+    def _place(self) -> Path:
+        return self.folder / f"shard-{self.number}"
+
+    def compute(
+        self,
+        work: Work,
+        parts: Sequence[Part],
+        run: str,
+        progress: Progress,
+    ) -> list[Remark]:
+        """Compute what is missing, and write down that nothing is.
+
+        Each prompt is counted in a ledger in the shard's folder and stored as soon as it is done.
+
+        Parameters
+        ----------
+        run : str
+            Names the run in the ledger.
+        progress : callable
+            Called with a claim, how many of its prompts in this shard are done, and how many there
+            are.
+
+        Returns
+        -------
+        list of Remark
+            What is wrong with the shard's files.
+
+        Raises
+        ------
+        MaxRandomError
+            If a model cannot be loaded, or a prompt not be scored.
+        ShardError
+            If results could not be kept.
+        """
+        store = Store(self._place / _RESULTS, shared=True)
+        computed: dict[str, Any] = {}
+        problems: list[Remark] = []
+        for claim, jobs in parts:
+            problems += self._sweep(work, claim, jobs, run, store, progress)
+            # Loading the model tells better than what was foretold.
+            found = work.cache(claim, store)
+            computed[found.model_digest] = asdict(found.arithmetic)
+            if len(found.read(jobs)) < len(jobs):
+                raise ShardError(_unkept(self._place, store))
+        store.close()
+        _write(
+            self._place / _FINISHED,
+            {"work": work.digest, "shard": self.number, "arithmetic": computed},
+        )
+        return list(dict.fromkeys(problems))
+
+    def _sweep(
+        self,
+        work: Work,
+        claim: PlannedClaim,
+        jobs: Sequence[Job],
+        run: str,
+        store: Store,
+        progress: Progress,
+    ) -> list[Remark]:
+        folder = self._place / (SIMULATED if claim.simulated else FOLDER)
+        condition, subject = claim.condition, subject_of(claim)
+        ledger = SetLedger(folder, run, condition.task.name, condition.prompt_set.validation)
+        generates = SCORERS[claim.suite.scoring].generates
+        run_sweep(
+            jobs,
+            LocalExecutor(lambda: work.pool.get(claim.model, claim.base, generates=generates)),
+            lambda done, total: progress(claim, done, total),
+            cache=work.cache(claim, store),
+            finished=lambda one: ledger.evaluated(
+                subject, one.prompt.digest, len(one.examples), one.correct
+            ),
+        )
+        return ledger.problems
+
+    def finished(self, work: Work) -> dict[str, Arithmetic]:
+        """Return what computed each model, by the model's digest.
+
+        Raises
+        ------
+        ShardError
+            If the shard was not run to its end, or it was another work.
+        """
+        again = f"run `maxrandom run-shard {self.folder} {self.number}`"
+        file = self._place / _FINISHED
+        try:
+            said = json.loads(file.read_text(encoding="utf-8"))
+            arithmetic = {name: Arithmetic(**one) for name, one in said["arithmetic"].items()}
+        except FileNotFoundError:
+            begun = (self._place / _RESULTS).exists()
+            what = "is not finished" if begun else "was not run"
+            raise ShardError(f"shard {self.number} {what}; {again}") from None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ShardError(
+                f"shard {self.number}: {file} cannot be read ({error}); {again}"
+            ) from error
+        if said.get("work") != work.digest:
+            raise ShardError(
+                f"shard {self.number} is stale: suites, data or models have changed since it was "
+                f"run; {again}"
+            )
+        return arithmetic
+
+    def copy(
+        self,
+        work: Work,
+        parts: Sequence[Part],
+        arithmetic: Mapping[str, Arithmetic],
+        into: Callable[[PlannedClaim], Store],
+    ) -> None:
+        """Copy all results of the shard.
+
+        Parameters
+        ----------
+        arithmetic : mapping
+            What computed each model, by the model's digest.
+        into : callable
+            Returns the store of a claim's results.
+
+        Raises
+        ------
+        ShardError
+            If one is missing, or cannot be kept.
+        """
+        store = Store(self._place / _RESULTS, shared=True)
+        for claim, jobs in parts:
+            own = arithmetic.get(work.cache(claim, store).model_digest)
+            read = {} if own is None else work.cache(claim, store, own).read(jobs)
+            if len(read) < len(jobs):
+                raise ShardError(
+                    f"shard {self.number} lacks {len(jobs) - len(read)} of {len(jobs)} prompts of "
+                    f"{claim.name}; run `maxrandom run-shard {self.folder} {self.number}`"
+                )
+            target = work.cache(claim, into(claim), own)
+            for job in jobs:
+                target.write(job, read[job.number])
+            if len(target.read(jobs)) < len(jobs):
+                raise ShardError(_unkept(target.store.path.parent, target.store))
+        store.close()
+
+
+def _unkept(folder: Path, store: Store) -> str:
+    why = "; ".join(str(each.values.get("why", "")) for each in store.messages) or "no reason known"
+    return f"the results in {folder} could not be kept: {why}; make room there, and run this again"
+
+
+def one_arithmetic(found: Mapping[int, Mapping[str, Arithmetic]]) -> dict[str, Arithmetic]:
+    """Return what computed each model, if that is the same in all shards.
+
+    Parameters
+    ----------
+    found : mapping
+        By the shard's number: by the model's digest.
+
+    Raises
+    ------
+    ShardError
+        If it is not: numbers of two processors are no one sweep.
+    """
+    first: dict[str, tuple[int, Arithmetic]] = {}
+    for number, models in found.items():
+        for model, arithmetic in models.items():
+            one, other = first.setdefault(model, (number, arithmetic))
+            if other != arithmetic:
+                raise ShardError(
+                    f"shard {number} was computed on {_shown(arithmetic)}, shard {one} on "
+                    f"{_shown(other)}, and their numbers differ in rounding; run one of them "
+                    "again on a machine like the other's"
+                )
+    return {model: arithmetic for model, (_, arithmetic) in first.items()}
+
+
+def _shown(arithmetic: Arithmetic) -> str:
+    versions = " ".join(f"{name} {number}" for name, number in sorted(arithmetic.versions.items()))
+    return f"{arithmetic.processor} ({arithmetic.kernels}; {versions})"
+
+
+def write_joined(folder: Path, arithmetic: Mapping[str, Arithmetic]) -> None:
+    """Write down what computed the results that are joined."""
+    said = {model: asdict(one) for model, one in arithmetic.items()}
+    _write(folder / _JOINED / _ARITHMETIC, said)
+
+
+def _write(file: Path, said: object) -> None:
+    """Write a file as a whole or not at all."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    part = file.with_suffix(".part")
+    part.write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
+    part.replace(file)
+
+
+def joined(folder: Path) -> tuple[Path, dict[str, Arithmetic]]:
+    """Return the store of joined shards, and what computed each model, by the model's digest.
+
+    Raises
+    ------
+    ShardError
+        If no shards were joined there.
+    """
+    file = folder / _JOINED / _ARITHMETIC
+    try:
+        said = json.loads(file.read_text(encoding="utf-8"))
+        found = {model: Arithmetic(**one) for model, one in said.items()}
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise ShardError(
+            f"{folder} holds no joined shards ({error}); `maxrandom join {folder}` makes them"
+        ) from error
+    return joined_results(folder), found
+
+
+def joined_results(folder: Path) -> Path:
+    """Return the file of what all shards computed."""
+    return folder / _JOINED / _RESULTS

@@ -1,0 +1,229 @@
+"""`maxrandom shards`, `run-shard` and `join`: a run in parts, for schedulers of any kind."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+from pytest_maxrandom.ci.process import run_pytest
+from pytest_maxrandom.claims.session import results_file
+from pytest_maxrandom.claims.shards import Shard, Work, joined_results, one_arithmetic, write_joined
+from pytest_maxrandom.commands import suites_in
+from pytest_maxrandom.errors import ShardError
+from pytest_maxrandom.models.base import EngineName, Resources
+from pytest_maxrandom.models.registry import ModelPool, begin
+from pytest_maxrandom.notation import count
+from pytest_maxrandom.reports.remarks import worded
+from pytest_maxrandom.studies.plan import plan_file, sweeps_of
+from pytest_maxrandom.sweeps.store import Store
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_maxrandom.claims.planned import PlannedClaim
+
+_MANIFEST = "shards.json"
+_INTERRUPTED = 130
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe the commands and their arguments."""
+    cut = commands.add_parser(
+        "shards",
+        help="cut a run into parts for a cluster",
+        description="Cut the prompts of suites into parts that any scheduler can run, one process "
+        "each. No model is loaded.",
+    )
+    cut.add_argument(
+        "paths", type=Path, nargs="+", metavar="SUITE", help="suites, or folders to search for them"
+    )
+    cut.add_argument("--into", type=int, required=True, metavar="N", help="how many parts")
+    cut.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="folder that all parts can reach"
+    )
+    cut.add_argument(
+        "--engine",
+        choices=get_args(EngineName),
+        default="auto",
+        help="how choices are scored, as --maxrandom-engine",
+    )
+    cut.set_defaults(run=_cut)
+    one = commands.add_parser(
+        "run-shard",
+        help="run one part",
+        description="Run one part, or what is left of it. Its results, and a ledger of what it "
+        "tried, stand in a folder of its own.",
+    )
+    one.add_argument("folder", type=Path, metavar="DIR", help="that of `maxrandom shards`")
+    one.add_argument("number", type=int, metavar="I", help="from 1")
+    one.add_argument("--batch-tokens", type=int, metavar="N", help="as --maxrandom-batch-tokens")
+    one.set_defaults(run=_run)
+    together = commands.add_parser(
+        "join",
+        help="judge what all parts found",
+        description="Put all parts together, and let pytest judge the suites by them. A part that "
+        "is missing or stale is named, and nothing is judged then.",
+        epilog="The exit code is pytest's; 2 if a part is missing.",
+    )
+    together.add_argument("folder", type=Path, metavar="DIR", help="that of `maxrandom shards`")
+    together.add_argument(
+        "arguments", nargs="*", metavar="ARGUMENT", help="for pytest, after --, such as -- -q"
+    )
+    together.set_defaults(run=_join)
+
+
+@dataclass(frozen=True, slots=True)
+class _Manifest:
+    """What is cut into how many parts.
+
+    Attributes
+    ----------
+    suites : list of str
+        Relative to the folder, which hosts may know by different names.
+    work : str
+        Digest of all that the parts compute.
+    """
+
+    suites: list[str]
+    into: int
+    engine: EngineName
+    work: str
+
+    @classmethod
+    def read(cls, folder: Path) -> _Manifest:
+        """Read the manifest in a folder.
+
+        Raises
+        ------
+        ShardError
+            If there is none.
+        """
+        file = folder / _MANIFEST
+        try:
+            return cls(**json.loads(file.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError) as error:
+            raise ShardError(
+                f"{file} cannot be read ({error}); expected what `maxrandom shards SUITE --into N "
+                f"--out {folder}` writes"
+            ) from error
+
+    def paths(self, folder: Path) -> list[Path]:
+        """Return where the suites are."""
+        return [Path(os.path.normpath(folder / suite)) for suite in self.suites]
+
+
+def _work(suites: list[Path], engine: EngineName, batch_tokens: int | None = None) -> Work:
+    begin()
+    pool = ModelPool(Resources(engine=engine, batch_tokens=batch_tokens))
+    claims = [claim for suite in suites for claim in sweeps_of(plan_file(suite))]
+    return Work(claims, pool, engine)
+
+
+def _known(folder: Path, manifest: _Manifest, batch_tokens: int | None = None) -> Work:
+    """Return the work as it is now.
+
+    Raises
+    ------
+    ShardError
+        If it is not what was cut.
+    """
+    work = _work(manifest.paths(folder), manifest.engine, batch_tokens)
+    if work.digest != manifest.work:
+        suites = " ".join(map(str, manifest.paths(folder)))
+        raise ShardError(
+            f"suites, data or models have changed since {folder} was made; run `maxrandom shards "
+            f"{suites} --into {manifest.into} --out {folder}` again"
+        )
+    return work
+
+
+def _cut(options: argparse.Namespace) -> str:
+    """Write the manifest, and tell what the parts are."""
+    if options.into < 1:
+        raise ValueError(f"--into: found {options.into}, expected a whole number from 1 on")
+    suites = suites_in(options.paths)
+    work = _work(suites, options.engine)
+    if options.into > work.jobs:
+        raise ValueError(
+            f"--into: found {options.into}, expected at most {count(work.jobs)}, which is how many "
+            "prompts the suites run through models"
+        )
+    options.out.mkdir(parents=True, exist_ok=True)
+    manifest = {
+        "suites": [os.path.relpath(suite.absolute(), options.out.absolute()) for suite in suites],
+        "into": options.into,
+        "engine": options.engine,
+        "work": work.digest,
+    }
+    (options.out / _MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+    return (
+        f"{count(work.jobs)} prompts in {options.into} parts; run `maxrandom run-shard "
+        f"{options.out} I` for I = 1 ... {options.into}, then `maxrandom join {options.out}`"
+    )
+
+
+def _run(options: argparse.Namespace) -> str:
+    """Run one part; `options.status` is left as 130 if it is interrupted."""
+    folder, number = options.folder, options.number
+    manifest = _Manifest.read(folder)
+    if not 1 <= number <= manifest.into:
+        raise ShardError(f"I: found {number}, expected a whole number from 1 to {manifest.into}")
+    work = _known(folder, manifest, options.batch_tokens)
+    parts = work.shard(number, manifest.into)
+    name = f"shard {number} of {manifest.into}"
+
+    def progress(claim: PlannedClaim, done: int, total: int) -> None:
+        print(f"{name}: {claim.name}: {done} of {total} prompts", file=sys.stderr, flush=True)
+
+    try:
+        problems = Shard(folder, number).compute(work, parts, uuid.uuid4().hex, progress)
+    except KeyboardInterrupt:
+        options.status = _INTERRUPTED
+        return f"{name} was interrupted; what is done is kept, and the same command goes on"
+    done = sum(len(jobs) for _, jobs in parts)
+    return "\n".join(
+        [f"{name}: {count(done)} prompts done", *(worded(each).text for each in problems)]
+    )
+
+
+def _join(options: argparse.Namespace) -> str:
+    """Put the parts together and run pytest; its exit code is left in `options.status`."""
+    folder = options.folder
+    manifest = _Manifest.read(folder)
+    work = _known(folder, manifest)
+    numbers = range(1, manifest.into + 1)
+    found, missing = {}, []
+    for number in numbers:
+        try:
+            found[number] = Shard(folder, number).finished(work)
+        except ShardError as error:
+            missing.append(str(error))
+    if missing:
+        raise ShardError(
+            "\n".join([f"{len(missing)} of {manifest.into} parts are missing", *missing])
+        )
+    arithmetic = one_arithmetic(found)
+
+    stores: dict[Path, Store] = {}
+
+    def store(claim: PlannedClaim) -> Store:
+        file = results_file(joined_results(folder), simulated=claim.simulated)
+        if file not in stores:
+            stores[file] = Store(file)
+        return stores[file]
+
+    for number in numbers:
+        Shard(folder, number).copy(work, work.shard(number, manifest.into), arithmetic, store)
+    for each in stores.values():
+        each.close()
+    write_joined(folder, arithmetic)
+    arguments = [f"--maxrandom-shards={folder}", f"--maxrandom-engine={manifest.engine}"]
+    options.status, _ = run_pytest(
+        [*arguments, *options.arguments, *map(str, manifest.paths(folder))]
+    )
+    return ""
