@@ -128,7 +128,7 @@ class Format:
     def demonstration(self, example: Example) -> str:
         """Return the example with a right answer: the first as its choices are shown.
 
-        Where the choices are the answers, an example may bring a text of its own.
+        An example may bring a text of its own, for a layout that adds nothing to a question.
         """
         return _demonstration(self, example)
 
@@ -170,8 +170,9 @@ def _shuffled(name: str, count: int) -> tuple[int, ...]:
 @functools.lru_cache(maxsize=100_000)
 def _demonstration(form: Format, example: Example) -> str:
     right = next(index for index in shown_order(example) if index in example.right)
-    text = form.answered(example, right)
-    if example.solved is not None and form.labels == "text" and not form.layout.append_choices:
+    text, layout = form.answered(example, right), form.layout
+    others = layout.append_choices or layout.input_prefix or layout.output_prefix
+    if example.solved is not None and form.labels == "text" and not others:
         text = example.solved
     if form.counterfactual is None:
         return text

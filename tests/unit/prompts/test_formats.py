@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -190,3 +191,33 @@ def test_an_answer_ends_where_the_prompt_would_ask_again() -> None:
     assert stops(separator=" ## ", input_prefix="") == (" ##",)
     given = GenerationSpec(stop=("\n",))
     assert Format(Layout(), generation=given).stops == ("\n",)
+
+
+def test_a_demonstration_of_its_own_text_stands_where_the_layout_adds_nothing() -> None:
+    one = Example("e", "1 + 1", ("2", "3"), (0,), solved="one and one are two")
+    bare = Layout(input_prefix="", output_prefix="", append_choices=False, target_delimiter=" = ")
+    assert Format(bare).demonstration(one) == "one and one are two"
+    assert Format(bare).answered(one, 0) == "1 + 1 = 2"
+    for layout in (
+        replace(bare, input_prefix="Q: "),
+        replace(bare, output_prefix="\n"),
+        replace(bare, append_choices=True),
+    ):
+        form = Format(layout)
+        assert form.demonstration(one) == form.answered(one, 0)
+    letters = Format(replace(bare, append_choices=True, choice_prefix="\n"), "letter")
+    assert "one and one" not in letters.demonstration(one)
+
+
+def test_a_target_delimiter_is_scored_with_the_answer_and_so_is_white_space_before_it() -> None:
+    one = Example("e", "1 + 1\n", ("2", "3"), (0,))
+    form = Format(Layout("", "", "", "", "", append_choices=False, target_delimiter="= "))
+    assert form.scored(one, form.question(one)) == [("1 + 1", ("\n= 2", "\n= 3"))]
+    follows = replace(one, choices=("one is", "two is"), input="", continuation="odd")
+    assert form.scored(follows, form.question(follows)) == [
+        ("one is", ("= odd",)),
+        ("two is", ("= odd",)),
+    ]
+    other = replace(form, layout=replace(form.layout, target_delimiter=" "))
+    digests = {Prompt((), each).digest for each in (form, other)}
+    assert len(digests) == 2
