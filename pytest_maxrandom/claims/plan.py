@@ -227,6 +227,7 @@ def _claim(suite: Suite, arm: Arm, index: int, condition: Condition) -> PlannedC
         counted=assertion.count if isinstance(assertion, AssertSpec) else "claim",
         suite=spec,
         arm=arm,
+        model_line=suite.line(*arm.says("name")),
     )
 
 

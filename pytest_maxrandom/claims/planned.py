@@ -146,6 +146,8 @@ class PlannedClaim(ClaimOfSuite):
         Which replicate of the claim this is; 0 is the claim itself.
     design : Design or None
         All replicates of the suite's claims; None where it has none.
+    model_line : int or None
+        Where in the suite file the model stands, from 1.
     """
 
     base: Path
@@ -156,6 +158,7 @@ class PlannedClaim(ClaimOfSuite):
     arm: Arm
     replicate: int = 0
     design: Design | None = field(default=None, repr=False, compare=False)
+    model_line: int | None = None
 
     def with_t(self, t: int) -> PlannedClaim:
         """Return the claim with t prompts in all, of which the sweep's are a part."""

@@ -124,7 +124,13 @@ def test_a_secret_in_an_address_is_refused_and_shown_nowhere(
             "127.0.0.1=THE_KEY",
             "*THE_KEY that `api_key_env` names is not*",
         ),
-        (", served_model: other", "", "*serves no model 'other'; it serves 'the-model'*"),
+        (", tokenizer: ./nowhere", "", "s.maxrandom.yaml:3: models*tokenizer: there is no folder*"),
+        (", tokenizer: .", "", "s.maxrandom.yaml:3: models*the folder . holds no tokenizer as*"),
+        (
+            ", served_model: other",
+            "",
+            "s.maxrandom.yaml:3: *serves no model 'other'; it serves 'the-model'*",
+        ),
         (", tokenizer: nowhere", "", "*the tokenizer nowhere cannot be loaded*"),
     ],
 )

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.claims.evaluation import Evaluation
-from pytest_maxrandom.errors import ClaimFailed, MaxRandomError, RedFlagged
+from pytest_maxrandom.errors import (
+    ClaimFailed,
+    MaxRandomError,
+    ModelError,
+    RedFlagged,
+)
 from pytest_maxrandom.hooks.run import RECORDS
 from pytest_maxrandom.hooks.session_state import session_state
 from pytest_maxrandom.models.registry import locate
@@ -107,6 +112,10 @@ class SuiteItem(pytest.Item):
         message = None
         try:
             self.prepare()
+        except ModelError as error:
+            lines = {sweep.model_line for sweep in self.sweeps}
+            line = f":{lines.pop()}" if len(lines) == 1 else ""
+            message = f"{self.suite}{line}: {error}"
         except MaxRandomError as error:
             message = str(error)
         if message is not None:

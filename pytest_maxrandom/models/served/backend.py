@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from pytest_maxrandom.models.base import Backend, Identity, Located
 from pytest_maxrandom.models.served.dialects import LlamaCpp, OpenAI, OpenAIChat, Vllm
 from pytest_maxrandom.models.served.endpoint import Endpoint
 from pytest_maxrandom.models.served.model import ServedModel, identity_of, same_server
+from pytest_maxrandom.models.served.tokens import found
 from pytest_maxrandom.suite.models import LlamaCppSpec, OpenAISpec, ServedSpec, VllmSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from pytest_maxrandom.models.base import Resources
     from pytest_maxrandom.models.served.dialects import Serving
@@ -35,8 +36,7 @@ class Served(Backend):
         """Return the address, and the folder of a tokenizer."""
         places = {"url": spec.url}
         if spec.tokenizer is not None:
-            folder = base / Path(spec.tokenizer).expanduser()
-            places["tokenizer"] = str(folder) if folder.is_dir() else spec.tokenizer
+            places["tokenizer"] = found(spec.tokenizer, base)
         return Located(spec, places)
 
     def identity(self, located: Located) -> Identity:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pytest_maxrandom.errors import ModelError
+from pytest_maxrandom.errors import ModelError, ModelNotFound
 from pytest_maxrandom.models.chat import ChatTemplate
 from pytest_maxrandom.models.requests import common_length
 from pytest_maxrandom.models.served.endpoint import spread
@@ -13,6 +15,33 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_maxrandom.models.served.dialects import Dialect
+
+
+_FILES = ("tokenizer*", "vocab*", "*.model", "*.tiktoken")
+"""One of these is in the folder of any tokenizer."""
+_HUB_ID = re.compile(r"[\w-][\w.-]*(/[\w.-]+)?")
+
+
+def found(name: str, base: Path) -> str:
+    """Return the folder of a tokenizer (relative to `base`), else its name as a hub id.
+
+    Raises
+    ------
+    ModelNotFound
+        If it is neither.
+    """
+    wrong = f"there is no folder {name} (relative to the suite file), and it is no hub id"
+    try:
+        folder = base / Path(name).expanduser()
+        if folder.is_dir():
+            if any(any(folder.glob(pattern)) for pattern in _FILES):
+                return str(folder)
+            wrong = f"the folder {name} holds no tokenizer as written by save_pretrained"
+        elif _HUB_ID.fullmatch(name):
+            return name
+    except (OSError, RuntimeError) as error:  # too long a name; no such user
+        wrong = f"{name} can be no folder: {error}"
+    raise ModelNotFound({"tokenizer": f"{wrong}; expected such as ./folder or Qwen/Qwen3-8B"})
 
 
 class Tokens(Protocol):
