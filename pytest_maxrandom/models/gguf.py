@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ModelError, ModelNotFound, ScoreError, listed
-from pytest_maxrandom.host.machine import cores, peak_memory
+from pytest_maxrandom.host.machine import cores, peak_memory, resting_threads
 from pytest_maxrandom.models import trie
 from pytest_maxrandom.models.base import Answer, Backend, Identity, Located, Reply
 from pytest_maxrandom.models.chat import ChatTemplate
@@ -78,7 +78,8 @@ class Gguf(Backend):
                 'pip install "pytest-maxrandom[gguf]"'
             )
         threads = max(1, cores() // resources.workers)
-        reader = Reader(located.places["name"], located.spec.name, threads)
+        with resting_threads(resources.workers, "llama_cpp"):
+            reader = Reader(located.places["name"], located.spec.name, threads)
         resources.held.callback(reader.close)
         return GgufModel(located.spec, located.places, reader)
 

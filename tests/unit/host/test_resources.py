@@ -13,15 +13,15 @@ from pytest_maxrandom.host.machine import cores, forget_peak, peak_memory
 LOADED = """
 import os
 from pytest_maxrandom.host.machine import resting_threads
-with resting_threads({workers}):
+with resting_threads({workers}, "{library}"):
     print(os.environ.get("OMP_WAIT_POLICY"))
 print(os.environ.get("OMP_WAIT_POLICY"))
 """
 ANY = {key: value for key, value in os.environ.items() if key not in ("CI", "OMP_WAIT_POLICY")}
 
 
-def _said(workers: int, **environment: str) -> list[str]:
-    program = [sys.executable, "-c", LOADED.format(workers=workers)]
+def _said(workers: int, library: str = "torch", **environment: str) -> list[str]:
+    program = [sys.executable, "-c", LOADED.format(workers=workers, library=library)]
     return subprocess.run(
         program, env=ANY | environment, text=True, capture_output=True, check=True
     ).stdout.split()
@@ -41,6 +41,11 @@ def test_cores_are_those_that_the_process_may_use() -> None:
 def test_threads_rest_where_others_need_the_cores_and_nowhere_else_is_anything_changed() -> None:
     assert _said(2) == ["PASSIVE", "None"]
     assert _said(1, CI="true") == ["PASSIVE", "None"]
+
+
+def test_what_is_loaded_already_has_read_its_variable() -> None:
+    assert _said(2, "llama_cpp") == ["PASSIVE", "None"]
+    assert _said(2, "os") == ["None", "None"]
 
 
 def test_who_has_said_how_threads_wait_is_heeded() -> None:
