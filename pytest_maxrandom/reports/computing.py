@@ -118,7 +118,7 @@ def served(record: ClaimRecord | LabelBiasRecord) -> str:
     said = record.engine.handshake if record.engine else None
     if said is None:
         return ""
-    told = (f"{key} {said[key]}" for key in said if key not in _WORDED)
+    told = (f"{key} {_grouped(said[key])}" for key in said if key not in _WORDED)
     tokenized, repeated, local, same = (
         said.get(key) for key in ("tokenized", "repeated", "local", "same_texts")
     )
@@ -135,6 +135,11 @@ def served(record: ClaimRecord | LabelBiasRecord) -> str:
         f"{'is' if same == 1 else 'are'} the same",
         local is not None and f"from the weights on this machine by {local:.2g} nats at most",
     )
+
+
+def _grouped(told: object) -> str:
+    """Write a number as all others are written."""
+    return count(int(told)) if isinstance(told, str) and told.isdecimal() else str(told)
 
 
 def processors(run: RunRecord) -> str:

@@ -6,6 +6,8 @@ The rule, in this order:
 2. So is one that begins with it, as whole words; of several the longest.
 3. Else the only choice of which the label or the text occurs in it, as whole words.
 4. Else nothing is chosen.
+5. Nor is a choice whose text ends an answer that was cut there, where the text of another one goes
+   on from it: "New York" may have been about to be "New York City".
 
 Case, spaces, quotes, brackets and closing punctuation at both ends do not count. A label of one
 letter counts within other words in its own case only, since "a" is a word. Where choices have
@@ -28,7 +30,9 @@ _BEFORE = r"(?<!\w)(?<!\w[-./,'])(?<!-)"
 _AFTER = r"(?!\w|[-./,:']\w)"
 
 
-def choices_said(text: str, labels: Sequence[str], texts: Sequence[str]) -> frozenset[int]:
+def choices_said(
+    text: str, labels: Sequence[str], texts: Sequence[str], *, cut: bool = False
+) -> frozenset[int]:
     """Return which choices a text names by the rule above.
 
     Parameters
@@ -37,13 +41,18 @@ def choices_said(text: str, labels: Sequence[str], texts: Sequence[str]) -> froz
         What answers with each choice; where choices have no labels, their texts.
     texts : sequence of str
         The text of each choice.
+    cut : bool
+        Whether the text was cut at its end.
 
     Returns
     -------
     frozenset of int
         One place, or none; several where choices cannot be told apart by their texts.
     """
-    return _said(text, tuple(labels), tuple(texts))
+    found = _said(text, tuple(labels), tuple(texts))
+    if cut and _goes_on(text, found, tuple(labels), tuple(texts)):
+        return frozenset()
+    return found
 
 
 @functools.lru_cache(maxsize=10_000)
@@ -66,6 +75,20 @@ def _said(text: str, labels: tuple[str, ...], texts: tuple[str, ...]) -> frozens
         if times:
             occurring.add(names[name])
     return occurring.pop() if len(occurring) == 1 else frozenset()
+
+
+def _goes_on(
+    text: str, found: frozenset[int], labels: tuple[str, ...], texts: tuple[str, ...]
+) -> bool:
+    """Tell whether a text may have been cut within the text of another choice."""
+    names, end = _names(labels, texts, _bare), _spaced(text).casefold()
+    # Where choices have labels, whoever begins with one does not go on with a text.
+    own = [name for name in _names((), texts, _bare) if names[name] == found]
+    return any(
+        end.endswith(name) and longer.startswith(name) and names[longer] != found
+        for name in own
+        for longer in names
+    )
 
 
 def _longest(name: str) -> int:

@@ -185,12 +185,15 @@ class Generate:
                 "backend"
             )
         text: str | None = said.text
+        cut = said.finish == "length"
         if how.pattern is not None:
             found = re.search(how.pattern, said.text)
             text = None if found is None else found.group(1)
+            cut = cut and found is not None and found.end(1) == len(said.text)
         if text is None or said.finish == "refused":
             return Reading(None)
-        equal = sorted(choices_said(text, prompt.format.answers(example), example.choices))
+        answers_of = prompt.format.answers(example)
+        equal = sorted(choices_said(text, answers_of, example.choices, cut=cut))
         if not equal:
             return Reading(None)
         return Reading(_lot(equal, prompt, example), len(equal) > 1)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from pytest_maxrandom.models.base import Backend, Identity, Located
 from pytest_maxrandom.models.served.dialects import LlamaCpp, OpenAI, OpenAIChat, Vllm
 from pytest_maxrandom.models.served.endpoint import Endpoint
 from pytest_maxrandom.models.served.model import ServedModel, identity_of, same_server
-from pytest_maxrandom.models.served.tokens import found
+from pytest_maxrandom.models.served.tokens import found, told_of
+from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.models import LlamaCppSpec, OpenAISpec, ServedSpec, VllmSpec
 
 if TYPE_CHECKING:
@@ -45,7 +47,12 @@ class Served(Backend):
         if located.key not in self._serving:
             at = _endpoint(located)
             self._serving[located.key] = self.dialect(at, spec.served).serving()
-        return identity_of(self._serving[located.key], chat=spec.chat)
+        identity = identity_of(self._serving[located.key], chat=spec.chat)
+        tokenizer = located.places.get("tokenizer")
+        # Others compare their tokens with the server's, so that these change no number.
+        if tokenizer is None or not (spec.chat or self.dialect is OpenAI):
+            return identity
+        return replace(identity, digest=digest(identity.digest, *told_of(tokenizer)))
 
     def load(self, located: Located, resources: Resources) -> ServedModel:
         """Return the model behind the address, once it was checked."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_maxrandom.errors import ModelError, ModelNotFound
 from pytest_maxrandom.models.chat import ChatTemplate
+from pytest_maxrandom.models.hf.hub import file_digest
 from pytest_maxrandom.models.requests import common_length
 from pytest_maxrandom.models.served.endpoint import spread
 
@@ -42,6 +43,16 @@ def found(name: str, base: Path) -> str:
     except (OSError, RuntimeError) as error:  # too long a name; no such user
         wrong = f"{name} can be no folder: {error}"
     raise ModelNotFound({"tokenizer": f"{wrong}; expected such as ./folder or Qwen/Qwen3-8B"})
+
+
+def told_of(tokenizer: str) -> list[str]:
+    """Return what tells a tokenizer and its chat template from others: its files, else its name."""
+    folder = Path(tokenizer)
+    if not folder.is_dir():
+        return [tokenizer]
+    files = {file for pattern in (*_FILES, "chat_template*") for file in folder.glob(pattern)}
+    named = sorted(file for file in files if file.is_file())
+    return [part for file in named for part in (file.name, file_digest(file))]
 
 
 class Tokens(Protocol):

@@ -542,6 +542,22 @@ class TestIdentity:
             )
         assert one == other
 
+    @pytest.mark.parametrize(
+        ("dialect", "keys", "same"),
+        [("vllm", {}, True), ("vllm", {"chat": True}, False), ("openai", {}, False)],
+    )
+    def test_what_a_tokenizer_does_to_numbers_is(
+        self, byte_tokenizer: Path, tmp_path: Path, dialect: str, keys: Any, same: bool
+    ) -> None:
+        shutil.copytree(byte_tokenizer, folder := tmp_path / "tokenizer")
+        with serving(dialect) as server:
+            one = identify(specified(server, byte_tokenizer, **keys), Path())
+            assert identify(specified(server, folder, **keys), Path()) == one
+            (folder / "chat_template.jinja").write_text("[{{ messages[0].content }}]")
+            other = identify(specified(server, folder, **keys), Path())
+        assert (other.digest == one.digest) is same
+        assert other.tried_digest == one.tried_digest
+
     def test_what_is_served_is(self, server: FakeServer, byte_tokenizer: Path) -> None:
         spec = specified(server, byte_tokenizer)
         server.model = spec.served

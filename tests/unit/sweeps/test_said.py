@@ -72,6 +72,28 @@ def test_choices_that_are_nothing_but_brackets_are_told_apart() -> None:
     assert choices_said("", brackets, brackets) == set()
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("New York", set()), ("It is New York", set()), ("New York.", {0}), ("New York C", {0}),
+        ("New York City", {1}), ("A", {0}), ("a dog", {2}), ("I say A", {0}),
+    ],
+)  # fmt: skip
+def test_a_text_that_is_cut_where_another_goes_on_from_it_is_none(
+    text: str, said: set[int]
+) -> None:
+    assert choices_said(text, LETTERS, PLACES, cut=True) == said
+
+
+def test_a_number_that_is_cut_may_be_a_longer_one() -> None:
+    numbers = ("2", "21", "3")
+    assert choices_said("2", numbers, numbers, cut=True) == set()
+    assert choices_said("2", numbers, numbers) == {0}
+    assert choices_said("21", numbers, numbers, cut=True) == {1}
+    # A label of its own is whole.
+    assert choices_said("2", ("1", "2", "3"), ("7", "21", "22"), cut=True) == {1}
+
+
 def test_choices_with_one_text_are_not_told_apart() -> None:
     assert choices_said("fig", ("fig", "Fig", "date"), ("fig", "Fig", "date")) == {0, 1}
 
@@ -124,6 +146,9 @@ def test_what_cannot_be_read_is_cut_or_is_refused_is_no_choice() -> None:
     assert read("Let me think about", "length") == (None, Unread.CUT)
     # What names a choice before it is cut is read.
     assert read(f"{letter}, because it", "length") == (1, Unread.NOT)
+    assert read("New York", "length") == (None, Unread.CUT)
+    assert read("so: New York!", "length", pattern="so: ([^!]*)") == (0, Unread.NOT)
+    assert read("so: New York", "length", pattern="so: ([^!]*)") == (None, Unread.CUT)
     assert read(f"{letter}", "refused") == (None, Unread.REFUSED)
 
 
