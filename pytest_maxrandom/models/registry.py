@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import Arithmetic
     from pytest_maxrandom.suite.models import ModelSpec
 
-_BUILT_IN = {
+BUILT_IN = {
     "transformers": "pytest_maxrandom.models.hf.transformers:Transformers",
     "vllm": "pytest_maxrandom.models.served.backend:VllmServer",
     "llama_cpp": "pytest_maxrandom.models.served.backend:LlamaCppServer",
@@ -54,8 +54,8 @@ def backend_of(spec: ModelSpec) -> Backend:
     """
     name = spec.backend
     if name not in _backends:
-        if name in _BUILT_IN:
-            backend: Backend = pkgutil.resolve_name(_BUILT_IN[name])()
+        if name in BUILT_IN:
+            backend: Backend = pkgutil.resolve_name(BUILT_IN[name])()
         else:
             backend = load(BACKENDS, name)
         with _told(spec):
@@ -72,7 +72,7 @@ def _told(spec: ModelSpec) -> Iterator[None]:
     except MaxRandomError:
         raise
     except Exception as error:
-        if spec.backend in _BUILT_IN:
+        if spec.backend in BUILT_IN:
             raise
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         message = f"the backend {spec.backend!r} failed ({reason}); tell those who wrote it"

@@ -158,7 +158,7 @@ class Recorded:
     path: str
     """File or folder, as the suite names it."""
     format: str
-    """npz, table, summary, predictions, lm_eval or inspect."""
+    """As the suite names it: npz, ..."""
     stated: list[str] = field(default_factory=list)
     """Which of n, t and chance the suite stated; the others were counted in the results."""
     chances: dict[str, int] = field(default_factory=dict)

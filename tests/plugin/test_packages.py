@@ -10,7 +10,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from pytest_maxrandom.suite.extensions import BACKENDS, SOURCES
+from pytest_maxrandom.suite.models import MODELS
 from tests.installed import install
+from tests.suites import either
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -147,9 +149,8 @@ def test_a_suite_runs_with_both(pytester: pytest.Pytester, suite: Path) -> None:
         (
             "backend: rules",
             "backend: ruels",
-            "1: `models[0].backend`: found 'ruels', expected 'transformers' or 'vllm' or "
-            "'llama_cpp' or 'openai' or 'gguf' or 'mock' or 'rules' "
-            "or 'recorded'; did you mean `rules`?",
+            f"1: `models[0].backend`: found 'ruels', expected {either(MODELS.specs)} or 'rules' or "
+            "'recorded'; did you mean `rules`?",
         ),
         (
             "backend: rules",

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.models.base import Resources
-    from pytest_maxrandom.models.served.dialects import Serving
+    from pytest_maxrandom.models.served.dialects import Dialect, Serving
 
 
 class Served(Backend):
     """Models that a server of one kind has loaded."""
 
     spec: type[ServedSpec]
-    dialect: ClassVar[type[Vllm | LlamaCpp | OpenAI]]
+    dialect: ClassVar[type[Dialect]]
 
     def __init__(self) -> None:
         self._serving: dict[tuple[str, ...], Serving] = {}

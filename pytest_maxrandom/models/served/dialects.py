@@ -71,7 +71,10 @@ class Read:
 
 
 class Dialect(Protocol):
-    """How one kind of server is asked; called with its endpoint and the name of the model."""
+    """How one kind of server is asked."""
+
+    def __init__(self, at: Endpoint, model: str) -> None:
+        """Take the server's endpoint and the name under which it has the model."""
 
     def serving(self) -> Serving:
         """Return what the server says of itself and of the model.

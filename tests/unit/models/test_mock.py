@@ -18,6 +18,7 @@ from pytest_maxrandom.prompts.formats import Format, Prompt
 from pytest_maxrandom.suite.models import MockSpec
 from pytest_maxrandom.suite.prompts import CounterfactualSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
+from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.sweeps.sweep import run_sweep
 from pytest_maxrandom.tasks.task import Example, Layout
 
@@ -34,7 +35,7 @@ EXAMPLES = [
     for number in range(400)
 ]
 STATED = CounterfactualSpec()
-SCORINGS = ["mean_logprob", "sum_logprob", "char_logprob", "paper", "counterfactual"]
+SCORINGS = [name for name, scorer in SCORERS.items() if not scorer.generates]
 
 
 def _model(**said: Any) -> Model:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 
+from pytest_maxrandom.record import RedFlagKind
+from pytest_maxrandom.suite.base import Scoring
+from pytest_maxrandom.suite.spec import TASKS
+from tests.suites import either
 from tests.unit.suite.examples import MINIMAL
 
 if TYPE_CHECKING:
@@ -80,12 +84,8 @@ TASK_KEYS = (
         ),
         (
             "assert: {red_flags: {majorty: fail}}",
-            "unknown key `assert.red_flags.majorty`; did you mean `majority`? (keys here: choices, "
-            "complementary_prompts, colliding_ids, repeated_examples, clustered_answers, "
-            "shared_text, other_examples, cut_text, constant_scores, tied_scores, never_right, "
-            "unread_answers, unsteady_prompts, identical_models, near_identical_prompts, "
-            "label_mass, constant_answers, majority, max_t, heuristic, choices_only, "
-            "near_heuristic, near_choices_only, repeated_prompts, unpassable)",
+            "unknown key `assert.red_flags.majorty`; did you mean `majority`? (keys here: "
+            f"{', '.join(get_args(RedFlagKind))})",
         ),
         (
             "assert: {red_flags: {majority: off}}",
@@ -171,8 +171,8 @@ TASK_KEYS = (
         ("xfail: !!set {a}", "`xfail`: found a value of the YAML type set, expected text"),
         (
             "scoring: mean",
-            "`scoring`: found 'mean', expected 'mean_logprob' or 'sum_logprob' or 'char_logprob' "
-            "or 'paper' or 'counterfactual' or 'generate'; did you mean `mean_logprob`?",
+            f"`scoring`: found 'mean', expected {either(get_args(Scoring))}; did you mean "
+            "`mean_logprob`?",
         ),
         ("1: 1", "found '1' as a key, expected a word"),
         ("no: 1", "found 'no' as a key, expected a word"),
@@ -400,8 +400,7 @@ prompts:
         "5: `models[0].dtype`: found 'float31', expected 'auto' or 'float32' or 'bfloat16' or "
         "'float16'; did you mean `float32`?",
         "6: models[1]: this has the test ids of models[0]; give one a `label`",
-        "9: `tasks[1].format`: found 'parquet', expected 'bigbench' or 'jsonl' or 'csv' or 'hub' "
-        "or 'lm_eval'",
+        f"9: `tasks[1].format`: found 'parquet', expected {either(TASKS.specs)}",
         "9: tasks[1].name: this is the name of tasks[0]; a task's name must be its own",
         "9: the key `tasks[1].path` is missing; it must be given",
         f"10: `tasks[2]`: found 'hello', expected keys with values (keys here: {TASK_KEYS}, split, "

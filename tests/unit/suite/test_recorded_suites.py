@@ -11,7 +11,10 @@ from jsonschema import Draft202012Validator
 
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
+from pytest_maxrandom.suite.models import MODELS
+from pytest_maxrandom.suite.recorded import RESULTS
 from pytest_maxrandom.suite.schema import schema
+from tests.suites import either, having
 from tests.unit.suite.examples import MINIMAL, RECORDED
 
 if TYPE_CHECKING:
@@ -118,8 +121,8 @@ def test_a_full_suite_loads_and_is_valid_for_editors(load: RecordedSuiteText) ->
         ),
         (
             recorded(model="{name: m, backend: recorded, results: {path: x, format: nzp}}"),
-            "2: `models[0].results.format`: found 'nzp', expected 'npz' or 'table' or 'summary' or "
-            "'predictions' or 'lm_eval' or 'inspect'; did you mean `npz`?",
+            f"2: `models[0].results.format`: found 'nzp', expected {either(RESULTS.specs)}; did "
+            "you mean `npz`?",
         ),
         (
             recorded(task="{name: t, chance: 1/1}"),
@@ -164,8 +167,8 @@ def test_a_full_suite_loads_and_is_valid_for_editors(load: RecordedSuiteText) ->
         ),
         (
             recorded(model=MODEL.replace("npz", "npz, shots: 2")),
-            "2: `models[0].results.shots` goes with `format: table | summary | inspect`, but this "
-            "is `format: npz`; remove one of the two",
+            f"2: `models[0].results.shots` goes with `format: {having(RESULTS, 'shots')}`, but "
+            "this is `format: npz`; remove one of the two",
         ),
         (
             recorded(rest="prompts: {shots: [1, 1]}\n"),
@@ -181,8 +184,8 @@ def test_a_full_suite_loads_and_is_valid_for_editors(load: RecordedSuiteText) ->
         ),
         (
             recorded(model=MODEL.replace("format: npz", "format: summary, ragged: true")),
-            "2: `models[0].results.ragged` goes with `format: npz | table | predictions`, but this "
-            "is `format: summary`; remove one of the two",
+            f"2: `models[0].results.ragged` goes with `format: {having(RESULTS, 'ragged')}`, but "
+            "this is `format: summary`; remove one of the two",
         ),
         (
             recorded(model=MODEL.replace("npz", "table, columns: {prompt: p, t: tries}")),
@@ -229,8 +232,8 @@ def test_an_alias_may_stand_in_two_places_for_the_same_numbers(load: RecordedSui
 def test_an_unknown_backend_is_told_with_both(suite: SuiteText) -> None:
     text = MINIMAL.replace("name: m", "name: m, backend: recoded")
     assert suite.mistakes(text) == [
-        "1: `models[0].backend`: found 'recoded', expected 'transformers' or 'vllm' or "
-        "'llama_cpp' or 'openai' or 'gguf' or 'mock' or 'recorded'; did you mean `recorded`?"
+        f"1: `models[0].backend`: found 'recoded', expected {either(MODELS.specs)} or 'recorded'; "
+        "did you mean `recorded`?"
     ]
 
 

@@ -15,12 +15,12 @@ from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.studies.plan import plan_file
 from pytest_maxrandom.suite.extensions import SOURCES, load
 from pytest_maxrandom.suite.schema import schema
-from pytest_maxrandom.suite.spec import TaskSpec
+from pytest_maxrandom.suite.spec import TASKS, TaskSpec
 from pytest_maxrandom.tasks.load import BUILT_IN, load_task
 from pytest_maxrandom.tasks.tables import Csv
 from pytest_maxrandom.tasks.task import Example, Task
 from tests.installed import install
-from tests.suites import load_suite
+from tests.suites import having, load_suite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 SUMS = """
 from pytest_maxrandom.errors import Problem, SuiteError
-from pytest_maxrandom.suite.spec import TaskSpec
+from pytest_maxrandom.suite.spec import TASKS, TaskSpec
 from pytest_maxrandom.tasks import Example, Task
 
 
@@ -137,8 +137,8 @@ def test_mistakes_in_its_keys_are_told_like_any(claims: Claims) -> None:
     ]
     assert told(claims, "  highest: three\n  path: x") == [
         "s.yaml:5: `tasks[0].highest`: found 'three', expected a whole number",
-        "s.yaml:6: `tasks[0].path` goes with `format: bigbench | jsonl | csv | hub | lm_eval`, but "
-        "this is `format: sums`; remove one of the two",
+        f"s.yaml:6: `tasks[0].path` goes with `format: {having(TASKS, 'path')}`, but this is "
+        "`format: sums`; remove one of the two",
     ]
     assert told(claims, "  own: 3") == [
         "s.yaml:3: the key `tasks[0].highest` is missing; it must be given"
