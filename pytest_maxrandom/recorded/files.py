@@ -22,6 +22,11 @@ _NO_UTF8 = re.compile("[\udc80-\udcff]")
 def opened(path: Path, newline: str) -> Iterator[IO[str]]:
     """Open a file in UTF-8, with or without a byte order mark, also with gzip (``.gz``).
 
+    Parameters
+    ----------
+    newline : str
+        Which line ends are told apart, as for :func:`open`; "" leaves each as it is.
+
     Raises
     ------
     RecordedError
