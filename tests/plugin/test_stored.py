@@ -7,15 +7,14 @@ import importlib.util
 import json
 import shutil
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 import tests.stored_files as files
 from tests.gguf_files import write_gguf
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SUITE = """
 models:
@@ -133,6 +132,31 @@ def test_a_file_of_gguf_runs_whole(
     assert served["engine"]["tokens_forwarded"] == served["engine"]["trie_nodes"]
     report = (pytester.path / "r.md").read_text()
     assert hashlib.sha256((pytester.path / "m.gguf").read_bytes()).hexdigest() in report
+
+
+def test_a_file_of_gguf_writes_what_the_same_weights_write(pytester: pytest.Pytester) -> None:
+    if importlib.util.find_spec("llama_cpp") is None:
+        pytest.skip("llama_cpp is not installed")
+    demo = Path(__file__).parents[2] / "eval_suites" / "demo"
+    weights = str(demo / "demo-llama")
+    shutil.copytree(demo / "data", pytester.path / "data")
+    write_gguf(demo / "demo-llama", pytester.path / "d.gguf")
+    suite = yaml.safe_load((demo / "demo.yaml").read_text(encoding="utf-8"))
+    suite |= {"tasks": suite["tasks"][:1], "scoring": "generate", "generation": {"max_tokens": 6}}
+    suite["prompts"] |= {"count": 2}
+    del suite["label_bias"]
+    texts = []
+    for model in (
+        {"name": "d.gguf", "backend": "gguf", "tokenizer": weights},
+        {"name": weights, "quantization": "none", "dtype": "float32"},
+    ):
+        written = yaml.safe_dump(suite | {"models": [model]})
+        (pytester.path / "d.maxrandom.yaml").write_text(written)
+        pytester.runpytest_subprocess("--maxrandom-predictions=p.jsonl")
+        lines = map(json.loads, (pytester.path / "p.jsonl").read_text().splitlines())
+        texts.append([[one["text"] for one in line["examples"]] for line in lines])
+    assert texts[0] == texts[1]
+    assert len({text for line in texts[0] for text in line}) > 1
 
 
 @pytest.mark.parametrize(
