@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -96,6 +97,7 @@ def test_a_rule_is_asked_for_texts_as_for_likelihoods(pytester: pytest.Pytester)
     suite = (pytester.path / "s.maxrandom.yaml").read_text()
     suite = suite.replace("scoring: generate\ngeneration: {max_tokens: 12}\n", "")
     (pytester.path / "s.maxrandom.yaml").write_text(suite)
+    shutil.rmtree(pytester.path / "maxrandom-ledger-simulated")  # else these are further tries
     pytester.runpytest_subprocess("--maxrandom-json=r.json")
     (scored,) = json.loads((pytester.path / "r.json").read_text())["claims"]
     for key in ("correct_counts", "p_max", "max_random_baseline", "permutation_p"):
