@@ -15,11 +15,12 @@ from pytest_maxrandom.commands import json_text, table
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.host.git import repository
 from pytest_maxrandom.ledger import FOLDER
-from pytest_maxrandom.ledger.files import ledger_files, read_once, rows_of
+from pytest_maxrandom.ledger.files import has_one_writer, ledger_files, read_once, rows_of
 from pytest_maxrandom.ledger.history import Commit, WorkTree, from_root
-from pytest_maxrandom.ledger.lines import FIELDS, line_of, related, set_digest
+from pytest_maxrandom.ledger.lines import FIELDS, fact, line_of, related, set_digest
 from pytest_maxrandom.ledger.losses import lost
-from pytest_maxrandom.ledger.summary import merged, mistakes, summary
+from pytest_maxrandom.ledger.summary import mistakes, summary
+from pytest_maxrandom.ledger.union import by_set, merged, unite
 from pytest_maxrandom.reports.text import visible
 from pytest_maxrandom.suite import is_suite
 from pytest_maxrandom.suite.loader import RecordedSuite
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
-    text = "show, check, merge or export what was ever evaluated on a validation set"
+    text = "show, check, unite or export what was ever evaluated on a validation set"
     parser = commands.add_parser("ledger", help=text, description=text.capitalize())
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
 
@@ -60,12 +61,19 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     merge.add_argument("-o", "--output", type=Path, help="file to write; printed if not given")
     merge.set_defaults(run=_merge)
 
+    text = (
+        "put the files of each validation set into one, where hosts that share a file system wrote "
+        "one each; also while they go on writing"
+    )
+    united = actions.add_parser("unite", help=text, description=text.capitalize())
+    united.set_defaults(run=_unite)
+
     text = "print all prompts, looks and openings as a table"
     export = actions.add_parser("export", help=text, description=text.capitalize())
     export.add_argument("--format", choices=("csv", "json"), default="csv")
     export.set_defaults(run=_export)
 
-    for action in (show, verify, export):
+    for action in (show, verify, united, export):
         action.add_argument(
             "paths",
             type=Path,
@@ -77,7 +85,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _show(options: argparse.Namespace) -> str:
-    summaries = [summary(path) for path in _files(options.paths)]
+    summaries = [summary(group) for group in by_set(_files(options.paths))]
     if options.json:
         return json_text([asdict(one) for one in summaries])
     return "\n\n".join("\n".join(_shown(one)) for one in summaries) or (
@@ -203,8 +211,21 @@ def _merge(options: argparse.Namespace) -> str:
     return f"{len(union):,} lines in {options.output}"
 
 
+def _unite(options: argparse.Namespace) -> str:
+    groups = by_set(_files(options.paths))
+    several = [group for group in groups if len(group) > 1 or has_one_writer(group[0])]
+    told = []
+    for group in several:
+        file, lines = unite(group)
+        told.append(f"{lines:,} lines of {len(group)} files in {file}")
+    return "\n".join(told) or "each validation set has one file; nothing is to be united"
+
+
 def _export(options: argparse.Namespace) -> str:
-    found = [row for path in _files(options.paths) for row in rows_of(path)]
+    by_fact = {
+        (path.parent, fact(row)): row for path in _files(options.paths) for row in rows_of(path)
+    }
+    found = list(by_fact.values())
     if options.format == "json":
         return json_text(found)
     kinds = ("prompt", "look", "opening")

@@ -1,14 +1,16 @@
 """A process and its machine: locks between the processes of one user, cores, and memory.
 
 A lock is a file that the operating system holds for a process, so that it is free again when the
-process ends, however it ends. The files lie in the user's part of the temporary folder: a checkout
-may be read-only, or shared by machines.
+process ends, however it ends. The files lie in the user's part of the temporary folder, since a
+checkout may be read-only; but beside the data where hosts share these, which have each a temporary
+folder of their own.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 import sys
 import tempfile
@@ -29,12 +31,29 @@ _POLICY = "OMP_WAIT_POLICY"
 _SET_BY_USERS = (_POLICY, "GOMP_SPINCOUNT", "KMP_BLOCKTIME")
 _BUSY = 0.5
 """Of a core: the load of other processes from which on the cores are shared."""
+_SHARED = "MAXRANDOM_SHARED_FILES"
+_NETWORK = re.compile(
+    r"(fuse\.)?(afs|beegfs|ceph|cifs|gfs2|glusterfs|gpfs|juicefs|lustre|mfs|moosefs|nfs4?|ocfs2|"
+    r"orangefs|panfs|pvfs2|quobyte|smb3|smbfs|sshfs|wekafs)"
+)
+"""Types of file systems, as Linux calls them, that several hosts see at once."""
+_OCTAL = re.compile(r"\\(\d{3})")
+"""How a list of mounts writes blanks in names."""
 _RESET = "5"
 """What Linux takes for "begin the peak anew"; see proc_pid_clear_refs(5)."""
 
 
+_TEMPORARY = (
+    "a temporary folder in which you can make one that only you can write to (remove what is "
+    "there, or set TMPDIR to another folder)"
+)
+_BESIDE = "a file system whose locks hold between hosts, and a folder that you can write to"
+
+
 @contextmanager
-def held(kind: Kind, name: str, timeout: float = -1) -> Iterator[None]:
+def held(
+    kind: Kind, name: str, timeout: float = -1, *, beside: Path | None = None
+) -> Iterator[None]:
     """Hold the lock of that kind and name; no other process holds it meanwhile.
 
     It is not re-entrant: whoever holds it must not ask for it again.
@@ -47,6 +66,8 @@ def held(kind: Kind, name: str, timeout: float = -1) -> Iterator[None]:
         Which of its kind; any text.
     timeout : float
         Seconds to wait at most; 0 does not wait, -1 waits for ever.
+    beside : Path, optional
+        A folder for the lock that several hosts share; none of them holds it meanwhile then.
 
     Raises
     ------
@@ -57,10 +78,10 @@ def held(kind: Kind, name: str, timeout: float = -1) -> Iterator[None]:
     """
     from filelock import FileLock  # .05 s, which a collection need not pay
 
-    path = _path(kind, name, "lock")
+    path = _path(kind, name, "lock", beside)
     # A lock that is only a file would outlive a killed process.
     lock = FileLock(path, timeout, poll_interval=_POLL, fallback_to_soft=False)
-    with _refused(path):
+    with _refused(path, _BESIDE if beside else _TEMPORARY):
         lock.acquire()
     try:
         yield
@@ -86,9 +107,9 @@ def agreed(name: str, find: Callable[[], str]) -> str:
             return path.read_text(encoding="utf-8")
 
 
-def _path(kind: Kind, name: str, ending: str) -> Path:
+def _path(kind: Kind, name: str, ending: str, folder: Path | None = None) -> Path:
     digest = hashlib.sha256(name.encode(errors="surrogateescape")).hexdigest()[:32]
-    return _folder() / f"{kind}-{digest}.{ending}"
+    return (folder or _folder()) / f"{kind}-{digest}.{ending}"
 
 
 def _folder() -> Path:
@@ -112,22 +133,55 @@ def _folder() -> Path:
 
 
 @contextmanager
-def _refused(path: Path | None) -> Iterator[None]:
+def _refused(path: Path | None, expected: str = _TEMPORARY) -> Iterator[None]:
     """Tell in one sentence why no lock can be made there."""
     try:
         yield
     except TimeoutError:
         raise
     except OSError as error:
-        raise LockError(_sentence(path, error.strerror or str(error))) from error
+        raise LockError(_sentence(path, error.strerror or str(error), expected)) from error
 
 
-def _sentence(path: Path | None, reason: str) -> str:
+def _sentence(path: Path | None, reason: str, expected: str = _TEMPORARY) -> str:
     where = f" at {path}" if path else ""
-    return (
-        f"no lock can be made{where}: {reason}; expected a temporary folder in which you can make "
-        "one that only you can write to (remove what is there, or set TMPDIR to another folder)"
-    )
+    return f"no lock can be made{where}: {reason}; expected {expected}"
+
+
+def on_shared_files(path: Path) -> bool:
+    """Tell whether several hosts may see a path, which need not exist.
+
+    What ``MAXRANDOM_SHARED_FILES`` says (yes or no), else the type of the file system, where the
+    system tells it (Linux).
+
+    Raises
+    ------
+    LockError
+        If the variable says something else.
+    """
+    said = os.environ.get(_SHARED, "")
+    if said not in ("", "yes", "no"):
+        raise LockError(
+            f"{_SHARED}: found {said!r}, expected yes where several hosts share the files of "
+            "suites and stores, no where they do not, or nothing, which goes by the file system"
+        )
+    return said == "yes" if said else bool(_NETWORK.fullmatch(type_of_files(path)))
+
+
+def type_of_files(path: Path, mounts: Path = Path("/proc/self/mounts")) -> str:
+    """Return the type of the file system that holds a path; empty where that is not known."""
+    try:
+        lines = os.fsdecode(mounts.read_bytes()).splitlines()
+        real = path.resolve()
+    except OSError:
+        return ""
+    found = (0, "")
+    for _, place, kind, *_ in (line.split(" ") for line in lines):
+        at = Path(_OCTAL.sub(lambda code: chr(int(code[1], 8)), place))
+        # Of several in one place the last one is seen.
+        if real.is_relative_to(at) and len(at.parts) >= found[0]:
+            found = len(at.parts), kind
+    return found[1]
 
 
 def cores() -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import functools
 import os
+import re
+import uuid
 from contextlib import ExitStack, suppress
 from sys import intern
 from typing import TYPE_CHECKING, Any
@@ -26,6 +28,7 @@ FOLDER = "maxrandom-ledger"
 SIMULATED = f"{FOLDER}-simulated"
 """Beside it, of models that make their answers up."""
 _ATTRIBUTES = "*.jsonl merge=union\n"
+_WRITER = re.compile(r"\.writer-[0-9a-f]{12}$")
 
 
 class LedgerFile:
@@ -101,9 +104,11 @@ class LedgerFile:
         """
         try:
             with ExitStack() as stack:
-                # What another process is writing would look like a torn line.
-                with suppress(LockError):
-                    stack.enter_context(held("ledger", str(self.path.resolve())))
+                # What another process is writing would look like a torn line; where it has a file
+                # of its own, it may be on another host, which no lock reaches.
+                if not has_one_writer(self.path):
+                    with suppress(LockError):
+                        stack.enter_context(held("ledger", str(self.path.resolve())))
                 self._read(stack.enter_context(self.path.open("rb", buffering=0)))
         except FileNotFoundError:
             return
@@ -138,17 +143,21 @@ class LedgerFile:
         LockError
             If it cannot be locked.
         """
-        new = not self.path.exists()
-        if new:
-            _make_folder(self.path.parent)
         with held("ledger", str(self.path.resolve())):
-            with self.path.open("a+b", buffering=0) as file:
-                kept = self._read(file)
-                self.check()
-                if added := lines():
-                    self._write(file, kept, added)
-            if new:
-                _sync_folder(self.path.parent)
+            there = False
+            while not there:
+                new = not self.path.exists()
+                if new:
+                    make_folder(self.path.parent)
+                with self.path.open("a+b", buffering=0) as file:
+                    kept = self._read(file)
+                    self.check()
+                    if added := lines():
+                        self._write(file, kept, added)
+                    # Whoever unites files takes them away, and may have read this one before.
+                    there = is_named(file, self.path)
+                if new:
+                    sync_folder(self.path.parent)
 
     def _read(self, file: FileIO) -> int:
         """Take what is new, and return the bytes of a last line that lacks only its end."""
@@ -160,6 +169,7 @@ class LedgerFile:
             self._identity, self._offset, self._lines, self._wrong = identity, 0, 0, ""
         file.seek(self._offset)
         data = file.read()
+        self.torn = None
         end = self._lines + data.count(b"\n") + 1
         complete = False
         for number, found in read_lines(data, self._lines + 1):
@@ -193,6 +203,36 @@ class LedgerFile:
         self._lines += data.count(b"\n")
 
 
+def has_one_writer(path: Path) -> bool:
+    """Tell by its name whether one process alone adds to a file."""
+    return bool(_WRITER.search(path.stem))
+
+
+def new_writer() -> str:
+    """Return what tells one writer from all others, on whatever host: 12 hexadecimal digits."""
+    return uuid.uuid4().hex[:12]
+
+
+def name_of_writer(path: Path, writer: str) -> Path:
+    """Return the file that stands beside a common one for a writer."""
+    return path.with_name(f"{path.stem}.writer-{writer}.jsonl")
+
+
+def common_name(path: Path) -> Path:
+    """Return the file that all processes of a host add to."""
+    return path.with_name(f"{_WRITER.sub('', path.stem)}.jsonl")
+
+
+def is_named(file: FileIO, path: Path) -> bool:
+    """Tell whether an open file still has this name."""
+    try:
+        # Opening asks the server, where hosts share files; the status of a name may be remembered.
+        with path.open("rb", buffering=0) as other:
+            return os.path.samestat(os.fstat(file.fileno()), os.fstat(other.fileno()))
+    except FileNotFoundError:
+        return False
+
+
 def _claim(row: Row) -> ClaimKey:
     return ClaimKey(row["model"], row["shots"])
 
@@ -201,7 +241,7 @@ def _tried(row: Row) -> Try:
     return Try(intern(row["model_digest"]), row["prompt"], intern(row["scoring"]))
 
 
-def _make_folder(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
     """Make the folder, and tell git how its files are merged: as the union of their lines.
 
     What is simulated is nobody's data, so git ignores it.
@@ -215,10 +255,10 @@ def _make_folder(folder: Path) -> None:
     name, text = (".gitignore", "*\n") if ignored else (".gitattributes", _ATTRIBUTES)
     with suppress(FileExistsError), (folder / name).open("x", newline="\n") as file:
         file.write(text)
-    _sync_folder(folder.parent)
+    sync_folder(folder.parent)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make the names in a folder durable, where the system can."""
     if hasattr(os, "O_DIRECTORY"):
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -312,6 +352,27 @@ def _read_once(path: Path, size: int, changed: int, number: int) -> LedgerFile:
         file.check()
         raise LedgerError(f"{path}: {wrong_sets(len(file.sets))}")
     return file
+
+
+def read_folder(folder: Path) -> list[LedgerFile]:
+    """Return all files of a ledger as `read_once` does; again where some were united meanwhile.
+
+    Raises
+    ------
+    LedgerError
+        If one cannot be read, or does not say which examples it is about.
+    """
+    found: dict[Path, LedgerFile] = {}
+    paths: list[Path] | None = None
+    while paths != (paths := sorted(folder.glob("*.jsonl"))):
+        found.clear()
+        for path in paths:
+            try:
+                found[path] = read_once(path)
+            except LedgerError:
+                if os.path.lexists(path):
+                    raise
+    return list(found.values())
 
 
 def wrong_sets(found: int) -> str:

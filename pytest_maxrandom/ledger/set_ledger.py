@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import re
 from collections import Counter
 from dataclasses import asdict
@@ -9,7 +11,15 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LockError
-from pytest_maxrandom.ledger.files import LedgerFile, read_once
+from pytest_maxrandom.host.machine import on_shared_files
+from pytest_maxrandom.ledger.files import (
+    LedgerFile,
+    common_name,
+    has_one_writer,
+    name_of_writer,
+    new_writer,
+    read_folder,
+)
 from pytest_maxrandom.ledger.lines import (
     example_digest,
     examples_digest,
@@ -20,6 +30,7 @@ from pytest_maxrandom.ledger.lines import (
     set_digest,
     shared,
 )
+from pytest_maxrandom.ledger.union import common_of
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Remark
 
@@ -56,7 +67,8 @@ class SetLedger:
     Attributes
     ----------
     path : Path
-        The file of this set.
+        The file of this set that this process adds to: where several hosts share the folder, one of
+        its own.
     problems : list of Remark
         What is wrong with the files.
 
@@ -85,15 +97,18 @@ class SetLedger:
             "examples": list(self._examples),
             "chances": dict(sorted(Counter(str(each.chance) for each in examples).items())),
         }
-        self._before: list[tuple[LedgerFile, int]] = []
-        self._elsewhere: list[LedgerFile] = []
+        self._before: list[tuple[list[LedgerFile], int]] = []
         self._waiting: list[Row] = []
         self.problems: list[Remark] = []
         self.path = folder / f"{_slug(task)}-{self._digest[:_SHOWN]}.jsonl"
+        self._beside: dict[Path, LedgerFile] = {}
         self._find(folder)
+        if on_shared_files(folder):
+            self.path = name_of_writer(self.path, _writer(os.getpid()))
         self._file = LedgerFile(self.path)
-        self.refresh()
+        self._read()
         self._tell(self._file.torn)
+        self._cut = self._torn_beside()
 
     def tries(self, subject: Subject | None = None) -> frozenset[Try]:
         """Return what was ever tried for the subject's claim, or for any, on these examples.
@@ -107,8 +122,11 @@ class SetLedger:
 
     def refresh(self) -> None:
         """Read what other processes have added."""
-        self._file.read()
-        self._file.check()
+        self._read()
+        # A line that another process was writing is whole by now.
+        for problem in self._torn_beside():
+            if problem in self._cut:
+                self._tell(problem)
 
     def shared_with(self, examples: Sequence[Example]) -> str:
         """Say how many examples another set has in common with this one: ``29 of 40``."""
@@ -118,7 +136,7 @@ class SetLedger:
     @property
     def files(self) -> list[Path]:
         """The files that hold what was tried on these examples; those that are there."""
-        found = dict.fromkeys([self.path, *(file.path for file, _ in self._before)])
+        found = dict.fromkeys(file.path for file in self._files)
         return [path for path in found if path.exists()]
 
     def is_about(self, examples: Sequence[str]) -> bool:
@@ -137,14 +155,21 @@ class SetLedger:
 
     def notes(self, subject: Subject) -> list[Remark]:
         """Return from where tries of the subject's claim were carried over."""
-        now = self._file.tries.get(subject.claim, set())
+        now = {tried for file in self._own for tried in file.tries.get(subject.claim, ())}
         return [
             Remark(
                 "tries_of_another_set",
                 {"prompts": len(tries), "common": common, "examples": len(self._examples)},
             )
-            for file, common in self._before
-            if (tries := dict(self._tries(file)).get(subject.claim, set()) - now)
+            for files, common in self._before
+            if (
+                tries := {
+                    tried
+                    for file in files
+                    for tried in dict(self._tries(file)).get(subject.claim, ())
+                }
+                - now
+            )
         ]
 
     def evaluated(self, subject: Subject, prompt: str, n: int, correct: int) -> None:
@@ -188,12 +213,43 @@ class SetLedger:
         return len(self._openings(digests))
 
     @property
+    def _own(self) -> list[LedgerFile]:
+        return [self._file, *self._beside.values()]
+
+    @property
     def _files(self) -> list[LedgerFile]:
-        return [self._file, *(file for file, _ in self._before)]
+        return [*self._own, *(file for files, _ in self._before for file in files)]
 
     @property
     def _all(self) -> list[LedgerFile]:
-        return [self._file, *self._elsewhere]  # one test set may serve many tasks
+        return [*self._own, *self._elsewhere]  # one test set may serve many tasks
+
+    def _read(self) -> None:
+        self._read_beside()
+        self._file.read()
+        self._file.check()
+
+    def _read_beside(self) -> None:
+        """Read what is new in other files of this set; again where some were united meanwhile."""
+        names: set[Path] | None = None
+        while names != (names := self._names()):
+            for path in sorted({*names, *self._beside}):
+                file = self._beside.setdefault(path, LedgerFile(path))
+                file.read()
+                file.check()
+
+    def _names(self) -> set[Path]:
+        """Return the other files of this set as they stand in the folder now."""
+        writers = self.path.parent.glob(f"*-{self._digest[:_SHOWN]}.writer-*.jsonl")
+        known = [path for path in (common_name(self.path), *self._beside) if path.exists()]
+        return {*writers, *known} - {self.path}
+
+    def _torn_beside(self) -> list[Remark]:
+        return [
+            Remark("cut_off_beside", file.torn.values)
+            for file in self._beside.values()
+            if file.torn
+        ]
 
     def _tries(self, file: LedgerFile) -> Iterator[tuple[ClaimKey, set[Try]]]:
         """Yield the claims of a file, each with its tries but those of siblings."""
@@ -212,13 +268,13 @@ class SetLedger:
     def _find(self, folder: Path) -> None:
         """Find the file of this set, and those of the sets that it was before."""
         files: dict[str, list[LedgerFile]] = {}
-        for path in sorted(folder.glob("*.jsonl")) if folder.is_dir() else ():
-            file = read_once(path)
-            self._elsewhere.append(file)
+        self._elsewhere = read_folder(folder) if folder.is_dir() else []
+        for file in self._elsewhere:
             for digest in file.sets:
                 files.setdefault(digest, []).append(file)
-        if self._digest in files:
-            self.path = files[self._digest][0].path
+        if own := [file.path for file in files.get(self._digest, ())]:
+            self.path = common_of(own)
+            self._beside = {path: LedgerFile(path) for path in own if path != self.path}
         sets = {digest: found[0].sets[digest] for digest, found in files.items()}
         while bare := [
             digest
@@ -228,11 +284,12 @@ class SetLedger:
             for digest in bare:  # it must not make sets the same that only it is like
                 del sets[digest]
         for digest, common in related(sets, self._examples).items():
-            for file in files[digest]:
-                if file.path != self.path:
+            if digest != self._digest:
+                for file in files[digest]:
                     file.check()
-                    self._tell(file.torn)
-                    self._before.append((file, common))
+                    if not has_one_writer(file.path):
+                        self._tell(file.torn)
+                self._before.append((files[digest], common))
 
     def _only_siblings(self, set_: str, files: Sequence[LedgerFile]) -> bool:
         """Tell whether nothing of a set counts."""
@@ -253,7 +310,7 @@ class SetLedger:
 
     def _add(self, row: Row) -> bool:
         """Write a line unless it stands there; return whether it does."""
-        if self._file.has(row):
+        if self._has(row):
             return True
         try:
             self._file.append(lambda: self._lacking(row))
@@ -267,19 +324,30 @@ class SetLedger:
         self._waiting.clear()
         self._file.take(self._set)
         self._file.take(row)
+        # Of two hosts that write at once, at least one sees the other's line before it goes on.
+        self._read_beside()
         return True
+
+    def _has(self, row: Row) -> bool:
+        return any(file.has(row) for file in self._own)
 
     def _lacking(self, row: Row) -> list[bytes]:
         """Return the lines to be added, when all that others have added is known."""
         self._tell(self._file.torn)
         known = self._digest in self._file.sets and not self._file.empty
         top = [] if known else [self._set]
-        new = [] if self._file.has(row) else [row]
+        new = [] if self._has(row) else [row]
         return [line_of(line) for line in (*top, *self._waiting, *new)]
 
     def _tell(self, problem: Remark | None) -> None:
         if problem and problem not in self.problems:
             self.problems.append(problem)
+
+
+@functools.cache
+def _writer(process: int) -> str:
+    """Return the name of a process, which a process that it forks has not."""
+    return new_writer()
 
 
 def _slug(task: str) -> str:

@@ -1,4 +1,4 @@
-"""Files of the ledger summarized, checked and merged, without any model or suite."""
+"""Files of the ledger summarized and checked, without any model or suite."""
 
 from __future__ import annotations
 
@@ -7,32 +7,34 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.errors import LedgerError
-from pytest_maxrandom.ledger.files import file_lines, read_once, rows_of, wrong_sets
-from pytest_maxrandom.ledger.lines import (
-    ClaimKey,
-    fact,
-    line_of,
-    linked,
-    related,
-    set_digest,
+from pytest_maxrandom.ledger.files import (
+    file_lines,
+    has_one_writer,
+    read_folder,
+    read_once,
+    rows_of,
+    wrong_sets,
 )
+from pytest_maxrandom.ledger.lines import CUT, ClaimKey, linked, related, set_digest
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pytest_maxrandom.ledger.files import LedgerFile
-    from pytest_maxrandom.ledger.lines import Row
+    from pytest_maxrandom.ledger.lines import Row, Try
 
 _MORE = (0, 10, 100, 1000)
 """Prompts beyond those of today for which the baseline is told."""
+_CUT_BESIDE = (
+    "the last line was cut off, or is still being written; `maxrandom ledger unite` leaves it out"
+)
 
 
 @dataclass(frozen=True)
 class ClaimSummary:
-    """What one file says of a claim.
+    """What the files of a set say of a claim.
 
     Attributes
     ----------
@@ -67,10 +69,12 @@ class ClaimSummary:
 
 @dataclass(frozen=True)
 class FileSummary:
-    """What one file says of its validation set.
+    """What the files of a validation set say of it.
 
     Attributes
     ----------
+    path : str
+        The first one, of several that have one writer each.
     t : int
         Tries of any claim, on this set and on those that are the same.
     related : dict of str to int
@@ -92,7 +96,11 @@ class FileSummary:
 def mistakes(path: Path) -> list[str]:
     """Return all that is wrong with a file, each with its line, in their order."""
     lines = list(file_lines(path))
-    found = [(number, line) for number, line in lines if isinstance(line, str)]
+    found = [
+        (number, _CUT_BESIDE if line == CUT and has_one_writer(path) else line)
+        for number, line in lines
+        if isinstance(line, str)
+    ]
     rows = [(number, line) for number, line in lines if not isinstance(line, str)]
     sets = {row["set"]: len(row["examples"]) for _, row in rows if row["kind"] == "set"}
     if rows and len(sets) != 1:
@@ -124,18 +132,18 @@ def _mismatch(row: Row, sets: dict[str, int]) -> str:
     return ""
 
 
-def summary(path: Path) -> FileSummary:
-    """Summarize a file, and what the others beside it count for the same claims.
+def summary(paths: Sequence[Path]) -> FileSummary:
+    """Summarize the files of one set, and what the others beside them count for the same claims.
 
     Raises
     ------
     LedgerError
         If it cannot be read.
     """
-    own = read_once(path)
-    task, sizes = path.stem, Counter[str]()
+    own = [read_once(path) for path in paths]
+    task, sizes = paths[0].stem, Counter[str]()
     best: dict[ClaimKey, tuple[float, int, int]] = {}
-    for row in rows_of(path):
+    for row in (row for path in paths for row in rows_of(path)):
         if row["kind"] == "set":
             task, sizes = row["task"], Counter(row["chances"])
         elif row["kind"] == "prompt":
@@ -143,29 +151,32 @@ def summary(path: Path) -> FileSummary:
             found = (row["correct"] / row["n"], row["correct"], row["n"])
             best[claim] = max(best.get(claim, found), found)
     chances = sorted(Fraction(chance) for chance in sizes.elements())
-    paths = sorted(path.parent.glob("*.jsonl"))
-    beside = [read_once(other) for other in paths if other != path]
+    beside = [file for file in read_folder(paths[0].parent) if file.path not in paths]
     sets = {file: examples for file in beside for examples in file.sets.values()}
     # About the same set, changed a little.
-    others = related(sets, next(iter(own.sets.values()), ()))
+    others = related(sets, next(iter(own[0].sets.values()), ()))
     for file in others:
         file.check()
-    files = [own, *others]
+    files = [*own, *others]
+    openings: dict[str, set[Try]] = {}
+    for test, tries in ((test, tries) for one in own for test, tries in one.openings.items()):
+        openings.setdefault(test, set()).update(tries)
     return FileSummary(
-        path=str(path),
+        path=str(paths[0]),
         task=task,
         examples=len(chances),
         standard_baseline=float(sum(chances) / max(1, len(chances))),
         t=len(set().union(*(tries for each in files for tries in each.tries.values()))),
-        claims=[_claim_summary(claim, best[claim], files, chances) for claim in sorted(best)],
+        claims=[_claim_summary(each, best[each], own, files, chances) for each in sorted(best)],
         related={str(other.path): common for other, common in others.items()},
-        openings={test: len(tries) for test, tries in sorted(own.openings.items())},
+        openings={test: len(tries) for test, tries in sorted(openings.items())},
     )
 
 
 def _claim_summary(
     claim: ClaimKey,
     best: tuple[float, int, int],
+    own: Sequence[LedgerFile],
     files: Sequence[LedgerFile],
     chances: list[Fraction],
 ) -> ClaimSummary:
@@ -182,7 +193,7 @@ def _claim_summary(
         model=claim.model,
         shots=claim.shots,
         t=t,
-        t_in_this_file=len(files[0].tries[claim]),
+        t_in_this_file=len(set().union(*(file.tries.get(claim, ()) for file in own))),
         looks=len(looks),
         t_looked_at=max(looks.values(), default=0),
         n=n,
@@ -192,24 +203,3 @@ def _claim_summary(
             str(more): baseline.with_t(t + more).expected_accuracy for more in _MORE
         },
     )
-
-
-def merged(lines: Iterable[Row]) -> list[Row]:
-    """Return the union: each fact once, as it was written first, in an order of its own.
-
-    So neither the order of the lines nor that of the files that they come from matters, and what
-    is merged twice is not counted twice.
-    """
-    chosen: dict[tuple[object, ...], tuple[str, bytes, Row]] = {}
-    for row in lines:
-        entry = (row.get("when", ""), line_of(row), row)
-        name = fact(row)
-        if name not in chosen or entry[:2] < chosen[name][:2]:
-            chosen[name] = entry
-    if len(sets := [kind for kind, *_ in chosen if kind == "set"]) > 1:
-        raise LedgerError(
-            f"these files are about {len(sets)} different validation sets; expected one, because "
-            "each set has a file of its own: keep both side by side"
-        )
-    ordered = sorted(chosen.values(), key=lambda entry: entry[:2])
-    return [row for _, _, row in ordered]

@@ -279,6 +279,10 @@ SENTENCES = {
         "{file}:{line}: the last line was cut off while it was written; it is not counted, and is "
         "removed before the next line is added"
     ),
+    "cut_off_beside": (
+        "{file}:{line}: the last line was cut off while another process wrote it; it is not "
+        "counted, and `maxrandom ledger unite` leaves it out"
+    ),
     "ledger_closed": (
         "the ledger {file} cannot be written to ({why}); what is evaluated counts in this run "
         "only, so make it writable and run again"

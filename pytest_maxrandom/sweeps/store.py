@@ -18,7 +18,7 @@ import numpy as np
 
 from pytest_maxrandom.errors import GitError, LockError, StoreError
 from pytest_maxrandom.host.git import is_checkout, repository
-from pytest_maxrandom.host.machine import held
+from pytest_maxrandom.host.machine import held, on_shared_files
 from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.record import Arithmetic, Remark
 from pytest_maxrandom.sweeps.executor import Cost, Scored
@@ -82,13 +82,16 @@ class Store:
     path : Path
         The file; it is made where there is none.
     shared : bool
-        Whether several hosts may see the file. SQLite's write-ahead log, with which readers and a
-        writer do not wait for each other, needs memory that they share.
+        Whether several hosts may see the file, also where its file system does not tell so.
+        SQLite's write-ahead log, with which readers and a writer do not wait for each other, needs
+        memory that they share.
 
     Attributes
     ----------
     path : Path
         Where the file is, or would be.
+    locks : Path or None
+        The folder of locks between whoever opens the file; None if one host does.
     messages : list of Remark
         What the user must know.
 
@@ -100,7 +103,8 @@ class Store:
 
     def __init__(self, path: Path, *, shared: bool = False) -> None:
         self.path = path.absolute()
-        self._shared = shared
+        self._shared = shared or on_shared_files(self.path)
+        self.locks = self.path.parent if self._shared else None
         self.messages: list[Remark] = []
         self._shown = path
         self._connection: sqlite3.Connection | None = None
@@ -169,7 +173,11 @@ class Store:
         self.close()
         try:
             # One at a time, so that nobody moves aside what another has just begun.
-            with held("store", str(self.path)):
+            if self.locks:
+                _make_folder(self.locks)
+            # Hosts may know the folder by other names.
+            name = self.path.name if self.locks else str(self.path)
+            with held("store", name, beside=self.locks):
                 if damage is not None and self._identity() == seen:
                     self._move_aside(damage)
                 try:
@@ -183,7 +191,8 @@ class Store:
         except (*_FAILURES, OSError, LockError) as error:
             self._writable = False
             try:
-                if not _is_closed_to_writing(error):
+                refused = self.locks and isinstance(error, LockError)
+                if not (refused or _is_closed_to_writing(error)):
                     raise
                 self._connection = _connect(self.path, read_only=True)
             except (*_FAILURES, OSError, LockError):
@@ -264,12 +273,14 @@ def _connect(path: Path, *, read_only: bool = False, shared: bool = False) -> sq
         Whether the folder cannot be written to: SQLite can then keep no shared memory. What others
         write meanwhile may look damaged; the rows' checksums keep it from being used.
     """
-    if not read_only and not path.parent.is_dir():
-        path.parent.mkdir(parents=True)
-        (path.parent / ".gitignore").write_text("# Made by pytest-maxrandom.\n*\n")
+    if not read_only:
+        _make_folder(path.parent)
     address = f"{path.as_uri()}?immutable=1" if read_only else str(path)
     connection = sqlite3.connect(address, timeout=_PATIENCE, isolation_level=None, uri=read_only)
     try:
+        logged = shared and _has_log(path)
+        if logged:  # one that other hosts cannot see; so it is read without shared memory
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         owner = connection.execute("PRAGMA application_id").fetchone()[0]
         empty = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if owner != _APPLICATION and (owner or not empty):
@@ -278,15 +289,31 @@ def _connect(path: Path, *, read_only: bool = False, shared: bool = False) -> sq
             connection.execute(f"PRAGMA application_id = {_APPLICATION}")
             if not shared:
                 connection.execute("PRAGMA journal_mode = WAL")
+        if logged:
+            connection.execute("PRAGMA journal_mode = DELETE")
+            connection.execute("PRAGMA locking_mode = NORMAL")
         connection.execute(_TABLE)
-        # A loss of power may undo the last prompts; it cannot damage the file.
-        connection.execute("PRAGMA synchronous = NORMAL")
+        # A loss of power may undo the last prompts; it cannot damage the file, which without the
+        # log it could unless each is on the disk.
+        connection.execute(f"PRAGMA synchronous = {'FULL' if shared else 'NORMAL'}")
     except BaseException as error:
         connection.close()
         if _code(error) == sqlite3.SQLITE_NOTADB:
             raise _foreign(path) from error
         raise
     return connection
+
+
+def _make_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / ".gitignore").write_text("# Made by pytest-maxrandom.\n*\n")
+
+
+def _has_log(path: Path) -> bool:
+    """Tell whether a database that is there uses a write-ahead log: byte 18 of its header."""
+    with path.open("rb") as file:
+        return file.read(19)[18:] == b"\2"
 
 
 def _foreign(path: Path) -> StoreError:

@@ -165,7 +165,8 @@ def run_sweep(
 
     # Of two processes with the same work, one waits here and then reads what the other has stored.
     alone = cache if cache and missing and cache.store.writable else None
-    with held("sweep", alone.lock(jobs)) if alone else nullcontext():
+    lock = held("sweep", alone.lock(jobs), beside=alone.store.locks) if alone else nullcontext()
+    with lock:
         if readable and missing:
             known |= readable.read(missing)
         for job, scored in executor.run(left()):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from scipy import stats
 
+from pytest_maxrandom.ledger import set_ledger
 from pytest_maxrandom.models.mock import Mock
 from tests.plugin.conftest import N, ledger_of
 
@@ -321,3 +323,24 @@ def test_a_claim_fails_that_its_test_set_does_not_confirm(suite: Suite) -> None:
     assert failed["test"]["p"] > 0.05
     assert failed["message"].startswith(f"{failed['test']['correct']} of {N} correct on the test")
     suite.result.stdout.fnmatch_lines(["*correct on the test set*is above .05*"])
+
+
+@pytest.mark.parametrize("files", ["shared", "one host's"])
+def test_t_looks_and_budget_do_not_depend_on_who_shares_the_files(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch, files: str
+) -> None:
+    monkeypatch.setenv("MAXRANDOM_SHARED_FILES", "yes" if files == "shared" else "no")
+    # Each run in this test is one process, and so one writer, for each of which there is a file.
+    writers = iter(f"{number:012x}" for number in range(9))
+    monkeypatch.setattr(set_ledger, "_writer", functools.cache(lambda process: next(writers)))
+    suite.run("", "Say:\n")
+    monkeypatch.setattr(set_ledger, "_writer", functools.cache(lambda process: next(writers)))
+    claim = suite.run("Tell:\n", "Say:\n")
+    assert (claim["t"], claim["tries"]["claim"], claim["tries"]["look"]) == (3, 3, 2)
+    assert suite.run("Ask:\n")["t"] == 4
+    suite.path.write_text(suite.path.read_text().replace("count: 1,", "count: 1, budget: 3,"))
+    suite.path.write_text(suite.path.read_text().replace("Ask", "Do"))
+    suite.again()
+    suite.result.stdout.fnmatch_lines("*the budget of 3 prompts would be exceeded*5 would have*")
+    folder = suite.folder / "maxrandom-ledger-simulated"
+    assert len(list(folder.glob("*.jsonl"))) == (2 if files == "shared" else 1)

@@ -7,16 +7,17 @@ import signal
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_maxrandom.errors import LockError
-from pytest_maxrandom.host.machine import held
+from pytest_maxrandom.host import machine
+from pytest_maxrandom.host.machine import held, on_shared_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 HOLD = """
 import sys, time
@@ -163,3 +164,79 @@ def test_a_folder_that_others_can_write_to_is_not_used(temporary: Path) -> None:
 def test_a_folder_of_another_user_is_not_used(temporary: Path) -> None:
     os.chown(_folder(temporary), 12345, -1)
     assert "it belongs to another user" in _refusal()
+
+
+MOUNTS = """\
+sysfs /sys sysfs rw,nosuid 0 0
+/dev/sda1 / ext4 rw,relatime 0 0
+server:/home /home nfs4 rw,vers=4.2,addr=10.0.0.1 0 0
+/dev/sdb1 /home/me/local xfs rw 0 0
+cluster /scratch lustre rw,flock 0 0
+me@host: /mnt/my\\040files fuse.sshfs rw,user_id=0 0 0
+//nas/data /data cifs rw 0 0
+tmpfs /data tmpfs rw 0 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/home/me/suites", "nfs4"),
+        ("/home/me/local/suites", "xfs"),
+        ("/homes/me", "ext4"),
+        ("/scratch", "lustre"),
+        ("/mnt/my files/suites", "fuse.sshfs"),
+        ("/data/suites", "tmpfs"),  # mounted over the other
+    ],
+)
+def test_the_file_system_that_holds_a_path_is_known_by_its_type(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, kind: str
+) -> None:
+    mounts = tmp_path / "mounts"
+    mounts.write_text(MOUNTS)
+    assert machine.type_of_files(Path(path), mounts) == kind
+    monkeypatch.delenv("MAXRANDOM_SHARED_FILES", raising=False)
+    monkeypatch.setattr(machine, "type_of_files", lambda path: kind)
+    assert on_shared_files(Path(path)) == (kind in ("nfs4", "lustre", "fuse.sshfs"))
+    for said in ("yes", "no"):
+        monkeypatch.setenv("MAXRANDOM_SHARED_FILES", said)
+        assert on_shared_files(Path(path)) == (said == "yes")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
+def test_the_kernels_own_list_of_file_systems_is_read(tmp_path: Path) -> None:
+    said = subprocess.run(
+        ["stat", "--file-system", "--format=%T", "/proc"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert machine.type_of_files(Path("/proc/self")) == said.stdout.strip() == "proc"
+    assert machine.type_of_files(tmp_path / "absent" / "too")
+    assert machine.type_of_files(tmp_path, tmp_path / "absent") == ""
+
+
+def test_a_lock_beside_the_data_reaches_whoever_has_another_temporary_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = tmp_path / "number"
+    number.write_text("0")
+    program = COUNT.replace('"a file"', '"a file", beside=number.parent')
+    others = []
+    for host in ("one", "another"):
+        (tmp_path / host).mkdir()
+        monkeypatch.setenv("TMPDIR", str(tmp_path / host))
+        command = [sys.executable, "-c", program, str(number)]
+        others += [subprocess.Popen(command) for _ in range(2)]
+    assert [other.wait() for other in others] == [0, 0, 0, 0]
+    assert number.read_text() == "200"
+    assert not any(each for host in ("one", "another") for each in (tmp_path / host).iterdir())
+
+
+def test_a_lock_that_cannot_be_made_beside_the_data_names_the_way_out(tmp_path: Path) -> None:
+    (tmp_path / "number").touch()  # no folder
+    with (
+        pytest.raises(LockError, match="expected a file system whose locks hold between hosts"),
+        held("store", "one", beside=tmp_path / "number"),
+    ):
+        pass

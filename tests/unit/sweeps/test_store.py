@@ -408,3 +408,81 @@ def test_a_store_can_be_used_after_it_was_closed_as_an_empty_one(path: Path) -> 
     store.close()
     store.put(key(1), result(1))
     assert store.get([key(1)]) == {}
+
+
+@pytest.fixture
+def _shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MAXRANDOM_SHARED_FILES", "yes")
+
+
+def _mode(path: Path) -> str:
+    with closing(sqlite3.connect(path)) as connection:
+        return str(connection.execute("PRAGMA journal_mode").fetchone()[0])
+
+
+@pytest.mark.usefixtures("_shared")
+def test_where_hosts_share_files_there_is_no_log_and_the_lock_is_beside(path: Path) -> None:
+    filled(path)
+    with closing(Store(path)) as store:
+        store.put(key(7), result(7))
+        others = {each.name for each in path.parent.iterdir()} - {path.name, ".gitignore"}
+        assert store.locks == path.parent
+    assert [name.partition("-")[0] for name in others] == ["store"]
+    assert all(name.endswith(".lock") for name in others)
+    assert _mode(path) == "delete"
+    assert len(held(path)[0]) == 60
+
+
+def test_a_store_with_a_log_loses_it_and_nothing_else_once_hosts_share_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(path)
+    assert _mode(path) == "wal"
+    monkeypatch.setenv("MAXRANDOM_SHARED_FILES", "yes")
+    assert len(held(path)[0]) == 60
+    assert _mode(path) == "delete"
+    works(path)
+    monkeypatch.setenv("MAXRANDOM_SHARED_FILES", "no")
+    assert len(held(path)[0]) == 60
+    works(path)
+
+
+@pytest.mark.usefixtures("_shared")
+def test_two_hosts_write_one_store_and_lose_nothing(path: Path, tmp_path: Path) -> None:
+    program = """
+import os, sys
+from pathlib import Path
+from tests.unit.sweeps.test_store import *
+store = Store(Path(sys.argv[1]))
+for number in range(int(sys.argv[2]), 60, 2):
+    store.put(key(number), result(number))
+    assert store.get([key(number)]) == {key(number): result(number)}
+assert store.messages == []
+"""
+    hosts = []
+    for first in (0, 1):
+        temporary = tmp_path / f"host {first}"
+        temporary.mkdir()
+        hosts.append(
+            subprocess.Popen(
+                [sys.executable, "-c", program, str(path), str(first)],
+                env={**os.environ, "TMPDIR": str(temporary)},
+            )
+        )
+    assert [host.wait() for host in hosts] == [0, 0]
+    found, messages = held(path)
+    assert len(found) == 60
+    assert messages == ()
+
+
+@pytest.mark.usefixtures("_shared")
+def test_a_shared_store_in_a_folder_that_cannot_be_written_to_is_read(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(path)
+    for lock in path.parent.glob("*.lock"):
+        lock.unlink()
+        lock.mkdir()  # so that no lock can be made there
+    found, (message,) = held(path)
+    assert len(found) == 60
+    assert "it is only read" in message
