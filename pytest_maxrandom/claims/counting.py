@@ -204,10 +204,12 @@ def _spent(planned: PlannedClaim, record: ClaimRecord) -> tuple[float, bool]:
     t = spending.tried(record.t)
     levels = spending.levels(t)
     result = record.best_correct if record.metric == "accuracy" else record.best_score
+    if record.decided is not None:
+        result = record.decided.at_least
     assert result is not None
     holds = not spending.unmet(planned.with_t(t).null, result)
     if "permutation_p" in levels:
-        p = record.permutation_p
+        p = record.permutation_p  # None where it was not needed to see that the claim fails
         # Each further prompt adds the best one's own p-value, which is at most that of all.
         holds &= p is not None and p * (1 + t - record.t) <= levels["permutation_p"]
     return min(levels.values(), default=spent(DEFAULT_LEVEL, t).level), holds

@@ -14,15 +14,17 @@ from pytest_maxrandom.claims.counting import (
     tries_of,
     without_siblings,
 )
+from pytest_maxrandom.claims.decided import ClaimGoal, conclude, undecidable
 from pytest_maxrandom.claims.held_out import confirm, held_out
 from pytest_maxrandom.errors import ModelError, SweepError
 from pytest_maxrandom.flags.compare import blanked
 from pytest_maxrandom.ledger.losses import left_behind
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Remark, note
+from pytest_maxrandom.sweeps.decided import DecidedSweep, is_decided, run_decided
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.scorers import SCORERS
-from pytest_maxrandom.sweeps.sweep import is_stored, run_sweep
+from pytest_maxrandom.sweeps.sweep import Sweep, is_stored, run_sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import ClaimRecord, HeldOut
     from pytest_maxrandom.sweeps.executor import Job
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
-    from pytest_maxrandom.sweeps.sweep import Progress, Sweep
+    from pytest_maxrandom.sweeps.sweep import Progress
 
 
 class Evaluation:
@@ -92,8 +94,13 @@ class Evaluation:
         ModelError
             If it cannot be loaded.
         """
-        if not self.knows(self._jobs):
-            self.load()
+        planned, session = self._planned, self._session
+        if session.stops(planned) and not session.fresh and undecidable(planned) is None:
+            if is_decided(self._jobs, self._goal(), session.cache(planned)):
+                return
+        elif self.knows(self._jobs):
+            return
+        self.load()
 
     def run(self, record: ClaimRecord, progress: Progress) -> Sweep:
         """Sweep the prompts, judge the best of them, and write down what was found.
@@ -107,24 +114,60 @@ class Evaluation:
             If a prompt cannot be scored.
         """
         planned = self._planned
-        sweep = self.sweep(progress)
-        claim, task = self.judge(sweep, record, progress, thrifty=False)
+        sweep = self._decided(record, progress) or self.sweep(progress)
+        if isinstance(sweep, DecidedSweep):
+            t, claim, task = self.counted()
+            conclude(planned.with_t(t), sweep, record)
+            # What was not begun is no try.
+            left = len(own_tries(planned, self._subject) - self._ledger.tries())
+            claim, task = claim - left, task - left
+            best_correct: int | None = sweep.at_least
+        else:
+            claim, task = self.judge(sweep, record, progress, thrifty=False)
+            best_correct = record.best_correct
         assert record.t is not None
-        assert record.best_correct is not None
+        assert best_correct is not None
         prompt_set = planned.condition.prompt_set
         look = self._ledger.look(
             self._subject,
             prompt_set.digests,
             t=record.t,
             n=prompt_set.n,
-            best_correct=record.best_correct,
+            best_correct=best_correct,
         )
         record.tries = look_of(planned, record, look, claim, task)
         note(record, *self._ledger.notes(self._subject))
         note(record, *explained(planned, self._run, self._ledger, self._subject, record.t))
+        if isinstance(sweep, DecidedSweep):
+            return sweep.sweep
         if record.passed and planned.condition.test:
             self._test(sweep, record, progress)
         return sweep
+
+    def _decided(self, record: ClaimRecord, progress: Progress) -> DecidedSweep | Sweep | None:
+        """Run the prompts until the verdict is known; None where all must be run."""
+        planned, session = self._planned, self._session
+        if not session.stops(planned):
+            return None
+        if why := undecidable(planned):
+            note(record, Remark("not_decided_early", {"why": why}))
+            return None
+        fresh = session.fresh and id(planned) not in session.swept
+        sweep = run_decided(
+            self._jobs,
+            self._goal(),
+            LocalExecutor(self.load),
+            progress,
+            cache=session.cache(planned),
+            fresh=fresh,
+            finished=self._evaluated,
+        )
+        if isinstance(sweep, Sweep):
+            session.swept.add(id(planned))
+        return sweep
+
+    def _goal(self) -> ClaimGoal:
+        return ClaimGoal(self._planned, lambda: self.counted()[0])
 
     def sweep(self, progress: Progress) -> Sweep:
         """Run the prompts; each is counted in the ledger, and nothing is judged.

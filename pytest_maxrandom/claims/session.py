@@ -46,6 +46,8 @@ class SessionState:
         Whether results of earlier runs are computed again.
     no_test : bool
         Whether held-out test sets stay closed.
+    until : str or None
+        all or decided, in place of what suites say.
     collected : sequence of PlannedClaim
         The claims of all suites that were read, whether they are selected or not.
     computed : mapping
@@ -63,6 +65,7 @@ class SessionState:
     engine: EngineName
     fresh: bool
     no_test: bool
+    until: str | None = None
     collected: Sequence[PlannedClaim] = ()
     computed: Mapping[str, Arithmetic] = field(default_factory=dict)
     swept: set[int] = field(default_factory=set)
@@ -80,6 +83,10 @@ class SessionState:
             path = results_file(self.results, simulated=planned.simulated)
             self._stores[planned.simulated] = Store(path)
         return self._stores[planned.simulated]
+
+    def stops(self, planned: PlannedClaim) -> bool:
+        """Tell whether a claim's sweep is to stop when its verdict is known."""
+        return (self.until or planned.suite.until) == "decided"
 
     def close(self) -> None:
         """Let go of the stores; their files are complete without others beside them then."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import pytest
 
@@ -44,6 +44,8 @@ class Settings:
         Whether held-out test sets stay closed.
     shards : Path or None
         The folder of joined shards, whose results are read in place of the store's.
+    until : str or None
+        When sweeps stop, in place of what suites say.
     """
 
     report: Path | None = None
@@ -58,6 +60,7 @@ class Settings:
     fresh: bool = False
     no_test: bool = False
     shards: Path | None = None
+    until: Literal["all", "decided"] | None = None
 
 
 _SETTINGS = pytest.StashKey[Settings]()
@@ -121,6 +124,12 @@ def add_options(parser: pytest.Parser) -> None:
         help="compute all results again, whatever earlier runs have stored",
     )
     group.addoption(
+        "--maxrandom-until",
+        choices=("all", "decided"),
+        help="when sweeps stop, in place of what suites say. decided: where t is declared "
+        "(prompts: {budget: N}), when the verdict is known; all: never before all answers are",
+    )
+    group.addoption(
         "--maxrandom-no-test",
         action="store_true",
         help="do not open held-out test sets",
@@ -154,8 +163,23 @@ def read_settings(config: pytest.Config) -> Settings:
             fresh=config.getoption("maxrandom_fresh"),
             no_test=config.getoption("maxrandom_no_test"),
             shards=_folder(config, "--maxrandom-shards"),
+            until=_until(config),
         )
     return config.stash[_SETTINGS]
+
+
+def _until(config: pytest.Config) -> Literal["all", "decided"] | None:
+    """Return when sweeps stop; a predictions file holds all answers."""
+    option = "--maxrandom-until"
+    said: Literal["all", "decided"] | None = config.getoption(option)
+    if not config.getoption("--maxrandom-predictions"):
+        return said
+    if said == "decided":
+        raise pytest.UsageError(
+            f"{option} decided leaves answers out, and --maxrandom-predictions writes all of them; "
+            "remove one of the two"
+        )
+    return "all"
 
 
 def _path(config: pytest.Config, option: str) -> Path | None:

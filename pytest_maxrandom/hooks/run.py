@@ -139,8 +139,14 @@ def adjust(claims: Sequence[ClaimRecord], adjustment: Adjustment) -> None:
     from pytest_maxrandom.stats.multiplicity import benjamini_hochberg, holm
 
     tested = [(claim, p) for claim in claims if (p := _joint_p(claim)) is not None]
+    # Of those that were decided early no p-value is known, but they are claims of the run as well.
+    decided = [
+        claim.decided.p_at_most if claim.passed else 1.0
+        for claim in claims
+        if claim.asserted and claim.decided
+    ]
     method = holm if adjustment == "holm" else benjamini_hochberg
-    for (claim, _), p in zip(tested, method([p for _, p in tested]), strict=True):
+    for (claim, _), p in zip(tested, method([*(p for _, p in tested), *decided]), strict=False):
         claim.adjusted_p = p
 
 

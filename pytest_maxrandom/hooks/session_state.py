@@ -54,6 +54,7 @@ def session_state(config: pytest.Config) -> SessionState:
             engine=settings.engine,
             fresh=settings.fresh,
             no_test=settings.no_test,
+            until=settings.until,
             collected=[each for each in collected(config) if isinstance(each, PlannedClaim)],
             computed=computed,
         )

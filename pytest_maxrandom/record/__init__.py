@@ -27,6 +27,7 @@ from pytest_maxrandom.record.base import (
 from pytest_maxrandom.record.claim import (
     BestPrompt as BestPrompt,
     ClaimRecord as ClaimRecord,
+    DecidedEarly as DecidedEarly,
     Generated as Generated,
     HeldOut as HeldOut,
     HeuristicName as HeuristicName,

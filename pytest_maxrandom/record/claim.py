@@ -220,6 +220,28 @@ class Generated:
     """Those that the model, or its server, refused."""
 
 
+@dataclass(slots=True)
+class DecidedEarly:
+    """What is known of a claim that was decided before all of its answers were computed."""
+
+    at_least: Count
+    """The best prompt has at least so many right answers."""
+    at_most: Count
+    """It has at most so many."""
+    answers: Count
+    """Answers, one for each prompt and example, that were read or computed."""
+    of_answers: Count
+    """Those of the whole sweep."""
+    begun: Count
+    """Prompts of which any example was scored; the ledger counts them."""
+    whole: Count
+    """Prompts that were scored on all of their examples."""
+    prompts: Count
+    """Prompts of the whole sweep."""
+    p_at_most: Share
+    """p_max of `at_least`: that of the best prompt is not above it."""
+
+
 @dataclass(slots=True, kw_only=True)
 class ClaimRecord(ItemRecord):
     """One claim with its numbers; see docs/design.md for the nouns."""
@@ -280,6 +302,8 @@ class ClaimRecord(ItemRecord):
     tries: Tries | None = None
     new_questions: NewQuestions | None = None
     """None where it is not known which prompt is right where."""
+    decided: DecidedEarly | None = None
+    """Where the verdict was known before all answers were; the best accuracy is then not known."""
     test: HeldOut | None = None
     recorded: Recorded | None = None
     published: Published | None = None

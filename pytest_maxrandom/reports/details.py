@@ -43,6 +43,7 @@ def facts(claim: ClaimRecord, run: RunRecord) -> list[tuple[str, str]]:
     known = [
         ("Expected to fail", claim.xfail or ""),
         ("Result", claim.message or ""),
+        ("Decided early", phrases.decided(claim)),
         ("Claimed", phrases.claimed(claim)),
         ("Needed", phrases.needed(claim)),
         ("Red flags, by the suite", red_flags.set_by_suite(claim)),

@@ -21,7 +21,7 @@ from pytest_maxrandom.reports.wording import examples, levels_of, p_is, shown_p,
 from pytest_maxrandom.stats import multiplicity
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.record import Record, RunRecord
+    from pytest_maxrandom.record import DecidedEarly, Record, RunRecord
 
 _ADJUSTMENTS = {"holm": "Holm", "bh": "Benjamini and Hochberg", "none": "not adjusted"}
 _BEATEN = {"max_random": "the maximum random baseline", "standard": "the standard baseline"}
@@ -43,11 +43,37 @@ def best_value(claim: ClaimRecord) -> float | None:
 
 def result(claim: ClaimRecord) -> str:
     """Say what the best prompt reaches: ``41 of 60 correct``, or its value of another metric."""
+    if claim.decided is not None:
+        return bounded(claim.decided, claim.n)
     if claim.best_correct is None:
         return ""
     if claim.metric == "accuracy":
         return f"{count(claim.best_correct)} of {count(examples(claim))} correct"
     return f"{metric_name(claim)} {accuracy(claim.best_score)}"
+
+
+def bounded(decided: DecidedEarly, n: int | None) -> str:
+    """Say between what the right answers of a best prompt are that is not known."""
+    if decided.at_most == n:
+        return f"at least {count(decided.at_least)} of {count(n)} correct"
+    return f"{count(decided.at_least)} to {count(decided.at_most)} of {count(n)} correct"
+
+
+def decided(claim: ClaimRecord) -> str:
+    """Say what was computed of a claim that was decided early, and what that saved."""
+    found = claim.decided
+    if found is None:
+        return ""
+    saved = 1 - found.answers / found.of_answers
+    best = "a prompt has" if claim.passed else "no prompt can have"
+    return clauses(
+        f"{best} the {count(claim.critical_count)} of {count(claim.n)} correct answers that are "
+        f"needed with t = {count(claim.t)}",
+        f"{count(found.answers)} of {count(found.of_answers)} answers were enough to know that "
+        f"({saved:.1%} saved): {count(found.begun)} of {count(found.prompts)} prompts were begun, "
+        f"{count(found.whole)} scored on all examples",
+        f"the best prompt has {bounded(found, claim.n)}, its accuracy is not known",
+    )
 
 
 def decisive(claim: ClaimRecord) -> str:
@@ -99,7 +125,7 @@ def claimed(claim: ClaimRecord) -> str:
 
 def needed(claim: ClaimRecord) -> str:
     """Say what would have passed."""
-    if claim.best_correct is None:
+    if claim.best_correct is None and claim.decided is None:
         return ""
     bound = levels_of(claim).get("permutation_p")
     name = P_VALUES["permutation_p"]
@@ -134,7 +160,7 @@ def findings(claim: Record) -> list[str]:
         reason = f" ({claim.xfail})" if claim.xfail else ""
         return [f"holds, but was expected to fail{reason}: remove its xfail"]
     untold = [claim.message or "no reason was recorded"]
-    if not isinstance(claim, ClaimRecord) or claim.outcome != "failed":
+    if not isinstance(claim, ClaimRecord) or claim.outcome != "failed" or claim.decided:
         return untold
     flags = list(map(described, claim.failing_flags))
     if flags and claim.holds:

@@ -141,6 +141,16 @@ SENTENCES = {
         "other, because it is not told which choices an example has; a table can list them in the "
         "column choices."
     ),
+    "not_decided_early": "All answers were computed, as nothing is decided early: {why:undecided}.",
+    "labels_not_tested": (
+        "Labels were not tested: the sweep was decided by its first prompt that reaches the "
+        "critical count, and red flags were looked for in the answers of that prompt alone. A "
+        "preferred label among the other prompts would not be seen."
+    ),
+    "red_flags_not_looked_for": (
+        "Red flags were not looked for, and labels not tested: the sweep was decided before all "
+        "answers were computed."
+    ),
     # Results that are recorded.
     "published_numbers": (
         "n, t and chance are those of the publication; p-values are of the best prompt's right "

@@ -61,7 +61,18 @@ def _offer(of: Mapping[str, int]) -> str:
     return f"{drawn} in {variants}" if variants else drawn
 
 
+UNDECIDED = {
+    "no_budget": "t is not declared (`prompts: {budget: N}`)",
+    "metric": "the metric is no accuracy",
+    "all_answers": "what is claimed, or what stands beside it, depends on all answers",
+    "red_flags": "the claim is expected to fail, and red flags may fail it in another way "
+    "(`assert: {red_flags: warn}` lets them warn)",
+    "unpassable": "no result can pass the claim",
+}
+"""Why all answers of a claim are computed."""
+
 _WRITER = Writer(
+    undecided=UNDECIDED.__getitem__,
     span=span,
     offer=_offer,
     clauses="; ".join,

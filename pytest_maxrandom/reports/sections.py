@@ -69,6 +69,9 @@ def difference(now: float | None, before: float | None, write: Callable[[Any], s
 
 
 def _correct(claim: ClaimRecord) -> str:
+    if claim.decided is not None:
+        at_least = f"at least {share(claim.decided.at_least, claim.n)}"
+        return at_least if claim.passed else f"at most {share(claim.decided.at_most, claim.n)}"
     if claim.best_correct is None:
         return ""
     return _metric(claim) or share(claim.best_correct, examples(claim))

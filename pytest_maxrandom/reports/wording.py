@@ -33,7 +33,7 @@ from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.stats.multiplicity import above
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.record import Record
+    from pytest_maxrandom.record import DecidedEarly, Record
 
 _BOUNDS = ("p_max", "union_p", "permutation_p", "beats")
 _NOT_ABOVE: dict[str, tuple[Standing, ...]] = {
@@ -128,6 +128,8 @@ def examples(claim: ClaimRecord) -> int | None:
 
 
 def _of_claim(claim: ClaimRecord) -> str | None:
+    if claim.decided is not None:
+        return _cannot(claim, claim.decided)
     if claim.best_correct is None or not claim.n:
         return claim.message
     parts = unmet(claim)
@@ -139,6 +141,17 @@ def _of_claim(claim: ClaimRecord) -> str | None:
         bounded = (p_is(claim, key) for key in levels_of(claim))
         said = ", ".join([_reached(claim), f"t = {claim.t}", *bounded])
     return f"{said}; red flag{'s' if len(kinds) > 1 else ''}: {', '.join(kinds)}"
+
+
+def _cannot(claim: ClaimRecord, decided: DecidedEarly) -> str:
+    return (
+        f"none of {count(decided.prompts)} prompts can have the "
+        f"{count(claim.critical_count)}/{claim.n} right answers that are needed with t = "
+        f"{claim.t} (at most {count(decided.at_most)}); chance "
+        f"{accuracy(claim.standard_baseline)}, best of {claim.t} random guessers "
+        f"{accuracy(claim.max_random_baseline)}; decided by {count(decided.answers)} of "
+        f"{count(decided.of_answers)} answers, so that the best accuracy is not known"
+    )
 
 
 def _shortfall(claim: ClaimRecord, parts: list[Unmet]) -> str:

@@ -329,6 +329,35 @@ class SuiteSpec(ComparingSettings, LabelBiasSettings, CountedSettings):
     shortcuts: Annotated[list[ShortcutControl], Distinct, OneOrMore()] = Field(default=[])
     """Controls beside each claim, no tries. choices_only: the best prompt once more, with blank
     inputs; whatever is right then is right by the choices alone."""
+    until: Literal["all", "decided"] = "all"
+    """decided: with a budget, a prompt stops when it can no longer reach the critical count. A
+    failure is then known early; a pass, where nothing is claimed of labels, with the first prompt
+    that reaches it. The verdict is that of all answers; no best accuracy is known."""
     allow_unpassable: bool = False
     """Whether claims may stand here that no result can pass, with so few examples and so many
     prompts."""
+
+    def contradictions(self) -> Iterator[Contradiction]:
+        """Yield a sweep that is to stop where it cannot."""
+        yield from super().contradictions()
+        if self.until == "all":
+            return
+        if self.prompts.budget is None:
+            yield (
+                ("until",),
+                "`decided` needs to know t before the first answer: declare it with "
+                "`prompts: {budget: N}`, or remove `until`",
+            )
+        if self.metric != "accuracy":
+            yield (
+                ("until",),
+                f"`decided` counts right answers, and the metric is {self.metric}; use `metric: "
+                "accuracy`, or remove `until`",
+            )
+        for key in ("replicates", "compare", "contamination", "label_bias"):
+            if getattr(self, key):
+                yield (
+                    ("until",),
+                    f"`decided` leaves answers out, and `{key}` needs all of them; remove one of "
+                    "the two",
+                )

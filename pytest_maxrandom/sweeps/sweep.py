@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.executor import spent, total
+from pytest_maxrandom.sweeps.parts import Parts
 from pytest_maxrandom.sweeps.predictions import predict
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.sweeps.store import Key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pytest_maxrandom.record import Arithmetic, SweepCost
     from pytest_maxrandom.sweeps.executor import Cost, Executor, Job, Scored
+    from pytest_maxrandom.sweeps.parts import BegunPrompt
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.store import Store
 
@@ -104,8 +106,9 @@ def run_sweep(
     cache: Cache | None = None,
     fresh: bool = False,
     finished: Callable[[PromptPredictions], None] = lambda predictions: None,
+    begun: Mapping[int, BegunPrompt] | None = None,
 ) -> Sweep:
-    """Score every prompt on its examples, or read what is stored of it.
+    """Score every prompt on its examples, or read what is stored of it, or of a part of it.
 
     Parameters
     ----------
@@ -123,6 +126,8 @@ def run_sweep(
     finished : callable
         Called with each prompt's predictions in the order of `jobs`, whether they are new or read;
         new ones before they are stored, so that what is stored was always told.
+    begun : mapping of int to BegunPrompt, optional
+        What this run has computed of prompts already, by their numbers.
 
     Raises
     ------
@@ -133,13 +138,7 @@ def run_sweep(
     ValueError
         If prompts are not written for their scorer.
     """
-    for job in jobs:
-        scorer, form = SCORERS[job.scoring], job.prompt.format
-        if (scorer.states_choices, scorer.generates) != (
-            form.counterfactual is not None,
-            form.generation is not None,
-        ):
-            raise ValueError(f"the prompts are not written for the scoring {job.scoring!r}")
+    check_scorers(jobs)
     known = {} if fresh or not cache else cache.read(jobs)
     # A model is loaded before the sweep is locked: loading waits for a GPU, and who has it may
     # wait for the sweep.
@@ -151,17 +150,24 @@ def run_sweep(
     executor.check(missing)
     progress(0, len(jobs))
     results = _Results(jobs, progress, finished, cache)
+    parts, continued = Parts(), dict(begun or {})
 
     def left() -> Iterator[Job]:
         for job in jobs:
-            stored = known.pop(job.number, None)
-            if stored is None and readable:
+            stored = None if job.number in continued else known.pop(job.number, None)
+            if stored is None and readable and job.number not in continued:
                 # Work that overlaps with this in part has another lock.
                 stored = readable.read([job]).get(job.number)
-            if stored is None:
-                yield job
-            else:
+            if stored is not None:
                 results.add(job, stored, reused=True)
+                continue
+            if job.number not in continued:
+                continued[job.number] = parts.begin(job, readable.read if readable else None)
+            one = continued[job.number]
+            if one.is_whole:
+                results.add(job, one.scored(), cost=one.spent())
+            else:
+                yield one.rest() if one.is_begun else job
 
     # Of two processes with the same work, one waits here and then reads what the other has stored.
     alone = cache if cache and missing and cache.store.writable else None
@@ -170,8 +176,30 @@ def run_sweep(
         if readable and missing:
             known |= readable.read(missing)
         for job, scored in executor.run(left()):
-            results.add(job, scored)
+            one = continued.pop(job.number)
+            if one.is_begun:
+                one.take(scored)
+                results.add(one.job, one.scored(), cost=one.spent())
+            else:
+                results.add(job, scored)
     return results.sweep()
+
+
+def check_scorers(jobs: Iterable[Job]) -> None:
+    """Refuse prompts that are not written for their scorer.
+
+    Raises
+    ------
+    ValueError
+        If there is one.
+    """
+    for job in jobs:
+        scorer, form = SCORERS[job.scoring], job.prompt.format
+        if (scorer.states_choices, scorer.generates) != (
+            form.counterfactual is not None,
+            form.generation is not None,
+        ):
+            raise ValueError(f"the prompts are not written for the scoring {job.scoring!r}")
 
 
 def stored_sweep(jobs: Sequence[Job], cache: Cache) -> Sweep | None:
@@ -204,14 +232,17 @@ class _Results:
         self._progress = progress
         self._finished = finished
         self._cache = cache
-        self._waiting: dict[int, tuple[Scored, bool]] = {}
+        self._waiting: dict[int, tuple[Scored, bool, SweepCost]] = {}
         self._done: list[PromptPredictions] = []
         self._costs: list[Cost] = []
         self._engines: list[SweepCost] = []
 
-    def add(self, job: Job, scored: Scored, *, reused: bool = False) -> None:
+    def add(
+        self, job: Job, scored: Scored, *, reused: bool = False, cost: SweepCost | None = None
+    ) -> None:
         """Take the result of a job, and finish all whose turn has come."""
-        self._waiting[job.number] = scored, reused
+        own = self._cache is not None and self._cache.own
+        self._waiting[job.number] = scored, reused, cost or spent(scored, reused=reused and not own)
         while (turn := len(self._done)) < len(self._jobs):
             next_ = self._jobs[turn]
             if next_.number not in self._waiting:
@@ -229,13 +260,12 @@ class _Results:
             sum(cost.full_texts for cost in self._costs),
         )
 
-    def _finish(self, job: Job, scored: Scored, reused: bool) -> None:
+    def _finish(self, job: Job, scored: Scored, reused: bool, cost: SweepCost) -> None:
         predictions = predict(job.prompt, job.examples, scored.answers, job.scoring)
         self._finished(predictions)
         if self._cache and not reused:
             self._cache.write(job, scored)
         self._costs.append(scored.cost)
-        own = self._cache is not None and self._cache.own
-        self._engines.append(spent(scored, reused=reused and not own))
+        self._engines.append(cost)
         self._done.append(predictions)
         self._progress(len(self._done), len(self._jobs))

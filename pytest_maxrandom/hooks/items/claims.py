@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.assessment import assess_recorded
 from pytest_maxrandom.claims.counting import expected
+from pytest_maxrandom.claims.decided import undecidable
 from pytest_maxrandom.claims.planned import RecordedClaim
 from pytest_maxrandom.errors import MaxRandomError, RedFlagged
 from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps
@@ -15,6 +16,7 @@ from pytest_maxrandom.hooks.session_state import collected, session_state
 from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.reports.predictions import append
 from pytest_maxrandom.reports.red_flags import explained
+from pytest_maxrandom.reports.remarks import UNDECIDED
 from pytest_maxrandom.studies.replicates import conclude, replicate
 
 if TYPE_CHECKING:
@@ -69,6 +71,9 @@ class SweepItem(ClaimItem):
         except (MaxRandomError, OSError):  # the run says it
             return super().__repr__()
         t, why = f"t{'>' * found.least}={found.t}", f" ({found.why})" if found.why else ""
+        until = read_settings(self.config).until or self.planned.suite.until
+        if until == "decided" and (reason := undecidable(self.planned)):
+            why += f" (not decided early: {UNDECIDED[reason]})"
         return f"<Claim {self.name} {t} n={self.record.n}{why}>"
 
     def runs(self) -> Sequence[PlannedClaim]:

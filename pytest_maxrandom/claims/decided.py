@@ -1,0 +1,137 @@
+"""Claims whose verdict is known before all answers are: which can be, when, and what is told."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Literal
+
+from pytest_maxrandom.claims.assessment import assess
+from pytest_maxrandom.claims.nulls import Guessers
+from pytest_maxrandom.record import DecidedEarly, Remark, note
+from pytest_maxrandom.record.red_flags import DEFAULTS
+from pytest_maxrandom.sweeps.executor import total
+from pytest_maxrandom.sweeps.sweep import Sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.record import ClaimRecord, Standing
+    from pytest_maxrandom.suite.spec import SuiteSpec
+    from pytest_maxrandom.sweeps.decided import DecidedSweep
+    from pytest_maxrandom.sweeps.predictions import PromptPredictions
+
+Undecidable = Literal["no_budget", "metric", "all_answers", "red_flags", "unpassable"]
+"""Why all answers of a claim are computed: t is not declared; its metric is no accuracy; what is
+claimed depends on all answers, or what reads all of them stands beside it; red flags may fail it in
+another way than it is expected to fail; no count can pass."""
+
+
+def undecidable(planned: PlannedClaim) -> Undecidable | None:
+    """Say why nothing can be decided early; None where something can."""
+    suite = planned.suite
+    if why := _of_suite(suite):
+        return why
+    if planned.claim.bounds().keys() <= {"permutation_p"} or planned.replicate:
+        return "all_answers"
+    if planned.xfail and "fail" in planned.claim.severities().values():
+        return "red_flags"
+    return "unpassable" if planned.claim.critical(planned.null) is None else None
+
+
+def _of_suite(suite: SuiteSpec) -> Undecidable | None:
+    if suite.prompts.budget is None:
+        return "no_budget"
+    if suite.metric != "accuracy":
+        return "metric"
+    others = (suite.replicates, suite.compare, suite.contamination, suite.label_bias)
+    return "all_answers" if any(others) else None
+
+
+def may_pass_early(planned: PlannedClaim) -> bool:
+    """Tell whether one prompt that reaches the critical count is enough.
+
+    Labels and a test set need to know the best prompt, and so does who names a red flag that fails
+    the claim.
+    """
+    said = planned.claim.red_flags
+    named = said if isinstance(said, dict) else dict.fromkeys(DEFAULTS, said)
+    return (
+        planned.claim.permutation_p is None
+        and not planned.condition.test
+        and "fail" not in named.values()
+    )
+
+
+class ClaimGoal:
+    """What a claim's sweep is to decide; see :class:`pytest_maxrandom.sweeps.decided.Goal`.
+
+    Parameters
+    ----------
+    t : callable
+        Counts t, which another process may raise.
+    """
+
+    def __init__(self, planned: PlannedClaim, t: Callable[[], int]) -> None:
+        self._planned = planned
+        self._t = t
+        self._known: dict[int, int] = {}
+        self.chance = float(planned.condition.null.chance)
+
+    def critical(self) -> int:
+        """Return the fewest right answers that pass; one more than n where none do."""
+        t = self._t()
+        if t not in self._known:
+            planned = self._planned.with_t(t)
+            least = planned.claim.critical(planned.null)
+            self._known[t] = planned.null.n + 1 if least is None else int(least)
+        return self._known[t]
+
+    def is_reached(self, predictions: PromptPredictions) -> bool:
+        """Tell whether the prompt is enough: no red flag on its own answers fails the claim."""
+        if not may_pass_early(self._planned):
+            return False
+        planned = self._planned.with_t(self._t())
+        alone = copy.deepcopy(planned.record("", ""))
+        # What this cost is told elsewhere.
+        assess(planned, Sweep((predictions,), total([])), alone)
+        # Of one prompt among t the permutation test is too weak to contradict anything.
+        return {flag.kind for flag in alone.failing_flags} <= {"max_t"}
+
+
+def conclude(planned: PlannedClaim, decided: DecidedSweep, record: ClaimRecord) -> None:
+    """Write down what is known of a claim that was decided early."""
+    null = planned.null
+    assert isinstance(null, Guessers)
+    pairs = planned.condition.prompt_set.pairs
+    record.n, record.t, record.levels = null.n, null.t, planned.claim.levels(null.t)
+    record.standard_baseline = null.standard_baseline
+    record.max_random_baseline = null.max_random_baseline
+    record.max_random_baseline_error = 0.0
+    critical = planned.claim.critical(null)
+    record.critical_count = None if critical is None else int(critical)
+    record.holds = record.passed = decided.passes
+    lowest, highest = (_standing(null, each) for each in (decided.at_least, decided.at_most))
+    record.verdict = lowest if lowest == highest else None
+    record.engine = decided.sweep.engine
+    record.revision = decided.sweep.revision or record.revision
+    record.decided = DecidedEarly(
+        at_least=decided.at_least,
+        at_most=decided.at_most,
+        answers=decided.scored,
+        of_answers=sum(len(examples) for _, examples in pairs),
+        begun=len(decided.sweep.predictions),
+        whole=decided.whole,
+        prompts=len(planned.condition.prompt_set.prompts),
+        p_at_most=null.p_max(decided.at_least),
+    )
+    note(record, Remark("labels_not_tested" if decided.passes else "red_flags_not_looked_for"))
+
+
+def _standing(null: Guessers, result: int) -> Standing:
+    if null.against("max_random", result) > 0:
+        return "above maximum"
+    beside_chance = null.against("standard", result)
+    if beside_chance > 0:
+        return "between baselines"
+    return "at chance" if beside_chance == 0 else "below standard"

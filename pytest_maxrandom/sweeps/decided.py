@@ -1,0 +1,246 @@
+"""Sweeps that stop when their verdict is known: as much of each prompt as that takes."""
+
+from __future__ import annotations
+
+import math
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+from pytest_maxrandom.host.machine import held
+from pytest_maxrandom.sweeps.executor import total
+from pytest_maxrandom.sweeps.parts import Parts
+from pytest_maxrandom.sweeps.sweep import Sweep, check_scorers, run_sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from pytest_maxrandom.record import Arithmetic
+    from pytest_maxrandom.sweeps.executor import Executor, Job, Scored
+    from pytest_maxrandom.sweeps.parts import BegunPrompt
+    from pytest_maxrandom.sweeps.predictions import PromptPredictions
+    from pytest_maxrandom.sweeps.sweep import Cache, Progress
+
+_EAGER = 0.75
+"""Share of the examples that a guesser needs, on average, to make the mistakes that stop it: those
+are asked at once. More would be too many too often, fewer would read the prompt too often."""
+
+
+class Goal(Protocol):
+    """What a sweep is to decide."""
+
+    chance: float
+    """The expected accuracy of one guesser."""
+
+    def critical(self) -> int:
+        """Return the fewest right answers that pass; it may grow while the sweep runs."""
+
+    def is_reached(self, predictions: PromptPredictions) -> bool:
+        """Tell whether a prompt with so many right answers, scored on all examples, is enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedSweep:
+    """A sweep whose verdict is known before all of its answers are.
+
+    Attributes
+    ----------
+    sweep : Sweep
+        What was predicted: the prompts that were begun, each on the examples that it was scored on.
+    passes : bool
+        Whether a prompt reaches the critical count; else none can.
+    at_least, at_most : int
+        Right answers of the prompt that has most, as far as they are known.
+    whole : int
+        Prompts that were scored on all of their examples.
+    """
+
+    sweep: Sweep
+    passes: bool
+    at_least: int
+    at_most: int
+    whole: int
+
+    @property
+    def scored(self) -> int:
+        """(prompt, example) pairs that were scored."""
+        return sum(len(each.examples) for each in self.sweep.predictions)
+
+
+def run_decided(
+    jobs: Sequence[Job],
+    goal: Goal,
+    executor: Executor,
+    progress: Progress = lambda done, total: None,
+    *,
+    cache: Cache | None = None,
+    fresh: bool = False,
+    finished: Callable[[PromptPredictions], None] = lambda predictions: None,
+) -> DecidedSweep | Sweep:
+    """Score prompts until it is known whether one of them reaches the critical count.
+
+    A prompt stops when it cannot reach it any more. Where one does, and that is not enough, all the
+    rest is scored as well.
+
+    Parameters
+    ----------
+    jobs, executor, progress, cache, fresh
+        As :func:`pytest_maxrandom.sweeps.sweep.run_sweep` takes them.
+    finished : callable
+        Called with the predictions of each prompt that is begun, as far as it is scored, before
+        they are stored.
+
+    Returns
+    -------
+    DecidedSweep or Sweep
+        The latter where all was scored.
+
+    Raises
+    ------
+    PromptTooLong
+        Before anything is scored.
+    SweepError
+        In one sentence that names prompt and example.
+    ValueError
+        If prompts are not written for their scorer.
+    """
+    check_scorers(jobs)
+    if cache and (fresh or not is_decided(jobs, goal, cache)):
+        # As in a whole sweep: what was foretold may be another arithmetic than what computes.
+        if executor.arithmetic != cache.arithmetic:
+            cache = replace(cache, arithmetic=executor.arithmetic)
+        executor.check(jobs)
+    elif not cache:
+        executor.check(jobs)
+    progress(0, len(jobs))
+    alone = cache if cache and cache.store.writable else None
+    found = _Deciding(jobs, goal, executor, None if fresh else cache)
+    with held("sweep", alone.lock(jobs)) if alone else nullcontext():
+        for number, one in enumerate(found.prompts(), 1):
+            finished(one.predictions())
+            if cache:
+                for cell, scored in one.new():
+                    cache.write(cell, scored)
+            progress(number, len(jobs))
+    decided = found.decided()
+    if decided is not None:
+        return decided
+    return run_sweep(
+        jobs,
+        executor,
+        progress,
+        cache=cache,
+        fresh=fresh,
+        finished=finished,
+        begun={one.job.number: one for one in found.begun},
+    )
+
+
+def is_decided(jobs: Sequence[Job], goal: Goal, cache: Cache) -> bool:
+    """Tell whether a verdict needs no model, because what is stored tells it."""
+    found = _Deciding(jobs, goal, _NoModel(), cache)
+    try:
+        for _ in found.prompts():
+            pass
+    except _Missing:
+        return False
+    return found.decided() is not None or len(cache.read(jobs)) == len(jobs)
+
+
+class _Deciding:
+    """Goes from prompt to prompt until nothing more needs to be known."""
+
+    def __init__(
+        self, jobs: Sequence[Job], goal: Goal, executor: Executor, readable: Cache | None
+    ) -> None:
+        self._jobs = jobs
+        self._goal = goal
+        self._executor = executor
+        self._readable = readable
+        self._parts = Parts()
+        self._reached = False
+        self._enough = False
+        self.begun: list[BegunPrompt] = []
+
+    def prompts(self) -> Iterator[BegunPrompt]:
+        """Yield each prompt when it has been scored as far as it takes."""
+        for job in self._jobs:
+            one = self._begin(job)
+            self.begun.append(one)
+            correct = self._score(one)
+            yield one
+            if correct >= self._goal.critical():
+                self._reached = True
+                self._enough = one.is_whole and self._goal.is_reached(one.predictions())
+                return
+
+    def decided(self) -> DecidedSweep | None:
+        """Return what is known; None where all must be."""
+        if self._reached and not self._enough:
+            return None
+        predictions = tuple(one.predictions() for one in self.begun)
+        known = [each.correct for each in predictions]
+        bounds = [
+            right + len(one.job.examples) - len(each.examples)
+            for right, one, each in zip(known, self.begun, predictions, strict=True)
+        ]
+        begun = len(self.begun) == len(self._jobs)
+        sizes = [len(job.examples) for job in self._jobs]
+        critical = self._goal.critical()
+        # Another process may have raised t, and with it the count that was reached.
+        if self._enough and max(known) < critical:
+            return None
+        costs = [one.scored().cost for one in self.begun]
+        sweep = Sweep(
+            predictions,
+            total([one.spent() for one in self.begun]),
+            next((cost.revision for cost in costs if cost.revision), None),
+            sum(cost.tokens_forwarded for cost in costs),
+            sum(cost.full_texts for cost in costs),
+        )
+        return DecidedSweep(
+            sweep,
+            passes=self._enough,
+            at_least=max(known),
+            at_most=max(bounds) if begun else max(sizes),
+            whole=sum(one.is_whole for one in self.begun),
+        )
+
+    def _begin(self, job: Job) -> BegunPrompt:
+        readable = self._readable
+        stored = readable.read([job]).get(job.number) if readable else None
+        return self._parts.begin(job, readable.read if readable else None, stored)
+
+    def _score(self, one: BegunPrompt) -> int:
+        """Score a prompt until it cannot reach the critical count, and return its right answers."""
+        n = len(one.job.examples)
+        allowed = n - self._goal.critical()
+        while True:
+            seen = one.predictions() if one.is_begun else None
+            correct, scored = (seen.correct, len(seen.examples)) if seen else (0, 0)
+            mistakes = allowed + 1 - (scored - correct)
+            if one.is_whole or (seen and mistakes <= 0):
+                return correct
+            likely = math.ceil(_EAGER * mistakes / max(1 - self._goal.chance, _EAGER / n))
+            for _, answers in self._executor.run([one.rest(max(mistakes, likely, 1))]):
+                one.take(answers)
+
+
+class _Missing(Exception):
+    """Something is not stored."""
+
+
+class _NoModel:
+    """Computes nothing."""
+
+    @property
+    def arithmetic(self) -> Arithmetic:
+        """Nobody's."""
+        raise _Missing
+
+    def check(self, jobs: Iterable[Job]) -> None:
+        """Refuse nothing."""
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Scored]]:
+        """Say that something is missing."""
+        raise _Missing

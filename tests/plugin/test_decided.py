@@ -1,0 +1,184 @@
+"""Sweeps that stop when their verdict is known: the verdict is that of all answers."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+N, T = 60, 20
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester) -> Path:
+    """A suite of mock models with t declared; its tests are in the order of its models."""
+    folder = pytester.mkdir("eval_suites")
+    rows = [
+        {"id": f"e{i}", "input": f"question {i * 7919 % 1000}", "choices": ["Yes", "No"],
+         "answer": ("Yes", "No")[i * 31 % 7 % 2]}
+        for i in range(N)
+    ]  # fmt: skip
+    (folder / "task.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path = folder / "suite.yaml"
+    path.write_text(
+        "models:\n"
+        "  - {backend: mock, name: knows, knows: 0.9}\n"
+        "  - {backend: mock, name: guesses, knows: 0}\n"
+        "  - {backend: mock, name: weak, knows: 0.2}\n"
+        "  - {backend: mock, name: says-no, prefers: 'No'}\n"
+        "tasks:\n"
+        "  - {name: task, format: jsonl, path: task.jsonl}\n"
+        f"prompts: {{shots: 0, count: {T}, budget: {T}, instructions: {_instructions()}}}\n"
+        "until: decided\n"
+    )
+    return path
+
+
+def _instructions() -> str:
+    return json.dumps([f"Instruction {number}. " for number in range(T)])
+
+
+def _claims(pytester: pytest.Pytester, *options: str) -> dict[str, dict[str, Any]]:
+    pytester.runpytest_inprocess("--maxrandom-json=r.json", "--maxrandom-report=r.md", *options)
+    run = json.loads((pytester.path / "r.json").read_text())
+    return {claim["model"]: claim for claim in run["claims"]}
+
+
+def _lines(pytester: pytest.Pytester, model: str) -> list[dict[str, Any]]:
+    files = (pytester.path / "eval_suites").rglob("*.jsonl")
+    rows = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+    return [row for row in rows if row.get("kind") == "prompt" and row["model"] == model]
+
+
+def test_verdicts_are_those_of_all_answers(pytester: pytest.Pytester, suite: Path) -> None:
+    early = _claims(pytester, "--maxrandom-store=early.db")
+    for file in (pytester.path / "eval_suites").rglob("*simulated*"):
+        assert file.is_dir()
+    whole = _claims(pytester, "--maxrandom-store=whole.db", "--maxrandom-until=all")
+    assert {name: claim["passed"] for name, claim in early.items()} == {
+        name: claim["passed"] for name, claim in whole.items()
+    }
+    assert {name: claim["holds"] for name, claim in early.items()} == {
+        name: claim["holds"] for name, claim in whole.items()
+    }
+    assert whole["knows"]["passed"]
+    assert not whole["guesses"]["passed"]
+    # A pass of the default claim takes all answers, and so has all numbers.
+    assert early["knows"]["decided"] is None
+    assert early["knows"]["best_correct"] == whole["knows"]["best_correct"]
+    assert early["knows"]["permutation_p"] == whole["knows"]["permutation_p"]
+    decided = early["guesses"]["decided"]
+    assert early["guesses"]["best_accuracy"] is early["guesses"]["best_correct"] is None
+    assert decided["answers"] < decided["of_answers"] == N * T
+    assert decided["begun"] == T
+    assert decided["at_least"] <= whole["guesses"]["best_correct"] <= decided["at_most"]
+    assert decided["at_most"] < early["guesses"]["critical_count"]
+    assert early["guesses"]["critical_count"] == whole["guesses"]["critical_count"]
+    assert early["guesses"]["t"] == T
+    told = early["guesses"]["message"]
+    assert f"{decided['answers']} of {N * T:,} answers" in told.replace(",", ",")
+    assert early["guesses"]["red_flags"] == []
+
+
+@pytest.mark.parametrize("fresh", [(), ("--maxrandom-fresh",)])
+def test_a_run_without_it_computes_the_rest(
+    pytester: pytest.Pytester, suite: Path, fresh: tuple[str, ...]
+) -> None:
+    early = _claims(pytester, *fresh)
+    again = _claims(pytester)
+    assert again["guesses"]["decided"] == early["guesses"]["decided"]
+    assert again["guesses"]["engine"]["requests"] == 0
+    rest = _claims(pytester, "--maxrandom-until=all")
+    apart = _claims(pytester, "--maxrandom-until=all", "--maxrandom-store=apart.db")
+    first, computed = early["guesses"]["engine"], rest["guesses"]["engine"]
+    assert first["requests"] + computed["requests"] == apart["guesses"]["engine"]["requests"]
+    for name, claim in rest.items():
+        timed = ("engine", "tries", "notes", "warnings")
+        assert {key: claim[key] for key in claim if key not in timed} == {
+            key: apart[name][key] for key in claim if key not in timed
+        }
+        assert claim["tries"] == apart[name]["tries"]
+    read = _claims(pytester, "--maxrandom-until=all")
+    assert all(claim["engine"]["requests"] == 0 for claim in read.values())
+
+
+def test_p_max_alone_stops_at_a_pass_and_says_so(pytester: pytest.Pytester, suite: Path) -> None:
+    with suite.open("a") as file:
+        file.write("assert: {p_max: 0.05}\n")
+    early = _claims(pytester)
+    knows = early["knows"]
+    assert knows["passed"]
+    assert knows["decided"]["begun"] == knows["decided"]["whole"] == 1
+    assert knows["decided"]["answers"] == N
+    assert knows["decided"]["at_least"] >= knows["critical_count"]
+    assert knows["verdict"] == "above maximum"
+    assert knows["best_accuracy"] is knows["p_max"] is None
+    assert [each["kind"] for each in knows["notes"]] == ["labels_not_tested"]
+    assert len(_lines(pytester, "knows")) == 1
+    assert knows["tries"]["claim"] == 1
+    assert knows["tries"]["counted"] == "budget"
+    report = (pytester.path / "r.md").read_text()
+    assert "Labels were not tested" in report
+    assert f"at least {knows['decided']['at_least']} of {N} correct" in report
+    assert len(_lines(pytester, "guesses")) == T
+    assert all(line["n"] < N for line in _lines(pytester, "guesses"))
+    whole = _claims(pytester, "--maxrandom-until=all")
+    assert {name: claim["passed"] for name, claim in early.items()} == {
+        name: claim["passed"] for name, claim in whole.items()
+    }
+    assert whole["knows"]["tries"]["claim"] == T
+
+
+def test_what_cannot_stop_says_why(pytester: pytest.Pytester, suite: Path) -> None:
+    text = suite.read_text().replace(f", budget: {T}", "")
+    suite.write_text(text)
+    result = pytester.runpytest_inprocess("--collect-only", "-q")
+    result.stdout.fnmatch_lines(["*suite.yaml:*until: `decided` needs to know t*"])
+    suite.write_text(text.replace("until: decided\n", ""))
+    result = pytester.runpytest_inprocess("--collect-only", "--maxrandom-until=decided")
+    result.stdout.fnmatch_lines(["*not decided early: t is not declared*"])
+    found = _claims(pytester, "--maxrandom-until=decided")["guesses"]
+    assert found["best_correct"] is not None
+    assert [each["kind"] for each in found["notes"]] == ["not_decided_early"]
+
+
+def test_predictions_need_all_answers(pytester: pytest.Pytester, suite: Path) -> None:
+    result = pytester.runpytest_inprocess(
+        "--maxrandom-until=decided", "--maxrandom-predictions=p.jsonl"
+    )
+    result.stderr.fnmatch_lines(["*--maxrandom-until decided leaves answers out*"])
+    claims = _claims(pytester, "--maxrandom-predictions=p.jsonl")
+    assert all(claim["decided"] is None for claim in claims.values())
+
+
+@pytest.mark.parametrize(
+    "added",
+    ["metric: balanced_accuracy", "replicates: 2", "label_bias: {}"],
+)
+def test_a_suite_says_what_contradicts_it(
+    pytester: pytest.Pytester, suite: Path, added: str
+) -> None:
+    with suite.open("a") as file:
+        file.write(added + "\n")
+    result = pytester.runpytest_inprocess("--collect-only", "-q")
+    result.stdout.fnmatch_lines(["*suite.yaml:*until: `decided`*"])
+
+
+def test_a_preferred_label_is_no_early_pass(pytester: pytest.Pytester, suite: Path) -> None:
+    """It reaches the critical count by constant answers, which is seen in its own answers."""
+    rows = (suite.parent / "task.jsonl").read_text().splitlines()
+    made = [json.loads(row) for row in rows]
+    for place, row in enumerate(made):
+        row["answer"] = "Yes" if place % 5 == 0 else "No"
+    (suite.parent / "task.jsonl").write_text("".join(json.dumps(row) + "\n" for row in made))
+    with suite.open("a") as file:
+        file.write("assert: {p_max: 0.05}\n")
+    claim = _claims(pytester)["says-no"]
+    assert claim["holds"]
+    assert not claim["passed"]
+    assert claim["decided"] is None
+    assert "majority" in {flag["kind"] for flag in claim["red_flags"]}
