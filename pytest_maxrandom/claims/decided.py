@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING, Literal
 
-from pytest_maxrandom.claims.assessment import assess
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.record import DecidedEarly, Remark, note
-from pytest_maxrandom.record.red_flags import DEFAULTS
-from pytest_maxrandom.sweeps.executor import total
-from pytest_maxrandom.sweeps.sweep import Sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,15 +46,12 @@ def _of_suite(suite: SuiteSpec) -> Undecidable | None:
 def may_pass_early(planned: PlannedClaim) -> bool:
     """Tell whether one prompt that reaches the critical count is enough.
 
-    Labels and a test set need to know the best prompt, and so does who names a red flag that fails
-    the claim.
+    Labels, red flags that fail the claim, and a test set need all answers, or the best prompt.
     """
-    said = planned.claim.red_flags
-    named = said if isinstance(said, dict) else dict.fromkeys(DEFAULTS, said)
     return (
         planned.claim.permutation_p is None
         and not planned.condition.test
-        and "fail" not in named.values()
+        and "fail" not in planned.claim.severities().values()
     )
 
 
@@ -88,15 +80,8 @@ class ClaimGoal:
         return self._known[t]
 
     def is_reached(self, predictions: PromptPredictions) -> bool:
-        """Tell whether the prompt is enough: no red flag on its own answers fails the claim."""
-        if not may_pass_early(self._planned):
-            return False
-        planned = self._planned.with_t(self._t())
-        alone = copy.deepcopy(planned.record("", ""))
-        # What this cost is told elsewhere.
-        assess(planned, Sweep((predictions,), total([])), alone)
-        # Of one prompt among t the permutation test is too weak to contradict anything.
-        return {flag.kind for flag in alone.failing_flags} <= {"max_t"}
+        """Tell whether the prompt is enough."""
+        return may_pass_early(self._planned)
 
 
 def conclude(planned: PlannedClaim, decided: DecidedSweep, record: ClaimRecord) -> None:

@@ -143,9 +143,8 @@ SENTENCES = {
     ),
     "not_decided_early": "All answers were computed, as nothing is decided early: {why:undecided}.",
     "labels_not_tested": (
-        "Labels were not tested: the sweep was decided by its first prompt that reaches the "
-        "critical count, and red flags were looked for in the answers of that prompt alone. A "
-        "preferred label among the other prompts would not be seen."
+        "Labels were not tested, and red flags not looked for: the sweep was decided by its first "
+        "prompt that reaches the critical count. A preferred label would not be seen."
     ),
     "red_flags_not_looked_for": (
         "Red flags were not looked for, and labels not tested: the sweep was decided before all "

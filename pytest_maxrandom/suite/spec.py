@@ -331,8 +331,9 @@ class SuiteSpec(ComparingSettings, LabelBiasSettings, CountedSettings):
     inputs; whatever is right then is right by the choices alone."""
     until: Literal["all", "decided"] = "all"
     """decided: with a budget, a prompt stops when it can no longer reach the critical count. A
-    failure is then known early; a pass, where nothing is claimed of labels, with the first prompt
-    that reaches it. The verdict is that of all answers; no best accuracy is known."""
+    failure is then known early; a pass takes all answers, but where nothing is claimed of labels
+    and no red flag fails the claim (`assert: {p_max: 0.05, red_flags: warn}`): there the first
+    prompt that reaches it is enough. The verdict is that of all answers."""
     allow_unpassable: bool = False
     """Whether claims may stand here that no result can pass, with so few examples and so many
     prompts."""

@@ -176,15 +176,17 @@ class _Deciding:
 
     def decided(self) -> DecidedSweep | None:
         """Return what is known; None where all must be."""
+        all_begun = len(self.begun) == len(self._jobs)
         if self._reached and not self._enough:
             return None
+        if all_begun and all(one.is_whole for one in self.begun):
+            return None  # nothing is left out, so all is known
         predictions = tuple(one.predictions() for one in self.begun)
         known = [each.correct for each in predictions]
         bounds = [
             right + len(one.job.examples) - len(each.examples)
             for right, one, each in zip(known, self.begun, predictions, strict=True)
         ]
-        begun = len(self.begun) == len(self._jobs)
         sizes = [len(job.examples) for job in self._jobs]
         critical = self._goal.critical()
         # Another process may have raised t, and with it the count that was reached.
@@ -202,7 +204,7 @@ class _Deciding:
             sweep,
             passes=self._enough,
             at_least=max(known),
-            at_most=max(bounds) if begun else max(sizes),
+            at_most=max(bounds) if all_begun else max(sizes),
             whole=sum(one.is_whole for one in self.begun),
         )
 

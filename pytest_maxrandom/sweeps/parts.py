@@ -17,6 +17,7 @@ from pytest_maxrandom.sweeps.predictions import predict
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from pytest_maxrandom.prompts.formats import Format
     from pytest_maxrandom.record import SweepCost
     from pytest_maxrandom.sweeps.executor import Cost, Job, Scored
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
@@ -46,8 +47,12 @@ class BegunPrompt:
         The examples' places in the job, and the job on them alone, numbered by its place here.
     """
 
-    def __init__(self, job: Job, cells: Sequence[tuple[tuple[int, ...], Job]]) -> None:
+    def __init__(
+        self, job: Job, cells: Sequence[tuple[tuple[int, ...], Job]], parts: Parts
+    ) -> None:
         self.job = job
+        self._parts = parts
+        self._predictions: PromptPredictions | None = None
         self._cells = cells
         self._pieces: list[_Piece] = []
 
@@ -67,11 +72,11 @@ class BegunPrompt:
 
     def rest(self, examples: int | None = None) -> Job:
         """Return the job that comes next: whole cells with so many examples at least, or all."""
-        places = self._next(examples)
-        return _job(self.job, places, self.job.number)
+        return self._parts.job(self.job, self._next(examples), self.job.number)
 
     def take(self, scored: Scored) -> None:
         """Take what computing `rest` gave, cell by cell; its cost is that of the first."""
+        self._predictions = None
         answers = iter(scored.answers)
         left, cost = len(scored.answers), scored.cost
         while left:
@@ -126,9 +131,12 @@ class BegunPrompt:
 
     def predictions(self) -> PromptPredictions:
         """Return the answers to the examples that are scored."""
-        places = sorted(place for piece in self._pieces for place in piece.places)
-        examples = [self.job.examples[place] for place in places]
-        return predict(self.job.prompt, examples, self.scored().answers, self.job.scoring)
+        if self._predictions is None:
+            places = sorted(place for piece in self._pieces for place in piece.places)
+            examples = [self.job.examples[place] for place in places]
+            answers = self.scored().answers
+            self._predictions = predict(self.job.prompt, examples, answers, self.job.scoring)
+        return self._predictions
 
     def _next(self, examples: int | None) -> list[int]:
         found: list[int] = []
@@ -143,35 +151,34 @@ class Parts:
     """Cuts the prompts of a sweep into cells; most of them share their examples."""
 
     def __init__(self) -> None:
-        self._cells: dict[object, list[tuple[tuple[int, ...], str]]] = {}
+        self._cells: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
+        self._digests: dict[tuple[Format, tuple[int, ...]], str] = {}
 
     def begin(
         self, job: Job, read: Read | None = None, stored: Scored | None = None
     ) -> BegunPrompt:
         """Return a prompt with what is stored of its cells, or of all of it."""
-        key = job.prompt.format, tuple(map(id, job.examples))
+        key = tuple(map(id, job.examples))
         if key not in self._cells:
-            self._cells[key] = [
-                (places, _job(job, places, 0).task) for places in _cells(job.examples)
-            ]
+            self._cells[key] = _cells(job.examples)
         cells = [
-            (
-                places,
-                replace(
-                    job,
-                    number=number,
-                    examples=[job.examples[place] for place in places],
-                    task=task,
-                ),
-            )
-            for number, (places, task) in enumerate(self._cells[key])
+            (places, self.job(job, places, number))
+            for number, places in enumerate(self._cells[key])
         ]
-        begun = BegunPrompt(job, cells)
+        begun = BegunPrompt(job, cells, self)
         if stored is not None:
             begun.read_whole(stored)
         elif read is not None:
             begun.read(read)
         return begun
+
+    def job(self, job: Job, places: Sequence[int], number: int) -> Job:
+        """Return the job on some of the examples alone."""
+        examples = [job.examples[place] for place in places]
+        key = job.prompt.format, tuple(map(id, examples))
+        if key not in self._digests:
+            self._digests[key] = scored_digest(job.prompt.format, examples)
+        return replace(job, number=number, examples=examples, task=self._digests[key])
 
 
 def _cells(examples: Sequence[Example]) -> list[tuple[int, ...]]:
@@ -180,12 +187,6 @@ def _cells(examples: Sequence[Example]) -> list[tuple[int, ...]]:
     order = sorted(range(len(examples)), key=lambda place: (ranks[place], place))
     bounds = [*range(0, len(order), -(-len(order) // _CELLS)), len(order)]
     return [tuple(order[start:end]) for start, end in pairwise(bounds)]
-
-
-def _job(job: Job, places: Sequence[int], number: int) -> Job:
-    examples = [job.examples[place] for place in places]
-    task = scored_digest(job.prompt.format, examples)
-    return replace(job, number=number, examples=examples, task=task)
 
 
 def _sum(costs: Sequence[Cost]) -> Cost:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.assessment import assess_recorded
 from pytest_maxrandom.claims.counting import expected
-from pytest_maxrandom.claims.decided import undecidable
+from pytest_maxrandom.claims.decided import may_pass_early, undecidable
 from pytest_maxrandom.claims.planned import RecordedClaim
 from pytest_maxrandom.errors import MaxRandomError, RedFlagged
 from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps
@@ -74,6 +74,8 @@ class SweepItem(ClaimItem):
         until = read_settings(self.config).until or self.planned.suite.until
         if until == "decided" and (reason := undecidable(self.planned)):
             why += f" (not decided early: {UNDECIDED[reason]})"
+        elif until == "decided" and not may_pass_early(self.planned):
+            why += " (a failure is decided early; a pass takes all answers)"
         return f"<Claim {self.name} {t} n={self.record.n}{why}>"
 
     def runs(self) -> Sequence[PlannedClaim]:

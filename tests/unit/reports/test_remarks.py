@@ -96,6 +96,12 @@ EXAMPLES: list[tuple[str, dict[str, Any], str]] = [
         "4-shot on these examples, which this t leaves out; copy that file into new",
     ),
     (
+        "not_decided_early",
+        {"why": "no_budget"},
+        "All answers were computed, as nothing is decided early: t is not declared (`prompts: "
+        "{budget: N}`).",
+    ),
+    (
         "no_base_rate",
         {"why": "Choices are the question."},
         "There is no base rate: choices are the question.",

@@ -37,7 +37,7 @@ TASK_KEYS = (
             "unknown key `promts`; did you mean `prompts`? "
             "(keys here: assert, xfail, marks, label_bias, compare, contamination, models, "
             "arms, tasks, replicates, prompts, scoring, counterfactual, generation, metric, "
-            "shortcuts, allow_unpassable)",
+            "shortcuts, until, allow_unpassable)",
         ),
         (
             "assert: {p_mx: 0.05}",
