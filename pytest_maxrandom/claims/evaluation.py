@@ -95,12 +95,11 @@ class Evaluation:
             If it cannot be loaded.
         """
         planned, session = self._planned, self._session
-        if session.stops(planned) and not session.fresh and undecidable(planned) is None:
-            if is_decided(self._jobs, self._goal(), session.cache(planned)):
-                return
-        elif self.knows(self._jobs):
+        if self.knows(self._jobs):
             return
-        self.load()
+        decides = session.stops(planned) and not session.fresh and undecidable(planned) is None
+        if not decides or not is_decided(self._jobs, self._goal(), session.cache(planned)):
+            self.load()
 
     def run(self, record: ClaimRecord, progress: Progress) -> Sweep:
         """Sweep the prompts, judge the best of them, and write down what was found.
@@ -152,6 +151,8 @@ class Evaluation:
         if why := undecidable(planned):
             note(record, Remark("not_decided_early", {"why": why}))
             return None
+        if self.knows(self._jobs):
+            return None  # all numbers are there for nothing
         fresh = session.fresh and id(planned) not in session.swept
         sweep = run_decided(
             self._jobs,
