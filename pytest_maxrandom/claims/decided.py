@@ -107,7 +107,7 @@ def conclude(planned: PlannedClaim, decided: DecidedSweep, record: ClaimRecord) 
         of_answers=sum(len(examples) for _, examples in pairs),
         begun=len(decided.sweep.predictions),
         whole=decided.whole,
-        prompts=len(planned.condition.prompt_set.prompts),
+        of_prompts=len(planned.condition.prompt_set.prompts),
         p_at_most=null.p_max(decided.at_least),
     )
     note(record, Remark("labels_not_tested" if decided.passes else "red_flags_not_looked_for"))

@@ -236,7 +236,7 @@ class DecidedEarly:
     """Prompts of which any example was scored; the ledger counts them."""
     whole: Count
     """Prompts that were scored on all of their examples."""
-    prompts: Count
+    of_prompts: Count
     """Prompts of the whole sweep."""
     p_at_most: Share
     """p_max of `at_least`: that of the best prompt is not above it."""

@@ -70,8 +70,8 @@ def decided(claim: ClaimRecord) -> str:
         f"{best} the {count(claim.critical_count)} of {count(claim.n)} correct answers that are "
         f"needed with t = {count(claim.t)}",
         f"{count(found.answers)} of {count(found.of_answers)} answers were enough to know that "
-        f"({saved:.1%} saved): {count(found.begun)} of {count(found.prompts)} prompts were begun, "
-        f"{count(found.whole)} scored on all examples",
+        f"({saved:.1%} saved): {count(found.begun)} of {count(found.of_prompts)} prompts were "
+        f"begun, {count(found.whole)} scored on all examples",
         f"the best prompt has {bounded(found, claim.n)}, its accuracy is not known",
     )
 

@@ -145,7 +145,7 @@ def _of_claim(claim: ClaimRecord) -> str | None:
 
 def _cannot(claim: ClaimRecord, decided: DecidedEarly) -> str:
     return (
-        f"none of {count(decided.prompts)} prompts can have the "
+        f"none of {count(decided.of_prompts)} prompts can have the "
         f"{count(claim.critical_count)}/{claim.n} right answers that are needed with t = "
         f"{claim.t} (at most {count(decided.at_most)}); chance "
         f"{accuracy(claim.standard_baseline)}, best of {claim.t} random guessers "

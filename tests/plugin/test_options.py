@@ -59,6 +59,7 @@ def test_every_option_has_its_place(pytester: pytest.Pytester) -> None:
         store=here / "new" / "folder" / "store.db",
         fresh=True,
         no_test=True,
+        until="all",  # a predictions file holds all answers
     )
 
 
