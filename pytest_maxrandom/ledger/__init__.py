@@ -5,7 +5,7 @@ Lines are only ever added, their order never matters, and one that stands there 
 so the union of two files is their merge.
 """
 
-from pytest_maxrandom.ledger.files import FOLDER, SIMULATED
+from pytest_maxrandom.ledger.folder import FOLDER, SIMULATED
 from pytest_maxrandom.ledger.lines import Subject, Try, examples_digest
 from pytest_maxrandom.ledger.set_ledger import SetLedger
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import errno
 import functools
 import os
-import re
-import uuid
 from contextlib import ExitStack, suppress
 from sys import intern
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import LedgerError, LockError
 from pytest_maxrandom.host.machine import held
+from pytest_maxrandom.ledger.folder import has_one_writer, make_folder, sync_folder
 from pytest_maxrandom.ledger.lines import CUT, PADDING, ClaimKey, Try, read_lines
 from pytest_maxrandom.record import Remark
 
@@ -22,13 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.ledger.lines import Row
-
-FOLDER = "maxrandom-ledger"
-"""Beside the suites."""
-SIMULATED = f"{FOLDER}-simulated"
-"""Beside it, of models that make their answers up."""
-_ATTRIBUTES = "*.jsonl merge=union\n"
-_WRITER = re.compile(r"\.writer-[0-9a-f]{12}$")
 
 
 class LedgerFile:
@@ -203,26 +195,6 @@ class LedgerFile:
         self._lines += data.count(b"\n")
 
 
-def has_one_writer(path: Path) -> bool:
-    """Tell by its name whether one process alone adds to a file."""
-    return bool(_WRITER.search(path.stem))
-
-
-def new_writer() -> str:
-    """Return what tells one writer from all others, on whatever host: 12 hexadecimal digits."""
-    return uuid.uuid4().hex[:12]
-
-
-def name_of_writer(path: Path, writer: str) -> Path:
-    """Return the file that stands beside a common one for a writer."""
-    return path.with_name(f"{path.stem}.writer-{writer}.jsonl")
-
-
-def common_name(path: Path) -> Path:
-    """Return the file that all processes of a host add to."""
-    return path.with_name(f"{_WRITER.sub('', path.stem)}.jsonl")
-
-
 def is_named(file: FileIO, path: Path) -> bool:
     """Tell whether an open file still has this name."""
     try:
@@ -239,56 +211,6 @@ def _claim(row: Row) -> ClaimKey:
 
 def _tried(row: Row) -> Try:
     return Try(intern(row["model_digest"]), row["prompt"], intern(row["scoring"]))
-
-
-def make_folder(folder: Path) -> None:
-    """Make the folder, and tell git how its files are merged: as the union of their lines.
-
-    What is simulated is nobody's data, so git ignores it.
-
-    Raises
-    ------
-    OSError
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    ignored = folder.name == SIMULATED
-    name, text = (".gitignore", "*\n") if ignored else (".gitattributes", _ATTRIBUTES)
-    with suppress(FileExistsError), (folder / name).open("x", newline="\n") as file:
-        file.write(text)
-    sync_folder(folder.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable, where the system can."""
-    if hasattr(os, "O_DIRECTORY"):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
-def ledger_files(path: Path) -> list[Path]:
-    """Find ledger files: one itself, those beside a suite, or all below a folder.
-
-    Those of simulated models are found where they, or their folder, are named.
-
-    Raises
-    ------
-    LedgerError
-        If there is nothing at that place.
-    """
-    if path.is_dir():
-        named = path.name in (FOLDER, SIMULATED)
-        folders = [path] if named else sorted(path.rglob(FOLDER))
-        return [file for folder in folders for file in sorted(folder.glob("*.jsonl"))]
-    if not path.is_file():
-        raise LedgerError(
-            f"{path}: there is no such file or folder; expected a ledger, a suite, or a folder"
-        )
-    if path.suffix == ".jsonl":
-        return [path]
-    return ledger_files(path.parent / FOLDER) if (path.parent / FOLDER).is_dir() else []
 
 
 def file_lines(path: Path) -> Iterator[tuple[int, Row | str]]:

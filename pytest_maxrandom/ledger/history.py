@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.ledger.files import FOLDER
+from pytest_maxrandom.ledger.folder import FOLDER
 from pytest_maxrandom.ledger.lines import fact, read_lines, related
 
 if TYPE_CHECKING:

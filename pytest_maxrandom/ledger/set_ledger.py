@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 from collections import Counter
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -12,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LockError
 from pytest_maxrandom.host.machine import on_shared_files
-from pytest_maxrandom.ledger.files import (
-    LedgerFile,
+from pytest_maxrandom.ledger.files import LedgerFile, read_folder
+from pytest_maxrandom.ledger.folder import (
     common_name,
     has_one_writer,
     name_of_writer,
     new_writer,
-    read_folder,
+    slug,
 )
 from pytest_maxrandom.ledger.lines import (
     example_digest,
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     Siblings = Callable[[str], Collection[str]]
 
 _SHOWN = 12
-_SLUG = 40
 
 
 class SetLedger:
@@ -100,7 +98,7 @@ class SetLedger:
         self._before: list[tuple[list[LedgerFile], int]] = []
         self._waiting: list[Row] = []
         self.problems: list[Remark] = []
-        self.path = folder / f"{_slug(task)}-{self._digest[:_SHOWN]}.jsonl"
+        self.path = folder / f"{slug(task)}-{self._digest[:_SHOWN]}.jsonl"
         self._beside: dict[Path, LedgerFile] = {}
         self._find(folder)
         if on_shared_files(folder):
@@ -348,7 +346,3 @@ class SetLedger:
 def _writer(process: int) -> str:
     """Return the name of a process, which a process that it forks has not."""
     return new_writer()
-
-
-def _slug(task: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._]+", "-", task).strip("-.")[:_SLUG] or "task"

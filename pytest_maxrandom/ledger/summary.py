@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.ledger.files import (
     file_lines,
-    has_one_writer,
     read_folder,
     read_once,
     rows_of,
     wrong_sets,
 )
+from pytest_maxrandom.ledger.folder import has_one_writer
 from pytest_maxrandom.ledger.lines import CUT, ClaimKey, linked, related, set_digest
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 

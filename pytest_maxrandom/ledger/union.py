@@ -6,14 +6,12 @@ import os
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LedgerError
-from pytest_maxrandom.ledger.files import (
+from pytest_maxrandom.ledger.files import is_named, read_once, rows_of
+from pytest_maxrandom.ledger.folder import (
     common_name,
     has_one_writer,
-    is_named,
     name_of_writer,
     new_writer,
-    read_once,
-    rows_of,
     sync_folder,
 )
 from pytest_maxrandom.ledger.lines import fact, line_of

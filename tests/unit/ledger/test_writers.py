@@ -12,7 +12,8 @@ import pytest
 from pytest_maxrandom.cli import main
 from pytest_maxrandom.errors import LedgerError, LockError
 from pytest_maxrandom.ledger import SetLedger, set_ledger
-from pytest_maxrandom.ledger.files import LedgerFile, common_name, has_one_writer
+from pytest_maxrandom.ledger.files import LedgerFile
+from pytest_maxrandom.ledger.folder import common_name, has_one_writer
 from pytest_maxrandom.ledger.union import by_set, unite
 from tests.notes import sentences
 from tests.unit.ledger.common import (
