@@ -60,11 +60,13 @@ def rows(run: RunRecord) -> list[str]:
     lines = [*said, *table_lines(claims_table(run, claims))]
     for table in design_tables(run).values():
         lines += table_lines(table)
-    if told := ", ".join(
-        f"{name} of {count(number)} {'claim' if number == 1 else 'claims'}"
-        for name, number in Counter(filter(None, map(decisive_name, claims))).items()
-    ):
-        lines.append(f"p is the p-value that decides: {told}, p_max of the others")
+    if deciding := Counter(filter(None, map(decisive_name, claims))):
+        told = ", ".join(
+            f"{name} of {count(number)} {'claim' if number == 1 else 'claims'}"
+            for name, number in deciding.items()
+        )
+        rest = ", p_max of the others" if deciding.total() < len(claims) else ""
+        lines.append(f"p is the p-value that decides: {told}{rest}")
     lines += _red_flags(run, named)
     if skipped := len(run.claims) - len(claims):
         lines.append(f"{count(skipped)} claims were skipped")

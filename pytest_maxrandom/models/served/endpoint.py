@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import time
-from concurrent.futures import Future
-from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING, Any, TypeVar
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pytest_maxrandom.errors import ModelError, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from urllib3 import BaseHTTPResponse
-
-_Asked = TypeVar("_Asked")
-_Answer = TypeVar("_Answer")
 
 KEYS = "MAXRANDOM_API_KEYS"
 """Environment variable of the runner: which host may be sent the key in which variable."""
@@ -89,7 +86,7 @@ class Endpoint:
         self._last: float | None = None
         self._timeout = timeout
         self._tell = tell
-        self._telling, self._told = Lock(), False
+        self._telling, self._told, self._back = Lock(), math.inf, 0.0
         self._key = key_for(self.url, key_name) if key_name else None
         self._headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         self._pool = urllib3.PoolManager(
@@ -155,7 +152,7 @@ class Endpoint:
         if self._last is not None and began - self._last > IDLE:
             self.broken = True
         while True:
-            tries += 1
+            tries, asked = tries + 1, time.monotonic()
             try:
                 response = self._pool.request(method, self.url + path, json=body, headers=headers)
             except HTTPError as error:
@@ -165,7 +162,7 @@ class Endpoint:
             else:
                 self._last = time.monotonic()
                 if response.status < 300:
-                    self._told = False
+                    self._tell_of(gone=False, asked=asked)
                     return self._kept(response.data)
                 refusal = self._refusal(path, response)
                 status = response.status
@@ -175,12 +172,22 @@ class Endpoint:
                 asked_again = status in _RETRIED and (waited_for or tries < _TRIES)
             if not asked_again or time.monotonic() - began + wait > self._timeout:
                 raise refusal from None
-            with self._telling:
-                if self.broken and not self._told:
-                    self._told = True
-                    self._tell(f"the server at {self.url} is gone; it is waited for")
+            if self.broken:
+                self._tell_of(gone=True, asked=asked)
             time.sleep(wait)
             pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _tell_of(self, *, gone: bool, asked: float) -> None:
+        """Tell once that the server is gone, until it answers what was asked since.
+
+        What other threads asked before may come back, or fail, at any time.
+        """
+        with self._telling:
+            if gone and self._told == math.inf and asked > self._back:
+                self._told = time.monotonic()
+                self._tell(f"the server at {self.url} is gone; it is waited for")
+            elif not gone and asked > self._told:
+                self._told, self._back = math.inf, time.monotonic()
 
     def _unreachable(self, error: Exception, waited: float) -> ModelError:
         from urllib3.exceptions import ReadTimeoutError
@@ -294,41 +301,6 @@ def key_for(url: str, name: str) -> str:
             "or a letter beyond ASCII"
         )
     return key
-
-
-def spread(
-    ask: Callable[[_Asked], _Answer], asked: Iterable[_Asked], at_once: int
-) -> Iterator[_Answer]:
-    """Yield what a function returns for each of its arguments, in their order.
-
-    Its threads end with the process: whoever interrupts it, or meets an error, waits for none.
-
-    Parameters
-    ----------
-    at_once : int
-        How many threads call it.
-    """
-    wanted = [(one, Future[_Answer]()) for one in asked]
-    rest, taking, ended = iter(wanted), Lock(), Event()
-
-    def work() -> None:
-        while not ended.is_set():
-            with taking:
-                one, answer = next(rest, (None, None))
-            if answer is None:
-                return
-            try:
-                answer.set_result(ask(one))  # type: ignore[arg-type]
-            except BaseException as error:
-                answer.set_exception(error)
-
-    for _ in range(min(at_once, len(wanted))):
-        Thread(target=work, daemon=True).start()
-    try:
-        for _, answer in wanted:
-            yield answer.result()
-    finally:
-        ended.set()
 
 
 def _wait_of(response: BaseHTTPResponse) -> float:

@@ -22,8 +22,9 @@ from pytest_maxrandom.models.requests import (
     subject,
 )
 from pytest_maxrandom.models.served.dialects import OpenAI, OpenAIChat
-from pytest_maxrandom.models.served.endpoint import Refused, spread
+from pytest_maxrandom.models.served.endpoint import Refused
 from pytest_maxrandom.models.served.handshake import meet_writer, same_model, shake_hands
+from pytest_maxrandom.models.served.threads import spread
 from pytest_maxrandom.models.served.tokens import LocalTokens, ServerTokens
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.stats.seeding import digest

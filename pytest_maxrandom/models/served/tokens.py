@@ -10,7 +10,7 @@ from pytest_maxrandom.errors import ModelError, ModelNotFound
 from pytest_maxrandom.models.chat import ChatTemplate
 from pytest_maxrandom.models.hf.hub import file_digest
 from pytest_maxrandom.models.requests import common_length
-from pytest_maxrandom.models.served.endpoint import spread
+from pytest_maxrandom.models.served.threads import spread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,7 +18,7 @@ from pytest_maxrandom.errors import MaxRandomError, ModelError, PromptTooLong, S
 from pytest_maxrandom.models.base import Generation, Question, Resources
 from pytest_maxrandom.models.registry import ModelPool, backend_of, identify
 from pytest_maxrandom.models.requests import Request
-from pytest_maxrandom.models.served import dialects, endpoint, walk
+from pytest_maxrandom.models.served import dialects, endpoint, threads, walk
 from pytest_maxrandom.suite.models import MODELS
 from tests.served import FakeServer, continuation, encoded, likelihood, serving
 
@@ -490,9 +490,9 @@ def test_whoever_meets_an_error_waits_for_no_thread() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        list(endpoint.spread(ask, [0, 1, 2], 2))
+        list(threads.spread(ask, [0, 1, 2], 2))
     done.set()
-    assert list(endpoint.spread(ask, [1, 2, 3], 2)) == [2, 3, 4]
+    assert list(threads.spread(ask, [1, 2, 3], 2)) == [2, 3, 4]
 
 
 def test_weights_that_cannot_be_loaded_here_are_compared_with_nothing(

@@ -51,6 +51,7 @@ def test_another_p_value_that_decides_is_named() -> None:
     assert "  .620  .0502  " in lines[2]
     told = "p is the p-value that decides: permutation p of 1 claim, p_max of the others"
     assert lines[-1] == told
+    assert rows(run(record))[-1] == told.removesuffix(", p_max of the others")
 
 
 @pytest.mark.parametrize("n", [60, 1000])
