@@ -114,7 +114,7 @@ def test_a_model_that_cannot_be_loaded_is_one_line(
     suite.write_text("\n".join(lines))
     result = pytester.runpytest("--maxrandom-json=r.json")
     result.assert_outcomes(errors=2)
-    result.stdout.fnmatch_lines(["broken cannot be loaded: *"])
+    result.stdout.fnmatch_lines(["eval_suites/suite.yaml:2: broken cannot be loaded: *"])
     result.stdout.no_fnmatch_line("*Traceback*")
     assert {claim["outcome"] for claim in _claims(pytester.path / "r.json").values()} == {"error"}
 
