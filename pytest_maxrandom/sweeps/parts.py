@@ -103,9 +103,9 @@ class BegunPrompt:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all examples are scored."""
+        """Whether all examples are scored; there may be none, and then nothing was asked yet."""
         scored = sum(len(piece.places) for piece in self._pieces)
-        return scored == len(self.job.examples)
+        return self.is_begun and scored == len(self.job.examples)
 
     @property
     def is_reused(self) -> bool:
@@ -185,7 +185,8 @@ def _cells(examples: Sequence[Example]) -> list[tuple[int, ...]]:
     """Return the places of the examples of each cell, by a seeded hash of what they hold."""
     ranks = [digest(_ORDER, repr(example.content)) for example in examples]
     order = sorted(range(len(examples)), key=lambda place: (ranks[place], place))
-    bounds = [*range(0, len(order), -(-len(order) // _CELLS)), len(order)]
+    size = max(1, -(-len(order) // _CELLS))
+    bounds = [*range(0, len(order), size), len(order)]
     return [tuple(order[start:end]) for start, end in pairwise(bounds)]
 
 
