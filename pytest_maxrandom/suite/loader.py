@@ -32,6 +32,9 @@ _OTHERS: dict[type[Spec], tuple[type[Spec], str]] = {
 }
 """The other kind of suite, and what it is about."""
 
+_OF_LM_EVAL = frozenset({"dataset_path", "doc_to_text", "group", "include", "output_type", "task"})
+"""Keys of tasks and groups of lm-evaluation-harness, none of which a suite has."""
+
 
 @dataclass(frozen=True, slots=True)
 class _File:
@@ -85,6 +88,13 @@ def load_any_suite(path: Path) -> Suite | RecordedSuite:
         With all the mistakes of the file.
     """
     document = read(path)
+    if _is_of_lm_eval(document.data):
+        message = (
+            "found a task of lm-evaluation-harness, expected a suite, as YAML below a folder named "
+            "eval_suites is; move it to another folder, and name it in a suite: "
+            "`format: lm_eval`, `path: ../FOLDER/FILE`"
+        )
+        raise SuiteError([Problem(path, 1, message)])
     recorded = is_recorded(document.data)
     if mixture := mixed(document.data):
         at, message = mixture
@@ -103,6 +113,14 @@ def load_any_suite(path: Path) -> Suite | RecordedSuite:
     if isinstance(spec, SuiteSpec):
         return Suite(path, document, spec)
     return RecordedSuite(path, document, spec)
+
+
+def _is_of_lm_eval(data: object) -> bool:
+    return (
+        isinstance(data, dict)
+        and not data.keys() & SuiteSpec.model_fields.keys()
+        and not _OF_LM_EVAL.isdisjoint(data)
+    )
 
 
 def task_of_keys(keys: dict[str, Any], path: Path) -> TaskSpec:

@@ -306,6 +306,22 @@ def test_a_file_that_is_no_suite_is_told(suite: SuiteText, text: str, told: str)
     assert suite.mistakes(text) == [told]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "task: own\ndataset_path: json\noutput_type: multiple_choice\ndoc_to_text: '{{q}}'\n",
+        "include: own.yaml\ntask: other\n",
+        "group: both\ntask: [own, other]\n",
+    ],
+)
+def test_a_task_of_lm_eval_among_the_suites_is_told_in_one_sentence(
+    suite: SuiteText, text: str
+) -> None:
+    (told,) = suite.mistakes(text)
+    assert told.startswith("1: found a task of lm-evaluation-harness, expected a suite")
+    assert "`format: lm_eval`" in told
+
+
 def test_a_missing_key_is_told_at_the_part_that_lacks_it(suite: SuiteText) -> None:
     assert suite.mistakes("models:\n- name: m\ntasks:\n- path: x\n") == [
         "4: the key `tasks[0].format` is missing; it must be given",
