@@ -282,8 +282,13 @@ def _task(config: Config, spec: LmEvalSpec, read: Read, findings: Findings) -> T
     notes = [Remark(kind, {"task": str(config.get("task"))})]
     if left_out:
         if not made:
+            why = (
+                f"; `doc_to_target` of document 1 gives {described(read.scored[0].target)}, "
+                "expected one of its choices or its number"
+            )
             raise Mistake(
                 f"none of its {len(read.scored)} documents has a right and a wrong choice"
+                f"{why if left_out[0] == 'no_right_choice' else ''}"
             )
         values = {"documents": len(left_out), "reasons": examples.reasons(left_out)}
         notes.append(Remark("unanswerable", values))

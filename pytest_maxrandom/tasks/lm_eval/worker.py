@@ -87,6 +87,8 @@ class Fields:
                 raise ValueError(f"`{name}`: {error}") from None
             except Exception as error:  # templates raise whatever their parts raise
                 reason = " ".join(str(error).split()) or type(error).__name__
+                if reason.endswith("is undefined"):
+                    reason += f"; the columns are {', '.join(map(repr, document))}"
                 line = getattr(error, "lineno", None)
                 at = f", line {line}" if line else ""
                 kind = "" if isinstance(error, TemplateError) else f"{type(error).__name__}: "

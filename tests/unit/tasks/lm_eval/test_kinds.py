@@ -69,6 +69,7 @@ def refusal(folder: Path, text: str) -> str:
         (CHOICES + "test_split: dev\n", "`dataset_kwargs: data_files` has no split 'dev', found"),
         (CHOICES + "description: '{{q}}'\n", "`description` differs from document to document"),
         (CHOICES + "doc_to_target: 7\n", "none of its 4 documents has a right and a wrong choice"),
+        (CHOICES + "doc_to_target: wrod\n", "`doc_to_target` of document 1 gives 'wrod', exp"),
         (CHOICES + "doc_to_choices: c\n", "kind.yaml:11: t: unknown key `doc_to_choices`; did you"),
         (CHOICES + "class: !function u.C\n", "kind.yaml:11: t: it is a `class` of Python"),
         (CHOICES + "target_delimiter:\n", "kind.yaml:11: t: `target_delimiter`: found null"),

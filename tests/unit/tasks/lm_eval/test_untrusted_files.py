@@ -207,7 +207,7 @@ def test_what_is_too_large_is_told(folder: Path, template: str, message: str) ->
     ("template", "message"),
     [
         ("{{ q ", "`doc_to_text`, line 1: unexpected end of template"),
-        ("{{ question }}", "`doc_to_text`: 'question' is undefined"),
+        ("{{ question }}", "'question' is undefined; the columns are 'q', "),
         ("{{ q | unknown }}", "No filter named 'unknown'"),
         ("{{ q[0] + 1 }}", "TypeError"),
     ],
