@@ -260,7 +260,7 @@ def test_the_examples_give_the_action_inputs_that_it_has() -> None:
 
 
 def test_the_guide_names_every_input_with_its_default() -> None:
-    guide = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
+    guide = (ROOT / "docs" / "how-to" / "gate.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `([a-z-]+)` \|.*\| *(.*?) *\|$", guide, re.MULTILINE))
     inputs = yaml.safe_load(ACTION.read_text(encoding="utf-8"))["inputs"]
     assert rows.keys() == inputs.keys()
@@ -268,7 +268,7 @@ def test_the_guide_names_every_input_with_its_default() -> None:
         default = "required" if said.get("required") else said["default"]
         assert rows[name].strip("`") == ("the job's" if name == "token" else default)
     for target in re.findall(r"\]\((?!https:)([^)]+)\)", guide):
-        assert (ROOT / "docs" / target).exists()
+        assert (ROOT / "docs" / "how-to" / target).exists()
 
 
 @pytest.mark.parametrize(("change", "code"), [("none", 0), ("line", 1), ("file", 1)])

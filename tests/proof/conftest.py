@@ -1,4 +1,4 @@
-"""What proofs measure, printed as the tables of docs/what-a-green-run-means.md."""
+"""What proofs measure, printed as the tables of docs/explanation/what-a-green-run-means.md."""
 
 from __future__ import annotations
 

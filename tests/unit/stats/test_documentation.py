@@ -11,7 +11,7 @@ import pytest
 
 import pytest_maxrandom.stats as package
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = Path(__file__).parents[3] / "docs" / "explanation"
 PAGES = {"what-the-baseline-can-tell.md": 15, "what-a-green-run-means.md": 7}
 """With the least number of examples that each holds."""
 MODULES = [
