@@ -18,7 +18,7 @@ from pytest_maxrandom.reports.flag_sentences import HEURISTICS, MEASURES
 from pytest_maxrandom.reports.red_flags import described
 from pytest_maxrandom.reports.text import clauses, listed
 from pytest_maxrandom.reports.wording import examples, levels_of, p_is, shown_p, unmet
-from pytest_maxrandom.stats import multiplicity
+from pytest_maxrandom.stats import multiplicity, winner
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import DecidedEarly, Record, RunRecord
@@ -39,6 +39,21 @@ def metric_name(claim: ClaimRecord) -> str:
 def best_value(claim: ClaimRecord) -> float | None:
     """Return the best prompt's value of the metric, which the baselines are baselines of."""
     return claim.best_accuracy if claim.metric == "accuracy" else claim.best_score
+
+
+def best_interval(claim: ClaimRecord) -> tuple[float, float] | None:
+    """Return between which accuracies on new questions that of the best prompt lies.
+
+    Each end is at 95 %, and the selection of the best of t is accounted for; see
+    `pytest_maxrandom.stats.winner.interval`. None where the metric is no accuracy, or the best
+    prompt is not known.
+    """
+    n = examples(claim)
+    if claim.metric != "accuracy" or claim.best_correct is None or not n or not claim.t:
+        return None
+    if claim.best_correct > n:
+        return None
+    return winner.interval(claim.best_correct, n, claim.t, worth=claim.effective_n)
 
 
 def result(claim: ClaimRecord) -> str:

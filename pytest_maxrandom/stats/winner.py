@@ -6,7 +6,7 @@ upward: it was picked for what it got right here. Two numbers say what is left o
 not drawn (Efron and Tibshirani, "Improvements on cross-validation: the .632+ bootstrap method",
 1997, section 2, with the selection inside). `lower_bound` is the least accuracy that the best of t
 does not reject: Clopper and Pearson's bound ("The use of confidence or fiducial limits", 1934) at a
-t-th of the level.
+t-th of the level. `interval` has it and an upper bound, which selection leaves as it is.
 """
 
 from __future__ import annotations
@@ -140,14 +140,57 @@ def lower_bound(
     >>> round(lower_bound(71, 100, 200), 2), round(lower_bound(71, 100), 2)
     (0.53, 0.63)
     """
-    n = whole_number("n", n, 1)
-    correct = whole_number("correct", correct, 0, n)
-    level = (1 - proportion("confidence", confidence)) / whole_number("t", t, 1)
+    worth = None
     if clusters is not None and len(set(clusters)) < n:
         if len(clusters) != n:
             raise ValueError(f"clusters names {len(clusters)} examples, n is {n}")
-        worth = int(effective_n(clusters))
-        correct, n, level = correct * worth // n, worth, level / math.e
+        worth = effective_n(clusters)
+    return interval(correct, n, t, worth=worth, confidence=confidence)[0]
+
+
+def interval(
+    correct: int, n: int, t: int = 1, *, worth: float | None = None, confidence: float = 0.95
+) -> tuple[float, float]:
+    """Return between which accuracies on new questions that of the best of t prompts lies.
+
+    The lower end is above the true accuracy with probability 1 - `confidence` at most, and so is
+    the upper end below it; both hold at once with probability 2 `confidence` - 1 at least.
+
+    The lower end is `lower_bound`; above the standard baseline it says that `union_p` is at most
+    1 - `confidence`. The upper end is Clopper and Pearson's, as if nothing had been selected. The
+    prompt that is truly the best has no more right answers here than the one that is reported. So
+    if the latter's accuracy is above the end, that of the former is above its own end, and the
+    former does not depend on the answers.
+
+    Parameters
+    ----------
+    correct, n, t, confidence
+        As in `lower_bound`; all prompts were scored on n examples.
+    worth
+        How many independent examples the n are worth, if they stand in clusters
+        (`pytest_maxrandom.stats.clusters.effective_n`).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a number is none, or lies outside its range.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in interval(71, 100, 200)], [round(end, 3) for end in interval(0, 9)]
+    ([0.534, 0.784], [0.0, 0.283])
+    """
+    n = whole_number("n", n, 1)
+    correct = whole_number("correct", correct, 0, n)
+    level = 1 - proportion("confidence", confidence)
+    low = _least(correct, n, level / whole_number("t", t, 1), worth)
+    return low, 1 - _least(n - correct, n, level, worth)
+
+
+def _least(correct: int, n: int, level: float, worth: float | None) -> float:
+    """Return the least accuracy with which so many are right with a probability above `level`."""
+    if worth is not None and worth < n:
+        correct, n, level = correct * int(worth) // n, int(worth), level / math.e
     if not correct or level <= 0:
         return 0.0
 

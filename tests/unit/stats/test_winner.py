@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from scipy.stats import beta
+from scipy.stats import beta, binom
 
-from pytest_maxrandom.stats.winner import lower_bound, out_of_bag
+from pytest_maxrandom.stats.winner import interval, lower_bound, out_of_bag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -220,3 +220,51 @@ def test_the_bound_holds_where_answers_follow_clusters(
     assert covered(held / runs, runs)
     if follow == 1 and sizes != (2,):
         assert not covered(ignored / runs, runs)
+
+
+@given(st.integers(1, 3000), st.data(), st.integers(1, 10**6))
+def test_the_upper_end_is_clopper_and_pearsons_whatever_t(
+    n: int, data: st.DataObject, t: int
+) -> None:
+    correct = data.draw(st.integers(0, n))
+    low, high = interval(correct, n, t)
+    assert low == lower_bound(correct, n, t)
+    expected = beta.ppf(0.95, correct + 1, n - correct) if correct < n else 1
+    assert high == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "copies"),
+    [((0.6,), 1), ((0.6,), 20), ((0.5, 0.6), 10), ((0.5, 0.7), 1), ((0.2, 0.21), 100)],
+)
+def test_each_end_is_passed_by_the_winners_accuracy_with_probability_005_at_most(
+    accuracies: tuple[float, ...], copies: int
+) -> None:
+    """Exact sums over who wins with how many right; ties go to whichever makes it worse."""
+    n, t = 40, copies * len(accuracies)
+    ends = [interval(correct, n, t) for correct in range(n + 1)]
+    counts = [binom(n, accuracy) for accuracy in accuracies]
+    below = above = 0.0
+    for correct, (low, high) in enumerate(ends):
+        at_most = [count.cdf(correct) ** copies for count in counts]
+        fewer = [count.cdf(correct - 1) ** copies for count in counts]
+        for place, own in enumerate(accuracies):
+            others = math.prod(at_most[:place] + at_most[place + 1 :])
+            wins = (at_most[place] - fewer[place]) * others
+            below += wins * (own < low)
+            above += wins * (own > high)
+    assert below <= 0.05 + 1e-12
+    assert above <= 0.05 + 1e-12
+
+
+def test_the_ends_hold_where_prompts_share_their_answers() -> None:
+    generator, runs = np.random.default_rng(13), 1500
+    ends = [interval(correct, N, T) for correct in range(N + 1)]
+    found = []
+    for _ in range(runs):
+        right, true = correlated(generator)
+        counts = right.sum(axis=1)
+        best = counts.argmax()
+        low, high = ends[counts[best]]
+        found.append((low <= true[best], true[best] <= high))
+    assert all(covered(share, runs) for share in np.mean(found, axis=0))

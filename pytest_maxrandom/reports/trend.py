@@ -1,0 +1,205 @@
+"""The course of each claim over runs: its best accuracy, what was needed, and t.
+
+Runs are earlier JSON reports, of commits or kept files, and the looks of the ledger, which counts
+every run that computed anything. Pure: files are read elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
+from pytest_maxrandom.reports.phrases import best_interval, best_value, metric_name
+from pytest_maxrandom.reports.wording import examples, levels_of
+from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+from pytest_maxrandom.stats.winner import interval
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_maxrandom.ledger.looks import Look
+    from pytest_maxrandom.record import ClaimRecord, RunRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What a claim was in one run.
+
+    Attributes
+    ----------
+    label : str
+        Of the run: a commit, a file; ``look`` for a line of the ledger.
+    when : str
+        UTC, ISO 8601; as the report has it where that is no time.
+    n, t : int
+        Examples of the best prompt, and prompts tried.
+    best : float
+        Its value of the metric.
+    low, high : float or None
+        `pytest_maxrandom.stats.winner.interval` of it: each end at 95 %, selection of the best of t
+        included. None where the metric is no accuracy.
+    needed : float or None
+        The least value that would have passed; None where none could, or another test decides.
+    standard, maximum : float or None
+        The standard and the maximum random baseline.
+    passed : bool or None
+        None of a look, which has no verdict, and where nothing was asserted.
+    examples : str
+        Digest of the validation set; points with others cannot be compared.
+    """
+
+    label: str
+    when: str
+    n: int
+    t: int
+    best: float
+    low: float | None
+    high: float | None
+    needed: float | None
+    standard: float | None
+    maximum: float | None
+    passed: bool | None
+    examples: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """The points of one claim, the oldest first.
+
+    Attributes
+    ----------
+    claim : str
+        Its id; of looks without a report ``task[model-quantization-kshot]``, as ids end.
+    metric : str
+        What the values are values of.
+    """
+
+    claim: str
+    metric: str
+    points: tuple[Point, ...]
+
+
+def trends(runs: Iterable[tuple[str, RunRecord]], looks: Iterable[Look] = ()) -> list[Trend]:
+    """Follow each claim through runs.
+
+    Parameters
+    ----------
+    runs : iterable of tuple of (str, RunRecord)
+        With a label each, in any order; their times count.
+    looks : iterable of Look
+        Of the ledger. One with the numbers of a run is that run's, and is left out.
+
+    Returns
+    -------
+    list of Trend
+        Claims in the order of the runs; then those that only the ledger knows.
+    """
+    claims: dict[str, list[tuple[ClaimRecord, Point]]] = {}
+    for label, run in sorted(runs, key=lambda each: moment(each[1].created)):
+        for claim in run.claims:
+            if (point := _of_claim(claim, label, run.created)) is not None:
+                claims.setdefault(claim.id, []).append((claim, point))
+    added: dict[str, list[Point]] = {}
+    latest = {name: known[-1][0] for name, known in claims.items()}
+    for look in looks:
+        name = _owner(look, latest.values()) or _name(look)
+        levels = levels_of(latest[name]) if name in latest else {}
+        added.setdefault(name, []).append(_of_look(look, levels.get("p_max", DEFAULT_LEVEL)))
+    found = []
+    for name in dict.fromkeys([*claims, *added]):
+        points = [point for _, point in claims.get(name, ())]
+        seen = {(point.n, point.t, point.best) for point in points}
+        points += [one for one in added.get(name, ()) if (one.n, one.t, one.best) not in seen]
+        points.sort(key=lambda point: moment(point.when))
+        metric = metric_name(latest[name]) if name in latest else "accuracy"
+        found.append(Trend(name, metric, tuple(points)))
+    return found
+
+
+def moment(when: str) -> datetime:
+    """Return a time that was written down; what is none is before all others."""
+    try:
+        return datetime.fromisoformat(when).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return datetime.min.replace(tzinfo=UTC)
+
+
+def _of_claim(claim: ClaimRecord, label: str, created: str) -> Point | None:
+    best, n = best_value(claim), examples(claim)
+    if best is None or not n or claim.t is None:
+        return None
+    low, high = best_interval(claim) or (None, None)
+    return Point(
+        label=label,
+        when=created,
+        n=n,
+        t=claim.t,
+        best=best,
+        low=low,
+        high=high,
+        needed=needed_value(claim),
+        standard=claim.standard_baseline,
+        maximum=claim.max_random_baseline,
+        passed=claim.passed if claim.asserted else None,
+        examples=claim.task_digest or "",
+    )
+
+
+def needed_value(claim: ClaimRecord) -> float | None:
+    """Return the least value of the metric that would have passed, where that is known."""
+    n = examples(claim)
+    if claim.critical_score is not None or claim.metric != "accuracy":
+        return claim.critical_score
+    return claim.critical_count / n if claim.critical_count is not None and n else None
+
+
+def _of_look(look: Look, level: float) -> Point:
+    sizes = {Fraction(chance): size for chance, size in look.chances.items()}
+    whole = [chance for chance, size in sizes.items() for _ in range(size)]
+    # Prompts that leave out their own demonstrations have fewer examples than the set; which ones
+    # is not known here, so each is given the mean chance.
+    mean = sum(whole, Fraction()) / len(whole)
+    guessers = MaxRandomBaseline(look.n, whole if look.n == len(whole) else mean, look.t)
+    needed = guessers.critical_count(level)
+    low, high = interval(look.best_correct, look.n, look.t)
+    return Point(
+        label="look",
+        when=look.when,
+        n=look.n,
+        t=look.t,
+        best=look.best_correct / look.n,
+        low=low,
+        high=high,
+        needed=None if needed is None else needed / look.n,
+        standard=guessers.standard_baseline,
+        maximum=guessers.expected_accuracy,
+        passed=None,
+        examples=look.examples,
+    )
+
+
+def _owner(look: Look, claims: Iterable[ClaimRecord]) -> str:
+    """Return the id of the one claim that a look is of; empty where none is, or several may be."""
+    alike = [
+        claim
+        for claim in claims
+        if (claim.task, claim.model, claim.quantization, claim.shots, claim.scoring)
+        == (look.task, look.model, look.quantization, look.shots, look.scoring)
+    ]
+    near: Sequence[ClaimRecord] = [
+        claim
+        for claim in alike
+        if PurePosixPath(look.beside).match(str(PurePosixPath(claim.suite).parent))
+    ]
+    owners = Counter(claim.id for claim in (near or alike))
+    return next(iter(owners)) if len(owners) == 1 else ""
+
+
+def _name(look: Look) -> str:
+    parts = (look.model, look.quantization, f"{look.shots}shot")
+    return f"{look.task}[{'-'.join(part for part in parts if part not in ('', 'none'))}]"
