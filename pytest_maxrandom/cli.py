@@ -8,29 +8,39 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom import __version__
 from pytest_maxrandom.errors import MaxRandomError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_COMMANDS = {
-    "baseline": "planning",
-    "plan": "planning",
-    "report": "report",
-    "ledger": "ledger",
-    "holdout": "holdout",
-    "check": "check",
-    "schema": "check",
-    "tasks": "tasks",
-    "shards": "shards",
-    "run-shard": "shards",
-    "join": "shards",
-    "gate": "gate",
-    "comment": "comment",
-    "figures": "figures",
-    "replication": "replication",
+_GROUPS = {
+    "before a run": {
+        "init": "init",
+        "tasks": "tasks",
+        "baseline": "planning",
+        "plan": "planning",
+        "check": "check",
+        "schema": "check",
+    },
+    "a run in parts, on several machines": {
+        "shards": "shards",
+        "run-shard": "shards",
+        "join": "shards",
+    },
+    "after a run": {
+        "report": "report",
+        "figures": "figures",
+        "holdout": "holdout",
+        "replication": "replication",
+    },
+    "the count of all tries": {"ledger": "ledger"},
+    "pull requests": {"gate": "gate", "comment": "comment"},
 }
 """Modules of `commands`: `add_parser` describes one's commands, what is run returns a text."""
+_COMMANDS = {name: module for group in _GROUPS.values() for name, module in group.items()}
+_EPILOG = """\
+pytest runs the suites: `pytest eval_suites`. `maxrandom COMMAND --help` explains a command."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -55,12 +65,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(getattr(options, "status", 0))
 
 
+class _Parser(argparse.ArgumentParser):
+    """Shows the commands in their groups."""
+
+    def format_help(self) -> str:
+        """Write the help page, with a section for each group that has commands."""
+        formatter = self._get_formatter()
+        formatter.add_usage(self.usage, self._actions, self._mutually_exclusive_groups)
+        formatter.add_text(self.description)
+        described = [
+            action for action in self._actions if isinstance(action, argparse._SubParsersAction)
+        ]
+        lines = {line.dest: line for action in described for line in action._choices_actions}
+        others = [action for action in self._actions if action not in described]
+        sections = {
+            title: [lines[name] for name in names if name in lines]
+            for title, names in _GROUPS.items()
+        }
+        for title, actions in {**sections, "options": others}.items():
+            formatter.start_section(title)
+            formatter.add_arguments(actions)
+            formatter.end_section()
+        formatter.add_text(self.epilog)
+        return formatter.format_help()
+
+
 def _parser(named: str) -> argparse.ArgumentParser:
     """Describe the command that is named, whose imports suffice; or all of them."""
-    parser = argparse.ArgumentParser(
-        prog="maxrandom", description="Is the best of t prompts better than the best of t guessers?"
+    parser = _Parser(
+        prog="maxrandom",
+        description="Is the best of t prompts better than the best of t guessers?",
+        epilog=_EPILOG,
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    parser.add_argument("--version", action="version", version=f"pytest-maxrandom {__version__}")
+    commands = parser.add_subparsers(
+        dest="command", required=True, metavar="COMMAND", parser_class=argparse.ArgumentParser
+    )
     modules = [_COMMANDS[named]] if named in _COMMANDS else dict.fromkeys(_COMMANDS.values())
     for module in modules:
         import_module(f"pytest_maxrandom.commands.{module}").add_parser(commands)

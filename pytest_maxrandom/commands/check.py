@@ -1,4 +1,4 @@
-"""`maxrandom check` and `schema`: all mistakes in suites, and what editors are told of them."""
+"""`maxrandom check` and `schema`: all mistakes in suites, and the schemas of what is written."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.ci.actions import silence, workspace
 from pytest_maxrandom.commands import suites_in
 from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.reports import schema as reports
 from pytest_maxrandom.reports.annotations import of_problem, workflow_commands
 from pytest_maxrandom.reports.text import visible
 from pytest_maxrandom.studies.plan import plan_file
@@ -40,9 +41,17 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.set_defaults(run=run)
     schema = commands.add_parser(
         "schema",
-        help="print the JSON Schema of suites, for editors",
+        help="print a JSON Schema, for editors and programs",
         description="Print the JSON Schema of suites, with the keys of the backends and formats "
-        "that installed packages add.",
+        "that installed packages add; or that of JSON reports.",
+    )
+    schema.add_argument(
+        "of",
+        nargs="?",
+        choices=("suite", "report", "tasks"),
+        default="suite",
+        help="suite (the default); report: what pytest --maxrandom-json writes; tasks: what "
+        "`maxrandom tasks --format json` prints",
     )
     schema.set_defaults(run=run_schema)
 
@@ -68,15 +77,17 @@ def run(options: argparse.Namespace) -> str:
     return "\n".join([*before, lines, *after, *commands])
 
 
-def run_schema(_: argparse.Namespace) -> str:
-    """Return the JSON Schema of suites.
+def run_schema(options: argparse.Namespace) -> str:
+    """Return the JSON Schema of suites, of reports, or of what `maxrandom tasks` prints.
 
     Raises
     ------
     ExtensionError
         If what a package adds cannot be loaded.
     """
-    return dump_schema(installed_schema()).rstrip("\n")
+    written = {"report": reports.schema, "tasks": reports.tasks_schema}.get(options.of)
+    made = dump_schema(installed_schema()) if written is None else reports.dump_schema(written())
+    return made.rstrip("\n")
 
 
 def _problems(suite: Path) -> tuple[Problem, ...]:

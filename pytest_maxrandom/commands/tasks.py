@@ -86,7 +86,7 @@ def run(options: argparse.Namespace) -> str:
     paths = [Path(path) for path in options.paths]
     tasks: list[AuditedTask] = []
     left_out: list[LeftOut] = []
-    for found in find_tasks(paths, options.task_format, _keys(options.set)):
+    for found in find_tasks(paths, options.task_format, keys_of(options.set)):
         if isinstance(found, NoTask):
             left_out.append(LeftOut(str(found.path), found.reason))
         else:
@@ -152,7 +152,7 @@ def _numbers(text: str) -> list[int]:
     return numbers
 
 
-def _keys(pairs: Sequence[str]) -> dict[str, Any]:
+def keys_of(pairs: Sequence[str]) -> dict[str, Any]:
     """Read "columns.input=question" as {"columns": {"input": "question"}}."""
     keys: dict[str, Any] = {}
     for pair in pairs:

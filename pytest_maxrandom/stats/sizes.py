@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.stats.chances import Groups
 
-    Mix = float | Fraction | Mapping[int, int]
-    """One chance, or a mapping {choices: examples} that is scaled to other n."""
+    Mix = float | Fraction | Mapping[int, int] | Sequence[Fraction]
+    """One chance; a mapping {choices: examples} that is scaled to other n; or n chances."""
 
 _POWERS = (0.8, 0.95)
 """Probabilities of passing to plan for."""
@@ -91,7 +91,7 @@ def examples_for_expected_maximum(below: float, chance: Mix, t: int) -> int | No
 
 
 def _standard(chance: Mix) -> float:
-    n = None if isinstance(chance, Mapping) else 1
+    n = None if isinstance(chance, Mapping | Sequence) else 1
     return mean_chance(chance_groups(chance, n))
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+import tomllib
+from pathlib import Path
+from typing import Any
 
 import pytest
 from scipy import stats
 
+from pytest_maxrandom import cli
 from pytest_maxrandom.cli import main
 
-if TYPE_CHECKING:
-    from pathlib import Path
+ROOT = Path(__file__).parents[3]
 
 
 def _json(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
@@ -128,3 +131,40 @@ def test_a_reader_who_has_seen_enough_is_no_mistake() -> None:
     shell = ["bash", "-o", "pipefail", "-c", command]
     result = subprocess.run(shell, capture_output=True, text=True)
     assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_the_version_is_the_package_s(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    version = pyproject["project"]["version"]
+    assert capsys.readouterr().out == f"pytest-maxrandom {version}\n"
+
+
+def test_help_shows_each_command_once_in_a_group(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    text = capsys.readouterr().out
+    for command in cli._COMMANDS:
+        assert len(re.findall(rf"^  {command}( |$)", text, re.MULTILINE)) == 1
+    groups = re.findall(r"^(\w.*):$", text, re.MULTILINE)
+    assert groups == [*cli._GROUPS, "options"]
+    assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("words", "file"),
+    [
+        (["report"], "pytest_maxrandom/reports/results.schema.json"),
+        (["tasks"], "pytest_maxrandom/reports/tasks.schema.json"),
+    ],
+)
+def test_schemas_of_what_is_written_can_be_printed(
+    words: list[str], file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["schema", *words]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads((ROOT / file).read_text())
