@@ -9,26 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pytest_maxrandom.notation import NONE, P_VALUES, accuracy, count, p_value, signed
-from pytest_maxrandom.record import (
-    ClaimRecord,
-    ComparisonRecord,
-    ContaminationRecord,
-    LabelBiasRecord,
-    ReplicatesRecord,
-)
-from pytest_maxrandom.record.red_flags import DEFAULTS
-from pytest_maxrandom.reports import comparisons, replicates
-from pytest_maxrandom.reports.details import claimed_of
-from pytest_maxrandom.reports.label_bias import bias_numbers
-from pytest_maxrandom.reports.phrases import best_value, decisive, metric_name
+from pytest_maxrandom.notation import count
+from pytest_maxrandom.record import ClaimRecord
+from pytest_maxrandom.reports.reasons import QUIET, Reason, do_less, main_reason, reasons
 from pytest_maxrandom.reports.summary import ENDINGS, REPORTED, WORDS, asserts, became, records
-from pytest_maxrandom.reports.wording import shown_p
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
-    from pytest_maxrandom.record import Outcome, Record, RedFlagKind, RunRecord, Severity
+    from pytest_maxrandom.record import Outcome, Record, RunRecord
 
 Kind = Literal["fell", "weakened", "rose", "t grew", "gone", "new", "unknown", "other", "same"]
 """In the order in which a reviewer wants to know of them.
@@ -58,19 +47,8 @@ _COUNTED: dict[Kind, tuple[str, str]] = {
     "unknown": ("1 has no result in the base", "{} have no result in the base"),
     "other": ("1 changed otherwise", "{} changed otherwise"),
 }
-_CLAIMS, _EXAMPLES, _REVISION = "claims", "validation examples", "revision"
-_SAID = {
-    _CLAIMS: "claims: {now}, before: {before}",
-    _EXAMPLES: "the validation examples are not the same",
-    _REVISION: "the model's revision is another one",
-}
-"""How a difference is said where it is not ``t from 50 to 200``, by what is compared."""
 _WEAKER_IF_LESS = frozenset({"in_replicates", "not_worse_than", "better"})
 """Bounds from below: the smaller, the less is claimed. All others are bounds from above."""
-_SEVERITIES: tuple[Severity, ...] = ("ignore", "warn", "fail")
-"""From what asserts least to what asserts most."""
-_MOST_FLAGS = 2
-"""Kinds of red flags that are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +60,15 @@ class Change:
     kind: Kind
     what: str = ""
     """Such as ``newly fails``; empty where nothing is worth a sentence."""
-    why: tuple[str, ...] = ()
-    """What is different, one clause each: ``t from 50 to 200``."""
+    reasons: tuple[Reason, ...] = ()
+    """What is different."""
+    because: str = ""
+    """Which number decides between passing and failing; empty where none is known to."""
+
+    @property
+    def why(self) -> tuple[str, ...]:
+        """What is different, one clause each: ``t from 50 to 200``."""
+        return tuple(reason.text for reason in self.reasons)
 
     @property
     def t_grew(self) -> bool:
@@ -113,7 +98,7 @@ def changes(run: RunRecord, base: RunRecord) -> list[Change]:
             record,
             "gone",
             "has no result in this run" if is_partial(run) else "is gone",
-            (f"before: {WORDS[became(record)]}",),
+            (Reason("number", f"before: {WORDS[became(record)]}"),),
         )
         for record in records(base)
         if _key(record) not in now
@@ -140,71 +125,6 @@ def counted(found: list[Change]) -> str:
     return ", ".join(parts) or "nothing changed"
 
 
-def differences(now: Record, before: Record) -> tuple[str, ...]:
-    """Say in what the numbers and the conditions of a record are not what they were."""
-    earlier = _conditions(before, now)
-    told = [
-        _SAID.get(name, f"{name} from {{before}} to {{now}}").format(now=shown, before=was)
-        for name, shown in _conditions(now, now).items()
-        if (was := earlier.get(name, NONE)) != shown and NONE not in (shown, was)
-    ]
-    if isinstance(now, ClaimRecord) and isinstance(before, ClaimRecord):
-        told += _flag_differences(now, before)
-    return tuple(told)
-
-
-def _conditions(record: Record, now: Record) -> dict[str, str]:
-    """Name what is compared of a record with the later `now`, as it is written; a dash is unknown.
-
-    What has another name in another record (the best value of another metric) is not compared.
-    """
-    claims = {_CLAIMS: claimed_of(record) or "nothing"}
-    match record:
-        case ClaimRecord():
-            assert isinstance(now, ClaimRecord)
-            key, metric = decisive(now), metric_name(record)
-            same_rule = record.asserted == now.asserted and record.n == now.n
-            return {
-                **claims,
-                "clusters": "none" if record.clusters is None else count(record.clusters),
-                "metric": metric,
-                _EXAMPLES: record.task_digest or NONE,
-                _REVISION: record.revision or NONE,
-                "n": count(record.n),
-                "t": count(record.t),
-                f"best {metric}": accuracy(best_value(record)),
-                "right answers needed": count(record.critical_count) if same_rule else NONE,
-                P_VALUES[key]: NONE if getattr(record, key) is None else shown_p(record, key),
-            }
-        case ReplicatesRecord():
-            return {
-                **claims,
-                "holds in": replicates.holding(record),
-                "contradicting the majority": replicates.contradictions(record),
-                "median best accuracy": replicates.median(record, "best_accuracy"),
-                "median p_max": replicates.median(record, "p_max"),
-            }
-        case LabelBiasRecord():
-            return claims | bias_numbers(record)
-        case ComparisonRecord():
-            return {
-                **claims,
-                "n": comparisons.shown_n(record),
-                "t": count(record.t),
-                "replicates": count(record.replicates),
-                "difference": signed(record.difference),
-                "p": p_value(record.p_value),
-                "best of t": signed(record.best_difference),
-            }
-        case ContaminationRecord():
-            return {
-                **claims,
-                "boost": signed(record.boost),
-                "bias": signed(record.bias),
-                "finding": record.finding or NONE,
-            }
-
-
 def _key(record: Record) -> tuple[type[Record], str]:
     return type(record), record.id
 
@@ -224,23 +144,23 @@ def _without_base(now: Record, partial: bool) -> Change:
 
 
 def _compared(now: Record, before: Record) -> Change:
-    why = differences(now, before)
-    turned = ""
+    why = reasons(now, before)
+    because, turned = main_reason(now, before), ""
     if now.outcome != before.outcome:
         turned = f"{ENDINGS[now.outcome].one}, before: {WORDS[became(before)]}"
     if before.outcome == "passed" != now.outcome:
-        return Change(now, before, "fell", _FALLEN[now.outcome], why)
+        return Change(now, before, "fell", _FALLEN[now.outcome], why, because)
     if before.outcome not in _FAILS and now.outcome in _FAILS:
-        return Change(now, before, "fell", turned, why)
+        return Change(now, before, "fell", turned, why, because)
     if weakened := _weakened(now, before):
-        return Change(now, before, "weakened", weakened, why)
+        return Change(now, before, "weakened", weakened, why, because)
     if now.outcome == "passed" != before.outcome:
         what = "is reported now" if became(now) == REPORTED else "newly passes"
-        return Change(now, before, "rose", what, why)
+        return Change(now, before, "rose", what, why, because)
     change = Change(now, before, "t grew", turned or "more prompts were tried", why)
     if change.t_grew:
         return change
-    if why or became(now) != became(before):
+    if not QUIET.issuperset(reason.kind for reason in why) or became(now) != became(before):
         return Change(now, before, "other", turned, why)
     return Change(now, before, "same")
 
@@ -274,10 +194,7 @@ def _asserts_less(now: Record, before: Record) -> bool:
     clusters, grouped = (getattr(each, "clusters", None) for each in (now, before))
     return (
         (clusters is None and grouped is not None)  # what stood together counts by itself
-        or any(
-            _SEVERITIES.index(severity) < _SEVERITIES.index(was)
-            for _, severity, was in _changed_severities(now, before)
-        )
+        or do_less(now, before)
         or any(
             key not in asserted or _bounds_less(key, asserted[key], value)
             for key, value in earlier.items()
@@ -302,34 +219,3 @@ def _tries(record: Record | None) -> int | None:
 
 def _is_less(one: int | None, other: int | None) -> bool:
     return one is not None and other is not None and one < other
-
-
-def _flag_differences(now: ClaimRecord, before: ClaimRecord) -> Iterator[str]:
-    """Say which red flags do something else, and which are new or gone, one clause each."""
-    changed: dict[tuple[Severity, Severity], list[RedFlagKind]] = {}
-    for kind, severity, was in _changed_severities(now, before):
-        changed.setdefault((severity, was), []).append(kind)
-    for (severity, was), kinds in changed.items():
-        named = f"red flag{'s' * (len(kinds) > 1)} {' and '.join(kinds)}"
-        if len(kinds) > _MOST_FLAGS:
-            named = f"{len(kinds)} red flags"
-        yield f"{named}: {severity}, before: {was}"
-    if now.best_correct is None or before.best_correct is None:
-        return
-    raised, earlier = ({flag.kind for flag in each.red_flags} for each in (now, before))
-    for said, found in (("new", raised - earlier), ("gone", earlier - raised)):
-        yield from (f"red flag {kind} is {said}" for kind in DEFAULTS if kind in found)
-
-
-def _changed_severities(
-    now: Record, before: Record
-) -> Iterator[tuple[RedFlagKind, Severity, Severity]]:
-    """Yield the kinds whose severity is another one; none of what asserts nothing."""
-    if not (isinstance(now, ClaimRecord) and isinstance(before, ClaimRecord)):
-        return
-    if not (now.asserted and before.asserted):
-        return
-    for kind, default in DEFAULTS.items():
-        severity, was = (each.severities.get(kind, default) for each in (now, before))
-        if severity != was:
-            yield kind, severity, was

@@ -105,6 +105,7 @@ _LEFT: dict[str, Callable[[Any], Any]] = {
     "notes": lambda _: [],
     "warnings": lambda _: [],
     "shortcuts": lambda _: None,
+    "engine": lambda _: None,
     "asserted": _bounds,
     "levels": _bounds,
     "red_flags": _kinds,

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pytest_maxrandom.record import Remark
+from pytest_maxrandom.record.cost import Arithmetic, SweepCost
 from pytest_maxrandom.reports.changes import Change, changes, counted
-from tests.unit.reports.samples import claim, run, scored, untested
+from tests.unit.reports.samples import claim, flagged, replicates, run, scored, untested
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import ClaimRecord
@@ -162,3 +163,106 @@ def test_t_is_said_to_grow_only_if_it_is_known_to(now: int | None, before: int |
     change = compare(replace(claim(), t=now), replace(claim(), t=before))
     grew = now is not None and before is not None and now > before
     assert change.t_grew == grew == (change.kind == "t grew")
+
+
+def computed(**changed: Any) -> ClaimRecord:
+    """Make a claim with what computed it."""
+    arithmetic = Arithmetic("H100", "bitsandbytes", {"torch": "2.12.0"})
+    known: dict[str, Any] = {
+        "device": "cuda", "dtype": "bfloat16", "requests": 1, "tokens_forwarded": 1, "seconds": 1.0,
+        "engine": "packed", "arithmetic": arithmetic, "handshake": {"server": "vLLM", "local": 0.1},
+    }  # fmt: skip
+    return claim(best=changed.pop("best", 45), engine=SweepCost(**{**known, **changed}))
+
+
+OTHER_PROCESSOR = Arithmetic("A100", "bitsandbytes", {"torch": "2.12.0"})
+OTHER_TORCH = Arithmetic("H100", "bitsandbytes", {"torch": "2.13.0"})
+
+
+@pytest.mark.parametrize(
+    ("changed", "kind", "text"),
+    [
+        ({"arithmetic": OTHER_PROCESSOR}, "arithmetic", "processor from H100 to A100"),
+        ({"arithmetic": OTHER_TORCH}, "arithmetic", "torch from 2.12.0 to 2.13.0"),
+        ({"engine": "rows"}, "arithmetic", "engine from packed to rows"),
+        ({"dtype": "float32"}, "arithmetic", "dtype from bfloat16 to float32"),
+        ({"quantized": "gptq, 4 bits"}, "model", "files quantized by from nothing to gptq, 4 bits"),
+        ({"handshake": {"server": "x"}}, "model", "the server says that it serves something else"),
+    ],
+)
+def test_what_computed_the_numbers_is_a_reason(
+    changed: dict[str, Any], kind: str, text: str
+) -> None:
+    fell = compare(computed(best=38, **changed), computed())
+    assert (kind, text) in [(reason.kind, reason.text) for reason in fell.reasons]
+    # With the same results, other arithmetic alone is no change.
+    same = compare(computed(**changed), computed())
+    assert same.kind == ("same" if kind == "arithmetic" else "other")
+
+
+def test_what_a_handshake_measures_anew_is_no_reason() -> None:
+    again = computed(best=38, handshake={"server": "vLLM", "local": 0.2})
+    assert {reason.kind for reason in compare(again, computed()).reasons} == {"number"}
+
+
+def test_another_best_prompt_is_a_reason_of_another_result_only() -> None:
+    other = replace(claim().best_prompt, digest="another")  # type: ignore[type-var]
+    assert compare(claim(best_prompt=other), claim()).kind == "same"
+    assert "another prompt is the best" in compare(claim(best=38, best_prompt=other), claim()).why
+
+
+@pytest.mark.parametrize(
+    ("changed", "text"),
+    [
+        ({"scoring": "sum_logprob"}, "scoring from mean_logprob to sum_logprob"),
+        ({"backend": "gguf"}, "backend from transformers to gguf"),
+        (
+            {"prompts": replace(claim().prompts, seed=7)},  # type: ignore[type-var]
+            "seed of prompts from 0 to 7",
+        ),
+        (
+            {"validation": replace(claim().validation, seed=7)},  # type: ignore[type-var]
+            "seed of examples from 0 to 7",
+        ),
+    ],
+)
+def test_other_settings_are_a_reason(changed: dict[str, Any], text: str) -> None:
+    change = compare(claim(**changed), claim())
+    assert change.kind == "other"
+    assert change.why == (text,)
+
+
+# By scipy.stats.binom(60, .5): 42 of 60 pass with t = 20, 44 with t = 200, 41 with t = 10.
+@pytest.mark.parametrize(
+    ("now", "before", "because"),
+    [
+        (claim(best=38), claim(best=45), "best accuracy .750 to .633"),
+        (claim(best=42, t=200), claim(best=42, t=20), "needed accuracy .700 to .733"),
+        # Better than before, and with the old bar it would have passed.
+        (claim(best=43, t=200), claim(best=42, t=20), "needed accuracy .700 to .733"),
+        # Both moved; it would have failed with the old bar too.
+        (claim(best=38, t=200), claim(best=42, t=20), "best accuracy .700 to .633"),
+        (claim(best=45), claim(best=38), "best accuracy .633 to .750"),
+        (claim(best=42, t=20), claim(best=42, t=200), "needed accuracy .733 to .700"),
+        (flagged(), claim(), "red flag tied_scores fails it"),
+        (claim(), flagged(), "red flag tied_scores fails it no longer"),
+        (untested(id=claim().id), claim(), ""),
+        (claim(), untested(id=claim().id), ""),
+    ],
+)
+def test_what_decides_is_named(now: ClaimRecord, before: ClaimRecord, because: str) -> None:
+    assert compare(now, before).because == because
+
+
+def test_what_decides_of_other_records_is_not_guessed() -> None:
+    now, before = replicates(38, 38), replicates(45, 45)
+    (change,) = changes(run(replicates=[now]), run(replicates=[before]))
+    assert (change.kind, change.because) == ("fell", "")
+
+
+def test_names_from_data_are_written_as_they_are() -> None:
+    braces = Arithmetic("{0}", "{now}", {"{x}": "{1}"})
+    more = Arithmetic("{2}", "{now}", {"{x}": "{before}"})
+    change = compare(computed(best=38, arithmetic=more), computed(arithmetic=braces))
+    assert "processor from {0} to {2}" in change.why
+    assert "{x} from {1} to {before}" in change.why
