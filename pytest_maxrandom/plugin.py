@@ -54,6 +54,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return SuiteScheduling(config, log)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Let a worker of pytest-xdist tell how far it is."""
+    from pytest_maxrandom.hooks.progress import listen
+
+    listen(node)
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Close what claims have opened."""
     if _STATE in sys.modules:

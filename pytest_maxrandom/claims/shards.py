@@ -199,7 +199,7 @@ class Shard:
         run_sweep(
             jobs,
             LocalExecutor(lambda: work.pool.get(claim.model, claim.base, generates=generates)),
-            lambda done, total: progress(claim, done, total),
+            lambda done, total, _: progress(claim, done, total),
             cache=work.cache(claim, store),
             finished=lambda one: ledger.evaluated(
                 subject, one.prompt.digest, len(one.examples), one.correct

@@ -1,13 +1,24 @@
-"""One line of progress for a long claim, where a person is watching."""
+"""A line for each model at work, where a person is watching: prompts done, rate, time left.
+
+What is counted is what the sweeps of a process tell, wherever it was computed. Workers of
+pytest-xdist send what they count to the process that has the terminal.
+"""
 
 from __future__ import annotations
 
+import shutil
 import sys
+import threading
 import time
-from typing import TYPE_CHECKING
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
 
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Generator, Iterable, Mapping
+
+    from pytest_maxrandom.claims.planned import PlannedClaim
 
 
 def say(config: pytest.Config, sentence: str) -> None:
@@ -16,68 +27,316 @@ def say(config: pytest.Config, sentence: str) -> None:
     capture = config.pluginmanager.get_plugin("capturemanager")
     if reporter is None or capture is None:  # a worker of pytest-xdist
         return
+    board = _board(config)
+    board.hide()
     with capture.global_and_fixture_disabled():
         reporter.ensure_newline()
         reporter.write_line(f"maxrandom: {sentence}")
         reporter.flush()
 
 
-_SAVE, _RESTORE, _ERASE = "\0337", "\0338", "\033[K"
+_SAVE, _RESTORE, _DOWN, _ERASE = "\0337", "\0338", "\033D", "\033[K"
 _INTERVAL = 0.2
+_CHANNEL = "maxrandom_progress"
+_BOARD = pytest.StashKey["Board"]()
+
+
+class State(NamedTuple):
+    """How far one process is with a model, in what a channel between processes takes.
+
+    Attributes
+    ----------
+    expected : int
+        Prompts of all claims that are selected; the same in all processes.
+    more : int
+        Prompts beyond these that were begun, less those that a decided sweep left out.
+    done, computed : int
+        Prompts that are finished, and how many of them the store did not have.
+    seconds : float
+        That sweeps took.
+    at_work : bool
+        Whether one is running.
+    """
+
+    model: str
+    expected: int
+    more: int
+    done: int
+    computed: int
+    seconds: float
+    at_work: bool
+
+
+class Tally:
+    """Counts the prompts of one model in one process.
+
+    Parameters
+    ----------
+    expected : mapping of int to int
+        How many prompts each claim has that is selected.
+    """
+
+    def __init__(self, model: str, expected: Mapping[int, int]) -> None:
+        self._model = model
+        self._expected = expected
+        self._total: dict[int, int] = {}
+        self._done: dict[int, int] = {}
+        self._computed: dict[int, int] = {}
+        self._running: set[int] = set()
+        self._seconds = 0.0
+        self._last = 0.0
+
+    def told(self, sweep: int, done: int, total: int, computed: int, now: float) -> None:
+        """Take what a sweep tells; one that is read again is finished already."""
+        if self._running:
+            self._seconds += now - self._last
+        self._last = now
+        self._total[sweep] = total
+        self._done[sweep] = max(done, self._done.get(sweep, 0))
+        self._computed[sweep] = max(computed, self._computed.get(sweep, 0))
+        if done < total:
+            self._running.add(sweep)
+        else:
+            self._running.discard(sweep)
+
+    def end(self, sweep: int) -> None:
+        """Know that nothing more comes of a sweep, whether it is whole or not."""
+        self._running.discard(sweep)
+        self._total[sweep] = self._done[sweep]
+
+    def is_whole(self, sweep: int) -> bool:
+        """Tell whether a sweep has all of its prompts."""
+        return self._done[sweep] == self._total[sweep]
+
+    def state(self, *, at_work: bool) -> State:
+        """Return what there is to tell."""
+        more = sum(total - self._expected.get(sweep, 0) for sweep, total in self._total.items())
+        return State(
+            self._model,
+            sum(self._expected.values()),
+            more,
+            sum(self._done.values()),
+            sum(self._computed.values()),
+            self._seconds,
+            at_work,
+        )
+
+
+class Board:
+    """The lines of all models at work, below pytest's own; a plugin where there is a terminal.
+
+    The cursor is saved before and restored after each writing, so that pytest's idea of where it
+    stands in the line stays true. The lines are taken away before pytest writes.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        worker: Mapping[str, Any] = getattr(config, "workerinput", {})
+        self._channel = worker.get(_CHANNEL)
+        self._reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
+        self._capture: Any = config.pluginmanager.get_plugin("capturemanager")
+        self._tallies: dict[str, Tally] = {}
+        self._states: dict[tuple[str, str], State] = {}
+        self._lock = threading.RLock()
+        self._lines = 0
+        self._shown = 0.0
+        self.is_seen = self._reporter is not None and self._capture is not None and self._watched()
+        if self.is_seen:
+            config.pluginmanager.register(self, "maxrandom_progress")
+
+    def tally(self, claim: PlannedClaim, run: Iterable[PlannedClaim]) -> Tally:
+        """Return what counts the prompts of a claim's model."""
+        model = claim.arm.name
+        if model not in self._tallies:
+            prompts = {
+                id(one): len(one.condition.prompt_set.prompts)
+                for one in run
+                if one.arm.name == model
+            }
+            self._tallies[model] = Tally(model, prompts)
+        return self._tallies[model]
+
+    def tell(self, state: State, *, at_once: bool) -> None:
+        """Show what this process counts, or send it to the one that can."""
+        if not (self.is_seen or self._channel):
+            return
+        now = time.monotonic()
+        if not at_once and now - self._shown < _INTERVAL:
+            return
+        if self._channel is None:
+            self.take("", state)
+            return
+        self._shown = now
+        try:
+            self._channel.send(tuple(state))
+        except OSError:  # the controller has gone
+            self._channel = None
+
+    def take(self, process: str, state: State) -> None:
+        """Show what a process counts."""
+        with self._lock:
+            self._states[process, state.model] = state
+            self._show()
+
+    def listen(self, node: Any) -> None:
+        """Let a worker of pytest-xdist tell what it counts."""
+        name, channel = node.gateway.id, node.gateway.newchannel()
+        channel.setcallback(lambda told: self.take(name, State(*told)))
+        node.workerinput[_CHANNEL] = channel
+
+    def hide(self) -> None:
+        """Take the lines away."""
+        with self._lock:
+            self._write([])
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_logstart(self) -> Generator[None, object, object]:
+        """Keep out of the way while pytest writes."""
+        return (yield from self._apart())
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_logreport(self) -> Generator[None, object, object]:
+        """Keep out of the way while pytest writes."""
+        return (yield from self._apart())
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_logfinish(self) -> Generator[None, object, object]:
+        """Keep out of the way while pytest writes."""
+        return (yield from self._apart())
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True, optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> Generator[None, object, object]:
+        """Expect nothing more of a worker that has gone."""
+        with self._lock:
+            gone = [key for key in self._states if key[0] == node.gateway.id]
+            for key in gone:
+                self._states[key] = self._states[key]._replace(at_work=False)
+        return (yield from self._apart())
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        """Show nothing after the last test, whatever still comes."""
+        self.hide()
+        self.is_seen = False
+
+    def _apart(self) -> Generator[None, object, object]:
+        with self._lock:
+            self.hide()
+            found = yield
+            self._show()
+        return found
+
+    def _show(self) -> None:
+        if not self.is_seen:
+            return
+        self._shown = time.monotonic()
+        models = dict.fromkeys(state.model for state in self._states.values() if state.at_work)
+        texts = [
+            text([state for state in self._states.values() if state.model == model])
+            for model in models
+        ]
+        room = max(1, shutil.get_terminal_size().lines - 3)
+        if len(texts) > room:
+            texts[room - 1 :] = [f"and {len(texts) - room + 1} more models"]
+        self._write(texts)
+
+    def _write(self, texts: list[str]) -> None:
+        """Write lines below pytest's, and nothing where older ones stand."""
+        if not (lines := max(len(texts), self._lines)):
+            return
+        assert sys.__stdout__ is not None
+        width = self._reporter._tw.fullwidth - 1
+        texts = [f"  {one}"[:width] for one in texts]
+        self._lines = len(texts)
+        texts += [""] * (lines - len(texts))
+        with self._capture.global_and_fixture_disabled():
+            self._reporter.flush()
+            # Moving down first lets the terminal scroll before the cursor's place is saved.
+            sys.__stdout__.write(
+                f"{_DOWN * lines}\033[{lines}A{_SAVE}"
+                + "".join(f"\r\n{one}{_ERASE}" for one in texts)
+                + _RESTORE
+            )
+            sys.__stdout__.flush()
+
+    def _watched(self) -> bool:
+        with self._capture.global_and_fixture_disabled():
+            return sys.__stdout__ is not None and sys.__stdout__.isatty()
+
+
+def _board(config: pytest.Config) -> Board:
+    if _BOARD not in config.stash:
+        config.stash[_BOARD] = Board(config)
+    return config.stash[_BOARD]
+
+
+def listen(node: Any) -> None:
+    """Let a worker of pytest-xdist tell how far it is, where somebody sees it."""
+    board = _board(node.config)
+    if board.is_seen:
+        board.listen(node)
 
 
 class Progress:
-    """Writes "37/200 prompts, 4.2/s, 39 s left" behind pytest's own line, and takes it away.
+    """Counts the prompts of a claim's sweeps, and of all that is asked beside it, for its model.
 
-    The cursor is saved before and restored after each writing, so that pytest's idea of where it
-    stands in the line stays true. Nothing is written where standard output is no terminal.
+    Parameters
+    ----------
+    claim : PlannedClaim
+        Whose own prompts the first sweep runs.
+    run : iterable of PlannedClaim
+        All that the session runs.
     """
 
-    def __init__(self, config: pytest.Config, name: str) -> None:
-        self._name = name
-        self._started = time.monotonic()
-        self._shown = 0.0
-        self._reporter = config.pluginmanager.get_plugin("terminalreporter")
-        self._capture = config.pluginmanager.get_plugin("capturemanager")
+    _further = count(-1, -1)
+
+    def __init__(
+        self, config: pytest.Config, claim: PlannedClaim, run: Iterable[PlannedClaim]
+    ) -> None:
+        self.claim = claim
+        self._board = _board(config)
+        self._tally = self._board.tally(claim, run)
+        self._sweeps: list[int] = []
 
     def __enter__(self) -> Progress:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if self._shown:
-            self._write("")
+        for sweep in self._sweeps:
+            self._tally.end(sweep)
+        self._board.tell(self._tally.state(at_work=False), at_once=True)
 
-    def __call__(self, done: int, total: int) -> None:
-        """Show that `done` of `total` prompts are finished."""
-        now = time.monotonic()
-        if done and now - self._shown < _INTERVAL:
-            return
-        elapsed = now - self._started
-        text = f"  {self._name}: {done}/{total} prompts"
-        if done:
-            rate = done / elapsed
-            text += f", {rate:.2g}/s, {_duration((total - done) / rate)} left"
-        if self._write(text):
-            self._shown = now
-
-    def _write(self, text: str) -> bool:
-        """Write the text if a person can see it."""
-        stream = sys.__stdout__
-        if self._reporter is None or self._capture is None or stream is None:
-            return False
-        with self._capture.global_and_fixture_disabled():
-            if not stream.isatty():
-                return False
-            writer = self._reporter._tw
-            room = writer.fullwidth - writer.width_of_current_line - 1
-            stream.write(f"{_SAVE}{text[: max(room, 0)]}{_ERASE}{_RESTORE}")
-            stream.flush()
-        return True
+    def __call__(self, done: int, total: int, computed: int) -> None:
+        """Show that `done` of `total` prompts are finished, `computed` of them not by the store."""
+        if not self._sweeps:
+            self._sweeps.append(id(self.claim))
+        elif not done and self._tally.is_whole(self._sweeps[-1]):
+            self._sweeps.append(next(self._further))
+        self._tally.told(self._sweeps[-1], done, total, computed, time.monotonic())
+        self._board.tell(self._tally.state(at_work=True), at_once=not done)
 
 
-def _duration(seconds: float) -> str:
+def text(states: Iterable[State]) -> str:
+    """Return the line of a model, from what each process counts."""
+    states = list(states)
+    total = max(state.expected for state in states) + sum(state.more for state in states)
+    done = min(total, sum(state.done for state in states))
+    found = f"{states[0].model}: {done}/{total} prompts"
+    rate = sum(
+        state.computed / state.seconds for state in states if state.at_work and state.seconds
+    )
+    return f"{found}, {_rate(rate)}, {duration((total - done) / rate)} left" if rate else found
+
+
+def _rate(prompts: float) -> str:
+    if prompts < 0.1:
+        return f"{60 * prompts:.2g}/min"
+    return f"{prompts:.0f}/s" if prompts >= 10 else f"{prompts:.1f}/s"
+
+
+def duration(seconds: float) -> str:
+    """Return how long something takes, as a person would say it."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:
-        return f"{hours} h {minutes:02} min"
+        return f"{hours:,} h {minutes:02} min"
     return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"

@@ -71,7 +71,7 @@ def run_decided(
     jobs: Sequence[Job],
     goal: Goal,
     executor: Executor,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = lambda done, total, computed: None,
     *,
     cache: Cache | None = None,
     fresh: bool = False,
@@ -112,7 +112,8 @@ def run_decided(
         executor.check(jobs)
     elif not cache:
         executor.check(jobs)
-    progress(0, len(jobs))
+    progress(0, len(jobs), 0)
+    computed = 0
     alone = cache if cache and cache.store.writable else None
     found = _Deciding(jobs, goal, executor, None if fresh else cache)
     with held("sweep", alone.lock(jobs)) if alone else nullcontext():
@@ -121,7 +122,8 @@ def run_decided(
             if cache:
                 for cell, scored in one.new():
                     cache.write(cell, scored)
-            progress(number, len(jobs))
+            computed += not one.is_reused
+            progress(number, len(jobs), computed)
     decided = found.decided()
     if decided is not None:
         return decided

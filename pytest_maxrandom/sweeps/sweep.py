@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.store import Store
 
-    Progress = Callable[[int, int], None]
+    Progress = Callable[[int, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Cache:
 def run_sweep(
     jobs: Sequence[Job],
     executor: Executor,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = lambda done, total, computed: None,
     *,
     cache: Cache | None = None,
     fresh: bool = False,
@@ -118,7 +118,8 @@ def run_sweep(
         Asked for nothing where the store has all results. If it computes otherwise than was
         foretold, only what was stored of its own arithmetic is read.
     progress : callable
-        Called with (prompts done, prompts in all) after each prompt, and once before the first.
+        Called with (prompts done, prompts in all, those of the former that the store did not have)
+        after each prompt, and once before the first.
     cache : Cache, optional
         Where results are read from, and each prompt's are put as soon as they are there.
     fresh : bool
@@ -148,7 +149,7 @@ def run_sweep(
     readable = None if fresh else cache
     missing = [job for job in jobs if job.number not in known]
     executor.check(missing)
-    progress(0, len(jobs))
+    progress(0, len(jobs), 0)
     results = _Results(jobs, progress, finished, cache)
     parts, continued = Parts(), dict(begun or {})
 
@@ -224,7 +225,7 @@ class _Results:
     def __init__(
         self,
         jobs: Sequence[Job],
-        progress: Progress = lambda done, total: None,
+        progress: Progress = lambda done, total, computed: None,
         finished: Callable[[PromptPredictions], None] = lambda predictions: None,
         cache: Cache | None = None,
     ) -> None:
@@ -236,18 +237,23 @@ class _Results:
         self._done: list[PromptPredictions] = []
         self._costs: list[Cost] = []
         self._engines: list[SweepCost] = []
+        self._computed = 0
 
     def add(
         self, job: Job, scored: Scored, *, reused: bool = False, cost: SweepCost | None = None
     ) -> None:
         """Take the result of a job, and finish all whose turn has come."""
         own = self._cache is not None and self._cache.own
-        self._waiting[job.number] = scored, reused, cost or spent(scored, reused=reused and not own)
+        cost = cost or spent(scored, reused=reused and not own)
+        self._computed += not cost.reused
+        self._waiting[job.number] = scored, reused, cost
         while (turn := len(self._done)) < len(self._jobs):
             next_ = self._jobs[turn]
             if next_.number not in self._waiting:
                 break
             self._finish(next_, *self._waiting.pop(next_.number))
+        done = len(self._done) + len(self._waiting)
+        self._progress(done, len(self._jobs), self._computed)
 
     def sweep(self) -> Sweep:
         """Return all of it, once every result was added."""
@@ -268,4 +274,3 @@ class _Results:
         self._costs.append(scored.cost)
         self._engines.append(cost)
         self._done.append(predictions)
-        self._progress(len(self._done), len(self._jobs))

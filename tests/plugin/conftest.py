@@ -61,9 +61,7 @@ def answered(model: Model, inputs: Sequence[str] = INPUTS) -> list[int]:
     task = Task("known", questions, Layout(append_choices=False))
     prompts = draw_prompts(task, questions, PromptsSpec(shots=[0]), 0)
     work = [(prompt, prompts.scored(prompt)) for prompt in prompts.prompts]
-    sweep = run_sweep(
-        jobs_of(work, "mean_logprob"), LocalExecutor(lambda: model), lambda done, total: None
-    )
+    sweep = run_sweep(jobs_of(work, "mean_logprob"), LocalExecutor(lambda: model))
     return [choice for choice in sweep.predictions[0].chosen if choice is not None]
 
 

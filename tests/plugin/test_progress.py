@@ -2,23 +2,51 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
+import re
+import struct
 import subprocess
 import sys
+import termios
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.hooks.progress import _duration
+import pyte
+import pytest
+
+from pytest_maxrandom.hooks.progress import State, Tally, duration, text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-    import pytest
+WRITTEN = re.compile(r"(?:\x1bD)+\x1b\[\d+A\x1b7.*?\x1b8", re.DOTALL)
+SLOW = """
+import time
+from pytest_maxrandom.models.mock import MockModel
+
+ask = MockModel.ask
+
+def slowly(self, questions):
+    time.sleep(0.05)
+    return ask(self, questions)
+
+MockModel.ask = slowly
+"""
+TASK = """\
+  - name: {name}
+    format: jsonl
+    path: data/task.jsonl
+    append_choices: false
+    assert: report
+"""
 
 
-def in_a_terminal(folder: Path, *arguments: str) -> str:
-    """Run pytest with a pseudo-terminal as its output."""
+def in_a_terminal(folder: Path, *arguments: str, lines: int = 24) -> str:
+    """Run pytest with a pseudo-terminal of 80 columns as its output."""
     ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, 80, 0, 0))
     process = subprocess.Popen(
         [sys.executable, "-m", "pytest", *arguments], cwd=folder, stdout=theirs, stderr=theirs
     )
@@ -37,23 +65,83 @@ def in_a_terminal(folder: Path, *arguments: str) -> str:
     return b"".join(pieces).decode()
 
 
-def test_a_terminal_shows_prompts_done_and_takes_the_line_away(
-    pytester: pytest.Pytester, suites: Path
-) -> None:
-    # What is stored is shown as what is computed: the terminal's process need not import torch.
-    pytester.runpytest("-k", "known and not unknown").assert_outcomes(passed=1)
-    text = in_a_terminal(pytester.path, "-k", "known and not unknown")
-    assert "known[tiny-none-0shot]: 0/1 prompts" in text
-    assert text.count("\0337") == text.count("\0338") >= 2
-    assert text.rindex("\0337\033[K\0338") > text.index("0/1 prompts")
-    assert "1 passed" in text
+def screens(written: str, lines: int = 24) -> Iterator[pyte.Screen]:
+    """Yield what a terminal shows after each writing of progress, and at the end."""
+    screen = pyte.Screen(80, lines)
+    stream = pyte.Stream(screen)
+    place = 0
+    for piece in WRITTEN.finditer(written):
+        stream.feed(written[place : piece.end()])
+        place = piece.end()
+        yield screen
+    stream.feed(written[place:])
+    yield screen
 
 
-def test_a_log_stays_quiet(pytester: pytest.Pytester, suites: Path) -> None:
-    result = pytester.runpytest("-k", "known and not unknown")
-    result.assert_outcomes(passed=1)
-    assert "prompts," not in result.stdout.str()
-    assert "\033" not in result.stdout.str()
+def below(screen: pyte.Screen) -> list[str]:
+    """Return the lines of models, which stand below the cursor's."""
+    shown = [line.rstrip() for line in screen.display[screen.cursor.y + 1 :]]
+    return [line for line in shown if line]
+
+
+@pytest.fixture
+def slow(pytester: pytest.Pytester) -> Path:
+    """Two models, three tasks, four prompts each, at 20 prompts a second."""
+    folder = pytester.mkdir("eval_suites")
+    (folder / "data").mkdir()
+    rows = [f'{{"input": "q{i}", "choices": ["Yes", "No"], "answer": {i % 2}}}' for i in range(12)]
+    (folder / "data" / "task.jsonl").write_text("\n".join(rows))
+    (folder / "suite.yaml").write_text(
+        "models:\n  - {name: one, backend: mock}\n  - {name: two, backend: mock}\ntasks:\n"
+        + "".join(TASK.format(name=name) for name in ("a", "b", "c"))
+        + "prompts: {shots: 1, count: 4}\n"
+    )
+    pytester.makeconftest(SLOW)
+    return pytester.path
+
+
+@pytest.mark.parametrize("lines", [24, 6])
+def test_a_model_has_a_line_below_pytests_own_which_is_taken_away(slow: Path, lines: int) -> None:
+    written = in_a_terminal(slow, "-v", "-p", "no:xdist", "--color=no", lines=lines)
+    shown = [below(screen) for screen in screens(written, lines)][:-1]
+    assert {len(each) for each in shown} == {0, 1}
+    seen = " ".join(line for each in shown for line in each)
+    for model in ("one", "two"):
+        assert f"  {model}: 0/12 prompts" in seen
+        assert re.search(rf"  {model}: \d+/12 prompts, \d+(\.\d)?/s, \d s left", seen)
+    # What pytest writes stands where it would stand without.
+    *_, left = screens(written, lines)
+    *_, without = screens(WRITTEN.sub("", written), lines)
+    assert left.display == without.display
+    assert "6 passed" in left.display[left.cursor.y - 1]
+
+
+def test_models_on_several_workers_have_a_line_each(slow: Path) -> None:
+    written = in_a_terminal(slow, "-n", "2", "--color=no")
+    shown = [below(screen) for screen in screens(written)][:-1]
+    assert max(map(len, shown)) == 2
+    seen = " ".join(line for each in shown for line in each)
+    for model in ("one", "two"):
+        assert re.search(rf"  {model}: \d+/12 prompts, \d+(\.\d)?/s, \d s left", seen)
+    *_, left = screens(written)
+    *_, without = screens(WRITTEN.sub("", written))
+    assert left.display == without.display
+    assert "6 passed" in left.display[left.cursor.y - 1]
+
+
+def test_the_second_run_reads_all_prompts_and_has_no_rate(slow: Path) -> None:
+    in_a_terminal(slow)
+    seen = " ".join(line for screen in screens(in_a_terminal(slow)) for line in below(screen))
+    assert "one: 0/12 prompts" in seen
+    assert "/s" not in seen
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n", "2")])
+def test_a_log_stays_quiet(slow: Path, arguments: tuple[str, ...]) -> None:
+    run = [sys.executable, "-m", "pytest", *arguments]
+    found = subprocess.run(run, cwd=slow, capture_output=True, text=True, check=True)
+    assert "prompts" not in found.stdout + found.stderr
+    assert "\033" not in found.stdout + found.stderr
 
 
 def test_what_must_be_said_at_once_is_said_although_output_is_captured(
@@ -72,5 +160,46 @@ def test_what_must_be_said_at_once_is_said_although_output_is_captured(
     assert "captured" not in result.outlines
 
 
-def test_durations_read_as_a_person_would_say_them() -> None:
-    assert [_duration(s) for s in (4.4, 61, 3600 + 125)] == ["4 s", "1 min 01 s", "1 h 02 min"]
+def test_the_rate_is_that_of_prompts_that_were_computed() -> None:
+    tally = Tally("m", {1: 100, 2: 50})
+    tally.told(1, 0, 100, 0, now=0.0)
+    tally.told(1, 80, 100, 0, now=0.0)  # out of the store
+    tally.told(1, 90, 100, 10, now=5.0)
+    assert text([tally.state(at_work=True)]) == "m: 90/150 prompts, 2.0/s, 30 s left"
+    tally.told(1, 100, 100, 20, now=10.0)
+    # The time between two sweeps is no time of prompts.
+    tally.told(2, 0, 50, 0, now=1000.0)
+    tally.told(2, 10, 50, 10, now=1005.0)
+    assert text([tally.state(at_work=True)]) == "m: 110/150 prompts, 2.0/s, 20 s left"
+
+
+def test_what_a_decided_sweep_leaves_out_is_not_left_to_do() -> None:
+    tally = Tally("m", {1: 100, 2: 50})
+    tally.told(1, 0, 100, 0, now=0.0)
+    tally.told(1, 1, 100, 1, now=1.0)
+    tally.end(1)
+    assert text([tally.state(at_work=True)]) == "m: 1/51 prompts, 1.0/s, 50 s left"
+
+
+def test_a_sweep_that_is_read_again_is_not_done_twice_and_further_ones_are_added() -> None:
+    tally = Tally("m", {1: 4})
+    for sweep, total in ((1, 4), (1, 4), (-1, 6)):
+        tally.told(sweep, 0, total, 0, now=0.0)
+        tally.told(sweep, total - 1, total, 0, now=0.0)
+        tally.told(sweep, total, total, 0, now=0.0)
+    assert text([tally.state(at_work=True)]) == "m: 10/10 prompts"
+
+
+def test_processes_that_share_a_model_are_counted_together() -> None:
+    one = State("m", 100, 0, 20, 20, 10.0, at_work=True)
+    other = State("m", 100, 10, 30, 30, 10.0, at_work=True)
+    gone = State("m", 100, -5, 5, 5, 1.0, at_work=False)
+    assert text([one, other, gone]) == "m: 55/105 prompts, 5.0/s, 10 s left"
+
+
+def test_rates_and_durations_read_as_a_person_would_say_them() -> None:
+    slow = State("m", 10, 0, 4, 4, 480.0, at_work=True)
+    fast = State("m", 1000, 0, 500, 500, 4.0, at_work=True)
+    assert text([slow]) == "m: 4/10 prompts, 0.5/min, 12 min 00 s left"
+    assert text([fast]) == "m: 500/1000 prompts, 125/s, 4 s left"
+    assert [duration(s) for s in (4.4, 61, 3600 + 125)] == ["4 s", "1 min 01 s", "1 h 02 min"]

@@ -14,6 +14,7 @@ from pytest_maxrandom.errors import (
     ModelError,
     RedFlagged,
 )
+from pytest_maxrandom.hooks.progress import Progress
 from pytest_maxrandom.hooks.run import RECORDS
 from pytest_maxrandom.hooks.session_state import session_state
 from pytest_maxrandom.models.registry import locate
@@ -92,6 +93,10 @@ class SuiteItem(pytest.Item):
             shared = session_state(self.config)
             self._evaluations[id(claim)] = Evaluation(claim, all_sweeps(self), shared)
         return self._evaluations[id(claim)]
+
+    def progress(self, claim: PlannedClaim) -> Progress:
+        """Return what shows how far a claim that it runs is."""
+        return Progress(self.config, claim, all_sweeps(self))
 
     def prepare(self) -> None:
         """Load the model, unless all answers are known."""

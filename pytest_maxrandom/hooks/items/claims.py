@@ -11,7 +11,6 @@ from pytest_maxrandom.claims.planned import RecordedClaim
 from pytest_maxrandom.errors import MaxRandomError, RedFlagged
 from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps
 from pytest_maxrandom.hooks.options import read_settings
-from pytest_maxrandom.hooks.progress import Progress
 from pytest_maxrandom.hooks.session_state import collected, session_state
 from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.reports.predictions import append
@@ -88,7 +87,7 @@ class SweepItem(ClaimItem):
 
     def judge(self) -> None:
         """Sweep the prompts, where that was not done before, and judge the best of them."""
-        with Progress(self.config, self.name) as progress:
+        with self.progress(self.planned) as progress:
             sweep = self.evaluation(self.planned).run(self.record, progress)
         if path := read_settings(self.config).predictions:
             process = session_state(self.config).process
@@ -138,8 +137,7 @@ class ReplicatesItem(SuiteItem):
         record = None if claim.replicate else self._claim
         if record is None:
             record = claim.record(self.nodeid, self.suite)
-            where = f"{claim.name}, replicate {claim.replicate + 1} of {self.record.count}"
-            with Progress(self.config, where) as progress:
+            with self.progress(claim) as progress:
                 evaluation = self.evaluation(claim)
                 evaluation.judge(evaluation.sweep(progress), record, progress)
         self.record.add_arithmetic(record.engine)

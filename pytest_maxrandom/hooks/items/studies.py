@@ -10,7 +10,6 @@ from pytest_maxrandom.claims.planned import PlannedClaim, RecordedClaim
 from pytest_maxrandom.errors import MaxRandomError, SweepError
 from pytest_maxrandom.hooks.items.base import SuiteItem
 from pytest_maxrandom.hooks.options import read_settings
-from pytest_maxrandom.hooks.progress import Progress
 from pytest_maxrandom.hooks.session_state import drop_model
 from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.studies.arms.conclude import conclude, conclude_contamination
@@ -76,7 +75,7 @@ class LabelBiasItem(SuiteItem):
         if isinstance(claim, RecordedClaim):
             judge_recorded(self.planned, self.record)
             return
-        with Progress(self.config, self.name) as progress:
+        with self.progress(claim) as progress:
             judge(self.planned, self.evaluation(claim), self.record, progress)
         if read_settings(self.config).predictions and self.record.engine is not None:
             note(self.record, Remark("predictions_are_the_claims"))
@@ -114,11 +113,8 @@ class ArmsItem(SuiteItem):
         """Return what the store has, or else sweep; arms that stand twice are swept once."""
         if id(claim) in self._answers:
             return self._answers[id(claim)]
-        where = f"{self.name} {claim.arm.name}"
-        if self.planned.compared[0].replicates > 1:
-            where += f" {claim.replicate + 1} of {self.planned.compared[0].replicates}"
         try:
-            with Progress(self.config, where) as progress:
+            with self.progress(claim) as progress:
                 sweep = self.evaluation(claim).sweep(progress)
             self._add_arithmetic(sweep)
         except MaxRandomError as error:

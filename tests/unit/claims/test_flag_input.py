@@ -344,7 +344,7 @@ def test_a_claim_of_the_demo_suite_is_clean(name: str) -> None:
             [(prompt, found.scored(prompt)) for prompt in found.prompts], planned.suite.scoring
         ),
         LocalExecutor(lambda: ModelPool().get(planned.model, planned.base)),
-        lambda done, of: None,
+        lambda *_: None,
     )
     assert find(of_sweep(planned, sweep)) == []
 
