@@ -20,7 +20,7 @@ METRIC_NAMES = {
 """How metrics are written, by their names in a suite."""
 P_VALUES = {"p_max": "p_max", "union_p": "union p", "permutation_p": "permutation p"}
 """The same of p-values."""
-BASELINES = {"max_random": "the expected maximum", "standard": "chance"}
+BASELINES = {"max_random": "the maximum random baseline", "standard": "the standard baseline"}
 """What a result may be claimed to be above."""
 _SMALLEST = 300
 """Beyond 1e-300 only the power of ten of a bound is shown."""
@@ -32,7 +32,7 @@ _NEARLY_ONE = 0.9995
 
 @dataclass(frozen=True, slots=True)
 class Unmet:
-    """A part of a claim that does not hold, or cannot.
+    """A part of a claim that is not met, or cannot be.
 
     Attributes
     ----------

@@ -28,7 +28,7 @@ file. In GitHub Actions also: annotations, the step's summary, and the outputs c
 (passed, failed or error), passed, failed, notice (why, where the reports do not say it), report,
 json and junit."""
 _EPILOG = """\
-The exit code is pytest's: 0 all claims hold, 1 one fails, 2 interrupted or a suite is wrong,
+The exit code is pytest's: 0 all claims pass, 1 one fails, 2 interrupted or a suite is wrong,
 3 internal error, 4 wrong arguments, 5 nothing was tested, 128 + s if signal s ended it. A run
 that ends well without a claim ends with 5, and one that ends well with simulated results, or
 although the ledger lost lines since the base, with 1. A file beside the report that no gate wrote

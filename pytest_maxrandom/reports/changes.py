@@ -32,8 +32,8 @@ _FAILS: frozenset[Outcome | None] = frozenset({"failed", "xpassed", "error", Non
 """Outcomes that fail the run."""
 _FALLEN: dict[Outcome | None, str] = {
     "failed": "newly fails",
-    "xpassed": "newly holds unexpectedly",
-    "xfailed": "no longer holds, and is expected to fail now",
+    "xpassed": "newly passes unexpectedly",
+    "xfailed": "no longer passes, and is expected to fail now",
     "error": "can no longer be tested",
     "skipped": "is skipped now",
     None: "has no result any more",

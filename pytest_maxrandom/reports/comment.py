@@ -223,7 +223,7 @@ _SIGNS = {
 }
 _AS_BEFORE: dict[str | None, str] = {
     "failed": "fails as before",
-    "xpassed": "holds unexpectedly as before",
+    "xpassed": "passes unexpectedly as before",
     "error": "still cannot be tested",
     None: "still has no result",
 }

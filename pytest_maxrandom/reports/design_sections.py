@@ -63,7 +63,7 @@ def replicates_table(run: RunRecord) -> Table:
     columns: list[Column[Any]] = [
         RESULT,
         claim_column(run),
-        Column("holds in", replicates.holding, "right", brief="holds in"),
+        Column("passes in", replicates.holding, "right", brief="passes in"),
         Column("against the\nmajority", replicates.contradictions, "right", brief="against"),
         Column("best accuracy:\nmedian", median("best_accuracy"), "score", brief="best"),
         Column("range", best, "right", below="range"),

@@ -110,7 +110,7 @@ def claimed_of(record: Record) -> str:
         case ClaimRecord():
             return phrases.claimed(record)
         case ReplicatesRecord():
-            return replicates.demanded(record) and f"the claim holds {replicates.demanded(record)}"
+            return replicates.demanded(record) and f"the claim passes {replicates.demanded(record)}"
         case LabelBiasRecord():
             return label_bias.required_score(record)
         case ComparisonRecord():
@@ -126,7 +126,7 @@ def summarized(record: Design) -> str:
             if not record.runs:
                 return ""
             return (
-                f"holds in {replicates.holding(record)}, {replicates.contradictions(record)} "
+                f"passes in {replicates.holding(record)}, {replicates.contradictions(record)} "
                 "contradict the majority; best accuracy "
                 f"{replicates.extremes(record, 'best_accuracy')}"
             )
@@ -225,7 +225,7 @@ _REPLICATE: list[Column[Any]] = [
     MAXIMUM,
     Column("*p_max*", "p_max", "p"),
     Column("verdict", "verdict"),
-    Column("claim", lambda one: "holds" if one.passed else "fails"),
+    Column("claim", lambda one: "passes" if one.passed else "fails"),
     Column("best prompt", lambda one: Name(one.best_prompt[:12])),
 ]
 _PROMPT: list[Column[Any]] = [

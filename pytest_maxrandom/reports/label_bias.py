@@ -73,7 +73,7 @@ def bias_failure(record: LabelBiasRecord) -> str | None:
             for shown, bound, over in _compared(bias, record)
         ]
         if bias.finding == "cannot tell" and record.claim_holds is False:
-            compared.append("the claim itself does not hold")
+            compared.append("the claim itself fails")
         failed.append(
             f"{bias.interaction}: {_reached(bias)}; {', '.join(compared)}: {bias.finding}"
         )
@@ -110,7 +110,7 @@ def _found(bias: InteractionBias, record: LabelBiasRecord) -> str:
         )
     if beyond:
         more += f", beside which the last p shows knowledge from {level(compared[-1][1])} on"
-    unheld = record.claim_holds is False and "the claim itself does not hold"
+    unheld = record.claim_holds is False and "the claim itself fails"
     return f"Cannot tell: {numbers}; but {clauses(unheld, uneven and more, sep=', and ')}."
 
 

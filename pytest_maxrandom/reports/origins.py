@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 _KNOWN = ("n", "t", "chance")
 _FEW = 5
 """Below this many prompts their counts are listed, not summarized."""
+_BEYOND = {
+    "claim": "all prompts ever evaluated for this claim",
+    "task": "all prompts ever evaluated on these examples",
+    "budget": "the budget that the suite declares",
+    "doubling": "the end of its doubling",
+}
 _POOLS = {
     "pool": "of the task's own pool",
     "outside": "outside the validation set",
@@ -82,6 +88,14 @@ def tried(claim: ClaimRecord) -> int | None:
     return len(claim.correct_counts) or claim.t
 
 
+def beyond_run(claim: ClaimRecord) -> str:
+    """Say what t is where it is no number of prompts that this run tried; empty where it is."""
+    if tried(claim) == claim.t:
+        return ""
+    why = _BEYOND.get(claim.tries.counted, "") if claim.tries else ""
+    return clauses(f"t = {count(claim.t)}", why, sep=": ")
+
+
 def counted_t(claim: ClaimRecord) -> str:
     """Say how t came about."""
     p, found = claim.prompts, len(claim.correct_counts)
@@ -116,10 +130,13 @@ def looks(claim: ClaimRecord) -> str:
     number = f"{which} at this claim"
     if tries.counted == "doubling":
         return f"{number}; levels are spent per doubling of t, so that any number of looks is valid"
-    verdict = "holds" if tries.holds else "does not hold"
+    # Of a first look the level is another one only if the suite is written otherwise.
+    if tries.look == 1 or tries.holds == claim.holds:
+        return number
     return (
-        f"{number}; with `looks: spend`, which makes any number of looks valid, the claim "
-        f"{verdict} at the level {p_value(tries.level)}"
+        f"{number}; its p-values do not count earlier looks, and with `looks: spend`, which makes "
+        f"any number of looks valid, the claim would {'pass' if tries.holds else 'fail'} (at the "
+        f"level {p_value(tries.level)})"
     )
 
 
@@ -132,7 +149,7 @@ def held_out(claim: ClaimRecord) -> str:
             return ""
         why = "opening it was switched off"
         if claim.passed is False and claim.holds is not None:
-            why = "a red flag fails the claim" if claim.holds else "the claim does not hold"
+            why = "a red flag fails the claim" if claim.holds else "the claim fails"
         untested = "; so test_p was not tested" if "test_p" in claim.asserted else ""
         return f"{count(aside)} examples are still closed, because {why}{untested}"
     constant = shuffled = adjusted = worth = whole = ""
@@ -188,11 +205,10 @@ def sampling(claims: Iterable[ClaimRecord]) -> list[tuple[str, list[ClaimRecord]
         if claim.recorded is not None:
             groups.setdefault(recorded(claim), []).append(claim)
         elif claim.prompts is not None and claim.validation is not None:
-            t = count(tried(claim))
-            if tried(claim) != claim.t:
-                t = f"{count(claim.t)}, of which this run tried {t}"
+            counted = beyond_run(claim)
+            run = f"{counted}; this run tried" if counted else "t ="
             how = (
-                f"t = {t} of {count(claim.prompts.possible)} possible prompts "
+                f"{run} {count(tried(claim))} of {count(claim.prompts.possible)} possible prompts "
                 f"({sampled(claim)}); n = {count(claim.n)} ({counted_n(claim)})"
             )
             groups.setdefault(how, []).append(claim)

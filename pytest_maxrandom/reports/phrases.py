@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import (
+    BASELINES,
     METRIC_NAMES,
     P_VALUES,
     accuracy,
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import DecidedEarly, Record, RunRecord
 
 _ADJUSTMENTS = {"holm": "Holm", "bh": "Benjamini and Hochberg", "none": "not adjusted"}
-_BEATEN = {"max_random": "the maximum random baseline", "standard": "the standard baseline"}
 _OF_LEVELS = {"family": "shared by the suite's claims", "looks": "spent per doubling of t"}
 """How levels come about that are not those of the suite."""
 _NEGLIGIBLE = 1e-6
@@ -127,7 +127,7 @@ def claimed(claim: ClaimRecord) -> str:
         if key == "test_p" and isinstance(value, float):
             phrases.append(f"p on the test set is at most {level(value)}")
         elif key == "beats":
-            phrases.append(f"the best {metric_name(claim)} is above {_BEATEN.get(value, value)}")
+            phrases.append(f"the best {metric_name(claim)} is above {BASELINES.get(value, value)}")
         elif key not in _OF_LEVELS and key not in levels:
             phrases.append(f"{key} is {value}")
     shared = [words for key, words in _OF_LEVELS.items() if key in claim.asserted and levels]
@@ -145,7 +145,7 @@ def needed(claim: ClaimRecord) -> str:
     bound = levels_of(claim).get("permutation_p")
     name = P_VALUES["permutation_p"]
     parts = [
-        f"beating {_BEATEN.get(value, value)}" if key == "beats" else P_VALUES[key]
+        f"beating {BASELINES.get(value, value)}" if key == "beats" else P_VALUES[key]
         for key, value in claim.asserted.items()
         if key in ("p_max", "union_p", "beats")
     ]
@@ -173,7 +173,7 @@ def findings(claim: Record) -> list[str]:
     """Say the same, one clause each."""
     if claim.outcome == "xpassed":
         reason = f" ({claim.xfail})" if claim.xfail else ""
-        return [f"holds, but was expected to fail{reason}: remove its xfail"]
+        return [f"passes, but was expected to fail{reason}: remove its xfail"]
     untold = [claim.message or "no reason was recorded"]
     if not isinstance(claim, ClaimRecord) or claim.outcome != "failed" or claim.decided:
         return untold
@@ -184,10 +184,10 @@ def findings(claim: Record) -> list[str]:
 
 
 def _shortfall(claim: ClaimRecord) -> list[str]:
-    """Say in which numbers a claim does not hold; nothing where they do not tell."""
+    """Say in which numbers a claim fails; nothing where they do not tell."""
     best = accuracy(best_value(claim))
     found = {
-        part.part: f"{best} is not above {_BEATEN[part.baseline]}" if part.baseline else str(part)
+        part.part: f"{best} is not above {BASELINES[part.baseline]}" if part.baseline else str(part)
         for part in unmet(claim)
         if part.baseline or part.level
     }

@@ -120,7 +120,7 @@ def _conditions(record: Record, now: Record) -> Iterator[tuple[ReasonKind, str, 
             assert isinstance(now, ClaimRecord)
             yield from _of_claim(record, now)
         case ReplicatesRecord():
-            yield "number", "holds in", replicates.holding(record)
+            yield "number", "passes in", replicates.holding(record)
             yield "number", "contradicting the majority", replicates.contradictions(record)
             yield "number", "median best accuracy", replicates.median(record, "best_accuracy")
             yield "number", "median p_max", replicates.median(record, "p_max")

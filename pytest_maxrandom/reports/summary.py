@@ -43,15 +43,17 @@ class Ending:
 
 
 ENDINGS: dict[str | None, Ending] = {
+    "failed": Ending("❌", "failed", "fails", "fail"),
+    "xpassed": Ending("❌", "unexpected pass", "passes unexpectedly", "pass unexpectedly"),
+    "error": Ending("⚠️", "error", "could not be tested", "could not be tested"),
+    None: Ending("⚠️", "no result", "has no result", "have no result"),
     "passed": Ending("✅", "passed", "passes", "pass"),
     REPORTED: Ending("📋", "reported", "is reported", "are reported"),
-    "failed": Ending("❌", "failed", "fails", "fail"),
-    "xpassed": Ending("❌", "unexpected pass", "holds unexpectedly", "hold unexpectedly"),
     "xfailed": Ending("☑️", "expected failure", "fails as expected", "fail as expected"),
-    "error": Ending("⚠️", "error", "could not be tested", "could not be tested"),
     "skipped": Ending("⏭️", "skipped", "was skipped", "were skipped"),
-    None: Ending("⚠️", "no result", "has no result", "have no result"),
 }
+"""What fails a run first."""
+_FAILING = ("failed", "xpassed", "error", None)
 SYMBOLS = {outcome: ending.sign for outcome, ending in ENDINGS.items()}
 WORDS = {outcome: ending.word for outcome, ending in ENDINGS.items()}
 _NOUNS = {
@@ -191,8 +193,8 @@ def tally(run: RunRecord) -> str:
     Returns
     -------
     str
-        Such as ``2 of 5 claims hold, 1 fails, 1 fails as expected, 1 was not run``, or
-        ``3 of 3 claims hold; 1 of 2 comparisons holds, 1 fails``.
+        What fails first: ``1 of 5 claims fails, 1 was not run, 2 pass, 1 fails as expected``, or
+        ``3 of 3 claims pass; 1 of 2 comparisons fails, 1 passes``.
     """
     if not designs(run):
         return _tally(run.claims, ClaimRecord, run.not_run)
@@ -202,7 +204,7 @@ def tally(run: RunRecord) -> str:
         if (found := [record for record in records(run) if isinstance(record, kind)])
     ]
     # Of what has no record it is not known what it is.
-    return clauses(*parts, _not_run(run.not_run))
+    return clauses(*parts, run.not_run and f"{count(run.not_run)} {_was_not_run(run.not_run)}")
 
 
 def _tally(found: Sequence[Record], kind: type[Record], not_run: int = 0) -> str:
@@ -210,28 +212,28 @@ def _tally(found: Sequence[Record], kind: type[Record], not_run: int = 0) -> str
     reported = outcomes[REPORTED]
     of_claims = kind is ClaimRecord
     noun = ("result", "results") if of_claims else _NOUNS[kind]
-    told = f"{reported} {noun[reported != 1]} reported"
+    told = f"{count(reported)} {noun[reported != 1]} reported"
     total = len(found) + not_run - reported
     if reported and not total:
         return f"{told}, nothing claimed" if of_claims else told
-    held = outcomes["passed"]
-    verb = "holds" if 1 in (held, total) else "hold"
-    others = [
-        f"{number} {ending.one if number == 1 else ending.more}"
+    parts = [
+        (number, ending.one if number == 1 else ending.more)
         for outcome, ending in ENDINGS.items()
-        if outcome not in ("passed", REPORTED) and (number := outcomes[outcome])
+        if outcome != REPORTED and (number := outcomes[outcome])
     ]
+    if not_run:
+        parts.insert(sum(outcomes[each] > 0 for each in _FAILING), (not_run, _was_not_run(not_run)))
+    (number, verb), *others = parts
     return clauses(
-        f"{held} of {total} {_NOUNS[kind][total != 1]} {verb}",
-        *others,
-        _not_run(not_run),
-        reported and (told if of_claims else f"{reported} reported"),
+        f"{count(number)} of {count(total)} {_NOUNS[kind][total != 1]} {verb}",
+        *(f"{count(number)} {verb}" for number, verb in others),
+        reported and (told if of_claims else f"{count(reported)} reported"),
         sep=", ",
     )
 
 
-def _not_run(number: int) -> str:
-    return f"{number} {'was' if number == 1 else 'were'} not run" if number else ""
+def _was_not_run(number: int) -> str:
+    return "was not run" if number == 1 else "were not run"
 
 
 def unread(run: RunRecord) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import (
     BASELINES,
+    METRIC_NAMES,
     P_VALUES,
     Unmet,
     accuracy,
@@ -18,6 +19,7 @@ from pytest_maxrandom.notation import (
     equals,
     level,
     p_value,
+    share,
     signed,
 )
 from pytest_maxrandom.record import (
@@ -30,6 +32,7 @@ from pytest_maxrandom.record import (
 )
 from pytest_maxrandom.reports import flag_sentences, label_bias
 from pytest_maxrandom.reports.remarks import worded
+from pytest_maxrandom.reports.text import clauses, listed
 from pytest_maxrandom.stats.multiplicity import above
 
 if TYPE_CHECKING:
@@ -40,7 +43,6 @@ _NOT_ABOVE: dict[str, tuple[Standing, ...]] = {
     "max_random": ("between baselines", "at chance", "below standard"),
     "standard": ("at chance", "below standard"),
 }
-_DEPENDS = "the permutation p depends on the answers, not on their number"
 
 
 def word(record: Record) -> None:
@@ -105,7 +107,7 @@ def p_is(claim: ClaimRecord, key: str) -> str:
 
 
 def unmet(claim: ClaimRecord) -> list[Unmet]:
-    """List the parts of a claim that do not hold, the test set aside."""
+    """List the parts of a claim that are not met, the test set aside."""
     found = []
     for key, bound in levels_of(claim).items():
         p: float | None = getattr(claim, key)
@@ -137,62 +139,72 @@ def _of_claim(claim: ClaimRecord) -> str | None:
     kinds = list(dict.fromkeys(flag.kind for flag in claim.failing_flags))
     if not kinds:
         return said or claim.message
-    if not said:  # the claim holds, but for its red flags
+    if not said:  # the claim passes, but for its red flags
         bounded = (p_is(claim, key) for key in levels_of(claim))
         said = ", ".join([_reached(claim), f"t = {claim.t}", *bounded])
     return f"{said}; red flag{'s' if len(kinds) > 1 else ''}: {', '.join(kinds)}"
 
 
 def _cannot(claim: ClaimRecord, decided: DecidedEarly) -> str:
-    return (
-        f"none of {count(decided.of_prompts)} prompts can have the "
-        f"{count(claim.critical_count)}/{claim.n} right answers that are needed with t = "
-        f"{claim.t} (at most {count(decided.at_most)}); chance "
-        f"{accuracy(claim.standard_baseline)}, best of {claim.t} random guessers "
-        f"{accuracy(claim.max_random_baseline)}; decided by {count(decided.answers)} of "
-        f"{count(decided.of_answers)} answers, so that the best accuracy is not known"
+    return clauses(
+        f"best accuracy at most {_of_n(decided.at_most, claim.n)}{_needs(claim)}",
+        f"t = {count(claim.t)}, n = {count(claim.n)}",
+        _baselines(claim),
+        f"decided by {count(decided.answers)} of {count(decided.of_answers)} answers",
     )
 
 
 def _shortfall(claim: ClaimRecord, parts: list[Unmet]) -> str:
-    n, tried = examples(claim), "the only prompt (t = 1)"
-    if claim.t != 1:
-        tried = f"the best of t = {claim.t} prompts"
-    p_max = "" if claim.p_max is None else f", p_max {shown_p(claim, 'p_max')}"
+    said = listed(list(map(str, parts)))
+    if claim.p_max is not None and all(part.part != "p_max" for part in parts):
+        said = f"{p_is(claim, 'p_max')}, but {said}"
+    return clauses(
+        f"{_reached(claim)}{_needs(claim)}",
+        f"t = {count(claim.t)}, n = {count(examples(claim))}",
+        said,
+        _baselines(claim),
+    )
+
+
+def _baselines(claim: ClaimRecord) -> str:
     return (
-        f"{_reached(claim)} with {tried}, n = {n}; chance {accuracy(claim.standard_baseline)}, "
-        f"best of {claim.t} random guessers {accuracy(claim.max_random_baseline)}{p_max}: "
-        f"{' and '.join(map(str, parts))}; {_way_out(claim)}"
+        f"standard baseline {accuracy(claim.standard_baseline)}, maximum random baseline "
+        f"{accuracy(claim.max_random_baseline)}"
     )
 
 
 def _reached(claim: ClaimRecord) -> str:
-    right = f"{claim.best_correct}/{examples(claim)}"
     if claim.metric == "accuracy":
-        return f"{right} = {accuracy(claim.best_accuracy)}"
-    return f"score {accuracy(claim.best_score)} ({right} right)"
+        return f"best accuracy {_of_n(claim.best_correct, examples(claim))}"
+    right = share(claim.best_correct, examples(claim))
+    name = METRIC_NAMES.get(claim.metric, claim.metric)
+    return f"best {name} {accuracy(claim.best_score)} ({right} correct)"
 
 
-def _way_out(claim: ClaimRecord) -> str:
-    """Say what would have passed."""
+def _of_n(correct: int | None, n: int | None) -> str:
+    """Write a number of right answers as an accuracy: ``.550 (33/60)``."""
+    return f"{accuracy(None if correct is None or not n else correct / n)} ({share(correct, n)})"
+
+
+def _needs(claim: ClaimRecord) -> str:
+    """Say what would have passed; nothing where that depends on the answers alone."""
     bounds = [key for key in _BOUNDS if key in claim.asserted]
     if bounds == ["permutation_p"]:
-        return _DEPENDS
-    n = examples(claim)
+        return ""
     if claim.critical_count is not None:
-        least = f"{claim.critical_count}/{n}"
+        least = f", needs {_of_n(claim.critical_count, examples(claim))}"
     elif claim.critical_score is not None:
-        least = f"a score of {claim.critical_score:.4f}"
+        least = f", needs {accuracy(claim.critical_score, 4)}"
     else:
-        return f"no {'count of n' if claim.metric == 'accuracy' else 'score with n'} = {n} can pass"
+        return f", and no {METRIC_NAMES.get(claim.metric, claim.metric)} can pass"
     if "permutation_p" not in bounds:
-        return f"{least} would have passed"
+        return least
     names = [
         BASELINES.get(str(claim.asserted[key]), key) if key == "beats" else P_VALUES[key]
         for key in bounds
         if key != "permutation_p"
     ]
-    return f"{least} is needed for {' and '.join(names)}, {_DEPENDS}"
+    return f"{least} for {listed(names)}"
 
 
 def _missed(claim: ClaimRecord) -> str:
@@ -220,14 +232,14 @@ def _missed(claim: ClaimRecord) -> str:
 
 
 def _of_replicates(record: ReplicatesRecord) -> str | None:
-    share = record.asserted.get("in_replicates")
-    if not record.runs or share is None:
+    least = record.asserted.get("in_replicates")
+    if not record.runs or least is None:
         return record.message
     held, total = sum(run.passed for run in record.runs), len(record.runs)
-    needed = math.ceil(Fraction(str(share)) * total)
+    needed = math.ceil(Fraction(str(least)) * total)
     return (
-        f"the claim holds in {held} of {total} replicates ({accuracy(held / total)}), and "
-        f"in_replicates asks for {float(share):g}, which is {needed}; a single draw contradicts "
+        f"the claim passes in {held} of {total} replicates ({accuracy(held / total)}), and "
+        f"in_replicates asks for {float(least):g}, which is {needed}; a single draw contradicts "
         f"the majority in {min(held, total - held)} of {total}"
     )
 

@@ -36,8 +36,8 @@ def _claims(folder: Path, *best: int) -> None:
 @pytest.mark.parametrize(
     ("best", "code", "sentence"),
     [
-        ((64, 64), 0, "passed: 2 of 2 claims hold"),
-        ((64, 63), 1, "failed: 1 of 2 claims holds, 1 fails"),
+        ((64, 64), 0, "passed: 2 of 2 claims pass"),
+        ((64, 63), 1, "failed: 1 of 2 claims fails, 1 passes"),
         (
             (),
             5,

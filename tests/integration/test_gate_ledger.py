@@ -93,7 +93,9 @@ def test_a_ledger_that_shrank_is_red_with_the_reason(
     code, said = gate(repository, **known)
     assert code == 1
     last = said.splitlines()[-1]
-    assert last.startswith("maxrandom gate: failed: 1 of 1 claim holds; the ledger lost what stood")
+    assert last.startswith(
+        "maxrandom gate: failed: 1 of 1 claim passes; the ledger lost what stood"
+    )
     assert "and 13 more" in last
     assert sum(" is gone " in line for line in said.splitlines()[:-1]) == 16
     report = json.loads((repository / "maxrandom-report" / "report.json").read_text())

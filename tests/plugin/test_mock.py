@@ -116,7 +116,7 @@ def test_a_gate_does_not_pass_on_them(pytester: pytest.Pytester, example: Path) 
     done = pytester.run(sys.executable, "-m", "pytest_maxrandom.cli", "gate", "eval_suites")
     assert done.ret == 1
     assert done.outlines[-1] == (
-        "maxrandom gate: failed: 1 of 1 claim holds; the result is simulated: the answers were "
+        "maxrandom gate: failed: 1 of 1 claim passes; the result is simulated: the answers were "
         "made up by a rule, and say nothing of any real model; a gate needs models that are run"
     )
 
@@ -142,7 +142,7 @@ def test_what_they_answered_stays_simulated_when_it_is_read_back(
     done = pytester.run(*gate)
     assert (done.ret, done.outlines[-1]) == (
         1,
-        f"maxrandom gate: failed: 2 of 2 claims hold; 1 comparison reported; all results "
+        f"maxrandom gate: failed: 2 of 2 claims pass; 1 comparison reported; all results "
         f"are {SAID}; a gate needs models that are run",
     )
     report = json.loads((pytester.path / "maxrandom-report" / "report.json").read_text())

@@ -149,7 +149,7 @@ def test_a_claim_that_does_not_hold_in_enough_replicates_fails_in_one_line(suite
     assert (record["passed"], record["outcome"]) == (False, "failed")
     assert record["share_passed"] == pytest.approx(held / COUNT)
     assert record["contradicting"] == pytest.approx(min(held, COUNT - held) / COUNT)
-    line = f"the claim holds in {held} of {COUNT} replicates"
+    line = f"the claim passes in {held} of {COUNT} replicates"
     shown = replicates_of().replace("[", "[[]")
     suite.result.stdout.fnmatch_lines([f"{line} *", f"FAILED *::{shown} - *"])
     junit = (suite.pytester.path / "junit.xml").read_text()

@@ -22,41 +22,41 @@ def test_the_code_for_nothing_is_pytests() -> None:
 @pytest.mark.parametrize(
     ("code", "record", "word", "counts", "sentence"),
     [
-        (0, run(HELD), "passed", (1, 0), "1 of 1 claim holds"),
+        (0, run(HELD), "passed", (1, 0), "1 of 1 claim passes"),
         (
             0,
             run(HELD, claim(outcome="xfailed", best=31)),
             "passed",
             (1, 0),
-            "1 of 2 claims holds, 1 fails as expected",
+            "1 of 2 claims passes, 1 fails as expected",
         ),
         (
             1,
             run(HELD, FELL, claim(outcome="xpassed"), untested()),
             "failed",
             (1, 3),
-            "1 of 4 claims holds, 1 fails, 1 holds unexpectedly, 1 could not be tested",
+            "1 of 4 claims fails, 1 passes unexpectedly, 1 could not be tested, 1 passes",
         ),
         (
             1,
             run(HELD),
             "failed",
             (1, 0),
-            "1 of 1 claim holds; pytest failed otherwise than by a claim; the log says how",
+            "1 of 1 claim passes; pytest failed otherwise than by a claim; the log says how",
         ),
         (
             2,
             run(HELD, interrupted=True, not_run=2),
             "error",
             (1, 2),
-            "1 of 3 claims holds, 2 were not run; pytest was interrupted",
+            "2 of 3 claims were not run, 1 passes; pytest was interrupted",
         ),
         (2, run(broken=["s.yaml:1: no"]), "error", (0, 0), "1 suite could not be read"),
         (3, None, "error", (0, 0), "pytest met an internal error; the log has its text"),
         (4, None, "error", (0, 0), "pytest was called wrongly; the log says how"),
         (137, None, "error", (0, 0), "pytest was ended by signal 9, as when memory runs out"),
         (139, None, "error", (0, 0), "pytest was ended by signal 11"),
-        (77, run(HELD), "error", (1, 0), "1 of 1 claim holds; pytest ended with code 77"),
+        (77, run(HELD), "error", (1, 0), "1 of 1 claim passes; pytest ended with code 77"),
     ],
 )
 def test_every_end_has_a_word_and_a_sentence(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.reports.csv import Table
 
 STARTS = {
-    "markdown": "**❌ 1 of 2 claims holds",
+    "markdown": "**❌ 1 of 2 claims could not be tested",
     "html": "<!doctype html>",
     "latex": "% Written by pytest-maxrandom",
     "bibtex": "@inproceedings{yauney-mimno-2024,",

@@ -330,7 +330,7 @@ def replicates(*counts: int, **changed: Any) -> ReplicatesRecord:
         record.outcome = "passed"
     else:
         record.outcome = "failed"
-        record.message = f"the claim holds in {sum(held)} of {len(held)} replicates, needed: .9"
+        record.message = f"the claim passes in {sum(held)} of {len(held)} replicates, needed: .9"
     return replace(record, **changed)
 
 

@@ -47,7 +47,7 @@ def test_what_could_not_be_read_comes_first_then_what_fails_then_what_was_not_te
     assert [one.title for one in found] == [
         "A suite cannot be read",
         "weak fails",
-        "lucky holds unexpectedly",
+        "lucky passes unexpectedly",
         "untested could not be tested",
     ]
     assert (found[0].path, found[0].line) == (SPACE / "sub/s.yaml", 3)

@@ -156,7 +156,7 @@ def test_every_record_stands_in_html_once() -> None:
         html(record).partition("<h2>For a paper")[0] + "</main></body></html>"
     )
     tables = {tuple(table[0][:3]): table[1:] for table in document.tables}
-    assert [row[0] for row in tables["claim", "result", "holds in"]] == [
+    assert [row[0] for row in tables["claim", "result", "passes in"]] == [
         names(record)[each.claim] for each in record.replicates
     ]
     assert [row[0] for row in tables["task", "result", "arms"]] == [
@@ -276,10 +276,10 @@ def test_a_failure_is_told_on_top_of_every_report_and_to_the_gate(kind: str) -> 
     record = only(kind, failing)
     (name,) = names(record).values()
     for text in (markdown(record), comment(record)):
-        assert text.startswith("**❌ 0 of 1 ")
+        assert text.startswith("**❌ 1 of 1 ")
         assert f"\n- ❌ `{name}`: {failing.message}\n" in text
     text = html(record)
-    assert "❌ 0 of 1 " in text
+    assert "❌ 1 of 1 " in text
     assert f"<li>❌ <code>{name}</code>: {failing.message}</li>" in text
     (told,) = annotate(record, HERE, HERE)
     assert (told.title, told.line) == (f"{name} fails", failing.line)
@@ -303,8 +303,8 @@ def test_a_run_without_claims_that_holds_was_tested(kind: str) -> None:
 
 def test_the_tally_counts_each_kind_by_itself() -> None:
     assert tally(many()) == (
-        "3 of 3 claims hold; 0 of 3 replicated claims hold, 3 fail; 2 of 6 comparisons hold, "
-        "4 fail; 0 of 3 contamination checks hold, 3 fail"
+        "3 of 3 claims pass; 3 of 3 replicated claims fail; 4 of 6 comparisons fail, 2 pass; "
+        "3 of 3 contamination checks fail"
     )
     assert symbol(many()) == "❌"
     reported = comparison(asserted={}, outcome="passed", passed=True)
@@ -312,7 +312,9 @@ def test_the_tally_counts_each_kind_by_itself() -> None:
     assert tally(run(comparisons=[reported, level_only])) == "2 comparisons reported"
     assert symbol(run(comparisons=[reported])) == "📋"
     told = run(claim(), comparisons=[comparison(0.03), reported], not_run=2)
-    assert tally(told) == "1 of 1 claim holds; 1 of 1 comparison holds, 1 reported; 2 were not run"
+    assert (
+        tally(told) == "1 of 1 claim passes; 1 of 1 comparison passes, 1 reported; 2 were not run"
+    )
     assert "2 tests have no result" in markdown(told)
 
 
@@ -462,7 +464,7 @@ def test_the_disclosure_says_what_a_paper_must_say_of_a_comparison() -> None:
 def test_the_disclosure_says_how_often_a_draw_misleads() -> None:
     record = run(claim(), replicates=[replicates(45, 45, 45, 30)])
     text = page.read(markdown(record)).text.partition("For a paper")[2]
-    assert "was repeated with 4 seeded draws (seed 0) and holds in 3 of 4; a single draw" in text
+    assert "was repeated with 4 seeded draws (seed 0) and passes in 3 of 4; a single draw" in text
     assert "the opposite of the majority in 1 of 4" in text
 
 
@@ -617,7 +619,7 @@ def test_a_reason_of_many_is_told_once() -> None:
         assert "and 141 more: no GPU here" in top
         assert "t = &#45;" not in top
         assert "<i>t</i> = -" not in top
-    assert markdown(skipped(1)).startswith("**⏭️ 0 of 1 claim holds, 1 was skipped.**\n")
+    assert markdown(skipped(1)).startswith("**⏭️ 1 of 1 claim was skipped.**\n")
 
 
 def test_each_failure_is_told_by_itself() -> None:

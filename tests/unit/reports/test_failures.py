@@ -26,17 +26,17 @@ def judged(told: Claim, null: Null, correct: int, **given: Any) -> ClaimRecord:
 def test_a_failing_claim_is_one_line_with_all_that_counts() -> None:
     null = Guessers.alike(100, 0.5, 10)
     assert failure(judged(P05, null, 60)) == (
-        "60/100 = .600 with the best of t = 10 prompts, n = 100; chance .500, best of 10 random "
-        "guessers .577, p_max .251: p_max = .251 is above .05; 64/100 would have passed"
+        "best accuracy .600 (60/100), needs .640 (64/100); t = 10, n = 100; p_max = .251 is above "
+        ".05; standard baseline .500, maximum random baseline .577"
     )
     assert failure(judged(Claim(0.05, "max_random"), null, 57)) == (
-        "57/100 = .570 with the best of t = 10 prompts, n = 100; chance .500, best of 10 random "
-        "guessers .577, p_max .638: p_max = .638 is above .05 and the result is not above the "
-        "expected maximum; 64/100 would have passed"
+        "best accuracy .570 (57/100), needs .640 (64/100); t = 10, n = 100; p_max = .638 is above "
+        ".05 and the result is not above the maximum random baseline; standard baseline .500, "
+        "maximum random baseline .577"
     )
-    assert str(failure(judged(Claim(None, "standard"), null, 50))).endswith(
-        ": the result is not above chance; 51/100 would have passed"
-    )
+    said = str(failure(judged(Claim(None, "standard"), null, 50)))
+    assert said.startswith("best accuracy .500 (50/100), needs .510 (51/100); t = 10, n = 100; ")
+    assert ", but the result is not above the standard baseline; standard baseline" in said
     assert failure(judged(P05, null, 64)) is None
 
 
@@ -47,25 +47,23 @@ def test_a_p_value_just_above_its_bound_is_not_rounded_onto_it() -> None:
     assert "p_max = .050 is above" not in str(failure(found))
 
 
-def test_one_prompt_is_no_best_of_many() -> None:
-    said = failure(judged(P05, Guessers.alike(10, 0.5, 1), 3))
-    assert str(said).startswith("3/10 = .300 with the only prompt (t = 1), n = 10; ")
-
-
 def test_a_permutation_p_depends_on_the_answers() -> None:
     null = Guessers.alike(20, 0.5, 3)
-    depends = "the permutation p depends on the answers, not on their number"
     alone = failure(judged(Claim(permutation_p=0.05), null, 13, permutation_p=0.2))
-    assert str(alone).endswith(f"permutation p = .200 is above .05; {depends}")
+    assert str(alone).startswith("best accuracy .650 (13/20); t = 3, n = 20; p_max = ")
+    assert ", but permutation p = .200 is above .05; " in str(alone)
     mixed = failure(judged(Claim(0.05, permutation_p=0.05), null, 13, permutation_p=0.2))
-    assert str(mixed).endswith(f"16/20 is needed for p_max, {depends}")
+    assert str(mixed).startswith("best accuracy .650 (13/20), needs .800 (16/20) for p_max; t")
+    assert str(mixed).count("p_max = ") == 1
     unknown = failure(judged(Claim(permutation_p=0.05), null, 20))
     assert "could not be computed without predictions" in str(unknown)
 
 
 def test_a_claim_that_no_count_can_pass_says_so() -> None:
     said = failure(judged(P05, Guessers.alike(4, Fraction(1, 2), 200), 4))
-    assert str(said).endswith("is above .05; no count of n = 4 can pass")
+    assert str(said).startswith(
+        "best accuracy 1.000 (4/4), and no accuracy can pass; t = 200, n = 4"
+    )
 
 
 def test_red_flags_are_named_behind_the_numbers() -> None:
@@ -76,18 +74,18 @@ def test_red_flags_are_named_behind_the_numbers() -> None:
         RedFlag("identical_models", "fail"), RedFlag("label_mass", "warn"),
     ]  # fmt: skip
     assert failure(record) == (
-        "45/60 = .750, t = 20, p_max = .010, permutation p = .030; "
+        "best accuracy .750 (45/60), t = 20, p_max = .010, permutation p = .030; "
         "red flags: tied_scores, identical_models"
     )
     failed = judged(P05, Guessers.alike(100, 0.5, 10), 60)
     failed.red_flags = [RedFlag("choices", "fail")]
-    assert str(failure(failed)).endswith("; 64/100 would have passed; red flag: choices")
+    assert str(failure(failed)).endswith(", maximum random baseline .577; red flag: choices")
 
 
 def test_replicates_say_how_many_hold_and_how_many_are_asked_for() -> None:
     asserted = {"in_replicates": 0.9}
     assert failure(replicates(45, 40, 30, passed=False, asserted=asserted)) == (
-        "the claim holds in 1 of 3 replicates (.333), and in_replicates asks for 0.9, which is 3; "
+        "the claim passes in 1 of 3 replicates (.333), and in_replicates asks for 0.9, which is 3; "
         "a single draw contradicts the majority in 1 of 3"
     )
 
@@ -128,3 +126,11 @@ def test_what_no_numbers_tell_keeps_its_message() -> None:
     strange = claim(best=41, message="41 is too few", asserted={"p_max": 0.05}, critical_count=None)
     strange.critical_score = "high"  # type: ignore[assignment]
     assert failure(strange) == "41 is too few"
+
+
+def test_one_p_value_of_a_claim_is_named_once() -> None:
+    null = Guessers.alike(20, 0.5, 3)
+    for told in (P05, Claim(permutation_p=0.05), Claim(0.05, permutation_p=0.05)):
+        said = str(failure(judged(told, null, 13, permutation_p=0.2)))
+        assert said.count("p_max =") == 1
+        assert said.count("t = 3, n = 20") == 1

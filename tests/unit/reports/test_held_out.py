@@ -71,7 +71,7 @@ def test_a_report_of_an_earlier_version_says_what_it_knows() -> None:
 @pytest.mark.parametrize(
     ("holds", "why"),
     [
-        (False, "the claim does not hold"),
+        (False, "the claim fails"),
         (True, "a red flag fails the claim"),
         (None, "opening it was switched off"),
     ],

@@ -268,7 +268,7 @@ def test_calibrated_scores_stand_beside_plain_ones() -> None:
 
 def test_the_tally_counts_checks_by_themselves() -> None:
     assert tally(many()) == (
-        "1 of 1 claim holds; 1 of 3 label-bias checks holds, 1 fails, 1 could not be tested, "
+        "1 of 1 claim passes; 1 of 3 label-bias checks fails, 1 could not be tested, 1 passes, "
         "1 reported"
     )
 

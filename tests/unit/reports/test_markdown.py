@@ -192,9 +192,9 @@ def test_the_top_line_of_many_claims_counts_each_kind_of_outcome() -> None:
     claims = [claim(), claim(best=41), claim(best=35, outcome="xfailed"), untested()]
     claims += [claim(outcome="xpassed", xfail="too hard"), untested(outcome="skipped")]
     assert top(run(*claims)) == (
-        "❌ 1 of 6 claims holds, 1 fails, 1 holds unexpectedly, 1 fails as expected, 1 could not "
-        "be tested, 1 was skipped: the best of t = 20 to 200 prompts on n = 60 to 100 examples, "
-        "against the best of as many random guessers."
+        "❌ 1 of 6 claims fails, 1 passes unexpectedly, 1 could not "
+        "be tested, 1 passes, 1 fails as expected, 1 was skipped: the best of t = 20 to 200 "
+        "prompts on n = 60 to 100 examples, against the best of as many random guessers."
     )
 
 
@@ -218,7 +218,7 @@ def test_a_run_is_good_only_if_every_claim_ended_as_it_should(
 def test_a_run_that_did_not_end_says_so_first_in_bold_and_in_the_tally() -> None:
     text = markdown(run(claim(), interrupted=True, not_run=3))
     assert text.startswith("**⚠️ The run was interrupted: 3 tests have no result.**\n")
-    assert "**❌ 1 of 4 claims holds, 3 were not run**" in text
+    assert "**❌ 3 of 4 claims were not run, 1 passes**" in text
     early = markdown(run(claim(), not_run=1))
     assert early.startswith("**⚠️ The run ended early: 1 test has no result.**\n")
 
@@ -270,7 +270,7 @@ def test_the_disclosure_says_what_a_paper_must_say() -> None:
     for fact in (
         "best of t = 20 4-shot prompts of demo (nf4)",
         "41 of n = 60 validation examples of weather",
-        "chance .500, maximum random baseline .620, p_max = .060",
+        "standard baseline .500, maximum random baseline .620, p_max = .060",
         "t = 20 of 91,390 possible prompts (4 demonstrations each, from the 40 examples outside",
         "arXiv:2404.13020",
         "accuracy of always the same answer .517",
@@ -358,7 +358,7 @@ def test_a_hand_written_claim_shows_only_what_it_states() -> None:
 def test_a_suite_that_could_not_be_read_is_told_first_and_is_never_good() -> None:
     text = markdown(run(claim(), broken=["a.yaml:3: <b> is no key"]))
     assert text.startswith("**⚠️ 1 suite could not be read:** a.yaml:3: &lt;b&gt; is no key\n\n")
-    assert "**❌ 1 of 1 claim holds**" in text
+    assert "**❌ 1 of 1 claim passes**" in text
 
 
 def test_mistakes_are_shortened_on_top_and_told_in_full_below() -> None:
@@ -404,7 +404,7 @@ def test_any_report_can_be_encoded() -> None:
 def test_a_claim_of_nothing_is_reported_and_no_claim_that_holds() -> None:
     record = run(claim(), claim(best=41), recorded())
     text = markdown(record)
-    assert top(record).startswith("❌ 1 of 2 claims holds, 1 fails, 1 result reported: the best")
+    assert top(record).startswith("❌ 1 of 2 claims fails, 1 passes, 1 result reported: the best")
     assert read(text).body[2][0] == "📋 reportedabove maximum"
     assert "<summary>📋 <code>weather[demo-nf4-4shot]</code> reported: 45 of 60" in text
     only = run(recorded(), recorded())
@@ -415,7 +415,7 @@ def test_a_claim_of_nothing_is_reported_and_no_claim_that_holds() -> None:
 def test_a_result_that_could_not_be_read_is_no_reported_one() -> None:
     broken = untested(asserted={}, backend="recorded")
     assert top(run(recorded(), broken)).startswith(
-        "❌ 0 of 1 claim holds, 1 could not be tested, 1 result reported: "
+        "❌ 1 of 1 claim could not be tested, 1 result reported: "
     )
 
 
@@ -559,4 +559,7 @@ def test_what_to_look_at_is_folded_where_it_is_long_with_failures_first() -> Non
 def test_t_of_a_ledger_stands_in_the_disclosure() -> None:
     tries = Tries(run=20, claim=45, task=60, counted="claim", look=2, level=0.0083, holds=True)
     record = run(replace(claim(), t=45, tries=tries))
-    assert "t = 45, of which this run tried 20 of 91,390 possible" in disclosed(record).text
+    assert (
+        "t = 45: all prompts ever evaluated for this claim; this run tried 20 of 91,390 possible"
+        in disclosed(record).text
+    )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from pytest_maxrandom.record import Recorded
+from pytest_maxrandom.record import Recorded, Tries
 from pytest_maxrandom.reports import computing, origins
 from tests.unit.reports.samples import claim, recorded, scored, untested
 
@@ -171,3 +171,35 @@ def test_all_results_of_a_model_in_a_suite_are_named_by_both() -> None:
 def test_a_paper_names_the_file_of_the_results_without_its_folder() -> None:
     file = Recorded("${DATA:-../data}/r.npz", "npz", ["n", "t", "chance"])
     assert origins.recorded(recorded(recorded=file)).startswith("the results were read from r.npz")
+
+
+@pytest.mark.parametrize(
+    ("counted", "why"),
+    [
+        ("budget", "the budget that the suite declares"),
+        ("claim", "all prompts ever evaluated for this claim"),
+        ("doubling", "the end of its doubling"),
+    ],
+)
+def test_a_t_that_is_no_number_of_prompts_of_this_run_says_what_it_is(
+    counted: Any, why: str
+) -> None:
+    tries = Tries(run=6, claim=6, task=6, counted=counted, look=1, level=0.025, holds=True)
+    record = replace(claim(t=20), correct_counts=[45, 40, 31, 30, 30, 29], tries=tries)
+    assert origins.beyond_run(record) == f"t = 20: {why}"
+    [(how, _)] = origins.sampling([record])
+    assert how.startswith(f"t = 20: {why}; this run tried 6 of 91,390 possible prompts (")
+    assert origins.beyond_run(claim(t=20)) == ""
+
+
+def test_the_spending_of_looks_is_no_second_test() -> None:
+    def told(**changed: Any) -> str:
+        tries = Tries(run=20, claim=20, task=20, counted="claim", look=1, level=0.025, holds=True)
+        return origins.looks(replace(claim(holds=True), tries=replace(tries, **changed)))
+
+    assert told() == told(holds=False) == "the first look at this claim"
+    assert told(look=3) == "look 3 at this claim"
+    assert told(look=3, holds=False, level=0.0042) == (
+        "look 3 at this claim; its p-values do not count earlier looks, and with `looks: spend`, "
+        "which makes any number of looks valid, the claim would fail (at the level .0042)"
+    )

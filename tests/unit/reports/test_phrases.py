@@ -247,10 +247,10 @@ def test_a_claim_that_ended_badly_has_a_reason(
 def test_an_unexpected_pass_says_what_to_do() -> None:
     record = claim(outcome="xpassed", xfail="too hard")
     assert phrases.finding(record) == (
-        "holds, but was expected to fail (too hard): remove its xfail"
+        "passes, but was expected to fail (too hard): remove its xfail"
     )
     unexplained = claim(outcome="xpassed")
-    assert phrases.finding(unexplained) == "holds, but was expected to fail: remove its xfail"
+    assert phrases.finding(unexplained) == "passes, but was expected to fail: remove its xfail"
 
 
 def test_what_was_not_recorded_has_no_phrase() -> None:

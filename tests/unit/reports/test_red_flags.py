@@ -175,7 +175,7 @@ def test_a_test_set_that_a_flag_keeps_closed_is_explained() -> None:
     assert closed.validation is not None
     closed.validation.test = 20
     assert held_out(closed) == "20 examples are still closed, because a red flag fails the claim"
-    assert held_out(replace(closed, holds=False)).endswith("because the claim does not hold")
+    assert held_out(replace(closed, holds=False)).endswith("because the claim fails")
 
 
 def compare(now: ClaimRecord, before: ClaimRecord) -> Change:

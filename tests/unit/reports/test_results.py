@@ -69,7 +69,9 @@ def test_an_old_report_is_worded_anew_where_its_numbers_tell(tmp_path: Path) -> 
     old = claim(best=41, message="41 are too few", red_flags=flags)
     errors = untested(message="the model is not there")
     numbers, error = reread(run(old, errors), tmp_path).claims
-    assert str(numbers.message).endswith(": p_max = .060 is above .05; 42/60 would have passed")
+    assert str(numbers.message).startswith(
+        "best accuracy .683 (41/60), needs .700 (42/60); t = 20, "
+    )
     first, second = (flag.text for flag in numbers.red_flags)
     assert first.startswith("The results hold 5 example ids, but n is said to be 6: look ")
     assert second == "Some texts were cut."

@@ -301,9 +301,9 @@ def test_a_score_above_guessers_is_no_knowledge_where_the_claim_fails() -> None:
     concluded(told, [found])
     assert (told.finding, told.passed) == ("cannot tell", False)
     assert told.sentence is not None
-    assert "; but the claim itself does not hold, and " in told.sentence
+    assert "; but the claim itself fails, and " in told.sentence
     assert told.message is not None
-    assert told.message.endswith(", the claim itself does not hold: cannot tell")
+    assert told.message.endswith(", the claim itself fails: cannot tell")
     assert reduce(asked(leaning(5)), "cloze", spec(), 1).finding == "knowledge"
 
 
