@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test servers proof lint bench demo-model clean
+.PHONY: demo test servers proof lint docs bench demo-model clean
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -36,6 +36,10 @@ lint: $(READY)  ## Check style and types
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions .github/actions/gate/action.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.gitlab-ci .github/examples/gitlab-ci.yml
 	$(BIN)/zizmor --offline --no-progress .github .github/examples/gate*.yml
+
+docs: $(READY)  ## Build the documentation site, build/docs/index.html
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group docs
+	$(BIN)/python -m sphinx --nitpicky --fail-on-warning --keep-going --fresh-env --quiet docs build/docs
 
 bench: $(READY)  ## Measure the statistics and a sweep beside their peers (some 30 minutes)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group bench
