@@ -19,7 +19,6 @@ from pytest_maxrandom.notation import (
     equals,
     level,
     p_value,
-    share,
     signed,
 )
 from pytest_maxrandom.record import (
@@ -32,17 +31,18 @@ from pytest_maxrandom.record import (
 )
 from pytest_maxrandom.reports import flag_sentences, label_bias
 from pytest_maxrandom.reports.remarks import worded
-from pytest_maxrandom.reports.text import clauses, listed
-from pytest_maxrandom.stats.multiplicity import above
+from pytest_maxrandom.stats.multiplicity import above, decisive
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import DecidedEarly, Record
 
-_BOUNDS = ("p_max", "union_p", "permutation_p", "beats")
 _NOT_ABOVE: dict[str, tuple[Standing, ...]] = {
     "max_random": ("between baselines", "at chance", "below standard"),
     "standard": ("at chance", "below standard"),
 }
+_OF_COUNTS = ("p_max", "union_p")
+"""P-values that the number of right answers alone decides."""
+_USUAL_LEVEL = 0.05
 
 
 def word(record: Record) -> None:
@@ -139,72 +139,75 @@ def _of_claim(claim: ClaimRecord) -> str | None:
     kinds = list(dict.fromkeys(flag.kind for flag in claim.failing_flags))
     if not kinds:
         return said or claim.message
-    if not said:  # the claim passes, but for its red flags
-        bounded = (p_is(claim, key) for key in levels_of(claim))
-        said = ", ".join([_reached(claim), f"t = {claim.t}", *bounded])
+    if not said:  # its numbers pass
+        bounded = [p_is(claim, key) for key in levels_of(claim)]
+        said = f"{_reached(claim)} {_context(claim, ', '.join(bounded))}"
     return f"{said}; red flag{'s' if len(kinds) > 1 else ''}: {', '.join(kinds)}"
 
 
 def _cannot(claim: ClaimRecord, decided: DecidedEarly) -> str:
-    return clauses(
-        f"best accuracy at most {_of_n(decided.at_most, claim.n)}{_needs(claim)}",
-        f"t = {count(claim.t)}, n = {count(claim.n)}",
-        _baselines(claim),
-        f"decided by {count(decided.answers)} of {count(decided.of_answers)} answers",
-    )
+    n = examples(claim) or 0
+    found, least = _apart(decided.at_most / n, (claim.critical_count or 0) / n)
+    answers = f"decided by {count(decided.answers)} of {count(decided.of_answers)} answers"
+    return f"best at most {found}, needs {least} {_context(claim, answers)}"
 
 
 def _shortfall(claim: ClaimRecord, parts: list[Unmet]) -> str:
-    said = listed(list(map(str, parts)))
-    if claim.p_max is not None and all(part.part != "p_max" for part in parts):
-        said = f"{p_is(claim, 'p_max')}, but {said}"
-    return clauses(
-        f"{_reached(claim)}{_needs(claim)}",
-        f"t = {count(claim.t)}, n = {count(examples(claim))}",
-        said,
-        _baselines(claim),
-    )
+    """Say what the best prompt reaches and what it needs, with the reason that weighs most."""
+    found, least = _reached_and_needed(claim)
+    bounds = levels_of(claim)
+    of_counts = {part.part: bounds[part.part] for part in parts if part.part in _OF_COUNTS}
+    key = decisive({part.part: part.p for part in parts}, of_counts)
+    if key is not None:
+        bound = of_counts[key]
+        reason = p_is(claim, key) + (f", level {level(bound)}" if bound != _USUAL_LEVEL else "")
+    elif parts[-1].baseline is not None:
+        key = parts[-1].baseline
+        highest = key == "max_random"
+        baseline = claim.max_random_baseline if highest else claim.standard_baseline
+        reason = f"{BASELINES[key].removeprefix('the ')} {accuracy(baseline)}"
+    else:
+        enough = f" reaches the {least} that p_max needs" if least and "p_max" in bounds else ""
+        return f"{found}{enough}; {parts[0]} {_context(claim)}"
+    if least is None:
+        return f"{found}; no {_metric(claim)} can pass {_context(claim, reason)}"
+    return f"{found}, needs {least} {_context(claim, reason)}"
 
 
-def _baselines(claim: ClaimRecord) -> str:
-    return (
-        f"standard baseline {accuracy(claim.standard_baseline)}, maximum random baseline "
-        f"{accuracy(claim.max_random_baseline)}"
-    )
+def _context(claim: ClaimRecord, reason: str = "") -> str:
+    tried = f"t = {count(claim.t)}, n = {count(examples(claim))}"
+    return f"({reason}; {tried})" if reason else f"({tried})"
+
+
+def _metric(claim: ClaimRecord) -> str:
+    return METRIC_NAMES.get(claim.metric, claim.metric)
 
 
 def _reached(claim: ClaimRecord) -> str:
+    return _reached_and_needed(claim)[0]
+
+
+def _reached_and_needed(claim: ClaimRecord) -> tuple[str, str | None]:
+    """Write both with as many digits as tell them apart; what is needed may be unknown."""
+    n = examples(claim)
     if claim.metric == "accuracy":
-        return f"best accuracy {_of_n(claim.best_correct, examples(claim))}"
-    right = share(claim.best_correct, examples(claim))
-    name = METRIC_NAMES.get(claim.metric, claim.metric)
-    return f"best {name} {accuracy(claim.best_score)} ({right} correct)"
-
-
-def _of_n(correct: int | None, n: int | None) -> str:
-    """Write a number of right answers as an accuracy: ``.550 (33/60)``."""
-    return f"{accuracy(None if correct is None or not n else correct / n)} ({share(correct, n)})"
-
-
-def _needs(claim: ClaimRecord) -> str:
-    """Say what would have passed; nothing where that depends on the answers alone."""
-    bounds = [key for key in _BOUNDS if key in claim.asserted]
-    if bounds == ["permutation_p"]:
-        return ""
-    if claim.critical_count is not None:
-        least = f", needs {_of_n(claim.critical_count, examples(claim))}"
-    elif claim.critical_score is not None:
-        least = f", needs {accuracy(claim.critical_score, 4)}"
+        best, prefix = claim.best_accuracy, ""
+        needed = None if claim.critical_count is None or not n else claim.critical_count / n
     else:
-        return f", and no {METRIC_NAMES.get(claim.metric, claim.metric)} can pass"
-    if "permutation_p" not in bounds:
-        return least
-    names = [
-        BASELINES.get(str(claim.asserted[key]), key) if key == "beats" else P_VALUES[key]
-        for key in bounds
-        if key != "permutation_p"
-    ]
-    return f"{least} for {listed(names)}"
+        best, prefix = claim.best_score, f"{_metric(claim)} "
+        needed = claim.critical_score
+    if best is None or needed is None:
+        return f"best {prefix}{accuracy(best)}", None
+    found, least = _apart(best, needed)
+    return f"best {prefix}{found}", least
+
+
+def _apart(found: float, least: float) -> tuple[str, str]:
+    for decimals in range(3, 8):
+        both = accuracy(found, decimals), accuracy(least, decimals)
+        if both[0] != both[1] or found == least:
+            break
+    return both
 
 
 def _missed(claim: ClaimRecord) -> str:
@@ -238,9 +241,9 @@ def _of_replicates(record: ReplicatesRecord) -> str | None:
     held, total = sum(run.passed for run in record.runs), len(record.runs)
     needed = math.ceil(Fraction(str(least)) * total)
     return (
-        f"the claim passes in {held} of {total} replicates ({accuracy(held / total)}), and "
-        f"in_replicates asks for {float(least):g}, which is {needed}; a single draw contradicts "
-        f"the majority in {min(held, total - held)} of {total}"
+        f"passes in {held} of {total} replicates, needs {needed} (in_replicates: "
+        f"{float(least):g}); a single draw contradicts the majority in {min(held, total - held)} "
+        f"of {total}"
     )
 
 
@@ -249,20 +252,19 @@ def _of_comparison(record: ComparisonRecord) -> str | None:
     margin = record.asserted.get(asked)
     if record.assertion_p is None or record.difference is None or margin is None:
         return record.message
-    prompts = f"t = {record.t} prompt{'s' if record.t != 1 else ''}"
-    many = f", {record.replicates} replicates" if record.replicates > 1 else ""
-    bound = float(record.asserted.get("level", 0.05))
-    if record.difference <= margin:
-        out = "the difference itself is not above that"
-    else:
-        out = "the difference is above that, but could be by chance; use more examples"
-    return (
-        f"{record.first} - {record.second} = {signed(record.difference)}, "
-        f"{record.confidence * 100:.4g} % interval {signed(record.low)} to {signed(record.high)}, "
-        f"n = {record.n}, {prompts}{many} ({accuracy(record.first_accuracy)} and "
-        f"{accuracy(record.second_accuracy)}): {asked} {margin:g} has p "
-        f"{p_value(record.assertion_p, level=bound)}, which is above {level(bound)}; {out}"
+    bound = float(record.asserted.get("level", _USUAL_LEVEL))
+    p = f"p {equals(p_value(record.assertion_p, level=bound))}"
+    if bound != _USUAL_LEVEL:
+        p += f", level {level(bound)}"
+    context = (
+        f"({p}; {record.confidence * 100:.4g} % interval {signed(record.low)} to "
+        f"{signed(record.high)}; t = {count(record.t)}, n = {count(record.n)}"
+        f"{f', {record.replicates} replicates' if record.replicates > 1 else ''})"
     )
+    found = f"{record.first} - {record.second} = {signed(record.difference)}"
+    if record.difference <= margin:
+        return f"{found}, needs above {signed(margin)} {context}"
+    return f"{found} is above {signed(margin)}, but may be by chance {context}: use more examples"
 
 
 def _of_contamination(record: ContaminationRecord) -> str | None:

@@ -67,7 +67,7 @@ def test_a_claim_that_fails_is_told_everywhere_before_the_gate_fails(workspace: 
     line = (workspace / where["file"]).read_text().splitlines()[int(where["line"]) - 1]
     assert line == "def test_weak(maxrandom):"
     assert where["title"] == "test_weak fails"
-    assert "63/100 = .630 with the best of t = 10 prompts" in message
+    assert "best .630, needs .640 (p_max = .059; t = 10, n = 100)" in message
     assert "test_weak" in result.summary
 
 

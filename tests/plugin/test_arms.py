@@ -164,8 +164,8 @@ def test_a_claim_of_a_difference_fails_with_one_line(suite: Suite) -> None:
     result = suite.run("--deselect=eval_suites/suite.yaml::unknown")
     result.assert_outcomes(passed=2, failed=1, xfailed=1, deselected=4)
     result.stdout.fnmatch_lines(
-        ["same - none = .000, 90 % interval -.117 to +.117, n = 24, t = 1 prompt (*): better 0 has "
-         "p > .999, which is above .05; the difference itself is not above that"]
+        ["same - none = .000, needs above .000 (p > .999; 90 % interval -.117 to +.117; t = 1, "
+         "n = 24)"]
     )  # fmt: skip
     result.stdout.no_fnmatch_line("*Traceback*")
     failed = suite.comparisons()["known::compare[same-none]"]

@@ -160,7 +160,7 @@ def test_a_claim_that_does_not_hold_says_why(tmp_path: Path) -> None:
     record = judged(claim)
     assert record.passed is False
     assert record.message is not None
-    assert record.message.startswith("20/40 = .500 with the only prompt (t = 1), n = 40")
+    assert record.message.startswith("best .500, needs .650 (p_max = .563; t = 1, n = 40)")
 
 
 PUBLISHED = "published: {n: {1: 50}, t: 9, chance: 1/5}"

@@ -69,9 +69,7 @@ def test_an_old_report_is_worded_anew_where_its_numbers_tell(tmp_path: Path) -> 
     old = claim(best=41, message="41 are too few", red_flags=flags)
     errors = untested(message="the model is not there")
     numbers, error = reread(run(old, errors), tmp_path).claims
-    assert str(numbers.message).startswith(
-        "best accuracy .683 (41/60), needs .700 (42/60); t = 20, "
-    )
+    assert str(numbers.message).endswith(", needs .700 (p_max = .060; t = 20, n = 60)")
     first, second = (flag.text for flag in numbers.red_flags)
     assert first.startswith("The results hold 5 example ids, but n is said to be 6: look ")
     assert second == "Some texts were cut."
