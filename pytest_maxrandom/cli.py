@@ -30,6 +30,7 @@ _GROUPS = {
     },
     "after a run": {
         "report": "report",
+        "diff": "diff",
         "figures": "figures",
         "holdout": "holdout",
         "replication": "replication",
@@ -49,8 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0: done; 1: `check` or `ledger verify` found mistakes; 2: the arguments, or a file that they
-        name, are wrong. `gate` returns pytest's code.
+        0: done; 1: `check` or `ledger verify` found mistakes, or `diff` something that fell; 2: the
+        arguments, or a file that they name, are wrong. `gate` returns pytest's code.
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
     options = _parser(words[0] if words else "").parse_args(words)

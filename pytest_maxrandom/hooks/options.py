@@ -26,6 +26,8 @@ class Settings:
     ----------
     report, json, templates : Path or None
         Where the reports are written to, and the folder with their overrides.
+    diff : str or None
+        The earlier report to compare with: a file, or a git revision.
     adjust : str
         How the reports adjust p-values for the number of claims.
     predictions : Path or None
@@ -51,6 +53,7 @@ class Settings:
     report: Path | None = None
     json: Path | None = None
     templates: Path | None = None
+    diff: str | None = None
     adjust: Adjustment = "holm"
     predictions: Path | None = None
     figures: Path | None = None
@@ -78,6 +81,12 @@ def add_options(parser: pytest.Parser) -> None:
         "--maxrandom-json",
         metavar="PATH.json",
         help="write the numbers of all claims, unrounded, to this file",
+    )
+    group.addoption(
+        "--maxrandom-diff",
+        metavar="BASE",
+        help="tell at the end what changed since an earlier JSON report, and why: a file, or a git "
+        "revision at which the file of --maxrandom-json is kept; outcomes do not depend on it",
     )
     group.addoption(
         "--maxrandom-templates",
@@ -154,6 +163,7 @@ def read_settings(config: pytest.Config) -> Settings:
             report=_file(config, "--maxrandom-report"),
             json=_file(config, "--maxrandom-json"),
             templates=_folder(config, "--maxrandom-templates"),
+            diff=config.getoption("maxrandom_diff"),
             adjust=config.getoption("maxrandom_adjust"),
             predictions=_file(config, "--maxrandom-predictions"),
             figures=_figures(config, "--maxrandom-figures"),

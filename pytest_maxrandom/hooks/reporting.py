@@ -15,7 +15,11 @@ from pytest_maxrandom.suite import is_suite
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pytest_maxrandom.hooks.options import Settings
     from pytest_maxrandom.record import RunRecord
+
+_MOST_CHANGES = 20
+"""Changes that a terminal shows."""
 
 
 class Reporting:
@@ -32,6 +36,7 @@ class Reporting:
         self._settings = read_settings(config)
         self._run = Run(self._settings.adjust)
         self._said: list[str] = []
+        self._base = None if config.option.collectonly else _base(config, self._settings)
         if self._settings.predictions and not config.option.collectonly:
             from pytest_maxrandom.reports.predictions import discard
 
@@ -110,6 +115,33 @@ class Reporting:
         terminalreporter.section("maxrandom")
         for line in [*(rows(self._run.record()) if self._run else ()), *self._said]:
             terminalreporter.line(line)
+        if self._base is not None:
+            from pytest_maxrandom.reports.difference import difference, lines
+
+            named, base = self._settings.diff or "", self._base
+            found = difference(named, base, "this run", self._run.record())
+            terminalreporter.section("maxrandom: what changed")
+            width = terminalreporter._tw.fullwidth
+            for line, colour in lines(found, width, _MOST_CHANGES):
+                terminalreporter.line(line, **({colour: True} if colour else {}))
+
+
+def _base(config: pytest.Config, settings: Settings) -> RunRecord | None:
+    """Read the report to compare with before a run may write another one in its place.
+
+    Raises
+    ------
+    pytest.UsageError
+        If there is none.
+    """
+    if settings.diff is None:
+        return None
+    from pytest_maxrandom.reports.kept import find
+
+    try:
+        return find(settings.diff, settings.json, config.invocation_params.dir)
+    except MaxRandomError as error:
+        raise pytest.UsageError(f"--maxrandom-diff: {error}") from error
 
 
 # Ids of items that belong to a claim, such as ``task[model-0shot]::label_bias``: since pytest 9.2

@@ -7,7 +7,7 @@ Everything here is plain text and numbers; nothing is rendered.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import ClaimRecord
@@ -28,6 +28,18 @@ not. unknown: the base is incomplete, and may have lacked it for that. other: a 
 that is shown is another one.
 """
 
+KINDS: tuple[Kind, ...] = get_args(Kind)
+SIGNS: dict[Kind, tuple[str, str]] = {
+    "fell": ("🔻", "fell"),
+    "weakened": ("🔓", "weakened"),
+    "rose": ("✅", "rose"),
+    "t grew": ("📈", "more tries"),
+    "gone": ("🗑️", "gone"),
+    "new": ("🆕", "new"),
+    "unknown": ("❔", "no base"),
+    "other": ("🔸", "changed"),
+}
+"""A sign and a word for each kind of change."""
 _FAILS: frozenset[Outcome | None] = frozenset({"failed", "xpassed", "error", None})
 """Outcomes that fail the run."""
 _FALLEN: dict[Outcome | None, str] = {

@@ -6,7 +6,6 @@ It is as long as a forge allows and no longer: whole rows are left out, the leas
 from __future__ import annotations
 
 from bisect import bisect_right
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
@@ -15,7 +14,7 @@ from markupsafe import Markup
 from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.record import ClaimRecord, RunRecord
 from pytest_maxrandom.reports.annotations import Question
-from pytest_maxrandom.reports.changes import Change, changes, counted, is_partial
+from pytest_maxrandom.reports.changes import KINDS, SIGNS, Change, changes, counted, is_partial
 from pytest_maxrandom.reports.details import designs_table
 from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.phrases import findings
@@ -32,6 +31,7 @@ from pytest_maxrandom.reports.summary import (
     variants,
 )
 from pytest_maxrandom.reports.text import rewritten, shorten, visible
+from pytest_maxrandom.reports.trend import written_moment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -123,7 +123,7 @@ def comment(
         "outcome": visible(shorten(outcome, _LONGEST_OUTCOME)),
         "reported": reported,
         "since": "" if compared is None else counted(found),
-        "base_created": "" if compared is None else _moment(compared.created),
+        "base_created": "" if compared is None else short(written_moment(compared.created)),
         "base_lacks": lacks,
         "no_base": short(base) if reported and isinstance(base, str) else "",
         "link": _link(report),
@@ -172,15 +172,6 @@ def _cut(written: Callable[[int, int], str], points: int, rows: int, limit: int)
     return text
 
 
-def _moment(created: str) -> str:
-    """Write when a run was, to the minute; a text that tells no time as it is."""
-    try:
-        moment = datetime.fromisoformat(created).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return short(created)
-    return f"{moment:%Y-%m-%d %H:%M} UTC"
-
-
 def _brief(texts: Mapping[str, str]) -> dict[str, str]:
     return {name: shorten(visible(text), _NAME) for name, text in texts.items()}
 
@@ -210,17 +201,6 @@ _TEXT = 300
 _NOT_SHOWN = frozenset(("id", "claim", "suite", "revision", "task_digest"))
 """Texts that a comment compares, and does not show."""
 _FINE = ("passed", "xfailed", "skipped")
-_KINDS = ("fell", "weakened", "rose", "t grew", "gone", "new", "unknown", "other", "same")
-_SIGNS = {
-    "fell": "🔻",
-    "weakened": "🔓",
-    "rose": "✅",
-    "t grew": "📈",
-    "gone": "🗑️",
-    "new": "🆕",
-    "unknown": "❔",
-    "other": "🔸",
-}
 _AS_BEFORE: dict[str | None, str] = {
     "failed": "fails as before",
     "xpassed": "passes unexpectedly as before",
@@ -232,13 +212,13 @@ _AS_BEFORE: dict[str | None, str] = {
 def weight(change: Change) -> tuple[bool, bool, int]:
     """Sort rows: what fell, then what fails, then what changed, then all others."""
     fine = change.now is not None and change.now.outcome in _FINE
-    return change.kind != "fell", fine, _KINDS.index(change.kind)
+    return change.kind != "fell", fine, KINDS.index(change.kind)
 
 
 def points_of(found: list[Change], names: Mapping[str, str]) -> list[Question]:
     """List what changed, the most important first, then failures and red flags as they were."""
     listed = []
-    for change in sorted(found, key=lambda change: _KINDS.index(change.kind)):
+    for change in sorted(found, key=lambda change: KINDS.index(change.kind)):
         record = change.now or change.before
         assert record is not None
         what, why = change.what, list(map(short, change.why))
@@ -247,7 +227,7 @@ def points_of(found: list[Change], names: Mapping[str, str]) -> list[Question]:
             what = what or (_AS_BEFORE[record.outcome] if change.before else "")
             why += map(short, findings(record))
         elif why or (what and (change.before or record.outcome != "passed")):
-            sign = _SIGNS[change.kind]
+            sign, _ = SIGNS[change.kind]
         else:
             continue
         listed.append(Question(sign, (names[record.id],), "; ".join(why), change=what))

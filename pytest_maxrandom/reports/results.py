@@ -53,17 +53,30 @@ def dump(run: RunRecord) -> str:
 
 
 def load(path: Path) -> RunRecord:
-    """Read a JSON report.
+    """Read the file of a JSON report.
+
+    Raises
+    ------
+    ReportError
+        If the file cannot be read, or as `parse` does.
+    """
+    try:
+        return parse(path.read_bytes(), path)
+    except OSError as error:
+        raise ReportError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def parse(data: bytes, path: Path | str) -> RunRecord:
+    """Read a JSON report, which messages name by its path.
 
     Keys that this version does not know are passed over.
 
     Raises
     ------
     ReportError
-        If the file cannot be read, is no JSON, was written by a newer schema, or does not hold
-        what a report holds.
+        If it is no JSON, was written by a newer schema, or does not hold what a report holds.
     """
-    content = _read(path)
+    content = _read(data, path)
     version = content.get("schema_version") if isinstance(content, dict) else None
     if not isinstance(version, int) or not isinstance(content.get("claims"), list):
         raise ReportError(
@@ -91,11 +104,9 @@ def load(path: Path) -> RunRecord:
     return run
 
 
-def _read(path: Path) -> Any:
+def _read(data: bytes, path: Path | str) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse)
-    except OSError as error:
-        raise ReportError(f"{path}: cannot be read: {error.strerror}") from error
+        return json.loads(data.decode("utf-8"), parse_constant=_refuse)
     except UnicodeDecodeError as error:
         raise ReportError(f"{path}: not UTF-8 text, so not a JSON report") from error
     except json.JSONDecodeError as error:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
 from pytest_maxrandom.reports.phrases import best_interval, best_value, metric_name
+from pytest_maxrandom.reports.text import visible
 from pytest_maxrandom.reports.wording import examples, levels_of
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.winner import interval
@@ -127,6 +128,18 @@ def moment(when: str) -> datetime:
         return datetime.fromisoformat(when).astimezone(UTC)
     except (ValueError, OverflowError):
         return datetime.min.replace(tzinfo=UTC)
+
+
+def written_moment(when: str) -> str:
+    """Write a time to the minute; what is none as it is.
+
+    Examples
+    --------
+    >>> written_moment("2026-01-31T13:00:59+01:00"), written_moment("yesterday")
+    ('2026-01-31 12:00 UTC', 'yesterday')
+    """
+    found = moment(when)
+    return f"{found:%Y-%m-%d %H:%M} UTC" if found.year > 1 else visible(when)
 
 
 def _of_claim(claim: ClaimRecord, label: str, created: str) -> Point | None:

@@ -1,0 +1,233 @@
+"""Two runs beside each other, for a person: what fell, rose, is new or gone, and why.
+
+`changes` compares; here it is written: for a terminal, as Markdown, and for programs.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.notation import NONE, accuracy, count
+from pytest_maxrandom.record import ClaimRecord
+from pytest_maxrandom.reports.changes import KINDS, SIGNS, Change, changes, counted, is_partial
+from pytest_maxrandom.reports.markdown import MARKDOWN
+from pytest_maxrandom.reports.phrases import best_value, decisive_p
+from pytest_maxrandom.reports.summary import ENDINGS, became, missing, names, records, unread
+from pytest_maxrandom.reports.tables import Column, Mark, Name, tabulate
+from pytest_maxrandom.reports.text import clauses, visible
+from pytest_maxrandom.reports.trend import needed_value, written_moment
+from pytest_maxrandom.reports.wording import examples
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_maxrandom.record import Record, RunRecord
+    from pytest_maxrandom.reports.reasons import ReasonKind
+
+_IN_COLUMNS: frozenset[ReasonKind] = frozenset({"number"})
+"""Reasons that stand in the columns of a claim."""
+_SEEN = frozenset({"newly fails", "newly passes", "more prompts were tried", "is new", "is gone"})
+"""What the kind of change says already."""
+_COLUMNS = ("best", "needed", "n", "t", "p")
+_LEGEND = (
+    "n: examples; t: prompts tried; needed: the least that passes; p: the p-value that decides."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What changed between two runs.
+
+    Attributes
+    ----------
+    since, until : str
+        How a person calls the earlier run and the later one.
+    base, head : RunRecord
+        The earlier and the later run.
+    changes : tuple of Change
+        What is not as it was, the most important first.
+    """
+
+    since: str
+    base: RunRecord
+    until: str
+    head: RunRecord
+    changes: tuple[Change, ...]
+
+    @property
+    def fell(self) -> bool:
+        """Whether anything fell."""
+        return any(change.kind == "fell" for change in self.changes)
+
+    @property
+    def as_before(self) -> int:
+        """How many results are as they were."""
+        known = sum(change.now is not None for change in self.changes)
+        return len(records(self.head)) - known
+
+
+def difference(since: str, base: RunRecord, until: str, head: RunRecord) -> Difference:
+    """Compare two runs; those of which nothing changed are left out."""
+    found = [change for change in changes(head, base) if change.kind != "same"]
+    ordered = sorted(found, key=lambda change: KINDS.index(change.kind))
+    return Difference(since, base, until, head, tuple(ordered))
+
+
+def lines(found: Difference, width: int = 80, most: int | None = None) -> Iterator[tuple[str, str]]:
+    """Yield the lines for a terminal, each with its colour; words are never broken.
+
+    Parameters
+    ----------
+    width : int
+        Columns. Names and numbers that are longer stand as they are.
+    most : int, optional
+        Changes that are shown; the others are counted.
+    """
+    colour = "red" if found.fell else ""
+    yield from ((line, colour) for line in _wrapped(_headline(found), width))
+    for note in _notes(found):
+        yield from ((line, "") for line in _wrapped(note, width))
+    shown = found.changes[:most]
+    if any(isinstance(change.now or change.before, ClaimRecord) for change in shown):
+        yield _row("", _COLUMNS, "result"), ""
+    called = {**names(found.base), **names(found.head)}
+    for change in shown:
+        record = change.now or change.before
+        assert record is not None
+        head = f"{SIGNS[change.kind][1]}: {visible(called[record.id])}"
+        yield head, {"fell": "red", "rose": "green"}.get(change.kind, "")
+        for when, one in (("before", change.before), ("now", change.now)):
+            if isinstance(one, ClaimRecord):
+                yield _row(when, _numbers(one), ENDINGS[became(one)].word), ""
+        yield from ((line, "") for line in _wrapped(visible(_why(change)), width, "    "))
+    if left := len(found.changes) - len(shown):
+        yield f"{count(left)} more: maxrandom diff shows all", ""
+
+
+def markdown(found: Difference) -> str:
+    """Write the difference for GitHub."""
+    called = {**names(found.base), **names(found.head)}
+
+    def name(change: Change) -> Name:
+        record = change.now or change.before
+        assert record is not None
+        return Name(called[record.id], 80)
+
+    def both(place: int) -> Any:
+        def written(change: Change) -> str:
+            shown = [
+                _numbers(one)[place]
+                for one in (change.before, change.now)
+                if isinstance(one, ClaimRecord)
+            ]
+            return " → ".join(dict.fromkeys(shown)) or NONE
+
+        return written
+
+    columns: list[Column[Change]] = [
+        Column("change", lambda change: Mark(*SIGNS[change.kind])),
+        Column("claim", name, header=True),
+        *(Column(title, both(place), "right") for place, title in enumerate(_COLUMNS)),
+        Column("why", lambda change: _why(change) or NONE, "prose"),
+    ]
+    told = "".join(MARKDOWN.paragraph(MARKDOWN.plain(note)) for note in _notes(found))
+    text = f"{MARKDOWN.bold(MARKDOWN.plain(_headline(found)))}\n\n{told}"
+    if found.changes:
+        text += MARKDOWN.table(tabulate("Changes", columns, found.changes, legend=_LEGEND))
+    return text.rstrip("\n") + "\n"
+
+
+def content(found: Difference) -> dict[str, Any]:
+    """Return the difference for programs, in builtin types; numbers are unrounded."""
+    return {
+        "base": {"name": found.since, "created": found.base.created},
+        "head": {"name": found.until, "created": found.head.created},
+        "fell": found.fell,
+        "counted": counted(list(found.changes)),
+        "as_before": found.as_before,
+        "changes": [
+            {
+                "id": (change.now or change.before).id,  # type: ignore[union-attr]
+                "kind": change.kind,
+                "what": change.what,
+                "because": change.because,
+                "reasons": [asdict(reason) for reason in change.reasons],
+                "before": _values(change.before),
+                "now": _values(change.now),
+            }
+            for change in found.changes
+        ],
+    }
+
+
+def _headline(found: Difference) -> str:
+    told = counted(list(found.changes))
+    same = found.as_before
+    rest = f"; {count(same)} {'is' if same == 1 else 'are'} as before" if same else ""
+    return f"Since {visible(found.since)} ({written_moment(found.base.created)}): {told}{rest}"
+
+
+def _notes(found: Difference) -> Iterator[str]:
+    """Say what is different of the runs as wholes."""
+    for run, named in ((found.base, found.since), (found.head, found.until)):
+        if is_partial(run):
+            parts = [missing(run) if run.not_run else "", unread(run)]
+            lacks = clauses(*parts) or "it was interrupted"
+            yield f"The run of {visible(named)} is incomplete: {lacks}"
+    own = "pytest-maxrandom"
+    now, before = found.head.versions.get(own), found.base.versions.get(own)
+    if now and before and now != before:
+        yield f"{own} from {visible(before)} to {visible(now)}"
+
+
+def _why(change: Change) -> str:
+    """Say what decides and what is different, but for what stands in columns."""
+    of_claim = isinstance(change.now or change.before, ClaimRecord)
+    hidden = _IN_COLUMNS if of_claim else frozenset()
+    what = "" if change.what in _SEEN else change.what
+    reasons = [reason.text for reason in change.reasons if reason.kind not in hidden]
+    return clauses(what, change.because, *reasons)
+
+
+def _numbers(claim: ClaimRecord) -> tuple[str, ...]:
+    return (
+        accuracy(best_value(claim)),
+        accuracy(needed_value(claim)),
+        count(examples(claim)),
+        count(claim.t),
+        decisive_p(claim),
+    )
+
+
+def _values(record: Record | None) -> dict[str, Any] | None:
+    if not isinstance(record, ClaimRecord):
+        return None if record is None else {"outcome": record.outcome}
+    return {
+        "outcome": record.outcome,
+        "best": best_value(record),
+        "needed": needed_value(record),
+        "n": examples(record),
+        "t": record.t,
+        "p_max": record.p_max,
+        "permutation_p": record.permutation_p,
+        "best_prompt": record.best_prompt.digest if record.best_prompt else None,
+        "red_flags": [flag.kind for flag in record.red_flags],
+    }
+
+
+def _row(when: str, numbers: Sequence[str], result: str) -> str:
+    best, needed, n, t, p = numbers
+    return f"{when:>10}{best:>7}{needed:>8}{n:>9}{t:>9}{p:>9}  {result}".rstrip()
+
+
+def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent or "  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

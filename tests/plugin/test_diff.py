@@ -1,0 +1,83 @@
+"""`--maxrandom-diff`: what changed since an earlier report, at the end of a run."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.repositories import begin_repository, commit
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OPTIONS = ("-p", "no:cacheprovider", "--maxrandom-json=r.json")
+
+
+@pytest.fixture
+def tested(pytester: pytest.Pytester) -> Path:
+    """A test whose best count stands in a file."""
+    (pytester.path / "best.txt").write_text("64")
+    pytester.makepyfile(
+        """
+        from pathlib import Path
+
+        def test_it(maxrandom):
+            best = int(Path("best.txt").read_text())
+            maxrandom.check(best_correct=best, n=100, t=10, chance=0.5, task="sums", model="m")
+        """
+    )
+    return pytester.path
+
+
+def test_the_report_of_the_last_run_may_be_the_base_and_be_written_anew(
+    pytester: pytest.Pytester, tested: Path
+) -> None:
+    pytester.runpytest(*OPTIONS).assert_outcomes(passed=1)
+    (tested / "best.txt").write_text("60")
+    result = pytester.runpytest(*OPTIONS, "--maxrandom-diff=r.json")
+    result.assert_outcomes(failed=1)
+    # By scipy.stats.binom(100, .5): the best of 10 needs 64 right answers at .05.
+    result.stdout.fnmatch_lines(
+        [
+            "Since r.json (20*): 1 claim fell",
+            "fell: *test_it",
+            "*before*.640*.640*100*10*passed",
+            "*now*.600*.640*100*10*failed",
+            "*best accuracy .640 to .600*",
+        ]
+    )
+    assert json.loads((tested / "r.json").read_text())["claims"][0]["best_correct"] == 60
+
+
+def test_a_revision_at_which_the_report_is_kept_may_be_the_base(
+    pytester: pytest.Pytester, tested: Path
+) -> None:
+    pytester.runpytest(*OPTIONS)
+    begin_repository(tested)
+    commit(tested)
+    (tested / "best.txt").write_text("60")
+    result = pytester.runpytest(*OPTIONS, "--maxrandom-diff=main")
+    result.stdout.fnmatch_lines(["Since main (20*): 1 claim fell"])
+
+
+def test_outcomes_do_not_depend_on_it(pytester: pytest.Pytester, tested: Path) -> None:
+    pytester.runpytest(*OPTIONS)
+    report = json.loads((tested / "r.json").read_text())
+    report["claims"].append({**report["claims"][0], "id": "gone.py::test"})
+    (tested / "r.json").write_text(json.dumps(report))
+    result = pytester.runpytest(*OPTIONS, "--maxrandom-diff=r.json")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["Since r.json (20*): 1 is gone; 1 is as before"])
+
+
+@pytest.mark.parametrize("base", ["none.json", "main"])
+def test_without_the_base_nothing_is_run(
+    pytester: pytest.Pytester, tested: Path, base: str
+) -> None:
+    result = pytester.runpytest(*OPTIONS, f"--maxrandom-diff={base}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: --maxrandom-diff: {base}: no such file, and no report*"])
+    result.stdout.no_fnmatch_line("*test_it*")
+    assert not (tested / "r.json").exists()
