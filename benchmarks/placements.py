@@ -21,12 +21,12 @@ import transformers
 from benchmarks.sweep import FLOAT32_NATS, ROOT, table
 from benchmarks.workloads import load_model, save_model, train_tokenizer
 from pytest_maxrandom.models.hf.causal import CausalModel
-from pytest_maxrandom.prompts.sampling import draw_prompts, validation_set
 from pytest_maxrandom.studies.label_bias.interactions import further, placements
 from pytest_maxrandom.suite.base import FormatSpec
 from pytest_maxrandom.suite.prompts import PromptsSpec
 from pytest_maxrandom.suite.spec import BigBenchSpec, ValidationSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
+from pytest_maxrandom.sweeps.prompts.sampling import draw_prompts, validation_set
 from pytest_maxrandom.sweeps.sweep import run_sweep
 from pytest_maxrandom.tasks.load import load_task
 

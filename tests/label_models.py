@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.prompts.formats import shown_order
+from pytest_maxrandom.sweeps.prompts.formats import shown_order
 from pytest_maxrandom.tasks.task import Example
 from tests.tiny import byte_level_tokenizer
 

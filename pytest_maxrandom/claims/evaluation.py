@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.claims.session import SessionState
     from pytest_maxrandom.models.base import Model
-    from pytest_maxrandom.prompts.formats import Prompt
     from pytest_maxrandom.record import ClaimRecord, HeldOut
     from pytest_maxrandom.sweeps.executor import Job
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
+    from pytest_maxrandom.sweeps.prompts.formats import Prompt
     from pytest_maxrandom.sweeps.sweep import Progress
 
 

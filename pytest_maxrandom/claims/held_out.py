@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.shuffles import Shuffle, permuted_p
 from pytest_maxrandom.notation import count, level, p_value
-from pytest_maxrandom.prompts.formats import shown_order
 from pytest_maxrandom.record import HeldOut
 from pytest_maxrandom.stats.clusters import summary
 from pytest_maxrandom.stats.majority import majority_answer
@@ -21,6 +20,7 @@ from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.multiplicity import above
 from pytest_maxrandom.stats.winner import wilson
 from pytest_maxrandom.sweeps.labels import label, label_by_cluster, label_by_text
+from pytest_maxrandom.sweeps.prompts.formats import shown_order
 from pytest_maxrandom.tasks.task import share_choices
 
 if TYPE_CHECKING:

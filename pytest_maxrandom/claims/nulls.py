@@ -16,9 +16,9 @@ from pytest_maxrandom.sweeps.labels import label
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.prompts.sampling import PromptSet
     from pytest_maxrandom.stats.chances import Chance
     from pytest_maxrandom.suite.claims import Metric
+    from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
 
 _ROUNDING = Fraction(1, 10**12)
 

@@ -13,12 +13,12 @@ from pytest_maxrandom.claims.planned import ClaimOfSuite, Condition, PlannedClai
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.errors import ModelError, ModelNotFound, Problem, SuiteError, dotted
 from pytest_maxrandom.models.registry import locate
-from pytest_maxrandom.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.suite.base import repeats
 from pytest_maxrandom.suite.claims import AssertSpec, claimed
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 from pytest_maxrandom.sweeps.labels import shuffled
+from pytest_maxrandom.sweeps.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.load import load_task, members, set_aside
 

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.nulls import Null, ScoreGuessers
     from pytest_maxrandom.claims.stated import Evidence
     from pytest_maxrandom.claims.verdict import Claim
-    from pytest_maxrandom.prompts.sampling import PromptSet
     from pytest_maxrandom.record import ClaimHeading, Record
     from pytest_maxrandom.suite.claims import Metric
     from pytest_maxrandom.suite.models import ModelSpec
     from pytest_maxrandom.suite.recorded import RecordedModelSpec
     from pytest_maxrandom.suite.spec import SuiteSpec
+    from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
     from pytest_maxrandom.tasks.task import Example, Task
 
 

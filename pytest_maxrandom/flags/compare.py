@@ -19,9 +19,9 @@ from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, get_args
 
-from pytest_maxrandom.prompts.formats import shown_order
 from pytest_maxrandom.record.claim import HeuristicName, Measure, Shortcuts
 from pytest_maxrandom.stats.differences import sign_flip
+from pytest_maxrandom.sweeps.prompts.formats import shown_order
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence

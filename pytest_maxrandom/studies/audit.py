@@ -17,7 +17,6 @@ import numpy as np
 from pytest_maxrandom.errors import Problem, SuiteError
 from pytest_maxrandom.flags import FlagInput, texts
 from pytest_maxrandom.flags.compare import heuristics
-from pytest_maxrandom.prompts.sampling import NoPrompts, validation_set
 from pytest_maxrandom.record import AuditedTask, BestGuess, ConstantAnswer, Finding, Rule
 from pytest_maxrandom.stats.chances import chance_groups, mean_of
 from pytest_maxrandom.stats.clusters import effective_n
@@ -25,6 +24,7 @@ from pytest_maxrandom.stats.majority import majority_answer
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.rules import rule_p_value, total
 from pytest_maxrandom.sweeps.predictions import texts_of
+from pytest_maxrandom.sweeps.prompts.sampling import NoPrompts, validation_set
 from pytest_maxrandom.tasks.load import load_task, set_aside
 from pytest_maxrandom.tasks.task import share_choices
 

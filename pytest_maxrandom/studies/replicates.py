@@ -17,11 +17,11 @@ from pytest_maxrandom.claims.plan import draw_condition
 from pytest_maxrandom.claims.planned import Design, Planned
 from pytest_maxrandom.errors import Problem, SuiteError
 from pytest_maxrandom.ledger import examples_digest
-from pytest_maxrandom.prompts.sampling import NoPrompts, validation_set
 from pytest_maxrandom.record import Remark, Replicate, ReplicatesRecord, note
 from pytest_maxrandom.stats.replication import contradicting_share
 from pytest_maxrandom.stats.seeding import Stream
 from pytest_maxrandom.suite.claims import AssertSpec, claimed
+from pytest_maxrandom.sweeps.prompts.sampling import NoPrompts, validation_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pytest_maxrandom.models.base import Answer, Model, Question
-    from pytest_maxrandom.prompts.formats import Format, Prompt
     from pytest_maxrandom.suite.base import Scoring
+    from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
     from pytest_maxrandom.tasks.task import Example
 
 _CONVENTION = 1

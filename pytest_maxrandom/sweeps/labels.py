@@ -6,15 +6,15 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from pytest_maxrandom.prompts.formats import shown_order
 from pytest_maxrandom.stats.permutation import arrangements
+from pytest_maxrandom.sweeps.prompts.formats import shown_order
 from pytest_maxrandom.tasks.task import share_choices
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from pytest_maxrandom.prompts.formats import Format, Prompt
-    from pytest_maxrandom.prompts.sampling import PromptSet
+    from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
+    from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
     from pytest_maxrandom.tasks.task import Example
 
 T = TypeVar("T")

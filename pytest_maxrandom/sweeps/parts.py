@@ -17,10 +17,10 @@ from pytest_maxrandom.sweeps.predictions import predict
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_maxrandom.prompts.formats import Format
     from pytest_maxrandom.record import SweepCost
     from pytest_maxrandom.sweeps.executor import Cost, Job, Scored
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
+    from pytest_maxrandom.sweeps.prompts.formats import Format
     from pytest_maxrandom.tasks.task import Example
 
     Read = Callable[[Sequence[Job]], Mapping[int, Scored]]

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_maxrandom.models.base import Answer, Span
-    from pytest_maxrandom.prompts.formats import Prompt
     from pytest_maxrandom.suite.base import Scoring
+    from pytest_maxrandom.sweeps.prompts.formats import Prompt
     from pytest_maxrandom.tasks.task import Example
 
 

@@ -33,7 +33,8 @@ class Example:
         Indices into `choices` of the right answers, ascending, at least one and not all.
     order : tuple of int, optional
         Indices into `choices` in the order in which a prompt lists them. By itself an example has
-        an order that its id determines (:func:`pytest_maxrandom.prompts.formats.shown_order`).
+        an order that its id determines
+        (:func:`pytest_maxrandom.sweeps.prompts.formats.shown_order`).
     cluster : str, optional
         What the example shares with others, such as its passage; no part of any digest.
     continuation : str, optional

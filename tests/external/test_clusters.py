@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.flags.texts import clustered, same_text
-from pytest_maxrandom.prompts.sampling import validation_set
 from pytest_maxrandom.stats.clusters import effective_n
 from pytest_maxrandom.suite.spec import BigBenchSpec, ValidationSpec
+from pytest_maxrandom.sweeps.prompts.sampling import validation_set
 from pytest_maxrandom.tasks.load import load_task
 from tests.unit.flags.made import seen, worded
 

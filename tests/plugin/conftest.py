@@ -14,10 +14,10 @@ import pytest
 import pytest_maxrandom.reports.rendering  # noqa: F401
 from pytest_maxrandom.models.hf import transformers as backend
 from pytest_maxrandom.models.mock import MockModel
-from pytest_maxrandom.prompts.sampling import draw_prompts
 from pytest_maxrandom.suite.models import MockSpec, TransformersSpec
 from pytest_maxrandom.suite.prompts import PromptsSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
+from pytest_maxrandom.sweeps.prompts.sampling import draw_prompts
 from pytest_maxrandom.sweeps.sweep import run_sweep
 from pytest_maxrandom.tasks.task import Example, Layout, Task
 from tests import label_models

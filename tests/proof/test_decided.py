@@ -13,10 +13,10 @@ from scipy import stats
 from pytest_maxrandom.claims.nulls import Guessers
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.models.base import Answer
-from pytest_maxrandom.prompts.formats import Format, Prompt
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.sweeps.decided import DecidedSweep, run_decided
 from pytest_maxrandom.sweeps.executor import Cost, Scored, jobs_of
+from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
 from pytest_maxrandom.tasks.task import Example, Layout
 from tests.proof.scale import LEVEL, scaled
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_maxrandom.prompts.formats import shown_order
 from pytest_maxrandom.record import Calibrated
 from pytest_maxrandom.stats.labels.priors import (
     NoPrior,
@@ -23,6 +22,7 @@ from pytest_maxrandom.stats.labels.priors import (
 from pytest_maxrandom.stats.maximum import BestOfPrompts
 from pytest_maxrandom.stats.seeding import Stream
 from pytest_maxrandom.studies.label_bias.interactions import rotations
+from pytest_maxrandom.sweeps.prompts.formats import shown_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.prompts.sampling import draw_prompts
 from pytest_maxrandom.suite.prompts import PromptsSpec
 from pytest_maxrandom.suite.spec import LmEvalSpec
+from pytest_maxrandom.sweeps.prompts.sampling import draw_prompts
 from pytest_maxrandom.tasks.load import load_task
 from tests.integration.lm_eval_tasks.documents import DECLARATIVE, WITH_FUNCTIONS
 from tests.integration.lm_eval_tasks.harness import Local, built_by_lm_eval, localized
@@ -21,7 +21,7 @@ from tests.proof.scale import WHOLE, scaled
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_maxrandom.prompts.formats import Prompt
+    from pytest_maxrandom.sweeps.prompts.formats import Prompt
     from pytest_maxrandom.tasks.task import Example, Task
 
 # Each of these with functions is built in a process of its own.

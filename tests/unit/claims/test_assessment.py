@@ -18,8 +18,6 @@ from pytest_maxrandom.claims.planned import Condition, PlannedClaim
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.hooks.run import adjust
 from pytest_maxrandom.models.base import Answer
-from pytest_maxrandom.prompts.formats import Format, Prompt, shown_order
-from pytest_maxrandom.prompts.sampling import PromptSet
 from pytest_maxrandom.record import ClaimRecord, SweepCost
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.metrics import METRICS
@@ -29,6 +27,8 @@ from pytest_maxrandom.suite.models import TransformersSpec
 from pytest_maxrandom.suite.spec import CsvSpec, SuiteSpec
 from pytest_maxrandom.sweeps.labels import label, preferable
 from pytest_maxrandom.sweeps.predictions import predict
+from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt, shown_order
+from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
 from pytest_maxrandom.sweeps.sweep import Sweep
 from pytest_maxrandom.tasks.task import Example, Layout, Task
 

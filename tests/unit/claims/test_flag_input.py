@@ -23,7 +23,6 @@ from pytest_maxrandom.claims.verdict import Claim, judge
 from pytest_maxrandom.flags import FlagInput, find, majority
 from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.models.registry import ModelPool
-from pytest_maxrandom.prompts.formats import Prompt
 from pytest_maxrandom.record import SweepCost
 from pytest_maxrandom.suite.loader import Suite, load_any_suite
 from pytest_maxrandom.suite.models import TransformersSpec
@@ -31,6 +30,7 @@ from pytest_maxrandom.suite.spec import SuiteSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.labels import label
 from pytest_maxrandom.sweeps.predictions import labelled, predict
+from pytest_maxrandom.sweeps.prompts.formats import Prompt
 from pytest_maxrandom.sweeps.sweep import Sweep, run_sweep
 from pytest_maxrandom.tasks.task import Example, Layout, Task
 

@@ -12,10 +12,10 @@ from scipy.stats import binom, binomtest, hypergeom
 
 from pytest_maxrandom.claims.held_out import confirm, held_out, out_of_reach
 from pytest_maxrandom.models.base import Answer
-from pytest_maxrandom.prompts.formats import Format, Prompt, shown_order
 from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.sweeps.predictions import predict
+from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt, shown_order
 from pytest_maxrandom.tasks.task import Example, Layout
 from tests.unit.reports.samples import claim
 

@@ -8,9 +8,9 @@ from itertools import product
 import pytest
 
 from pytest_maxrandom.claims.nulls import guessers
-from pytest_maxrandom.prompts.formats import Format, Prompt
-from pytest_maxrandom.prompts.sampling import PromptSet
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
+from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
 from pytest_maxrandom.tasks.task import Example, Layout
 
 

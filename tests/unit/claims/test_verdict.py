@@ -13,9 +13,9 @@ from hypothesis import assume, given, settings, strategies as st
 
 from pytest_maxrandom.claims.nulls import Guessers, guessers
 from pytest_maxrandom.claims.verdict import Claim, judge
-from pytest_maxrandom.prompts.formats import Format, Prompt
-from pytest_maxrandom.prompts.sampling import PromptSet
 from pytest_maxrandom.suite.claims import AssertSpec
+from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
+from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
 from pytest_maxrandom.tasks.task import Example, Layout
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import pytest
 
 from pytest_maxrandom.flags.compare import beside_shortcuts
 from pytest_maxrandom.models.base import Answer
-from pytest_maxrandom.prompts.formats import Format, Prompt, shown_order
 from pytest_maxrandom.suite.claims import AssertSpec
 from pytest_maxrandom.sweeps.predictions import predict
+from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt, shown_order
 from pytest_maxrandom.tasks.task import Example, Layout
 from tests.unit.claims.test_assessment import always, assessed, knowing, yes_no
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.models.registry import ModelPool, identify
-from pytest_maxrandom.prompts.formats import Format, Prompt
 from pytest_maxrandom.suite.models import MockSpec
 from pytest_maxrandom.suite.prompts import CounterfactualSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
+from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.sweeps.sweep import run_sweep
 from pytest_maxrandom.tasks.task import Example, Layout
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_maxrandom.models.base import Model
-    from pytest_maxrandom.prompts.formats import Labels
+    from pytest_maxrandom.sweeps.prompts.formats import Labels
 
 M = 3
 CHOICES = ("Yes", "No", "Yesterday")

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.models.base import Answer
-from pytest_maxrandom.prompts.formats import Format, Prompt, shown_order
 from pytest_maxrandom.recorded.sources import read
 from pytest_maxrandom.reports.predictions import lines
 from pytest_maxrandom.sweeps.predictions import predict
+from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt, shown_order
 from pytest_maxrandom.tasks.task import Example, Layout
 from tests.notes import noted
 from tests.unit.recorded.suites import judged, mistakes, planned, suite_text

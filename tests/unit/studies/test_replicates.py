@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.prompts.formats import Prompt
     from pytest_maxrandom.record import Standing
+    from pytest_maxrandom.sweeps.prompts.formats import Prompt
     from pytest_maxrandom.tasks.task import Example
 
 SUITE = """\

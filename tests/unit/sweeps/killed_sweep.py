@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 
 import tests.tiny as tiny
 from pytest_maxrandom.models.hf.causal import CausalModel
-from pytest_maxrandom.prompts.sampling import draw_prompts
 from pytest_maxrandom.suite.prompts import PromptsSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
+from pytest_maxrandom.sweeps.prompts.sampling import draw_prompts
 from pytest_maxrandom.sweeps.store import Store
 from pytest_maxrandom.sweeps.sweep import Cache, run_sweep
 from pytest_maxrandom.tasks.task import Example, Layout, Task

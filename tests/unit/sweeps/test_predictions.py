@@ -14,7 +14,6 @@ from scipy.stats import chisquare
 from pytest_maxrandom.claims.shuffles import Shuffle, permuted_p
 from pytest_maxrandom.errors import ScoreError
 from pytest_maxrandom.models.base import Answer
-from pytest_maxrandom.prompts.formats import Format, Prompt
 from pytest_maxrandom.suite.base import Scoring
 from pytest_maxrandom.sweeps.answers import NO_CHOICE
 from pytest_maxrandom.sweeps.labels import label
@@ -23,6 +22,7 @@ from pytest_maxrandom.sweeps.predictions import (
     of_predictions,
     predict,
 )
+from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.task import Example, Layout
 

@@ -10,9 +10,9 @@ from hypothesis import given, strategies as st
 
 from pytest_maxrandom.errors import ScoreError
 from pytest_maxrandom.models.base import Answer
-from pytest_maxrandom.prompts.formats import Format, Prompt
 from pytest_maxrandom.suite.prompts import GenerationSpec
 from pytest_maxrandom.sweeps.predictions import Unread, predict
+from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
 from pytest_maxrandom.sweeps.said import choices_said
 from pytest_maxrandom.tasks.task import Example, Layout
 

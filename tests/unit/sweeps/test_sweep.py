@@ -11,10 +11,10 @@ import tests.tiny as tiny
 from pytest_maxrandom.errors import PromptTooLong, SweepError
 from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.models.hf.causal import CausalModel
-from pytest_maxrandom.prompts.sampling import PromptSet, draw_prompts
 from pytest_maxrandom.suite.prompts import PromptsSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.predictions import predict
+from pytest_maxrandom.sweeps.prompts.sampling import PromptSet, draw_prompts
 from pytest_maxrandom.sweeps.sweep import Sweep, run_sweep
 from pytest_maxrandom.tasks.task import Example, Layout, Task
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pytest_maxrandom.models.requests import Likelihoods, Request
-    from pytest_maxrandom.prompts.formats import Prompt
     from pytest_maxrandom.suite.base import Scoring
+    from pytest_maxrandom.sweeps.prompts.formats import Prompt
 
 CHOICES = [("apple", "stone"), ("Yes", "No", "True"), (" river", " dog, lazy fox", " é", "12")]
 EXAMPLES = tuple(

@@ -13,7 +13,6 @@ import pytest
 import tests.tiny as tiny
 from pytest_maxrandom.errors import PromptTooLong
 from pytest_maxrandom.models.hf.causal import CausalModel
-from pytest_maxrandom.prompts.sampling import PromptSet, draw_prompts
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
 from pytest_maxrandom.studies.label_bias.answers import label_answers
 from pytest_maxrandom.studies.label_bias.interactions import (
@@ -26,6 +25,7 @@ from pytest_maxrandom.studies.label_bias.interactions import (
 from pytest_maxrandom.suite.prompts import CounterfactualSpec, PromptsSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.labels import label
+from pytest_maxrandom.sweeps.prompts.sampling import PromptSet, draw_prompts
 from pytest_maxrandom.sweeps.store import Store
 from pytest_maxrandom.sweeps.sweep import Cache, Sweep, run_sweep
 from pytest_maxrandom.tasks.task import Example, Task
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.models.base import Model
-    from pytest_maxrandom.prompts.formats import Prompt
     from pytest_maxrandom.suite.base import Scoring
+    from pytest_maxrandom.sweeps.prompts.formats import Prompt
 
     Asked = Sequence[tuple[Prompt, Sequence[Example]]]
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pytest_maxrandom.prompts.formats import shown_order
 from pytest_maxrandom.stats.gold import NOT_EVALUATED
 from pytest_maxrandom.studies.label_bias.answers import label_answers
 from pytest_maxrandom.studies.label_bias.interactions import further, placements
 from pytest_maxrandom.sweeps.labels import label
+from pytest_maxrandom.sweeps.prompts.formats import shown_order
 from pytest_maxrandom.tasks.task import Example
 from tests.unit.studies.label_bias.made import examples, predicted, prompts
 

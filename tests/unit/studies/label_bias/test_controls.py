@@ -8,7 +8,6 @@ from collections import Counter
 
 import pytest
 
-from pytest_maxrandom.prompts.formats import Format, Prompt
 from pytest_maxrandom.studies.label_bias.interactions import (
     CONTENT_FREE,
     content_free_examples,
@@ -18,6 +17,7 @@ from pytest_maxrandom.studies.label_bias.interactions import (
 )
 from pytest_maxrandom.suite.prompts import CounterfactualSpec
 from pytest_maxrandom.sweeps.labels import label, label_words
+from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
 from pytest_maxrandom.tasks.task import Example, Layout
 
 LAYOUT = Layout("Read.\n", "\nQuestion: ", "\nThe best answer choice is ", " ")

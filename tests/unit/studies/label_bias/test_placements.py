@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from pytest_maxrandom.prompts.formats import Format, Labels, Prompt, shown_order
 from pytest_maxrandom.studies.label_bias.interactions import (
     further,
     placements,
@@ -17,6 +16,7 @@ from pytest_maxrandom.studies.label_bias.interactions import (
     unmovable,
 )
 from pytest_maxrandom.sweeps.labels import label
+from pytest_maxrandom.sweeps.prompts.formats import Format, Labels, Prompt, shown_order
 from pytest_maxrandom.tasks.task import Example, Layout, Task
 
 SKY = Example("sky", "What color is the sky?", ("blue", "green", "red"), (0,))

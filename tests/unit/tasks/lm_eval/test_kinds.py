@@ -10,11 +10,11 @@ import pytest
 from pytest_maxrandom.claims.plan import plan
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.models.mock import MockModel
-from pytest_maxrandom.prompts.formats import Format
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.suite.models import MockSpec
 from pytest_maxrandom.suite.spec import LmEvalSpec
+from pytest_maxrandom.sweeps.prompts.formats import Format
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.load import load_task
 from tests.suites import load_suite

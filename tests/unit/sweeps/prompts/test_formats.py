@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from scipy.stats import chisquare
 
-from pytest_maxrandom.prompts.formats import Format, Labels, Prompt, shown_order
 from pytest_maxrandom.suite.prompts import CounterfactualSpec, GenerationSpec
+from pytest_maxrandom.sweeps.prompts.formats import Format, Labels, Prompt, shown_order
 from pytest_maxrandom.tasks.task import Example, Layout
-from tests.unit.prompts.examples import draw, example, task_of
+from tests.unit.sweeps.prompts.examples import draw, example, task_of
 
 # The order in which these two list their choices depends on their ids only.
 SKY = Example("sky", "What color is the sky?", ("blue", "green", "red"), (0,))

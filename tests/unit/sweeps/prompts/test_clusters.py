@@ -6,12 +6,12 @@ import dataclasses
 
 import pytest
 
-from pytest_maxrandom.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.suite.prompts import PromptsSpec
 from pytest_maxrandom.suite.spec import ValidationSpec
+from pytest_maxrandom.sweeps.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.tasks.task import Task
 from tests.notes import sentences
-from tests.unit.prompts.examples import draw, task_of
+from tests.unit.sweeps.prompts.examples import draw, task_of
 
 
 def clustered(size: int, each: int) -> Task:

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.stats import chisquare
 
-from pytest_maxrandom.prompts.sampling import NoPrompts
 from pytest_maxrandom.record import Remark
+from pytest_maxrandom.sweeps.prompts.sampling import NoPrompts
 from pytest_maxrandom.tasks.task import Example, Layout, Task
 from tests.notes import sentences
-from tests.unit.prompts.examples import draw, example, names, task_of
+from tests.unit.sweeps.prompts.examples import draw, example, names, task_of
 
 
 @pytest.mark.parametrize("shots", [0, 1, 2, 4, 8])

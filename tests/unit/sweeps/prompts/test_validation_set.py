@@ -8,10 +8,10 @@ from collections import Counter
 from hypothesis import given, strategies as st
 from scipy.stats import chisquare
 
-from pytest_maxrandom.prompts.sampling import validation_set
 from pytest_maxrandom.suite.spec import ValidationSpec
+from pytest_maxrandom.sweeps.prompts.sampling import validation_set
 from pytest_maxrandom.tasks.task import Task
-from tests.unit.prompts.examples import example, task_of
+from tests.unit.sweeps.prompts.examples import example, task_of
 
 
 def ids(task: Task, most: int, seed: int = 0) -> list[str]:

@@ -9,17 +9,17 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pytest_maxrandom.prompts.formats import MOST_LETTERS, Format, Prompt
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.seeding import Stream, digest
+from pytest_maxrandom.sweeps.prompts.formats import MOST_LETTERS, Format, Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.prompts.formats import Labels
     from pytest_maxrandom.suite.base import FormatSpec
     from pytest_maxrandom.suite.prompts import CounterfactualSpec, GenerationSpec, PromptsSpec
     from pytest_maxrandom.suite.spec import ValidationSpec
+    from pytest_maxrandom.sweeps.prompts.formats import Labels
     from pytest_maxrandom.tasks.task import Example, Layout, Task
 
 Regime = Literal["pool", "outside", "leave_out", "none"]
