@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
-from pytest_maxrandom.reports.origins import chances
+from pytest_maxrandom.reports.guessers import guessers as guessers_of
 from pytest_maxrandom.reports.phrases import best_value, metric_name
 from pytest_maxrandom.reports.summary import by_suite, label, model_name, shots
-from pytest_maxrandom.stats.chances import chance_groups
-from pytest_maxrandom.stats.maximum import MaxRandomBaseline
-from pytest_maxrandom.stats.sizes import mix_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pytest_maxrandom.record import ClaimRecord, RunRecord, Standing
-    from pytest_maxrandom.stats.chances import Groups
-
-_CLOSE = 0.002
-"""Difference of two baselines that no figure shows."""
+    from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +117,7 @@ def _result(claim: ClaimRecord, suite: str) -> Result | None:
         return None
     if claim.p_max is None or claim.verdict is None:
         return None
-    guessers, unknown = _guessers(claim, n, t, standard, maximum)
+    guessers, unknown = guessers_of(claim, n, t, standard, maximum)
     return Result(
         suite=suite,
         model=model_name(claim),
@@ -144,32 +137,3 @@ def _result(claim: ClaimRecord, suite: str) -> Result | None:
         guessers=guessers,
         unknown=unknown,
     )
-
-
-def _guessers(
-    claim: ClaimRecord, n: int, t: int, standard: float, maximum: float
-) -> tuple[MaxRandomBaseline | None, str]:
-    """Return the guessers of a claim, if theirs is its baseline; else why they are unknown."""
-    if claim.metric != "accuracy":
-        return None, f"whose metric is {metric_name(claim)}"
-    groups = _groups(claim, n, standard)
-    guessers = None if groups is None else MaxRandomBaseline.of_groups(groups, t)
-    if guessers is not None and abs(guessers.expected_accuracy - maximum) <= _CLOSE:
-        return guessers, ""
-    if guessers is not None and chances(claim):
-        return None, "whose prompts were scored on different numbers of examples"
-    return None, "without every example's chance"
-
-
-def _groups(claim: ClaimRecord, n: int, standard: float) -> Groups | None:
-    sizes = {Fraction(text): size for text, size in chances(claim).items()}
-    if not sizes:
-        return chance_groups(standard, n)
-    if len(sizes) == 1:
-        return chance_groups(next(iter(sizes)), n)
-    if sum(sizes.values()) == n:
-        return chance_groups([chance for chance, size in sizes.items() for _ in range(size)])
-    # Prompts that leave out their own demonstrations have nearly the mix of the whole set.
-    if any(chance.numerator != 1 for chance in sizes):
-        return None
-    return mix_for({chance.denominator: size for chance, size in sizes.items()}, n)
