@@ -225,6 +225,7 @@ def _claim(suite: Suite, arm: Arm, index: int, condition: Condition) -> PlannedC
         xfail=task.xfail or spec.xfail,
         marks=tuple(dict.fromkeys([*spec.marks, *task.marks])),
         counted=assertion.count if isinstance(assertion, AssertSpec) else "claim",
+        share=spec.share,
         suite=spec,
         arm=arm,
         model_line=suite.line(*arm.says("name")),

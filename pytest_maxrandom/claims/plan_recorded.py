@@ -193,6 +193,7 @@ class _Planner:
             claim=self._asserted(task, shuffled=judged is not None and judged.untestable is None),
             xfail=task.xfail or spec.xfail,
             marks=tuple(dict.fromkeys([*spec.marks, *task.marks])),
+            share=spec.share,
             evidence=judged,
             missing=model.if_missing if judged is None else None,
         )

@@ -104,12 +104,15 @@ class ClaimOfSuite(Planned):
     ----------
     shots : int or None
         None where only results would tell, and they are missing.
+    share : str
+        Whether pages that are made in CI may hold its texts.
     """
 
     model: ModelSpec | RecordedModelSpec
     task: str
     shots: int | None
     claim: Claim
+    share: Literal["nothing", "texts"] = "nothing"
 
     @property
     def simulated(self) -> bool:
@@ -204,6 +207,7 @@ class PlannedClaim(ClaimOfSuite):
             standard_baseline=self.null.standard_baseline,
             max_random_baseline=self.null.max_random_baseline,
             xfail=self.xfail,
+            share=self.share,
             prompts=PromptCount(
                 asked=prompts.count,
                 possible=found.possible,
@@ -292,6 +296,7 @@ class RecordedClaim(ClaimOfSuite):
             backend=model.backend,
             scoring="",
             xfail=self.xfail,
+            share=self.share,
             recorded=Recorded(model.results.path, model.results.format, stated),
         )
         note(record, *self.claim.notes)

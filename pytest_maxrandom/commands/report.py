@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import os
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ReportError
+from pytest_maxrandom.recorded.predictions import read_lines
 from pytest_maxrandom.reports.csv import TABLES, csv
+from pytest_maxrandom.reports.page.cells import of_lines, pack
+from pytest_maxrandom.reports.page.render import html
+from pytest_maxrandom.reports.page.texts import allowed_texts
 from pytest_maxrandom.reports.references import bibtex
-from pytest_maxrandom.reports.rendering import html, latex, markdown
+from pytest_maxrandom.reports.rendering import latex, markdown
 from pytest_maxrandom.reports.results import load
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
+
+    from pytest_maxrandom.record import RunRecord
 
 _FORMATS = ("markdown", "html", "latex", "bibtex", "csv")
 _TEMPLATED = ("markdown", "html", "latex")
@@ -39,6 +47,19 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "each label, or each calibration, of a label-bias check, comparisons, comparisons over all "
         "tasks, or contamination checks",
     )
+    parser.add_argument(
+        "--predictions",
+        type=Path,
+        metavar="FILE",
+        help="with --format html: file written by pytest --maxrandom-predictions, which tells the "
+        "page which prompt was right on which example",
+    )
+    parser.add_argument(
+        "--texts",
+        choices=("auto", "all", "shared"),
+        help="with --format html: which texts of prompts it holds, all or those of suites that say "
+        "`share: texts`; auto (default) is shared where the environment variable CI is set",
+    )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write there, not to the screen")
     parser.add_argument(
         "--standalone",
@@ -63,6 +84,8 @@ def run(options: argparse.Namespace) -> str:
     ------
     ReportError
         If the file or a template is wrong, or the report cannot be written.
+    RecordedError
+        If the predictions file is wrong.
     ValueError
         If the options do not go together.
     """
@@ -75,12 +98,20 @@ def run(options: argparse.Namespace) -> str:
         raise ValueError(f"--standalone: found --format {options.format}, expected latex")
     if options.table and options.format != "csv":
         raise ValueError(f"--table: found --format {options.format}, expected csv")
+    for name in ("predictions", "texts"):
+        if getattr(options, name) and options.format != "html":
+            raise ValueError(f"--{name}: found --format {options.format}, expected html")
     record, templates = load(options.results), options.templates
     write: dict[str, Callable[[], str]] = {
         "csv": lambda: csv(record, options.table or "claims"),
         "bibtex": lambda: bibtex(record),
         "latex": lambda: latex(record, templates, standalone=options.standalone),
-        "html": lambda: html(record, templates),
+        "html": lambda: html(
+            record,
+            _cells(record, options.predictions),
+            templates,
+            texts=allowed_texts(options.texts or "auto", os.environ),
+        ),
         "markdown": lambda: markdown(record, templates),
     }
     text = write[options.format]()
@@ -92,3 +123,27 @@ def run(options: argparse.Namespace) -> str:
     except OSError as error:
         raise ReportError(f"{options.out}: cannot be written: {error.strerror}") from error
     return f"report: {options.out}"
+
+
+def _cells(record: RunRecord, path: Path | None) -> dict[str, str]:
+    """Return what a predictions file says of the claims of a report, packed, by their ids."""
+    if path is None:
+        return {}
+    best = {
+        each.id: each.best_prompt.digest if each.best_prompt else None for each in record.claims
+    }
+    found: dict[str, str] = {}
+    for name, lines in groupby(read_lines(path), key=lambda line: line.claim):
+        if name in found:
+            raise ReportError(
+                f"{path}: the lines of the claim {name!r} do not follow each other; keep them as "
+                "--maxrandom-predictions wrote them"
+            )
+        if name in best and (cells := of_lines(lines, best[name])) is not None:
+            found[name] = pack(cells)
+    if not found:
+        raise ReportError(
+            f"{path}: holds predictions of none of the report's claims; give the file of the same "
+            "run"
+        )
+    return found

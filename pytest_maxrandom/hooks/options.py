@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 import pytest
 
 from pytest_maxrandom.models.base import EngineName
+from pytest_maxrandom.reports.page.texts import Texts, allowed_texts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,8 +26,10 @@ class Settings:
 
     Attributes
     ----------
-    report, json, templates : Path or None
+    report, json, html, templates : Path or None
         Where the reports are written to, and the folder with their overrides.
+    texts : str
+        Whether the page holds the texts of all suites, or only of those that share them.
     diff : str or None
         The earlier report to compare with: a file, or a git revision.
     adjust : str
@@ -54,6 +58,8 @@ class Settings:
 
     report: Path | None = None
     json: Path | None = None
+    html: Path | None = None
+    texts: Texts = "all"
     templates: Path | None = None
     diff: str | None = None
     adjust: Adjustment = "holm"
@@ -86,6 +92,18 @@ def add_options(parser: pytest.Parser) -> None:
         help="write the numbers of all claims, unrounded, to this file",
     )
     group.addoption(
+        "--maxrandom-html",
+        metavar="PATH.html",
+        help="write a page of all claims and their answers, for a browser, to this file",
+    )
+    group.addoption(
+        "--maxrandom-texts",
+        choices=("auto", *get_args(Texts)),
+        default="auto",
+        help="which texts of questions the page holds: all, or those of suites that say `share: "
+        "texts` (shared); auto (default) is shared where the environment variable CI is set",
+    )
+    group.addoption(
         "--maxrandom-diff",
         metavar="BASE",
         help="tell at the end what changed since an earlier JSON report, and why: a file, or a git "
@@ -94,7 +112,8 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--maxrandom-templates",
         metavar="DIR",
-        help="folder with Jinja2 templates that override blocks of the Markdown report",
+        help="folder with Jinja2 templates that override blocks of the Markdown report and the "
+        "page",
     )
     group.addoption(
         "--maxrandom-adjust",
@@ -171,6 +190,8 @@ def read_settings(config: pytest.Config) -> Settings:
         config.stash[_SETTINGS] = Settings(
             report=_file(config, "--maxrandom-report"),
             json=_file(config, "--maxrandom-json"),
+            html=_file(config, "--maxrandom-html"),
+            texts=allowed_texts(config.getoption("maxrandom_texts"), os.environ),
             templates=_folder(config, "--maxrandom-templates"),
             diff=config.getoption("maxrandom_diff"),
             adjust=config.getoption("maxrandom_adjust"),

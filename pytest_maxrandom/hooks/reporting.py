@@ -71,7 +71,8 @@ class Reporting:
             return
         self._run.interrupted = exitstatus == pytest.ExitCode.INTERRUPTED
         settings = self._settings
-        if not (settings.report or settings.json or settings.predictions or settings.figures):
+        written = settings.report, settings.json, settings.html, settings.predictions
+        if not (any(written) or settings.figures):
             return
         try:
             self._write(self._run.record())
@@ -97,6 +98,12 @@ class Reporting:
 
             settings.report.write_text(markdown(run, settings.templates), encoding="utf-8")
             self._said.append(f"report: {settings.report}")
+        if settings.html:
+            from pytest_maxrandom.reports.page.render import html
+
+            page = html(run, self._run.cells, settings.templates, texts=settings.texts)
+            settings.html.write_text(page, encoding="utf-8")
+            self._said.append(f"page: {settings.html}")
         if settings.figures:
             from pytest_maxrandom.figures.catalogue import write_run
 

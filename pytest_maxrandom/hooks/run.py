@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 RECORDS = pytest.StashKey[Sequence[Record]]()
 """The records of a pytest item: one for an item of a suite."""
 
+CELLS = pytest.StashKey[str]()
+"""The answers of a claim, packed, where a page is asked for."""
+
 BY_HAND = "numbers"
 """What stands in place of a backend in the record of a hand-written claim."""
 
@@ -39,15 +42,24 @@ def attach(item: pytest.Item, report: pytest.TestReport) -> None:
         vars(report)["maxrandom"] = [
             (kinds[type(record)], dataclasses.asdict(record)) for record in item.stash[RECORDS]
         ]
+        if CELLS in item.stash:
+            vars(report)["maxrandom_cells"] = {item.nodeid: item.stash[CELLS]}
 
 
 class Run:
-    """Accumulates what the reports of a run say of claims."""
+    """Accumulates what the reports of a run say of claims.
+
+    Attributes
+    ----------
+    cells : dict of str to str
+        By the ids of claims their answers, packed, where a page is asked for.
+    """
 
     def __init__(self, adjustment: Adjustment = "holm") -> None:
         self._adjustment = adjustment
         self._found: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in LISTS}
         self._selected: dict[str, None] = {}
+        self.cells: dict[str, str] = {}
         self.interrupted = False
         self.broken: list[str] = []
 
@@ -59,6 +71,7 @@ class Run:
         """Take over the records that travelled with a report."""
         for name, record in getattr(report, "maxrandom", ()):
             self._found[name][record["id"]] = {**record, "outcome": _outcome(report, record)}
+        self.cells |= getattr(report, "maxrandom_cells", {})
 
     def __bool__(self) -> bool:
         return bool(any(self._found.values()) or self._selected or self.broken)

@@ -257,6 +257,8 @@ class ClaimRecord(ItemRecord):
     spent where looks do. {"p_max": 0.05}; empty in older reports, where it is as asserted."""
     severities: dict[RedFlagKind, Severity] = field(default_factory=dict)
     """What the suite says of red flags, where that is not the default: {"majority": "fail"}."""
+    share: Literal["nothing", "texts"] = "nothing"
+    """`share` of the suite: whether pages that are made in CI may hold texts of questions."""
     revision: str | None = None
     backend: str = "transformers"
     scoring: str = "mean_logprob"

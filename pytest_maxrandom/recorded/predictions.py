@@ -237,19 +237,38 @@ def read_predictions(path: Path) -> list[Answers]:
         hold what it should.
     """
     claims: dict[str, _Claim] = {}
-    with opened(path, newline="\n") as file:
-        for number, text in enumerate(file, start=1):
-            if not text.isspace():
-                try:
-                    line = _line(text)
-                    claims.setdefault(line.claim, _Claim(line, number)).add(line)
-                except _Mistake as mistake:
-                    raise RecordedError(f"{path}:{number}: {mistake}") from None
+    for number, line in _numbered(path):
+        try:
+            claims.setdefault(line.claim, _Claim(line, number)).add(line)
+        except _Mistake as mistake:
+            raise RecordedError(f"{path}:{number}: {mistake}") from None
     if not claims:
         raise RecordedError(
             f"{path}: holds no prediction; give a file that --maxrandom-predictions wrote"
         )
     return [claim.sweep(path) for claim in claims.values()]
+
+
+def read_lines(path: Path) -> Iterator[PromptLine]:
+    """Read what each prompt of each claim answered, in the order of the file.
+
+    Raises
+    ------
+    RecordedError
+        If the file cannot be read, was written by a newer version, or a line does not hold what it
+        should.
+    """
+    return (line for _, line in _numbered(path))
+
+
+def _numbered(path: Path) -> Iterator[tuple[int, PromptLine]]:
+    with opened(path, newline="\n") as file:
+        for number, text in enumerate(file, start=1):
+            if not text.isspace():
+                try:
+                    yield number, _line(text)
+                except _Mistake as mistake:
+                    raise RecordedError(f"{path}:{number}: {mistake}") from None
 
 
 def _line(text: str) -> PromptLine:

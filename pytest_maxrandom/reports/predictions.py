@@ -63,17 +63,26 @@ def lines(record: ClaimRecord, predictions: Sequence[PromptPredictions]) -> Iter
 
     The text is ASCII, and minus infinity, which JSON does not know, is null.
 
+    Yields
+    ------
+    str
+        One line, with its line feed.
+    """
+    for line in prompt_lines(record, predictions):
+        yield json.dumps(line, default=_keys, allow_nan=False, separators=(",", ":")) + "\n"
+
+
+def prompt_lines(
+    record: ClaimRecord, predictions: Sequence[PromptPredictions]
+) -> Iterator[PromptLine]:
+    """Say of each prompt of a claim, in the order of the sweep, what it answered.
+
     Parameters
     ----------
     record : ClaimRecord
         Tells the claim's id, task, model, quantization, shots and scoring.
     predictions : sequence of PromptPredictions
         All answers of the claim's prompts.
-
-    Yields
-    ------
-    str
-        One line, with its line feed.
     """
     asked = {each.id: each for prompt in predictions for each in prompt.examples}
     examples = [*asked.values()]
@@ -85,7 +94,7 @@ def lines(record: ClaimRecord, predictions: Sequence[PromptPredictions]) -> Iter
         for example, codes in zip(examples, known.codes, strict=True)
     }
     for prompt in predictions:
-        line = PromptLine(
+        yield PromptLine(
             schema_version=VERSION,
             claim=record.id,
             task=record.task,
@@ -113,7 +122,6 @@ def lines(record: ClaimRecord, predictions: Sequence[PromptPredictions]) -> Iter
             ],
             simulated=record.simulated,
         )
-        yield json.dumps(line, default=_keys, allow_nan=False, separators=(",", ":")) + "\n"
 
 
 def _keys(line: PromptLine | AnswerLine) -> dict[str, object]:

@@ -49,7 +49,6 @@ from pytest_maxrandom.reports import (
     text,
     wording,
 )
-from pytest_maxrandom.reports.html import HTML
 from pytest_maxrandom.reports.latex import LATEX
 from pytest_maxrandom.reports.markdown import MARKDOWN
 
@@ -88,11 +87,6 @@ _TOLD = (
 def markdown(run: RunRecord, templates: Path | None = None) -> str:
     """Render a run as GitHub-flavoured Markdown; see :func:`render`."""
     return render(run, MARKDOWN, templates)
-
-
-def html(run: RunRecord, templates: Path | None = None) -> str:
-    """Render a run as one HTML file that needs nothing from elsewhere; see :func:`render`."""
-    return render(run, HTML, templates)
 
 
 def latex(run: RunRecord, templates: Path | None = None, *, standalone: bool = False) -> str:

@@ -252,6 +252,15 @@ class LabelBiasSpec(Spec):
             )
 
 
+class SharedSettings(Spec):
+    """What a suite of any kind may say of what leaves the machine."""
+
+    share: Literal["nothing", "texts"] = "nothing"
+    """texts: pages that are made in CI hold the texts of questions. Whoever may read its artifacts
+    then reads the benchmark, and so may those who train models. A page that is made on your own
+    machine has the texts anyway."""
+
+
 class LabelBiasSettings(Spec):
     """What a suite of any kind may say of its labels."""
 

@@ -10,7 +10,7 @@ from pydantic import Field, PlainValidator, WithJsonSchema
 
 from pytest_maxrandom.suite.arms import ComparingSettings
 from pytest_maxrandom.suite.base import Distinct, Name, NamedModel, OneOrMore, Shots, Spec, Text
-from pytest_maxrandom.suite.claims import ClaimSettings, LabelBiasSettings
+from pytest_maxrandom.suite.claims import ClaimSettings, LabelBiasSettings, SharedSettings
 from pytest_maxrandom.suite.extensions import SpecUnion
 
 Value = TypeVar("Value")
@@ -290,7 +290,7 @@ class RecordedPromptsSpec(Spec):
     """Demonstrations per prompt; all that the results hold if not given."""
 
 
-class RecordedSuiteSpec(ComparingSettings, LabelBiasSettings, ClaimSettings):
+class RecordedSuiteSpec(ComparingSettings, LabelBiasSettings, SharedSettings, ClaimSettings):
     """A suite of recorded results: every model, every task, every number of shots."""
 
     models: Annotated[list[RecordedModelSpec], Field(min_length=1)]

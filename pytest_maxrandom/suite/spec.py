@@ -27,6 +27,7 @@ from pytest_maxrandom.suite.claims import (
     CountedSettings,
     LabelBiasSettings,
     Metric,
+    SharedSettings,
 )
 from pytest_maxrandom.suite.extensions import SOURCES, SpecUnion
 from pytest_maxrandom.suite.models import AnyModel, ArmSpec  # noqa: TC001 - read by pydantic
@@ -297,7 +298,7 @@ def _counted(value: Any) -> Any:
     return value if isinstance(value, dict) else {"count": value}
 
 
-class SuiteSpec(ComparingSettings, LabelBiasSettings, CountedSettings):
+class SuiteSpec(ComparingSettings, LabelBiasSettings, SharedSettings, CountedSettings):
     """A suite: every model is swept over every task with every number of shots."""
 
     models: Annotated[list[AnyModel], Field(min_length=1)]

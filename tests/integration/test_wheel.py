@@ -30,6 +30,8 @@ def test_templates_schemas_and_the_entry_point_are_in_the_wheel(wheel: Path) -> 
     assert {f"pytest_maxrandom/templates/{name}" for name in templates} <= names
     assert "pytest_maxrandom/suite/schema.json" in names
     assert "pytest_maxrandom/reports/results.schema.json" in names
+    assets = (ROOT / "pytest_maxrandom" / "reports" / "page" / "assets").iterdir()
+    assert {f"pytest_maxrandom/reports/page/assets/{path.name}" for path in assets} <= names
     assert "pytest_maxrandom/py.typed" in names
     assert "maxrandom = pytest_maxrandom.plugin" in text
     assert not any(name.startswith(("tests", "tools", "eval_suites")) for name in names)
@@ -46,7 +48,8 @@ def test_the_installed_wheel_renders_a_report(wheel: Path, tmp_path: Path) -> No
     code = (
         f"import sys; sys.path.insert(0, {str(installed)!r}); import pytest, pytest_maxrandom; "
         f"assert pytest_maxrandom.__file__.startswith({str(installed)!r}); "
-        "sys.exit(pytest.main(['-q', '--maxrandom-report=r.md']))"
+        "sys.exit(pytest.main(['-q', '--maxrandom-report=r.md', '--maxrandom-html=p.html']))"
     )
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
     assert "from a wheel" in (tmp_path / "r.md").read_text()
+    assert "from a wheel" in (tmp_path / "p.html").read_text(encoding="utf-8")

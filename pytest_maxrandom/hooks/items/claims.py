@@ -11,8 +11,10 @@ from pytest_maxrandom.claims.planned import RecordedClaim
 from pytest_maxrandom.errors import MaxRandomError, RedFlagged
 from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps
 from pytest_maxrandom.hooks.options import read_settings
+from pytest_maxrandom.hooks.run import CELLS
 from pytest_maxrandom.hooks.session_state import collected, session_state
 from pytest_maxrandom.record import Remark, note
+from pytest_maxrandom.reports.page.texts import may_show
 from pytest_maxrandom.reports.predictions import append
 from pytest_maxrandom.reports.red_flags import explained
 from pytest_maxrandom.reports.remarks import UNDECIDED
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.record import ClaimRecord, Replicate, ReplicatesRecord
+    from pytest_maxrandom.reports.page.cells import Cells
     from pytest_maxrandom.studies.replicates import PlannedReplicates
 
 _KNOWN = ("task", "model", "quantization", "shots", "n", "standard_baseline")
@@ -51,6 +54,13 @@ class ClaimItem(SuiteItem):
         if self.record.red_flags:
             kinds = dict.fromkeys(flag.kind for flag in self.record.red_flags)
             yield "red_flags", ", ".join(kinds)
+
+    def show(self, cells: Cells | None) -> None:
+        """Let the page have the claim's answers."""
+        from pytest_maxrandom.reports.page.cells import pack
+
+        if cells is not None:
+            self.stash[CELLS] = pack(cells)
 
     def fail(self) -> None:
         """Raise what the record says, red flags first."""
@@ -89,9 +99,15 @@ class SweepItem(ClaimItem):
         """Sweep the prompts, where that was not done before, and judge the best of them."""
         with self.progress(self.planned) as progress:
             sweep = self.evaluation(self.planned).run(self.record, progress)
-        if path := read_settings(self.config).predictions:
+        settings = read_settings(self.config)
+        if settings.predictions:
             process = session_state(self.config).process
-            append(path, process, self.record, sweep.predictions)
+            append(settings.predictions, process, self.record, sweep.predictions)
+        if settings.html:
+            from pytest_maxrandom.reports.page.cells import of_sweep
+
+            texts = may_show(self.record, settings.texts)
+            self.show(of_sweep(self.record, sweep.predictions, texts=texts))
 
 
 class RecordedItem(ClaimItem):
@@ -103,8 +119,14 @@ class RecordedItem(ClaimItem):
         """Judge the best of the recorded prompts."""
         known = (each for each in collected(self.config) if isinstance(each, RecordedClaim))
         assess_recorded(self.planned.with_other_models(known), self.record)
-        if read_settings(self.config).predictions:
+        settings = read_settings(self.config)
+        if settings.predictions:
             note(self.record, Remark("predictions_are_recorded"))
+        if settings.html and self.planned.evidence:
+            from pytest_maxrandom.reports.page.cells import of_answers
+
+            texts = may_show(self.record, settings.texts)
+            self.show(of_answers(self.planned.evidence.results, texts=texts))
 
 
 class ReplicatesItem(SuiteItem):

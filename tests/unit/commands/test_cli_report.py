@@ -13,6 +13,7 @@ from pytest_maxrandom.cli import main
 from pytest_maxrandom.reports.csv import TABLES, csv as written
 from pytest_maxrandom.reports.rendering import markdown
 from pytest_maxrandom.reports.results import dump, load
+from tests.unit.reports.opened import claims
 from tests.unit.reports.samples import claim, designed, recorded, run, untested
 
 if TYPE_CHECKING:
@@ -111,6 +112,8 @@ def test_templates_of_the_user_are_used(
         (["--format", "bibtex", "--templates", "x"], "--templates: bibtex is written without"),
         (["--standalone"], "--standalone: found --format markdown, expected latex"),
         (["--table", "comparisons"], "--table: found --format markdown, expected csv"),
+        (["--texts", "all"], "--texts: found --format markdown, expected html"),
+        (["--predictions", "p.jsonl"], "--predictions: found --format markdown, expected html"),
         (["--out", "no/such/folder/r.md"], "r.md: cannot be written: No such file or directory"),
     ],
 )
@@ -122,6 +125,41 @@ def test_a_mistake_is_one_sentence(
     assert message in captured.err
     assert captured.err.count("\n") == 1
     assert captured.out == ""
+
+
+def test_a_predictions_file_tells_the_page_which_prompt_was_right_where(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = claim()
+    path, lines = tmp_path / "r.json", tmp_path / "p.jsonl"
+    path.write_text(dump(run(one)))
+
+    def line(name: str, prompt: str, *chosen: int) -> str:
+        answers = [
+            {"id": f"q{place}", "chosen": each, "right": [0], "choices": 2}
+            | {"log_likelihoods": [-1.0, -4.0], "tokens": [1, 2], "margin": 1.0}
+            for place, each in enumerate(chosen)
+        ]
+        common = {"schema_version": 1, "claim": name, "task": "weather", "model": "demo"}
+        told = {"quantization": "nf4", "shots": 4, "scoring": "mean_logprob", "prompt": prompt}
+        own = {"demonstration_ids": ["d1"], "examples": answers}
+        return json.dumps(common | told | own) + "\n"
+
+    assert one.best_prompt is not None
+    best = one.best_prompt.digest
+    lines.write_text(line(one.id, "a", 0, 0, 0) + line(one.id, best, 0, 1, 0))
+    command = ["report", str(path), "--format", "html", "--predictions", str(lines)]
+    assert main(command) == 0
+    (shown,) = claims(capsys.readouterr().out)
+    assert shown["cells"]["rows"] == ["111", "101"]
+    assert shown["cells"]["best"] == 1  # the record's, wherever others stand
+    assert [each["scores"] for each in shown["cells"]["answers"]] == [[-1.0, -2.0]] * 3
+    lines.write_text(line("another", "a", 0))
+    assert main(command) == 2
+    assert "holds predictions of none of the report's claims" in capsys.readouterr().err
+    lines.write_text(line(one.id, "a", 0) + line("another", "a", 0) + line(one.id, best, 0))
+    assert main(command) == 2
+    assert "do not follow each other" in capsys.readouterr().err
 
 
 def test_a_format_that_there_is_not_is_told_with_those_that_there_are(

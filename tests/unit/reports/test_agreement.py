@@ -11,7 +11,8 @@ from hypothesis import given, settings, strategies as st
 
 from pytest_maxrandom.record import base
 from pytest_maxrandom.reports.agreement import MOST_COLUMNS, MOST_ROWS, Counts, agreement
-from pytest_maxrandom.reports.rendering import html, latex, markdown
+from pytest_maxrandom.reports.rendering import latex, markdown
+from tests.unit.reports.opened import html
 from tests.unit.reports.page import read
 from tests.unit.reports.samples import claim, recorded, run, several, untested
 

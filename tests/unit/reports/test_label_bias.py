@@ -29,7 +29,7 @@ from pytest_maxrandom.reports.label_bias import (
     score_p,
 )
 from pytest_maxrandom.reports.references import bibtex
-from pytest_maxrandom.reports.rendering import html, latex, markdown
+from pytest_maxrandom.reports.rendering import latex, markdown
 from pytest_maxrandom.reports.results import dump, load
 from pytest_maxrandom.reports.summary import tally
 from pytest_maxrandom.reports.terminal import rows
@@ -38,6 +38,7 @@ from pytest_maxrandom.reports.untrusted import load_untrusted
 from pytest_maxrandom.stats.labels import LITTLE_MASS
 from tests.notes import noted
 from tests.unit.reports import page, test_html
+from tests.unit.reports.opened import html
 from tests.unit.reports.samples import calibrated, claim, interaction, label_bias, run
 from tests.unit.reports.test_csv import parsed
 from tests.unit.reports.test_latex import cited

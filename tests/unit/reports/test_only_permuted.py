@@ -10,8 +10,9 @@ import pytest
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.csv import csv
 from pytest_maxrandom.reports.references import bibtex
-from pytest_maxrandom.reports.rendering import html, latex, markdown
+from pytest_maxrandom.reports.rendering import latex, markdown
 from tests.unit.claims.test_assessment import assessed, knowing, yes_no
+from tests.unit.reports.opened import html
 from tests.unit.reports.page import read
 from tests.unit.reports.samples import run
 

@@ -17,10 +17,11 @@ from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.origins import held_out
 from pytest_maxrandom.reports.phrases import finding
 from pytest_maxrandom.reports.red_flags import set_by_suite
-from pytest_maxrandom.reports.rendering import html, markdown
+from pytest_maxrandom.reports.rendering import markdown
 from pytest_maxrandom.reports.results import dump
 from pytest_maxrandom.reports.terminal import rows
 from pytest_maxrandom.reports.untrusted import load_untrusted
+from tests.unit.reports.opened import claims, html
 from tests.unit.reports.page import read
 from tests.unit.reports.samples import claim, flag, flagged, recorded, run, untested
 
@@ -69,9 +70,11 @@ def test_the_details_have_a_line_for_each_flag_those_that_fail_first() -> None:
     )
     assert line == "**🚩 Red flag tied_scores (fails):** 30 of 60 scores tie."
     assert second == "**🚩 Red flag majority (warns):** Always wet is as good."
-    assert "<dt>🚩 Red flag tied_scores (fails)</dt><dd>30 of 60 scores tie." in html(
-        run(flagged())
-    )
+    (opened,) = claims(html(run(flagged())))
+    assert [tuple(flag.values()) for flag in opened["flags"]] == [
+        ("tied_scores", "fails", "30 of 60 scores tie."),
+        ("majority", "warns", "Always wet is as good."),
+    ]
 
 
 def test_what_the_suite_sets_is_a_fact_of_the_claim() -> None:

@@ -1,0 +1,223 @@
+"""What the page shows of a claim's answers: which are right, and the best prompt's in full.
+
+All of it is plain builtin types, because it travels from the process that computed the answers to
+the one that writes the page, and from there into JSON.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import zlib
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_maxrandom.record import ClaimRecord
+    from pytest_maxrandom.recorded.predictions import AnswerLine, PromptLine
+    from pytest_maxrandom.sweeps.answers import Answers
+    from pytest_maxrandom.sweeps.predictions import PromptPredictions
+
+_DIGITS = 4
+"""Of log-likelihoods; a page is read, and not computed with."""
+_PER_TOKEN = ("mean_logprob", "paper")
+
+
+class BestAnswer(TypedDict):
+    """The best prompt's answer to one example."""
+
+    column: int
+    """Place of the example among all."""
+    chosen: int | None
+    """Index of the choice, or of the label where these have names; None where none was read."""
+    right: list[int]
+    """Indices of the right ones."""
+    choices: int
+    scores: list[float | None]
+    """Of each choice; None stands for minus infinity. Empty where none are at hand."""
+    said: NotRequired[str]
+    """What was generated, where texts may be shown."""
+    finish: NotRequired[str]
+
+
+class ShownText(TypedDict):
+    """The text of one example."""
+
+    input: str
+    choices: list[str]
+
+
+class Cells(TypedDict):
+    """The answers of t prompts to n examples."""
+
+    prompts: list[str]
+    """Names, or the beginnings of digests."""
+    examples: list[str]
+    """Ids."""
+    demonstrations: list[list[str]]
+    """Ids of each prompt's demonstrations; empty where they are not known."""
+    rows: list[str]
+    """Per prompt a character for each example: 1 right, 0 wrong, - not asked."""
+    best: int
+    """Row of the best prompt."""
+    answers: list[BestAnswer]
+    """The best prompt's, in the order in which they were asked."""
+    unit: str
+    """What scores are."""
+    labels: list[str]
+    """What answers are called, where they have the same names in all examples; else empty."""
+    texts: NotRequired[list[ShownText]]
+    """Of each of `answers`; left out where they may not be shown, or are not at hand."""
+    solved: NotRequired[list[str]]
+    """The best prompt's demonstrations, as it shows them; with `texts` only."""
+
+
+def of_lines(lines: Iterable[PromptLine], best: str | None = None) -> Cells | None:
+    """Return what a predictions file says of one claim; None if it says nothing.
+
+    Parameters
+    ----------
+    best : str, optional
+        Digest of the claim's best prompt; if not given, that with the highest accuracy, the first
+        of several.
+    """
+    columns: dict[str, int] = {}
+    prompts, demonstrations, rows = [], [], list[dict[int, str]]()
+    found: PromptLine | None = None
+    highest, place = -1.0, 0
+    for line in lines:
+        row = {
+            columns.setdefault(each.id, len(columns)): "01"[each.chosen in each.right]
+            for each in line.examples
+        }
+        accuracy = list(row.values()).count("1") / len(row)
+        wanted = line.prompt == best if best else accuracy > highest
+        if found is None or wanted:
+            found, highest, place = line, accuracy, len(rows)
+        prompts.append(line.prompt[:12])
+        demonstrations.append(line.demonstration_ids)
+        rows.append(row)
+    if found is None:
+        return None
+    return Cells(
+        prompts=prompts,
+        examples=[*columns],
+        demonstrations=demonstrations,
+        rows=["".join(row.get(column, "-") for column in range(len(columns))) for row in rows],
+        best=place,
+        answers=[_answer(each, columns[each.id], found.scoring) for each in found.examples],
+        unit=_unit(found.scoring),
+        labels=[],
+    )
+
+
+def of_answers(results: Answers, *, texts: bool) -> Cells | None:
+    """Return recorded answers; None of a published maximum, of which there is no cell."""
+    if not results.prompts:
+        return None
+    best, asked = results.best, np.flatnonzero(results.evaluated[results.best]).tolist()
+    cells = np.where(results.evaluated, np.where(results.correct, "1", "0"), "-")
+    demonstrations = results.demonstration_ids or ((),) * len(results.prompts)
+    # Labels are numbered as they are named; scores stand in the order of the choices.
+    scored = results.log_likelihoods is not None and not results.labels
+    answers = []
+    for column in asked:
+        chosen = None if results.answers is None else int(results.answers[best, column])
+        right = sorted(results.gold[column]) if results.gold is not None else []
+        scores = results.log_likelihoods[best, column].tolist() if scored else []  # type: ignore[index]
+        known = [value for value in scores if not math.isnan(value)]
+        answers.append(
+            BestAnswer(
+                column=column,
+                chosen=chosen,
+                right=right,
+                choices=len(results.labels or known),
+                scores=[_rounded(value) for value in known],
+            )
+        )
+    made = Cells(
+        prompts=list(results.prompts),
+        examples=list(results.examples),
+        demonstrations=[list(shown) for shown in demonstrations],
+        rows=["".join(row) for row in cells.tolist()],
+        best=best,
+        answers=answers,
+        unit="log-likelihood",
+        labels=list(results.labels),
+    )
+    if texts and results.inputs is not None:
+        made["texts"] = [ShownText(input=results.inputs[each], choices=[]) for each in asked]
+    return made
+
+
+def with_texts(cells: Cells, best: PromptPredictions) -> Cells:
+    """Return cells with the texts of what their best prompt was asked, and of what it shows."""
+    return Cells(
+        **cells,
+        texts=[ShownText(input=each.input, choices=list(each.choices)) for each in best.examples],
+        solved=[best.prompt.format.demonstration(each) for each in best.prompt.demonstrations],
+    )
+
+
+def without_texts(cells: Cells) -> Cells:
+    """Return cells without what a model wrote, which may repeat what it was asked."""
+    for answer in cells["answers"]:
+        answer.pop("said", None)
+    return cells
+
+
+def of_sweep(
+    record: ClaimRecord, predictions: Sequence[PromptPredictions], *, texts: bool
+) -> Cells | None:
+    """Return the answers of a sweep; None if it has none."""
+    from pytest_maxrandom.reports.predictions import prompt_lines
+
+    best = record.best_prompt.digest if record.best_prompt else None
+    cells = of_lines(prompt_lines(record, predictions), best)
+    if cells is None:
+        return None
+    return with_texts(cells, predictions[cells["best"]]) if texts else without_texts(cells)
+
+
+def pack(content: object) -> str:
+    """Write content as JSON, deflated, in letters that end no element of a page."""
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    # A lone surrogate has no UTF-8; the JSON of one has.
+    data = text.encode("utf-8", "backslashreplace")
+    return base64.b64encode(zlib.compress(data, 9)).decode("ascii")
+
+
+def unpack(packed: str) -> Any:
+    """Read what `pack` wrote."""
+    return json.loads(zlib.decompress(base64.b64decode(packed)))
+
+
+def _answer(line: AnswerLine, column: int, scoring: str) -> BestAnswer:
+    per_token = scoring in _PER_TOKEN
+    answer = BestAnswer(
+        column=column,
+        chosen=line.chosen,
+        right=line.right,
+        choices=line.choices,
+        scores=[
+            None if value is None else _rounded(value / tokens if per_token else value)
+            for value, tokens in zip(line.log_likelihoods, line.tokens, strict=True)
+        ],
+    )
+    if line.text is not None:
+        answer["said"], answer["finish"] = line.text, line.finish or "stop"
+    return answer
+
+
+def _unit(scoring: str) -> str:
+    if scoring == "generate":
+        return ""
+    return "log-likelihood per token" if scoring in _PER_TOKEN else "log-likelihood"
+
+
+def _rounded(value: float) -> float | None:
+    return round(value, _DIGITS) if math.isfinite(value) else None

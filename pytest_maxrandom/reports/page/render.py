@@ -1,0 +1,185 @@
+"""The page: one HTML file that needs nothing from elsewhere, and reads a claim when it is opened.
+
+The table of claims, and what was tested beside them, is HTML that needs no script. What a claim
+opens to stands in a block for each, deflated, which the browser inflates when it is asked for.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.reports.details import claim_detail
+from pytest_maxrandom.reports.html import HTML
+from pytest_maxrandom.reports.page.cells import Cells, pack, unpack
+from pytest_maxrandom.reports.page.content import content, detail
+from pytest_maxrandom.reports.page.texts import may_show
+from pytest_maxrandom.reports.rendering import Written, render
+from pytest_maxrandom.reports.summary import SETTLED, names
+from pytest_maxrandom.reports.text import middle_left_out
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_maxrandom.record import ClaimRecord, RunRecord
+    from pytest_maxrandom.reports.page.cells import ShownText
+    from pytest_maxrandom.reports.page.texts import Texts
+
+LARGEST = 14_000_000
+"""Bytes of all blocks; texts are shortened until they fit, so that a page opens anywhere."""
+_LIMITS = (8000, 2000, 800, 300, 120, 0)
+"""Characters of a text, tried in turn."""
+_SCRIPTS = ("dom.js", "tables.js", "charts.js", "matrix.js", "views.js", "main.js")
+
+
+def html(
+    run: RunRecord,
+    cells: Mapping[str, str] | None = None,
+    templates: Path | None = None,
+    *,
+    texts: Texts = "all",
+    trend: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    largest: int = LARGEST,
+) -> str:
+    """Render a run as the page.
+
+    Parameters
+    ----------
+    run : RunRecord
+        The claims.
+    cells : mapping of str to str, optional
+        By the ids of claims their answers, as `pack` of `pytest_maxrandom.reports.page.cells` wrote
+        them.
+    templates : Path, optional
+        A folder with the user's own templates.
+    texts : str
+        Whether the texts of questions of all suites may be shown, or of those that share them.
+    trend : mapping of str to sequence of mapping, optional
+        By the ids of claims, what they were at each commit, the oldest first: `commit` (text),
+        `best` and `max_random_baseline` (numbers from 0 to 1), `passed` (true, false or null).
+    largest : int
+        Bytes that all blocks together may have, as far as shorter texts help.
+
+    Raises
+    ------
+    ReportError
+        If a template is wrong.
+    """
+    claims = sorted(run.claims, key=lambda claim: claim.outcome in SETTLED)
+    opened = {id_: _allowed(unpack(packed)) for id_, packed in (cells or {}).items()}
+    for claim in claims:
+        if claim.id in opened and not may_show(claim, texts):
+            _withhold(opened[claim.id])
+    blocks = _blocks(run, claims, opened, texts, trend or {}, largest)
+    return render(
+        run,
+        HTML,
+        templates,
+        shown=claims,
+        css=Written(_asset("page.css")),
+        script=Written(_script()),
+        script_hash=_hash(_script()),
+        style_hash=_hash,
+        blocks=[Written(block) for block in blocks],
+        withheld=sum(not may_show(claim, texts) for claim in claims),
+    )
+
+
+def _blocks(
+    run: RunRecord,
+    claims: Sequence[ClaimRecord],
+    cells: Mapping[str, Cells],
+    texts: Texts,
+    trend: Mapping[str, Sequence[Mapping[str, Any]]],
+    largest: int,
+) -> list[str]:
+    """Write a block for each claim, and one for each set of questions that claims share."""
+    known = names(run)
+    questions: dict[str, list[ShownText]] = {}
+    owners: dict[str, str] = {}
+    for claim in claims:
+        found = cells.get(claim.id)
+        asked = found.pop("texts", None) if found else None
+        if asked:
+            key = hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]
+            questions[key], owners[claim.id] = asked, key
+    blocks: list[str] = []
+    for claim in claims:
+        told = detail(claim_detail(claim, run, known).facts)
+        shown = content(
+            run, claim, cells.get(claim.id), names=known, told=told, texts=texts,
+            trend=trend.get(claim.id, ()),
+        )  # fmt: skip
+        blocks.append(_block(f"claim-{len(blocks)}", shown | {"questions": owners.get(claim.id)}))
+    index = [
+        {
+            "name": known[each.id],
+            "task": each.task,
+            "model": each.model,
+            "flags": [flag.kind for flag in each.red_flags],
+        }
+        for each in claims
+    ]
+    blocks.append(_block("index", index))
+    left = largest - sum(map(len, blocks))
+    return [*blocks, *_within(questions, left)]
+
+
+def _within(questions: Mapping[str, list[ShownText]], room: int) -> list[str]:
+    """Write the texts of questions, the middle of long ones left out where there is little room."""
+    written: list[str] = []
+    for limit in _LIMITS:
+        written = [
+            _block(
+                f"texts-{key}", {"limit": limit, "texts": [_shortened(one, limit) for one in asked]}
+            )
+            for key, asked in questions.items()
+        ]
+        if sum(map(len, written)) <= room:
+            break
+    return written
+
+
+def _shortened(text: ShownText, limit: int) -> ShownText:
+    return {
+        "input": middle_left_out(text["input"], limit) if limit else "",
+        "choices": [middle_left_out(each, limit) if limit else "" for each in text["choices"]],
+    }
+
+
+def _withhold(cells: Cells) -> None:
+    """Take out what was asked and what was written."""
+    cells.pop("texts", None)
+    cells.pop("solved", None)
+    for answer in cells["answers"]:
+        answer.pop("said", None)
+
+
+def _allowed(cells: Any) -> Cells:
+    found: Cells = cells
+    return found
+
+
+def _block(name: str, shown: object) -> str:
+    return f'<script type="text/plain" id="{name}">{pack(shown)}</script>'
+
+
+def _asset(name: str) -> str:
+    return (Path(__file__).parent / "assets" / name).read_text(encoding="utf-8")
+
+
+@cache
+def _script() -> str:
+    """Return all of the page's own script."""
+    parts = "\n".join(map(_asset, _SCRIPTS))
+    return f'"use strict";\n(() => {{\n{parts}}})();\n'
+
+
+def _hash(text: str) -> str:
+    """Return what a policy allows a script or a style by."""
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"
