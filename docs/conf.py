@@ -65,6 +65,7 @@ html_theme = "furo"
 html_title = "pytest-maxrandom"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_theme_options = {"navigation_with_keys": True}
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"

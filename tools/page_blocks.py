@@ -11,6 +11,8 @@ A page is read from top to bottom, in one folder, as somebody does who follows i
   without a name it is a part of a suite, and must be one that a suite may have.
 - Any block behind ``<!-- file: PATH -->`` is written to that file.
 - A block behind ``<!-- needs: WHAT -->`` is not run, and one behind ``<!-- fails -->`` must fail.
+- ``<!-- given: PAGE -->``: the reader has the files of another page, and what its make_data.py
+  makes.
 
 ``python tools/page_blocks.py PAGE...`` writes what is printed today into the pages.
 """
@@ -48,8 +50,10 @@ _BASE = {
 }
 """What stands around a part of a suite."""
 _VOLATILE = (
-    (re.compile(r"^platform .*\n(?:[a-z]+: .*\n)+", re.MULTILINE), "...\n"),
-    (re.compile(r"\b\d+\.\d\ds\b(?: \([\d:]+\))?( =+)?"), "...s ..."),
+    (re.compile(r"^platform .*\n(?:[a-z]+: .*\n)+", re.MULTILINE), ""),
+    (re.compile(r"\b\d+\.\d\ds\b(?: \([\d:]+\))?(?: =+)?"), "0.00s"),
+    (re.compile(r"\b20\d\d-\d\d-\d\d \d\d:\d\d UTC"), "today"),
+    (re.compile(r"^[=-]+ | [=-]+$", re.MULTILINE), ""),
 )
 """What another machine, or another day, prints otherwise."""
 
@@ -98,6 +102,17 @@ class Reader:
     folder: Path
     names: dict[str, Any] = field(default_factory=dict)
     examples: int = 0
+
+    def begin(self, page: Path) -> Iterator[Block]:
+        """Make what a page takes as given, and yield its blocks."""
+        text = page.read_text(encoding="utf-8")
+        for given in re.findall(r"<!-- given: (\S+) -->", text):
+            for block in self.begin(page.parent / given):
+                if block.file and not block.needs:
+                    self._write(block)
+            if (self.folder / "make_data.py").exists():
+                self._run("python make_data.py", fails=False)
+        yield from blocks(text)
 
     def follow(self, block: Block) -> str:
         """Do what a block says, and return its text with what was printed.
@@ -163,9 +178,7 @@ class Reader:
         for command, expected in _commands(block.text):
             printed = self._run(command, fails=None if expected else block.note == "fails")
             shown.append(f"$ {command}\n{printed}")
-            if expected and not doctest.OutputChecker().check_output(
-                _ended(expected), _ended(printed), doctest.ELLIPSIS
-            ):
+            if expected and not _agree(expected, printed):
                 raise Unexpected(command, expected, printed)
         return "".join(shown)
 
@@ -183,8 +196,7 @@ class Reader:
         if fails is not None and bool(done.returncode) != fails:
             raise PageError(f"`{command}` ended with {done.returncode}:\n{done.stdout}")
         printed = done.stdout.replace(f"{self.folder}/", "").replace(str(self.folder), ".")
-        for pattern, instead in _VOLATILE:
-            printed = pattern.sub(instead, printed)
+        printed = _VOLATILE[0][0].sub("", printed)
         return "".join(f"{line.rstrip()}\n" for line in printed.splitlines())
 
 
@@ -205,8 +217,11 @@ def _commands(text: str) -> Iterator[tuple[str, str]]:
         yield command, expected
 
 
-def _ended(text: str) -> str:
-    return text.rstrip() + "\n"
+def _agree(shown: str, printed: str) -> bool:
+    """Tell whether a page shows what is printed, but for what differs every day."""
+    for pattern, instead in _VOLATILE:
+        shown, printed = pattern.sub(instead, shown), pattern.sub(instead, printed)
+    return doctest.OutputChecker().check_output(shown.rstrip(), printed.rstrip(), doctest.ELLIPSIS)
 
 
 def _clean() -> dict[str, str]:
@@ -223,10 +238,11 @@ def _clean() -> dict[str, str]:
     return found | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{found.get('PATH', '')}"}
 
 
-def renewed(page: str) -> str:
-    """Return a page with what its commands print today."""
+def renewed(page: Path) -> str:
+    """Return the text of a page with what its commands print today."""
     with tempfile.TemporaryDirectory() as folder:
         reader = Reader(Path(folder).resolve())
+        next(reader.begin(page), None)
 
         def renew(found: re.Match[str]) -> str:
             (block,) = blocks(found[0])
@@ -235,15 +251,17 @@ def renewed(page: str) -> str:
                 text = ""
                 for command, expected in _commands(block.text):
                     printed = reader._run(command, fails=None)
-                    text += f"$ {command}\n{printed if expected else ''}"
+                    if not expected or ("..." not in expected and _agree(expected, printed)):
+                        printed = expected
+                    text += f"$ {command}\n{printed}"
             else:
                 reader.follow(block)
             return found[0].replace(block.text, text) if text != block.text else found[0]
 
-        return _BLOCK.sub(renew, page)
+        return _BLOCK.sub(renew, page.read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":
     for name in sys.argv[1:]:
         path = Path(name)
-        path.write_text(renewed(path.read_text(encoding="utf-8")), encoding="utf-8")
+        path.write_text(renewed(path), encoding="utf-8")

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     Node = Mapping[str, Any]
 
+_PLURALS = {"a text": "texts", "a number": "numbers", "a whole number": "whole numbers"}
 _BASES = {
     "TaskSpec": "format",
     "ModelSpec": "backend",
@@ -229,11 +230,13 @@ class _Parts:
             return " or ".join(f"`{each}`" for each in node["enum"])
         match node.get("type"):
             case "array":
-                return f"a list of {self._kind(node['items']) if node.get('items') else 'anything'}"
+                inner = self._kind(node.get("items") or {})
+                return f"a list of {_PLURALS.get(inner, inner)}"
             case "object":
-                inner = node.get("additionalProperties")
-                if isinstance(inner, dict):
-                    return f"names with {self._kind(inner)}"
+                value = node.get("additionalProperties")
+                if isinstance(value, dict):
+                    inner = self._kind(value)
+                    return f"names with {_PLURALS.get(inner, inner)}"
                 return "keys, which the backend or format names" if self._is_input else "keys"
             case "integer" | "number" as kind:
                 return f"a {'whole ' if kind == 'integer' else ''}number{_bounds(node)}"

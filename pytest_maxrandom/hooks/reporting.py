@@ -36,9 +36,8 @@ class Reporting:
         self._settings = read_settings(config)
         self._run = Run(self._settings.adjust)
         self._said: list[str] = []
-        self._tests = not (config.option.collectonly or self._settings.dry_run)
-        self._base = _base(config, self._settings) if self._tests else None
-        if self._settings.predictions and self._tests:
+        self._base = None if config.option.collectonly else _base(config, self._settings)
+        if self._settings.predictions and not config.option.collectonly:
             from pytest_maxrandom.reports.predictions import discard
 
             discard(self._settings.predictions)
@@ -67,7 +66,7 @@ class Reporting:
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Write the reports; a report that cannot be written is no success."""
-        if not self._tests:
+        if session.config.option.collectonly:
             return
         self._run.interrupted = exitstatus == pytest.ExitCode.INTERRUPTED
         settings = self._settings
@@ -116,7 +115,7 @@ class Reporting:
     ) -> None:
         """Show the claims as a table, where there are any."""
         _show_ids_as_written(terminalreporter)
-        if not self._tests or not (self._run or self._said):
+        if config.option.collectonly or not (self._run or self._said):
             return
         from pytest_maxrandom.reports.terminal import rows
 
