@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test servers proof lint docs bench demo-model clean
+.PHONY: demo test servers proof lint docs bench demo-model requirements clean
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -33,9 +33,9 @@ lint: $(READY)  ## Check style and types
 	$(BIN)/mypy
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows \
 		.github/workflows/*.yml .github/examples/gate*.yml
-	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions .github/actions/gate/action.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml .github/actions/*/action.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.gitlab-ci .github/examples/gitlab-ci.yml
-	$(BIN)/zizmor --offline --no-progress .github .github/examples/gate*.yml
+	$(BIN)/zizmor --offline --no-progress action.yml .github .github/examples/gate*.yml
 
 docs: $(READY)  ## Build the documentation site, build/docs/index.html
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group docs
@@ -51,6 +51,11 @@ bench: $(READY)  ## Measure the statistics and a sweep beside their peers (some 
 
 demo-model: $(READY)  ## Train the demo model again (some 20 minutes on 2 cores)
 	$(BIN)/python tools/train_demo_model.py
+
+requirements: $(READY)  ## Write the hashes of what the commenting job of the gate installs
+	$(BIN)/uv pip compile pyproject.toml --constraint constraints.txt --generate-hashes --universal \
+		--python-version 3.11 --upgrade --quiet --custom-compile-command "make requirements" \
+		--output-file .github/actions/comment/requirements.txt
 
 clean:
 	rm -rf $(VENV) build dist report.md report.json maxrandom-report

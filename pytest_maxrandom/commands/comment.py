@@ -18,7 +18,6 @@ from pytest_maxrandom.reports.untrusted import load_untrusted
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_maxrandom.ci.comments import Trigger
     from pytest_maxrandom.record import RunRecord
 
 _DESCRIPTION = """\
@@ -49,6 +48,11 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         default="",
         metavar="TEXT",
         help="why the run does not pass, where the results do not say it; the comment begins so",
+    )
+    parser.add_argument(
+        "--failed",
+        action="store_true",
+        help="the run failed, whatever the results say; the comment says so where they do not",
     )
     parser.add_argument(
         "--base", type=Path, help="the same of the base branch, to say what changed since"
@@ -94,7 +98,7 @@ def run(options: argparse.Namespace) -> str:
     text = above + comment(
         results,
         _base(options.base),
-        outcome=options.outcome or _unsaid(results, trigger),
+        outcome=options.outcome or _unsaid(results, failed=trigger.failed or options.failed),
         report=options.report_url or trigger.report,
         commit=trigger.commit,
         untrusted=options.untrusted,
@@ -121,13 +125,13 @@ def _check(options: argparse.Namespace) -> None:
         raise ValueError("--templates: with --untrusted only this package's templates are used")
 
 
-def _unsaid(results: RunRecord | None, trigger: Trigger) -> str:
-    """Say that a run has failed, if the forge says so and the results do not."""
-    if results is None and not trigger.failed:
+def _unsaid(results: RunRecord | None, *, failed: bool) -> str:
+    """Say that a run has failed, if the forge or the user says so and the results do not."""
+    if results is None and not failed:
         raise ValueError("found neither results nor --outcome, expected one of them at least")
     if results is None:
         return "The run failed and left no report; its log says why"
-    if trigger.failed and symbol(results) != SYMBOLS["failed"]:
+    if failed and symbol(results) != SYMBOLS["failed"]:
         return "The run failed, though nothing that it tested did; its log says why"
     return ""
 

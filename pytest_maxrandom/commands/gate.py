@@ -13,6 +13,7 @@ from pytest_maxrandom.ci.process import run_pytest
 from pytest_maxrandom.errors import GitError, ReportError
 from pytest_maxrandom.reports.annotations import Annotation, annotate, workflow_commands
 from pytest_maxrandom.reports.markdown import MARKDOWN
+from pytest_maxrandom.reports.odds import odds_section
 from pytest_maxrandom.reports.results import load
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def run(options: argparse.Namespace) -> str:
             said += lost
     options.status = 0 if options.exit_zero else outcome.code
     try:
-        actions.write_summary(_summary(files["report"], outcome))
+        actions.write_summary(_summary(files["report"], outcome, recorded))
     except OSError as error:
         said.append(f"the step's summary was not written: {error}")
     actions.write_outputs(
@@ -162,9 +163,10 @@ def _read(json: Path) -> tuple[RunRecord | None, list[str]]:
         return None, [str(error)]
 
 
-def _summary(report: Path, outcome: Outcome) -> str:
-    """Return the report; below why the gate does not pass, where it does not say that itself."""
+def _summary(report: Path, outcome: Outcome, recorded: RunRecord | None) -> str:
+    """Return the report and how often the gate errs; below why it does not pass, where needed."""
     text = report.read_text(encoding="utf-8") if report.exists() else ""
+    text += odds_section(recorded) if recorded else ""
     return f"**❌ {MARKDOWN.plain(outcome.notice)}**\n\n{text}" if outcome.notice else text
 
 

@@ -7,6 +7,7 @@ known here is an error, so that nothing passes unseen.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import os
 import re
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<text>'[^']*')|(?P<sign>&&|\|\||==|!=|!|[()])"
-    r"|(?P<status>\w+)\(\)|(?P<name>[\w.-]+))"
+    r"|(?P<status>\w+)\(\)|(?P<files>hashFiles)(?=\()|(?P<comma>,)|(?P<name>[\w.-]+))"
 )
 _SIGNS = {"&&": "and", "||": "or", "!": "not"}
 _STEP_KEYS = {"name", "id", "if", "uses", "with", "shell", "env", "run", "continue-on-error"}
@@ -52,6 +53,7 @@ def run_action(
     github: dict[str, Any] | None = None,
     environment: dict[str, str] | None = None,
     failing: Collection[str] = (),
+    left_out: Collection[str] = (),
 ) -> Result:
     """Run a composite action in a workspace; other actions that it uses are noted, not run.
 
@@ -59,20 +61,25 @@ def run_action(
     ----------
     failing : collection of str
         Names of steps whose other actions fail.
+    left_out : collection of str
+        Names of steps that are not run.
     """
     definition = yaml.safe_load(action.read_text(encoding="utf-8"))
     assert definition["runs"].keys() == {"using", "steps"}
     assert inputs.keys() <= definition["inputs"].keys()
-    job = {"token": "no-token", "event_name": "push", "repository": "team/models"}
-    job |= {"actor": "robin"}
+    job: dict[str, Any] = {"token": "no-token", "event_name": "push", "repository": "team/models"}
+    job |= {"actor": "robin", "event": {}, "run_id": "20", "base_ref": ""}
+    job |= {"server_url": "https://github.test"}
     scope: dict[str, Any] = {"github": job | (github or {}), "inputs": {}}
+    scope["runner"] = {"os": "Linux", "temp": str(workspace.parent / "runner-temp")}
     for name, said in definition["inputs"].items():
         assert not said.get("required") or name in inputs, f"{name} must be given"
         scope["inputs"][name] = inputs.get(name, _filled(said.get("default", ""), scope))
     place = {"GITHUB_ACTION_PATH": str(action.parent)}
-    steps, environment = definition["runs"]["steps"], place | (environment or {})
+    steps = [step for step in definition["runs"]["steps"] if step["name"] not in left_out]
+    environment = place | (environment or {})
     result = run_steps(steps, workspace, scope, environment, shell=None, failing=failing)
-    for name, said in definition["outputs"].items():
+    for name, said in definition.get("outputs", {}).items():
         result.outputs[name] = _filled(said["value"], scope)
     return result
 
@@ -176,10 +183,13 @@ def _run_step(
 
 
 def _outputs(text: str) -> dict[str, str]:
-    """Read ``name<<END``, lines, ``END``, the form that any value fits into."""
+    """Read ``name=value``, and ``name<<END``, lines, ``END``, which any value fits into."""
     found: dict[str, str] = {}
     lines = iter(text.splitlines())
     for line in lines:
+        if (short := re.match(r"(\w+)=(.*)", line)) is not None:
+            found[short[1]] = short[2]
+            continue
         name, mark, end = line.partition("<<")
         assert mark, line
         value = itertools.takewhile(end.__ne__, lines)
@@ -207,12 +217,19 @@ def _value(expression: str, scope: dict[str, Any], status: dict[str, bool]) -> A
         place = token.end()
         if token["status"]:
             python.append(str(status[token["status"]]))
+        elif token["files"]:
+            python.append("files")
         elif token["name"]:
             python.append(f"name({token['name']!r})")
         else:
             python.append(_SIGNS.get(token["sign"], token[0].strip()))
-    names = {"__builtins__": {}, "name": lambda name: _named(name, scope)}
+    names = {"__builtins__": {}, "name": lambda name: _named(name, scope), "files": _hashed}
     return eval(" ".join(python), names)
+
+
+def _hashed(*patterns: str) -> str:
+    """Stand for the digest of the files that match."""
+    return hashlib.sha256("\n".join(patterns).encode()).hexdigest()
 
 
 def _named(name: str, scope: dict[str, Any]) -> Any:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.integration.action_runner import Result, run_action
+from tests.unit.ci.server import TOKEN
 
 if TYPE_CHECKING:
     from tests.unit.ci.server import Server
 
 ROOT = Path(__file__).parents[2]
-ACTION = ROOT / ".github" / "actions" / "gate" / "action.yml"
+ACTION = ROOT / "action.yml"
+COMMENT = ROOT / ".github" / "actions" / "comment" / "action.yml"
 
 CLAIM = """
 def test_{name}(maxrandom):
@@ -31,9 +34,30 @@ def run_gate(workspace: Path, suites: str = "models", **changed: Any) -> Result:
     """
     github, environment = changed.pop("github", None), changed.pop("environment", None)
     failing = changed.pop("failing", ())
-    inputs = {"suites": suites, "install": "none", "python-version": "none"}
+    inputs = {"suites": suites, "install": "none", "python-version": "none", "cache": "no"}
     inputs |= {name.replace("_", "-"): value for name, value in changed.items()}
     return run_action(ACTION, workspace, inputs, github, environment, failing)
+
+
+def run_comment(workspace: Path, forge: Server, event: dict[str, Any], **changed: Any) -> Result:
+    """Run the action that comments, with what is installed, in a job that `event` began.
+
+    Inputs and `github` can be changed.
+    """
+    github = {"token": TOKEN, "event": event} | changed.pop("github", {})
+    environment = job_environment(workspace, forge, event) | changed.pop("environment", {})
+    inputs = {"python-version": "none", "token": TOKEN, "workflow": "none"}
+    inputs |= {name.replace("_", "-"): value for name, value in changed.items()}
+    return run_action(COMMENT, workspace, inputs, github, environment, left_out=["Install"])
+
+
+def keep_reports(workspace: Path, folder: str = "maxrandom-hostile") -> None:
+    """Move what the gate wrote to where an artifact is downloaded to."""
+    temp = workspace.parent / "runner-temp"
+    temp.mkdir(exist_ok=True)
+    shutil.rmtree(temp / folder, ignore_errors=True)
+    if (workspace / "maxrandom-report").exists():
+        (workspace / "maxrandom-report").rename(temp / folder)
 
 
 def job_environment(workspace: Path, forge: Server, event: dict[str, Any]) -> dict[str, str]:

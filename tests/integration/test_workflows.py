@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
+import shutil
 import subprocess
+import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +19,13 @@ import yaml
 from tests.integration.action_runner import commands, holds, run_steps
 from tests.integration.jobs import (
     ACTION,
+    COMMENT,
     FAILS,
     HOLDS,
     ROOT,
     SHA,
-    job_environment,
+    keep_reports,
+    run_comment,
     run_gate,
     write_claims,
 )
@@ -31,8 +37,10 @@ if TYPE_CHECKING:
     from tests.unit.ci.server import Server
 
 EXAMPLE_FOR_FORKS = ROOT / ".github" / "examples" / "gate-comment.yml"
+EXAMPLES = sorted((ROOT / ".github" / "examples").glob("gate*.yml"))
 FILES = [
     ACTION,
+    COMMENT,
     *(ROOT / ".github").glob("workflows/*.yml"),
     *(ROOT / ".github").glob("examples/*"),
 ]
@@ -42,18 +50,14 @@ def test_the_example_for_forks_comments_on_the_pull_request_of_the_event(
     workspace: Path, forge: Server
 ) -> None:
     (job,) = yaml.safe_load(EXAMPLE_FOR_FORKS.read_text())["jobs"].values()
-    fetch, _, comment = job["steps"][-3:]
-    assert (fetch["with"]["name"], fetch["with"]["path"]) == (
-        "maxrandom-gate",
-        "${{ runner.temp }}/hostile",
-    )
+    (step,) = job["steps"]
     # What a fork can put into its artifact.
     write_claims(workspace, one=FAILS)
     run_gate(workspace)
     record = json.loads((workspace / "maxrandom-report" / "report.json").read_text())
     record["claims"][0] |= {"task": "@team <!-- maxrandom:other -->", "pull_request": 8}
-    hostile = workspace.parent / "runner-temp" / "hostile"
-    hostile.mkdir()
+    keep_reports(workspace)
+    hostile = workspace.parent / "runner-temp" / "maxrandom-hostile"
     (hostile / "report.json").write_text(json.dumps(record | {"number": 8}))
     head = {"ref": "patch", "sha": SHA, "repo": {"full_name": "someone/models"}}
     forge.pulls = [{"number": 7, "state": "open", "head": head}]
@@ -68,13 +72,15 @@ def test_the_example_for_forks_comments_on_the_pull_request_of_the_event(
             "pull_requests": [],
         }
     }
-    scope = {"github": {"repository": "team/models", "token": TOKEN, "event": event}}
-    assert holds(job["if"], scope)
-    result = run_steps([comment], workspace, scope, job_environment(workspace, forge, event))
+    assert holds(job["if"], {"github": {"repository": "team/models", "event": event}})
+    result = run_comment(workspace, forge, event, **step.get("with", {}))
     assert result.code == 0, result.log
     (body,) = forge.bodies()
     assert body.startswith("<!-- maxrandom:gate -->\n")
     assert "actions/runs/5" in body
+    fetched = result.used["Fetch the reports"]
+    assert (fetched["name"], fetched["run-id"]) == ("maxrandom-gate", "5")
+    assert fetched["path"] == str(hostile)
 
 
 @pytest.mark.parametrize(
@@ -118,16 +124,16 @@ esac
 """
 
 
-@pytest.mark.parametrize("example", ["gate.yml", "gate-comment.yml"])
+@pytest.mark.parametrize("of_fork", [False, True])
 @pytest.mark.parametrize(
     ("runs", "downloads", "found"),
     [("", [], False), ("13\n12\n11\n", ["13", "12"], True), ("13\n", ["13"], False)],
 )
 def test_the_base_is_the_newest_run_of_the_base_branch_that_has_a_report(
-    workspace: Path, example: str, runs: str, downloads: list[str], found: bool
+    workspace: Path, of_fork: bool, runs: str, downloads: list[str], found: bool
 ) -> None:
-    (job,) = yaml.safe_load((ROOT / ".github" / "examples" / example).read_text())["jobs"].values()
-    (step,) = (s for s in job["steps"] if s.get("name") == "Fetch the report of the base branch")
+    steps = yaml.safe_load(COMMENT.read_text(encoding="utf-8"))["runs"]["steps"]
+    (step,) = (s for s in steps if s["name"] == "Fetch the report of the base branch")
     assert step["continue-on-error"] is True
     tools = workspace.parent / "tools"
     tools.mkdir()
@@ -136,11 +142,10 @@ def test_the_base_is_the_newest_run_of_the_base_branch_that_has_a_report(
     head = {"head_branch": "x&state=all", "head_repository": {"owner": {"login": "someone"}}}
     github = {
         "repository": "team/models",
-        "token": TOKEN,
-        "event_name": "pull_request",
-        "base_ref": "stable",
+        "base_ref": "" if of_fork else "stable",
         "event": {"workflow_run": head, "repository": {"default_branch": "main"}},
     }
+    inputs = {"key": "gate", "workflow": "gate.yml", "token": TOKEN}
     log = workspace.parent / "gh.log"
     environment = {
         "PATH": f"{tools}:{os.environ['PATH']}",
@@ -148,14 +153,15 @@ def test_the_base_is_the_newest_run_of_the_base_branch_that_has_a_report(
         "GH_RUNS": runs,
         "GH_BASE": "stable",
     }
-    result = run_steps([step], workspace, {"github": github}, environment)
+    result = run_steps([step], workspace, {"github": github, "inputs": inputs}, environment)
     assert result.code == 0, result.log
     asked = log.read_text().splitlines()
     assert [line.split()[2] for line in asked if line.startswith("run download")] == downloads
     (listed,) = (line for line in asked if line.startswith("run list"))
-    assert "--event push --branch stable --status completed" in listed
-    assert (workspace.parent / "runner-temp" / "base" / "report.json").exists() == found
-    if example == "gate-comment.yml":
+    assert "--workflow gate.yml --event push --branch stable --status completed" in listed
+    base = workspace.parent / "runner-temp" / "maxrandom-base"
+    assert (base / "report.json").exists() == found
+    if of_fork:
         assert "--raw-field head=someone:x&state=all" in asked[0]
 
 
@@ -170,14 +176,10 @@ def test_the_base_is_the_newest_run_of_the_base_branch_that_has_a_report(
 def test_the_example_for_forks_says_that_a_run_failed_whatever_its_artifact_says(
     workspace: Path, forge: Server, conclusion: str, report: bool, said: str
 ) -> None:
-    (job,) = yaml.safe_load(EXAMPLE_FOR_FORKS.read_text())["jobs"].values()
-    fetch, _, comment = job["steps"][-3:]
-    assert fetch["continue-on-error"] is True
-    (workspace.parent / "runner-temp").mkdir()
     if report:
         write_claims(workspace, one=HOLDS)
         run_gate(workspace)
-        (workspace / "maxrandom-report").rename(workspace.parent / "runner-temp" / "hostile")
+    keep_reports(workspace)
     head = {"ref": "patch", "sha": SHA, "repo": {"full_name": "someone/models"}}
     forge.pulls = [{"number": 7, "state": "open", "head": head}]
     run = {
@@ -187,9 +189,7 @@ def test_the_example_for_forks_says_that_a_run_failed_whatever_its_artifact_says
         "head_branch": "patch",
         "head_repository": {"full_name": "someone/models"},
     }
-    event = {"workflow_run": run}
-    scope = {"github": {"repository": "team/models", "token": TOKEN, "event": event}}
-    result = run_steps([comment], workspace, scope, job_environment(workspace, forge, event))
+    result = run_comment(workspace, forge, {"workflow_run": run})
     assert result.code == 0, result.log
     (body,) = forge.bodies()
     assert (f"**❌ {said}**" in body) == bool(said)
@@ -197,33 +197,106 @@ def test_the_example_for_forks_says_that_a_run_failed_whatever_its_artifact_says
 
 
 def test_the_examples_agree_with_each_other() -> None:
-    text, text_for_forks = (
-        (ROOT / ".github" / "examples" / name).read_text()
+    workflow, other = (
+        yaml.safe_load((ROOT / ".github" / "examples" / name).read_text())
         for name in ("gate.yml", "gate-comment.yml")
     )
-    defaults = yaml.safe_load(ACTION.read_text(encoding="utf-8"))["inputs"]
-    key = defaults["key"]["default"]
-    report = Path(defaults["report"]["default"]).with_suffix(".json").name
     # `on` is true in YAML 1.1.
-    assert yaml.safe_load(text_for_forks)[True]["workflow_run"]["workflows"] == [
-        yaml.safe_load(text)["name"]
-    ]
-    for each in (text, text_for_forks):
-        assert set(re.findall(r"(?<=name )maxrandom-\w+|(?<=name: )maxrandom-\w+", each)) == {
-            f"maxrandom-{key}"
-        }
-        assert set(re.findall(r"(?:/base|/hostile)/([\w.]+\.json)", each)) == {report}
-    assert f"--key={key} " in text_for_forks
-    used = re.search(r"actions/gate@[0-9a-f]{40} # v([\d.]+)\n", text)
-    assert used
-    assert f'"pytest-maxrandom=={used[1]}"' in text_for_forks
+    assert other[True]["workflow_run"]["workflows"] == [workflow["name"]]
+    gate, comment = (
+        yaml.safe_load(path.read_text(encoding="utf-8"))["inputs"] for path in (ACTION, COMMENT)
+    )
+    assert comment["workflow"]["default"] == "gate.yml"
+    assert comment["key"]["default"] == gate["key"]["default"]
+    report = Path(gate["report"]["default"]).with_suffix(".json").name
+    assert comment["report"]["default"] == report
+    pins = {
+        pin
+        for path in EXAMPLES
+        for pin in re.findall(r"uses: \S+/pytest-maxrandom\S*@(\S+ # v\S+)", path.read_text())
+    }
+    assert len(pins) == 1
 
 
-def test_the_example_for_forks_runs_nothing_that_a_fork_wrote() -> None:
-    (job,) = yaml.safe_load(EXAMPLE_FOR_FORKS.read_text())["jobs"].values()
-    assert job["permissions"] == {"actions": "read", "pull-requests": "write"}
-    uses = [step["uses"].partition("@")[0] for step in job["steps"] if "uses" in step]
-    assert uses == ["actions/setup-python", "actions/download-artifact"]
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_only_the_job_that_runs_no_code_of_a_pull_request_may_write(path: Path) -> None:
+    workflow = yaml.safe_load(path.read_text())
+    jobs = workflow["jobs"]
+    assert set(jobs) <= {"gate", "comment"}
+    for name, job in jobs.items():
+        writes = {key for key, value in job["permissions"].items() if value == "write"}
+        assert writes == ({"pull-requests"} if name == "comment" else set())
+    (step,) = jobs["comment"]["steps"]
+    assert "/.github/actions/comment@" in step["uses"]
+    if "gate" in jobs:
+        (used,) = (each["with"] for each in jobs["gate"]["steps"] if each.get("id") == "gate")
+        said = step["with"]
+        assert said.get("key", "gate") == used.get("key", "gate")
+        assert said["result"] == "${{ needs.gate.result }}"
+        assert said["notice"] == "${{ needs.gate.outputs.notice }}"
+        assert {"pull_request", "merge_group"} <= workflow[True].keys()
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, True),
+        ({"result": "failure"}, True),
+        ({"result": "cancelled"}, False),
+        ({"result": "skipped"}, False),
+        ({"event_name": "push"}, False),
+        ({"event_name": "merge_group"}, False),
+        ({"actor": "dependabot[bot]"}, False),
+        ({"event": {"pull_request": {"head": {"repo": {"full_name": "a/fork"}}}}}, False),
+    ],
+)
+def test_the_second_job_comments_where_its_token_may_write(
+    changed: dict[str, Any], expected: bool
+) -> None:
+    job = yaml.safe_load((ROOT / ".github/examples/gate.yml").read_text())["jobs"]["comment"]
+    changed = dict(changed)
+    needs = {"gate": {"result": changed.pop("result", "success")}}
+    own = {"pull_request": {"head": {"repo": {"full_name": "team/models"}}}}
+    github = {
+        "repository": "team/models",
+        "event_name": "pull_request",
+        "actor": "robin",
+        "event": own,
+    }
+    # After a gate that failed the condition is still asked, as it names a function of the status.
+    scope = {"github": github | changed, "needs": needs}
+    assert holds(job["if"], scope, failed=True) == expected
+
+
+def test_results_of_another_machine_are_judged_anew_without_a_model(
+    workspace: Path, tiny_llama: Path
+) -> None:
+    text = (ROOT / ".github" / "examples" / "gate-elsewhere.yml").read_text()
+    comments = "\n".join(line[2:] for line in text.splitlines() if line.startswith("# "))
+    suite = "  models:" + comments.partition("models:")[2].partition("n, t, every")[0]
+    (command,) = re.findall(r"^ +pytest (.*)$", comments, re.MULTILINE)
+    folder = workspace / "eval_suites"
+    folder.mkdir()
+    rows = [{"input": f"word {i}", "choices": ["Yes", "No"], "answer": i % 2} for i in range(24)]
+    (folder / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "suite.yaml").write_text(
+        f"models: [{{name: {tiny_llama}, quantization: none}}]\n"
+        "tasks: [{name: snarks, format: jsonl, path: data.jsonl}]\n"
+        "prompts: {shots: 1, count: 3}\nassert: report\n"
+    )
+    (workspace / "results").mkdir()
+    pytest_command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    subprocess.run([*pytest_command, *shlex.split(command)], cwd=workspace, check=True)
+    # Only what the example commits reaches the runner.
+    shutil.rmtree(folder)
+    written = textwrap.dedent(suite).replace("allenai/OLMo-7B-hf", str(tiny_llama))
+    (workspace / "results" / "gate.maxrandom.yaml").write_text(written)
+    given = yaml.safe_load(text)["jobs"]["gate"]["steps"][-1]["with"]
+    result = run_gate(workspace, given["suites"], key=given["key"])
+    assert (result.code, result.outputs["outcome"]) == (1, "failed"), result.log
+    (claim,) = json.loads((workspace / "maxrandom-report" / "report.json").read_text())["claims"]
+    assert (claim["n"], claim["t"], claim["backend"]) == (23, 3, "recorded")
+    assert "tiny-llama" in result.summary
 
 
 def _steps(node: Any) -> Iterator[dict[str, Any]]:
@@ -237,7 +310,7 @@ def _steps(node: Any) -> Iterator[dict[str, Any]]:
             yield from _steps(value)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_other_actions_are_pinned_and_no_script_holds_an_expression(path: Path) -> None:
     steps = list(_steps(yaml.safe_load(path.read_text(encoding="utf-8"))))
     assert steps or path.name == "gitlab-ci.yml"
@@ -249,24 +322,29 @@ def test_other_actions_are_pinned_and_no_script_holds_an_expression(path: Path) 
 
 def test_the_examples_give_the_action_inputs_that_it_has() -> None:
     known = yaml.safe_load(ACTION.read_text(encoding="utf-8"))["inputs"].keys()
-    used = [
-        step["with"].keys()
-        for path in FILES
-        for step in _steps(yaml.safe_load(path.read_text(encoding="utf-8")))
-        if "actions/gate" in step.get("uses", "")
-    ]
-    assert len(used) == 4
+    other = yaml.safe_load(COMMENT.read_text(encoding="utf-8"))["inputs"].keys()
+    used = []
+    for path in FILES:
+        for step in _steps(yaml.safe_load(path.read_text(encoding="utf-8"))):
+            uses = step.get("uses", "")
+            if "/actions/comment" in uses:
+                assert step.get("with", {}).keys() <= other
+            elif uses == "./" or "/pytest-maxrandom@" in uses:
+                used.append(step["with"].keys())
+    assert len(used) == 5
     assert all({"suites"} <= given <= known for given in used)
 
 
 def test_the_guide_names_every_input_with_its_default() -> None:
     guide = (ROOT / "docs" / "how-to" / "gate.md").read_text(encoding="utf-8")
-    rows = dict(re.findall(r"^\| `([a-z-]+)` \|.*\| *(.*?) *\|$", guide, re.MULTILINE))
-    inputs = yaml.safe_load(ACTION.read_text(encoding="utf-8"))["inputs"]
-    assert rows.keys() == inputs.keys()
-    for name, said in inputs.items():
-        default = "required" if said.get("required") else said["default"]
-        assert rows[name].strip("`") == ("the job's" if name == "token" else default)
+    tables = re.findall(r"^\| input \|.*\n\| -.*\n((?:\|.*\n)+)", guide, re.MULTILINE)
+    for path, table in zip((ACTION, COMMENT), tables, strict=True):
+        rows = dict(re.findall(r"^\| `([a-z-]+)` \|.*\| *(.*?) *\|$", table, re.MULTILINE))
+        inputs = yaml.safe_load(path.read_text(encoding="utf-8"))["inputs"]
+        assert rows.keys() == inputs.keys()
+        for name, said in inputs.items():
+            default = "required" if said.get("required") else said["default"]
+            assert rows[name].strip("`") == ("the job's" if name == "token" else default)
     for target in re.findall(r"\]\((?!https:)([^)]+)\)", guide):
         assert (ROOT / "docs" / "how-to" / target).exists()
 

@@ -1,0 +1,128 @@
+"""How often a gate errs: what passes by luck, and what fails though it is good."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.notation import accuracy, count
+from pytest_maxrandom.reports.markdown import MARKDOWN
+from pytest_maxrandom.reports.summary import names
+from pytest_maxrandom.stats.best_of import first_count
+from pytest_maxrandom.stats.sizes import baseline_for, true_accuracy_for_power
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pytest_maxrandom.record import ClaimRecord, RunRecord
+    from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+    from pytest_maxrandom.stats.sizes import Mix
+
+POWER = 0.8
+"""Probability of passing that a true accuracy is sought for."""
+_LEGEND = (
+    "Of t independent guessers on n new questions, by p_max and union p alone: `permutation_p`, "
+    "red flags and a test set let less pass."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Odds:
+    """What a claim errs with, as far as its p_max and its union p tell.
+
+    Attributes
+    ----------
+    needed : int or None
+        Right answers of n from which on it passes; None where none suffice.
+    by_luck : float
+        Probability that the best of t independent guessers has so many.
+    true_accuracy : float or None
+        What one prompt must really have to get there with probability `POWER`.
+    """
+
+    claim: ClaimRecord
+    needed: int | None
+    by_luck: float
+    true_accuracy: float | None
+
+
+def odds(run: RunRecord) -> Iterator[Odds]:
+    """Yield the odds of each claim on accuracy that asserts p_max or union p."""
+    for claim in run.claims:
+        levels = {
+            name: float(claim.levels.get(name, asserted))
+            for name, asserted in claim.asserted.items()
+            if name in ("p_max", "union_p")
+        }
+        if claim.metric != "accuracy" or not levels or not claim.n or not claim.t:
+            continue
+        n, mix = claim.n, _mix(claim)
+        baseline = baseline_for(n, mix, claim.t)
+        needed = first_count(0, n + 1, partial(_passes, baseline, levels))
+        if needed > n:
+            yield Odds(claim, None, 0.0, None)
+            continue
+        by_luck = baseline.p_value(needed)
+        # The level at which p_max alone asks for as many.
+        true = true_accuracy_for_power(n, mix, claim.t, POWER, by_luck)
+        yield Odds(claim, needed, by_luck, true)
+
+
+def odds_section(run: RunRecord) -> str:
+    """Say in Markdown what the run's claims err with; empty where none can be told of."""
+    found = list(odds(run))
+    if not found:
+        return ""
+    expected = math.fsum(each.by_luck for each in found)
+    text = (
+        f"If the model only guessed, this claim would pass with probability {_rate(expected)}."
+        if len(found) == 1
+        else f"If all models only guessed, {_rate(expected)} of these {len(found):,} claims would "
+        f"pass on average, and at least one with probability {_rate(min(1.0, expected))} at most."
+    )
+    if wanted := sorted(each.true_accuracy for each in found if each.true_accuracy is not None):
+        least, most = accuracy(wanted[0]), accuracy(wanted[-1])
+        text += (
+            f" A claim passes with probability {_rate(POWER)} (power), and fails by bad luck with "
+            f"{_rate(1 - POWER)}, where the best prompt's true accuracy is {least}"
+            f"{f' to {most}, depending on the claim' if most != least else ''}."
+        )
+    shown = names(run)
+    rows = [
+        f"| claim | n | t | needed | passes by luck | true accuracy for power {_rate(POWER)} |",
+        "| :-- | --: | --: | --: | --: | --: |",
+    ]
+    for each in found:
+        n, t = each.claim.n, each.claim.t
+        needed = "impossible" if each.needed is None else f"{each.needed}/{n}"
+        rows.append(
+            f"| {MARKDOWN.cell(shown[each.claim.id])} | {count(n)} | {count(t)} | {needed} "
+            f"| {_rate(each.by_luck)} | {accuracy(each.true_accuracy)} |"
+        )
+    table = "\n".join(rows) + f"\n\n{_LEGEND}\n"
+    return f"\n**What this gate can tell.** {text}\n\n{MARKDOWN.fold(table, 'Of each claim')}"
+
+
+def _passes(baseline: MaxRandomBaseline, levels: Mapping[str, float], correct: int) -> bool:
+    return baseline.p_value(correct) <= levels.get("p_max", 1) and baseline.union_p(
+        correct
+    ) <= levels.get("union_p", 1)
+
+
+def _mix(claim: ClaimRecord) -> Mix:
+    """Return the chances of a claim's examples; their mean where they mix and are no 1/m."""
+    made = claim.validation or claim.recorded
+    chances = {Fraction(text): size for text, size in (made.chances if made else {}).items()}
+    if len(chances) == 1:
+        return next(iter(chances))
+    if chances and all(chance.numerator == 1 for chance in chances):
+        return {chance.denominator: size for chance, size in chances.items()}
+    return claim.standard_baseline or 0.0
+
+
+def _rate(value: float) -> str:
+    """Write a probability, or an expected number, with two figures."""
+    return accuracy(value, 3) if value < 0.1 else accuracy(value, 2)
