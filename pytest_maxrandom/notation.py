@@ -198,6 +198,21 @@ def share(part: int | None, whole: int | None) -> str:
     return f"{NONE if part is None else part}/{NONE if whole is None else whole}"
 
 
+def duration(seconds: float) -> str:
+    """Write how long something takes.
+
+    Examples
+    --------
+    >>> duration(4.4), duration(61), duration(3725)
+    ('4 s', '1 min 01 s', '1 h 02 min')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours:,} h {minutes:02} min"
+    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+
+
 def percent(part: float) -> str:
     """Write a share of many.
 

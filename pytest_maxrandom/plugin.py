@@ -30,7 +30,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let one process, the controller, gather the claims and write the reports."""
-    read_settings(config)
+    if read_settings(config).dry_run:
+        # One process tells what all would do; pytest-xdist reads this when it is configured.
+        vars(config.option).update(dist="no", tx=[], numprocesses=0)
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Reporting(config), "maxrandom_reporting")
 
@@ -73,6 +75,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let claims that share a model follow each other."""
     if _COLLECT in sys.modules:
         sys.modules[_COLLECT].order_by_model(items)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """Tell what claims would cost, where nothing is to be tested."""
+    option = session.config.option
+    failed = session.testsfailed and not option.continue_on_collection_errors
+    if failed or option.collectonly or not read_settings(session.config).dry_run:
+        return None
+    from pytest_maxrandom.hooks.dry_run import foretell
+
+    foretell(session)
+    return True
 
 
 @pytest.hookimpl(wrapper=True)

@@ -84,7 +84,7 @@ class Evaluation:
         )
         self._run = without_siblings(planned, run)
         self._check_budget()
-        self._jobs = jobs_of(condition.prompt_set.pairs, planned.suite.scoring)
+        self.jobs = jobs_of(condition.prompt_set.pairs, planned.suite.scoring)
 
     def prepare(self) -> None:
         """Load the model, unless all that is asked of it is stored.
@@ -95,10 +95,10 @@ class Evaluation:
             If it cannot be loaded.
         """
         planned, session = self._planned, self._session
-        if self.knows(self._jobs):
+        if self.knows(self.jobs):
             return
         decides = session.stops(planned) and not session.fresh and undecidable(planned) is None
-        if not decides or not is_decided(self._jobs, self._goal(), session.cache(planned)):
+        if not decides or not is_decided(self.jobs, self._goal(), session.cache(planned)):
             self.load()
 
     def run(self, record: ClaimRecord, progress: Progress) -> Sweep:
@@ -151,11 +151,11 @@ class Evaluation:
         if why := undecidable(planned):
             note(record, Remark("not_decided_early", {"why": why}))
             return None
-        if self.knows(self._jobs):
+        if self.knows(self.jobs):
             return None  # all numbers are there for nothing
         fresh = session.fresh and id(planned) not in session.swept
         sweep = run_decided(
-            self._jobs,
+            self.jobs,
             self._goal(),
             LocalExecutor(self.load),
             progress,
@@ -180,7 +180,7 @@ class Evaluation:
         """
         session = self._session
         fresh = session.fresh and id(self._planned) not in session.swept
-        sweep = self._sweep(self._jobs, progress, self._evaluated, fresh=fresh)
+        sweep = self._sweep(self.jobs, progress, self._evaluated, fresh=fresh)
         session.swept.add(id(self._planned))
         return sweep
 

@@ -52,6 +52,8 @@ class Settings:
         The folder of joined shards, whose results are read in place of the store's.
     until : str or None
         When sweeps stop, in place of what suites say.
+    dry_run : bool
+        Whether claims are not tested, and their cost is told instead.
     """
 
     report: Path | None = None
@@ -70,6 +72,7 @@ class Settings:
     no_test: bool = False
     shards: Path | None = None
     until: Literal["all", "decided"] | None = None
+    dry_run: bool = False
 
 
 _SETTINGS = pytest.StashKey[Settings]()
@@ -158,6 +161,12 @@ def add_options(parser: pytest.Parser) -> None:
         "(prompts: {budget: N}), when the verdict is known; all: never before all answers are",
     )
     group.addoption(
+        "--maxrandom-dry-run",
+        action="store_true",
+        help="test nothing, and tell what the selected claims would cost: prompts, tokens, forward "
+        "passes, and by a probe of a few prompts for each model how long they take",
+    )
+    group.addoption(
         "--maxrandom-no-test",
         action="store_true",
         help="do not open held-out test sets",
@@ -195,6 +204,7 @@ def read_settings(config: pytest.Config) -> Settings:
             no_test=config.getoption("maxrandom_no_test"),
             shards=_folder(config, "--maxrandom-shards"),
             until=_until(config),
+            dry_run=config.getoption("maxrandom_dry_run"),
         )
     return config.stash[_SETTINGS]
 

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from pytest_maxrandom.notation import duration
+
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
 
@@ -331,12 +333,3 @@ def _rate(prompts: float) -> str:
     if prompts < 0.1:
         return f"{60 * prompts:.2g}/min"
     return f"{prompts:.0f}/s" if prompts >= 10 else f"{prompts:.1f}/s"
-
-
-def duration(seconds: float) -> str:
-    """Return how long something takes, as a person would say it."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours:,} h {minutes:02} min"
-    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"

@@ -36,8 +36,9 @@ class Reporting:
         self._settings = read_settings(config)
         self._run = Run(self._settings.adjust)
         self._said: list[str] = []
-        self._base = None if config.option.collectonly else _base(config, self._settings)
-        if self._settings.predictions and not config.option.collectonly:
+        self._tests = not (config.option.collectonly or self._settings.dry_run)
+        self._base = _base(config, self._settings) if self._tests else None
+        if self._settings.predictions and self._tests:
             from pytest_maxrandom.reports.predictions import discard
 
             discard(self._settings.predictions)
@@ -66,7 +67,7 @@ class Reporting:
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Write the reports; a report that cannot be written is no success."""
-        if session.config.option.collectonly:
+        if not self._tests:
             return
         self._run.interrupted = exitstatus == pytest.ExitCode.INTERRUPTED
         settings = self._settings
@@ -115,7 +116,7 @@ class Reporting:
     ) -> None:
         """Show the claims as a table, where there are any."""
         _show_ids_as_written(terminalreporter)
-        if config.option.collectonly or not (self._run or self._said):
+        if not self._tests or not (self._run or self._said):
             return
         from pytest_maxrandom.reports.terminal import rows
 

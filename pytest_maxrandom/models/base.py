@@ -275,6 +275,46 @@ class Reply:
     trie_nodes: int
 
 
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What asking questions takes, before they are asked.
+
+    Attributes
+    ----------
+    requests : int
+        Continuations that are scored, or texts that are written.
+    tokens : int or None
+        Tokens that go through the model, as :class:`Reply` counts them; None where that is not
+        known.
+    apart : int or None
+        Tokens of all texts if each were read by itself, without its last token.
+    forwards : int or None
+        Passes through the network; None where it is not at hand.
+    at_most : bool
+        Whether it may be less, because nobody knows how long an answer is that is not written yet.
+    """
+
+    requests: int
+    tokens: int | None = None
+    apart: int | None = None
+    forwards: int | None = None
+    at_most: bool = False
+
+    def __add__(self, other: Estimate) -> Estimate:
+        """Return what both take."""
+
+        def both(one: int | None, two: int | None) -> int | None:
+            return None if one is None or two is None else one + two
+
+        return Estimate(
+            self.requests + other.requests,
+            both(self.tokens, other.tokens),
+            both(self.apart, other.apart),
+            both(self.forwards, other.forwards),
+            self.at_most or other.at_most,
+        )
+
+
 class Model(Protocol):
     """A loaded language model.
 
@@ -302,6 +342,8 @@ class Model(Protocol):
         does not say so is asked for likelihoods only.
     chat : tuple of two str
         What stands before and after a prompt where it is a message to the model.
+    estimate : callable
+        Returns the :class:`Estimate` of questions that `ask` would take, and computes nothing.
     """
 
     device: str

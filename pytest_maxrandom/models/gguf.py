@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.errors import ModelError, ModelNotFound, ScoreError, listed
 from pytest_maxrandom.host.machine import cores, peak_memory, resting_threads
 from pytest_maxrandom.models import trie
-from pytest_maxrandom.models.base import Answer, Backend, Identity, Located, Reply
+from pytest_maxrandom.models.base import Answer, Backend, Estimate, Identity, Located, Reply
 from pytest_maxrandom.models.chat import ChatTemplate
 from pytest_maxrandom.models.hf.arithmetic import processor
 from pytest_maxrandom.models.hf.hub import file_digest
@@ -192,6 +192,20 @@ class GgufModel:
             forwarded += reply.tokens_forwarded
             nodes += reply.trie_nodes
         return Reply(tuple(answers), forwarded, nodes)
+
+    def estimate(self, questions: Iterable[Question]) -> Estimate:
+        """Return what asking takes; what a text shares with the one before it is read once."""
+        found = Estimate(0, 0, 0)
+        for part in in_parts(questions):
+            if (how := part[0].generation) is None:
+                requests = [request for row in self._fitting(part) for request in row]
+            else:
+                written = (0,) * how.max_tokens
+                requests = [Request((*ids, *written), 1) for ids in self._prompts(part)]
+            apart = sum(len(request.ids) - 1 for request in requests)
+            nodes = trie.build(requests).nodes
+            found += Estimate(len(requests), nodes, apart, at_most=how is not None)
+        return found
 
     def _scored(self, questions: Sequence[Question]) -> Reply:
         rows = self._fitting(questions)

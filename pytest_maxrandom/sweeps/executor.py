@@ -164,7 +164,7 @@ class LocalExecutor:
         for job in jobs:
             with _named(job):
                 self._able(job)
-                self._model.check(_questions(job))
+                self._model.check(questions_of(job))
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Scored]]:
         """Yield each job with its answers, in their order."""
@@ -187,7 +187,7 @@ class LocalExecutor:
         model = self._model
         counts: list[int] = []
         started = time.perf_counter()
-        reply = model.ask(_questions(job, counts))
+        reply = model.ask(questions_of(job, counts))
         seconds = time.perf_counter() - started
         if len(reply.answers) != sum(counts):
             raise ScoreError(
@@ -245,7 +245,7 @@ def scored_digest(form: Format, examples: Sequence[Example]) -> str:
     return digest(*parts)
 
 
-def _questions(job: Job, counts: list[int] | None = None) -> Iterator[Question]:
+def questions_of(job: Job, counts: list[int] | None = None) -> Iterator[Question]:
     """Yield what is asked, and note how many questions each example takes."""
     scorer = SCORERS[job.scoring]
     for example in job.examples:

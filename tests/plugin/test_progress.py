@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pyte
 import pytest
 
-from pytest_maxrandom.hooks.progress import State, Tally, duration, text
+from pytest_maxrandom.hooks.progress import State, Tally, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -197,9 +197,8 @@ def test_processes_that_share_a_model_are_counted_together() -> None:
     assert text([one, other, gone]) == "m: 55/105 prompts, 5.0/s, 10 s left"
 
 
-def test_rates_and_durations_read_as_a_person_would_say_them() -> None:
+def test_rates_read_as_a_person_would_say_them() -> None:
     slow = State("m", 10, 0, 4, 4, 480.0, at_work=True)
     fast = State("m", 1000, 0, 500, 500, 4.0, at_work=True)
     assert text([slow]) == "m: 4/10 prompts, 0.5/min, 12 min 00 s left"
     assert text([fast]) == "m: 500/1000 prompts, 125/s, 4 s left"
-    assert [duration(s) for s in (4.4, 61, 3600 + 125)] == ["4 s", "1 min 01 s", "1 h 02 min"]

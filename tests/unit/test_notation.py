@@ -7,7 +7,7 @@ import math
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from pytest_maxrandom.notation import accuracy, count, level, p_value, share, span
+from pytest_maxrandom.notation import accuracy, count, duration, level, p_value, share, span
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,10 @@ def test_accuracies_have_three_decimals(value: float, shown: str) -> None:
 )
 def test_p_values_have_two_digits_or_three_decimals(value: float, shown: str) -> None:
     assert p_value(value) == shown
+
+
+def test_durations_read_as_a_person_would_say_them() -> None:
+    assert [duration(s) for s in (4.4, 61, 3600 + 125)] == ["4 s", "1 min 01 s", "1 h 02 min"]
 
 
 def test_a_level_is_written_as_it_was_given() -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from pytest_maxrandom.claims.dry_run import Asked
     from pytest_maxrandom.claims.planned import Planned, PlannedClaim
     from pytest_maxrandom.record import Record
 
@@ -93,6 +94,16 @@ class SuiteItem(pytest.Item):
             shared = session_state(self.config)
             self._evaluations[id(claim)] = Evaluation(claim, all_sweeps(self), shared)
         return self._evaluations[id(claim)]
+
+    def asks(self) -> list[Asked]:
+        """Return what it will ask, by claim, as far as that is known before anything is asked.
+
+        Raises
+        ------
+        MaxRandomError
+            If it cannot be asked.
+        """
+        return [(claim, self.evaluation(claim).jobs) for claim in self.sweeps]
 
     def progress(self, claim: PlannedClaim) -> Progress:
         """Return what shows how far a claim that it runs is."""

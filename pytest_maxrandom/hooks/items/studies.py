@@ -21,6 +21,7 @@ from pytest_maxrandom.sweeps.predictions import of_predictions
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_maxrandom.claims.dry_run import Asked
     from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord, LabelBiasRecord
     from pytest_maxrandom.studies.arms.plan import (
         PlannedComparison,
@@ -68,6 +69,14 @@ class LabelBiasItem(SuiteItem):
         """Load the model, unless all answers are known."""
         if isinstance(self.planned.claim, PlannedClaim):
             prepare(self.planned, self.evaluation(self.planned.claim))
+
+    def asks(self) -> list[Asked]:
+        """Return the claim's own prompts, and all by which its labels are asked for."""
+        claim = self.planned.claim
+        if not isinstance(claim, PlannedClaim):
+            return []
+        further = (jobs for plan in self.planned.interactions for jobs in plan.sweeps)
+        return [*super().asks(), *((claim, jobs) for jobs in further)]
 
     def judge(self) -> None:
         """Ask for the labels, or read the answers, and compare with random guessers."""

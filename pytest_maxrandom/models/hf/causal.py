@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.host.machine import peak_memory
 from pytest_maxrandom.models import trie
-from pytest_maxrandom.models.base import Answer, Reply
+from pytest_maxrandom.models.base import Answer, Estimate, Reply
 from pytest_maxrandom.models.chat import ChatTemplate
 from pytest_maxrandom.models.hf import arithmetic
 from pytest_maxrandom.models.requests import (
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pytest_maxrandom.models.base import Question
+    from pytest_maxrandom.models.hf.engines.choice import Engine
     from pytest_maxrandom.models.hf.generating import Generator
 
 _ADDED = 8
@@ -152,6 +153,32 @@ class CausalModel:
                 )
         return Reply(tuple(answers), forwarded, nodes)
 
+    def estimate(self, questions: Iterable[Question]) -> Estimate:
+        """Return what asking takes, as long as memory holds what goes through the model at once.
+
+        Raises
+        ------
+        PromptTooLong, QuestionError
+        """
+        found = Estimate(0, 0, 0, 0)
+        for part in in_parts(questions):
+            if (how := part[0].generation) is not None:
+                prompts = self._prompts(part)
+                sizes = self._generator.sizes(prompts, how)
+                apart = sum(map(len, prompts)) + len(prompts) * how.max_tokens
+                passes = len(sizes) * how.max_tokens
+                found += Estimate(len(prompts), sum(sizes), apart, passes, at_most=True)
+                continue
+            requests = [request for row in self._fitting(part) for request in row]
+            sizes = [
+                tokens
+                for engine, indices, planned in self._ways(requests, trie.build(requests))
+                for tokens in engine.passes([requests[index] for index in indices], planned)
+            ]
+            apart = sum(len(request.ids) - 1 for request in requests)
+            found += Estimate(len(requests), sum(sizes), apart, len(sizes))
+        return found
+
     def encode(self, questions: Sequence[Question]) -> list[tuple[Request, ...]]:
         """Tokenize each question with each of its continuations.
 
@@ -213,21 +240,25 @@ class CausalModel:
         """
         if not requests:
             return Likelihoods([])
+        whole = trie.build(requests)
+        found = Likelihoods([0.0] * len(requests), trie_nodes=whole.nodes)
+        for engine, indices, planned in self._ways(requests, whole):
+            part = engine.score([requests[index] for index in indices], planned)
+            found.tokens_forwarded += part.tokens_forwarded
+            for index, value in zip(indices, part.log_likelihoods, strict=True):
+                found.log_likelihoods[index] = value
+        return found
+
+    def _ways(
+        self, requests: Sequence[Request], whole: trie.Trie
+    ) -> list[tuple[Engine, list[int], trie.Trie | None]]:
+        """Return which requests take which engine, with their trie where that is known."""
         longest = max(len(request.ids) for request in requests)
         reach = self._choice.reach(longest, self.context_length)
         near = [i for i, request in enumerate(requests) if not reach or len(request.ids) <= reach]
         far = sorted(set(range(len(requests))) - set(near))
-        planned = trie.build(requests)
-        found = Likelihoods([0.0] * len(requests), trie_nodes=planned.nodes)
-        for engine, indices in ((self._choice.engine, near), (self._choice.plain, far)):
-            if indices:
-                part = engine.score(
-                    [requests[index] for index in indices], None if far else planned
-                )
-                found.tokens_forwarded += part.tokens_forwarded
-                for index, value in zip(indices, part.log_likelihoods, strict=True):
-                    found.log_likelihoods[index] = value
-        return found
+        ways = ((self._choice.engine, near), (self._choice.plain, far))
+        return [(engine, own, None if far else whole) for engine, own in ways if own]
 
     def _tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         # A text that is too long is refused by name, so the tokenizer need not warn of it.

@@ -99,26 +99,16 @@ class Generator:
         ScoreError
             If memory does not hold one text.
         """
-        order = sorted(range(len(prompts)), key=lambda place: -len(prompts[place].ids))
+        lengths = [len(prompt.ids) for prompt in prompts]
+        order = _longest_first(lengths)
         found: list[Written | None] = [None] * len(prompts)
 
         def size(part: Sequence[int]) -> int:
-            return len(part) * (len(prompts[part[0]].ids) + how.max_tokens)
-
-        def cut(rest: Sequence[int]) -> Iterator[Sequence[int]]:
-            part: list[int] = []
-            for place in rest:
-                longer = [*part, place]
-                full = size(longer) > self._budget.room(size(longer[:1]))
-                if part and (full or not self._together(prompts, longer)):
-                    yield part
-                    longer = [place]
-                part = longer
-            yield part
+            return _size(part, lengths, how)
 
         for part, written in self._budget.passes(
             order,
-            cut,
+            lambda rest: self._cut(rest, lengths, how),
             lambda part: self._batch([prompts[place] for place in part], how),
             size,
             lambda place: size([place]),
@@ -127,9 +117,29 @@ class Generator:
                 found[place] = one
         return [one for one in found if one is not None]
 
-    def _together(self, prompts: Sequence[Prompted], part: Sequence[int]) -> bool:
+    def sizes(self, prompts: Sequence[Sequence[int]], how: Generation) -> list[int]:
+        """Return the tokens of each batch, at most."""
+        lengths = [*map(len, prompts)]
+        parts = self._cut(_longest_first(lengths), lengths, how)
+        return [_size(part, lengths, how) for part in parts]
+
+    def _cut(
+        self, rest: Sequence[int], lengths: Sequence[int], how: Generation
+    ) -> Iterator[Sequence[int]]:
+        """Cut places of texts, the longest first, into batches."""
+        part: list[int] = []
+        for place in rest:
+            longer = [*part, place]
+            full = _size(longer, lengths, how) > self._budget.room(_size(longer[:1], lengths, how))
+            if part and (full or not self._together(lengths, longer)):
+                yield part
+                longer = [place]
+            part = longer
+        yield part
+
+    def _together(self, lengths: Sequence[int], part: Sequence[int]) -> bool:
         """Tell whether texts may stand in one batch: of one length, or the model takes padding."""
-        if len(prompts[part[0]].ids) == len(prompts[part[-1]].ids):
+        if lengths[part[0]] == lengths[part[-1]]:
             return True
         if self._takes_padding is None:
             self._takes_padding = self._probe()
@@ -249,6 +259,15 @@ class _Drawn(LogitsProcessor):  # type: ignore[misc]
         chosen = torch.searchsorted(chances, drawn * chances[:, -1:], right=True)
         chosen = chosen.clamp(max=scores.shape[1] - 1).to(scores.device)
         return torch.full_like(scores, -torch.inf).scatter(1, chosen, 0.0)
+
+
+def _longest_first(lengths: Sequence[int]) -> list[int]:
+    return sorted(range(len(lengths)), key=lambda place: -lengths[place])
+
+
+def _size(part: Sequence[int], lengths: Sequence[int], how: Generation) -> int:
+    """Return the tokens of a batch, with padding, if its answers are as long as they may be."""
+    return len(part) * (lengths[part[0]] + how.max_tokens)
 
 
 def _ends(model: Any, tokenizer: Any) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models import trie
-from pytest_maxrandom.models.base import Answer, Identity, Reply, Resources
+from pytest_maxrandom.models.base import Answer, Estimate, Identity, Reply, Resources
 from pytest_maxrandom.models.requests import (
     Request,
     encode,
@@ -186,6 +186,26 @@ class ServedModel:
             self._meet_again()
         return Reply(tuple(answers), read, nodes)
 
+    def estimate(self, questions: Iterable[Question]) -> Estimate:
+        """Return what asking takes: what a text shares with another is read once, if all is kept.
+
+        Raises
+        ------
+        PromptTooLong, QuestionError
+        """
+        found = Estimate(0, 0, 0)
+        for part in in_parts(questions):
+            if (how := part[0].generation) is None:
+                found += _estimate([request for row in self._fitting(part) for request in row])
+                continue
+            prompts = self._prompts(part)
+            if self._chats or self._tokens is None:
+                found += Estimate(len(prompts), at_most=True)
+                continue
+            longest = [Request((*map(int, ids), *[0] * how.max_tokens), 1) for ids in prompts]
+            found += replace(_estimate(longest), at_most=True)
+        return found
+
     def _way(self, generates: bool) -> str:
         """Return how the server is asked, for the report."""
         if generates:
@@ -322,6 +342,11 @@ def _said(serving: Serving) -> str:
 def _last(name: str) -> str:
     """Return the last part of a path, since the same model has another one on another machine."""
     return PurePosixPath(name).name if name.startswith("/") else name
+
+
+def _estimate(requests: Sequence[Request]) -> Estimate:
+    apart = sum(len(request.ids) - 1 for request in requests)
+    return Estimate(len(requests), trie.build(requests).nodes, apart)
 
 
 def _forward_of(folder: str | None) -> Callable[[Sequence[Question]], list[float] | None] | None:

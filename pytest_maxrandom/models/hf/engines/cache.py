@@ -170,6 +170,12 @@ def fill(network: Network, budget: Budget, ids: Sequence[int], mask: Mask) -> li
             return filled
 
 
+def chunks(budget: Budget, ids: Sequence[int]) -> list[int]:
+    """Return the tokens of each pass that :func:`fill` takes."""
+    firsts = range(0, len(ids), budget.tokens)
+    return [min(budget.tokens, len(ids) - first) for first in firsts]
+
+
 def _fill(network: Network, size: int, ids: Sequence[int], mask: Mask) -> list[Pair]:
     """Forward a prefix in chunks of at most `size` tokens, so that attention stays small."""
     growing = DynamicCache()  # all tokens in all layers, whatever their window

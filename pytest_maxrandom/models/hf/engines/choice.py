@@ -54,6 +54,9 @@ class Engine(Protocol):
     def score(self, requests: Sequence[Request], planned: Trie | None = None) -> Likelihoods:
         """Return the log-likelihood of each request's answer; `planned` is their trie, if known."""
 
+    def passes(self, requests: Sequence[Request], planned: Trie | None = None) -> list[int]:
+        """Return the tokens of each pass that scoring takes, as long as memory holds them."""
+
 
 @dataclass(slots=True)
 class Choice:

@@ -12,7 +12,7 @@ from pytest_maxrandom.models.hf.engines import cache
 from pytest_maxrandom.models.requests import Likelihoods
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from pytest_maxrandom.models.hf.engines.budget import Budget
     from pytest_maxrandom.models.hf.engines.cache import Pair
@@ -79,6 +79,13 @@ class Packed:
             found.add(picks, values, trie.size(paths))
         return found
 
+    def passes(self, requests: Sequence[Request], planned: trie.Trie | None = None) -> list[int]:
+        """Return the tokens of each pass that scoring takes."""
+        planned = planned or trie.build(requests)
+        room = self.budget.room(max(len(path.ids) for path in planned.paths))
+        forests = trie.cut(planned.paths, room)
+        return [*cache.chunks(self.budget, planned.prefix), *map(trie.size, forests)]
+
     def _forward(self, forest: trie.Forest, prefix: list[Pair]) -> tuple[Picks, list[float]]:
         positions = torch.from_numpy(forest.positions)
         return forest.picks, self._network.read(
@@ -118,15 +125,22 @@ class Cheaper:
     def score(self, requests: Sequence[Request], planned: trie.Trie | None = None) -> Likelihoods:
         """Return the log-likelihood of each request's answer."""
         planned = planned or trie.build(requests)
-        engine = self._rows if self._better_in_rows(planned) else self._packed
-        return engine.score(requests, planned)
+        return self._better(planned).score(requests, planned)
+
+    def passes(self, requests: Sequence[Request], planned: trie.Trie | None = None) -> list[int]:
+        """Return the tokens of each pass that scoring takes."""
+        planned = planned or trie.build(requests)
+        return self._better(planned).passes(requests, planned)
+
+    def _better(self, planned: trie.Trie) -> Packed | Rows:
+        return self._rows if self._better_in_rows(planned) else self._packed
 
     def _better_in_rows(self, planned: trie.Trie) -> bool:
         """Compare the work of both ways after the prefix, which both do alike."""
         prefix = len(planned.prefix)
         room = self.budget.room(max(len(path.ids) for path in planned.paths))
         forests = [trie.size(paths) for paths in trie.cut(planned.paths, room)]
-        batches = list(self._batches(planned))
+        batches = list(self._rows.batches(planned))
         if sum(rows * width for rows, width, _ in batches) > _MORE * sum(forests):
             return False
         packed = sum(nodes * (1 + self._slot * (prefix + nodes)) + _PASS for nodes in forests)
@@ -135,17 +149,6 @@ class Cheaper:
             for rows, width, slots in batches
         )
         return apart < _CLEARLY * packed
-
-    def _batches(self, planned: trie.Trie) -> Iterator[tuple[int, int, int]]:
-        """Yield rows, width and slots of keys of each forward pass that rows would take."""
-        before = len(planned.prefix)
-        families = sorted(trie.families(planned.paths), key=lambda family: -family.context)
-        for contexts in self._rows.cut(families, lambda family: family.context):
-            width = contexts[0].context
-            yield len(contexts), width, before + width
-            rest = (len(path.ids) - own.context for own in contexts for path in own.paths)
-            for part in self._rows.cut(sorted(filter(None, rest), reverse=True), int):
-                yield len(part), part[0], before + width + part[0]
 
 
 def additive(

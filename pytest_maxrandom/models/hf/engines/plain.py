@@ -50,6 +50,10 @@ class Plain:
             found.add(picks, values, _padded(batch))
         return found
 
+    def passes(self, requests: Sequence[Request], planned: object = None) -> list[int]:
+        """Return the tokens of each pass that scoring takes."""
+        return [*map(_padded, self._cut(rows(requests)))]
+
     def _cut(self, rows: Sequence[Path]) -> Iterator[list[Path]]:
         for batch in batches(rows, self.budget.tokens):
             apart = self._alone_beyond is not None and len(batch[0].ids) >= self._alone_beyond

@@ -81,7 +81,24 @@ class Rows:
                 pass
         return work.found
 
-    def cut(self, items: Sequence[Item], width: Callable[[Item], int]) -> list[Sequence[Item]]:
+    def passes(self, requests: Sequence[Request], planned: trie.Trie | None = None) -> list[int]:
+        """Return the tokens of each pass that scoring takes."""
+        planned = planned or trie.build(requests)
+        after = [rows * width for rows, width, _ in self.batches(planned)]
+        return [*cache.chunks(self.budget, planned.prefix), *after]
+
+    def batches(self, planned: trie.Trie) -> Iterator[tuple[int, int, int]]:
+        """Yield rows, width and slots of keys of each forward pass after the prefix."""
+        before = len(planned.prefix)
+        families = sorted(trie.families(planned.paths), key=lambda family: -family.context)
+        for contexts in self._cut(families, lambda family: family.context):
+            width = contexts[0].context
+            yield len(contexts), width, before + width
+            rest = (len(path.ids) - own.context for own in contexts for path in own.paths)
+            for part in self._cut(sorted(filter(None, rest), reverse=True), int):
+                yield len(part), part[0], before + width + part[0]
+
+    def _cut(self, items: Sequence[Item], width: Callable[[Item], int]) -> list[Sequence[Item]]:
         """Cut what makes a row each, the widest first, into batches where the least is padded."""
         parts = trie.level([width(item) for item in items], self.budget.tokens)
         return [items[part.start : part.stop] for part in parts]
@@ -96,7 +113,7 @@ class Rows:
 
         for batch, memory in self.budget.passes(
             sorted(rows, key=lambda row: -len(row.ids)),
-            lambda rest: self.cut(rest, lambda row: len(row.ids)),
+            lambda rest: self._cut(rest, lambda row: len(row.ids)),
             lambda batch: self._forward(batch, work, contexts),
             padded,
             lambda row: work.length + row.after + len(row.ids),

@@ -1,0 +1,142 @@
+"""What the claims of a run will cost, model by model, before anything of them is judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.claims.decided import undecidable
+from pytest_maxrandom.errors import MaxRandomError
+from pytest_maxrandom.models.base import Estimate
+from pytest_maxrandom.models.registry import locate
+from pytest_maxrandom.sweeps.estimate import MOST_TEXTS, estimate, left, probe, seconds_of
+from pytest_maxrandom.sweeps.executor import LocalExecutor
+from pytest_maxrandom.sweeps.scorers import SCORERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.claims.session import SessionState
+    from pytest_maxrandom.models.base import Model
+    from pytest_maxrandom.sweeps.executor import Job
+
+    Asked = tuple[PlannedClaim, Sequence[Job]]
+
+
+@dataclass(slots=True)
+class ModelCost:
+    """What a run asks of one model.
+
+    Attributes
+    ----------
+    claims : int
+        How many claims are about it; their replicates are none.
+    stored, prompts : int
+        Prompts whose answers the store has, and those that are to be computed, with what is asked
+        beside claims.
+    examples : int
+        (prompt, example) pairs that are to be computed.
+    estimate : Estimate or None
+        None where there is nothing to compute, or that cannot be told.
+    counted : bool
+        Whether tokens and forward passes are counted rather than scaled from some prompts.
+    seconds : float or None
+        By a probe.
+    probed : int
+        Prompts of the probe.
+    device : str
+        Where it was.
+    early : bool
+        Whether a sweep may stop before all of this is computed.
+    later : bool
+        Whether more is asked where a claim passes.
+    problem : str or None
+        What will not let it run.
+    """
+
+    model: str
+    backend: str
+    claims: int = 0
+    stored: int = 0
+    prompts: int = 0
+    examples: int = 0
+    estimate: Estimate | None = None
+    counted: bool = True
+    seconds: float | None = None
+    probed: int = 0
+    device: str = ""
+    early: bool = False
+    later: bool = False
+    problem: str | None = None
+    _names: set[tuple[str, str]] = field(default_factory=set)
+
+    def add(self, claim: PlannedClaim, session: SessionState) -> None:
+        """Take note of a claim."""
+        self._names.add((str(claim.base), claim.name))
+        self.claims = len(self._names)
+        self.early |= session.stops(claim) and undecidable(claim) is None
+        test = bool(claim.condition.test) and not session.no_test
+        self.later |= not claim.replicate and (test or "choices_only" in claim.suite.shortcuts)
+
+
+def costs(asked: Iterable[Asked], session: SessionState) -> list[ModelCost]:
+    """Return what claims, and what is asked beside them, will take.
+
+    Each model is loaded and tried on a few prompts, whose answers are forgotten: nothing is judged,
+    stored, or written to a ledger.
+    """
+    by_model: dict[tuple[str, ...], list[Asked]] = {}
+    for claim, jobs in asked:
+        key = locate(claim.model, claim.base).key
+        by_model.setdefault(key, []).append((claim, jobs))
+    return [_cost(own, session) for own in by_model.values()]
+
+
+def _cost(asked: Sequence[Asked], session: SessionState) -> ModelCost:
+    first = asked[0][0]
+    found = ModelCost(first.arm.name, first.model.backend)
+    known: set[tuple[str, ...]] = set()
+    todo: list[tuple[PlannedClaim, list[Job]]] = []
+    try:
+        for claim, jobs in asked:
+            found.add(claim, session)
+            new = []
+            for job in jobs:
+                key = job.task, job.prompt.digest, job.scoring
+                if key not in known:
+                    known.add(key)
+                    new.append(job)
+            rest = left(new, None if session.fresh else session.cache(claim))
+            found.stored += len(new) - len(rest)
+            found.prompts += len(rest)
+            found.examples += sum(len(job.examples) for job in rest)
+            if rest:
+                todo.append((claim, rest))
+        if todo:
+            _measure(found, todo, session)
+    except MaxRandomError as error:
+        found.problem = str(error)
+    return found
+
+
+def _measure(
+    found: ModelCost, todo: Sequence[tuple[PlannedClaim, list[Job]]], session: SessionState
+) -> None:
+    """Load the model, count what all of its work takes, and try a part of that."""
+    found.estimate = Estimate(0, 0, 0, 0)
+    for claim, jobs in todo:
+        model = _loaded(claim, session)
+        LocalExecutor(lambda model=model: model).check(jobs)  # type: ignore[misc]
+        share = sum(len(job.examples) for job in jobs) / max(1, found.examples)
+        own, counted = estimate(jobs, model, int(MOST_TEXTS * share))
+        found.estimate += own
+        found.counted &= counted
+    tried = probe([job for _, jobs in todo for job in jobs], model)
+    found.probed, found.device = tried.prompts, model.device
+    found.seconds = seconds_of(found.estimate, found.examples, tried)
+
+
+def _loaded(claim: PlannedClaim, session: SessionState) -> Model:
+    generates = SCORERS[claim.suite.scoring].generates
+    return session.pool.get(claim.model, claim.base, generates=generates)
