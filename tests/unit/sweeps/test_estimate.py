@@ -9,10 +9,10 @@ import pytest
 
 from pytest_maxrandom.models.base import Answer, Estimate, Reply
 from pytest_maxrandom.models.mock import MockModel
-from pytest_maxrandom.prompts.formats import Format, Prompt
 from pytest_maxrandom.suite.models import MockSpec
 from pytest_maxrandom.sweeps.estimate import Probe, estimate, left, probe, seconds_of
 from pytest_maxrandom.sweeps.executor import jobs_of
+from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
 from pytest_maxrandom.tasks.task import Example, Layout
 
 if TYPE_CHECKING:
