@@ -304,4 +304,4 @@ def _argument(action: argparse.Action) -> Iterator[str]:
     names = [f"`{name}{takes}`" for name in action.option_strings] or [f"`{value}`"]
     yield ", ".join(names)
     said = (action.help or "") % {**vars(action), "prog": "maxrandom"}
-    yield f": {escaped(said[:1].upper() + said[1:]) or 'See above'}.\n"
+    yield f": {escaped(said)}\n"

@@ -55,14 +55,22 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="the run failed, whatever the results say; the comment says so where they do not",
     )
     parser.add_argument(
-        "--base", type=Path, help="the same of the base branch, to say what changed since"
+        "--base", type=Path, help="JSON report of the base branch, to say what changed since"
     )
-    parser.add_argument("--key", default="gate", help="which of several comments this is (gate)")
-    parser.add_argument("--pull-request", type=int, metavar="N", help="(that of the event)")
-    parser.add_argument("--repository", metavar="OWNER/NAME", help="(that of the job)")
-    parser.add_argument("--report-url", metavar="URL", help="page of the full report (the run's)")
-    parser.add_argument("--login", help="whose token it is, where the forge does not tell")
-    parser.add_argument("--forge", choices=("github", "gitlab"), help="(that of the job)")
+    parser.add_argument(
+        "--key", default="gate", help="tells several comments apart; `gate` by default"
+    )
+    parser.add_argument(
+        "--pull-request", type=int, metavar="N", help="its number; that of the event if not given"
+    )
+    parser.add_argument("--repository", metavar="OWNER/NAME", help="that of the job if not given")
+    parser.add_argument(
+        "--report-url", metavar="URL", help="page of the full report; the run's if not given"
+    )
+    parser.add_argument("--login", help="login of the token, where the forge does not say it")
+    parser.add_argument(
+        "--forge", choices=("github", "gitlab"), help="that of the job if not given"
+    )
     parser.add_argument(
         "--untrusted",
         action="store_true",
@@ -72,7 +80,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--templates", type=Path, help="folder with templates that override blocks")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the comment there as well")
     parser.add_argument(
-        "--dry-run", action="store_true", help="ask no forge; print the comment, unless --out"
+        "--dry-run",
+        action="store_true",
+        help="ask no forge; print the comment, or write it to --out",
     )
     parser.set_defaults(run=run)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
     text = "figures of a JSON report, of a held-out study, or of n, t and the number of choices"
-    parser = commands.add_parser("figures", help=text, description=text.capitalize())
+    parser = commands.add_parser("figures", help=text, description=f"{text[0].upper()}{text[1:]}.")
     parser.add_argument(
         "results",
         nargs="?",
@@ -29,15 +29,22 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="file written by pytest --maxrandom-json",
     )
     parser.add_argument(
-        "--out", type=Path, default=Path("figures"), help="folder; `figures` by default"
+        "--out",
+        type=Path,
+        default=Path("figures"),
+        help="folder for the files; `figures` by default",
     )
     parser.add_argument(
         "--formats",
         default=",".join(DEFAULT_FORMATS),
-        help=f"some of {','.join(FORMATS)}; {','.join(DEFAULT_FORMATS)} by default",
+        help=f"formats, of {','.join(FORMATS)}; {','.join(DEFAULT_FORMATS)} by default",
     )
     parser.add_argument(
-        "--only", nargs="+", default=[], metavar="NAME", help=f"some of {', '.join(NAMES)}"
+        "--only",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help=f"draw only these, of {', '.join(NAMES)}",
     )
     parser.add_argument("--n", type=int, help="examples, for figures without results")
     parser.add_argument("--t", type=int, help="prompts, for figures without results")

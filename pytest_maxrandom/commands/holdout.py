@@ -37,7 +37,7 @@ _TOTAL = "total"
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
     text = "how well a validation accuracy above a baseline predicts a test accuracy above chance"
-    parser = commands.add_parser("holdout", help=text, description=text.capitalize())
+    parser = commands.add_parser("holdout", help=text, description=f"{text[0].upper()}{text[1:]}.")
     parser.add_argument(
         "files",
         nargs="+",
@@ -47,7 +47,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument(
         "--choices",
-        help="for files that do not tell it: the number of choices, or a CSV file with the columns "
+        help="the number of choices, for files without it, or a CSV file with the columns "
         "model, task, shots, choices",
     )
     add_study_arguments(parser)
@@ -57,11 +57,16 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def add_study_arguments(parser: argparse.ArgumentParser) -> None:
     """Add how the examples are split, and how n and t are counted."""
-    parser.add_argument("--splits", type=int, default=100, help="of each sweep; 100 by default")
     parser.add_argument(
-        "--validation", type=float, default=0.75, help="share of the examples; .75 by default"
+        "--splits", type=int, default=100, help="random splits of each sweep; 100 by default"
     )
-    parser.add_argument("--seed", type=int, default=0, help="of the splits; 0 by default")
+    parser.add_argument(
+        "--validation",
+        type=float,
+        default=0.75,
+        help="share of the examples that choose the prompt; .75 by default",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of the splits; 0 by default")
     parser.add_argument(
         "--conventions",
         choices=("exact", "paper"),

@@ -37,16 +37,16 @@ if TYPE_CHECKING:
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
     text = "show, check, unite or export what was ever evaluated on a validation set"
-    parser = commands.add_parser("ledger", help=text, description=text.capitalize())
+    parser = commands.add_parser("ledger", help=text, description=f"{text[0].upper()}{text[1:]}.")
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
 
-    text = "t, looks and best of each validation set, and the baseline after more prompts"
-    show = actions.add_parser("show", help=text, description=text.capitalize())
+    text = "print t, looks and best of each validation set, and the baseline after more prompts"
+    show = actions.add_parser("show", help=text, description=f"{text[0].upper()}{text[1:]}.")
     show.add_argument("--json", action="store_true", help="print JSON, unrounded")
     show.set_defaults(run=_show)
 
     text = "check every line, and that none is gone since a base; with suites, also their examples"
-    verify = actions.add_parser("verify", help=text, description=text.capitalize())
+    verify = actions.add_parser("verify", help=text, description=f"{text[0].upper()}{text[1:]}.")
     verify.add_argument(
         "--base",
         metavar="REF",
@@ -56,9 +56,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     verify.set_defaults(run=_verify)
 
     text = "unite two files; the order of lines and files never matters"
-    merge = actions.add_parser("merge", help=text, description=text.capitalize())
-    merge.add_argument("one", type=Path, metavar="A")
-    merge.add_argument("other", type=Path, metavar="B")
+    merge = actions.add_parser("merge", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    merge.add_argument("one", type=Path, metavar="A", help="a ledger file")
+    merge.add_argument("other", type=Path, metavar="B", help="another of the same examples")
     merge.add_argument("-o", "--output", type=Path, help="file to write; printed if not given")
     merge.set_defaults(run=_merge)
 
@@ -66,12 +66,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "put the files of each validation set into one, where hosts that share a file system wrote "
         "one each; also while they go on writing"
     )
-    united = actions.add_parser("unite", help=text, description=text.capitalize())
+    united = actions.add_parser("unite", help=text, description=f"{text[0].upper()}{text[1:]}.")
     united.set_defaults(run=_unite)
 
     text = "print all prompts, looks and openings as a table"
-    export = actions.add_parser("export", help=text, description=text.capitalize())
-    export.add_argument("--format", choices=("csv", "json"), default="csv")
+    export = actions.add_parser("export", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    export.add_argument("--format", choices=("csv", "json"), default="csv", help="csv by default")
     export.set_defaults(run=_export)
 
     for action in (show, verify, united, export):

@@ -17,17 +17,19 @@ if TYPE_CHECKING:
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the commands and their arguments."""
     text = "the maximum random baseline of n examples and t prompts"
-    parser = commands.add_parser("baseline", help=text, description=text.capitalize())
+    parser = commands.add_parser("baseline", help=text, description=f"{text[0].upper()}{text[1:]}.")
     parser.add_argument("--n", type=int, help="examples; counted from --choices if mixed")
     parser.add_argument("--t", type=int, required=True, help="prompts that were tried")
     parser.add_argument("--correct", type=int, help="right answers of the best prompt")
     parser.set_defaults(run=_baseline)
     text = "how many examples, or how few prompts, an honest claim needs"
-    planner = commands.add_parser("plan", help=text, description=text.capitalize())
+    planner = commands.add_parser("plan", help=text, description=f"{text[0].upper()}{text[1:]}.")
     planner.add_argument("--n", type=int, help="examples at hand")
     planner.add_argument("--t", type=int, help="prompts to be tried")
     planner.add_argument("--below", type=float, help="keep the expected maximum at or below this")
-    planner.add_argument("--true-accuracy", type=float, help="what the best prompt hopefully has")
+    planner.add_argument(
+        "--true-accuracy", type=float, help="accuracy that a good prompt has on all such questions"
+    )
     planner.set_defaults(run=_plan)
     for command in (parser, planner):
         command.add_argument(
@@ -35,7 +37,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
             required=True,
             help="choices of each example: 4, or choices:examples of each kind: 2:50,5:50",
         )
-        command.add_argument("--alpha", type=float, default=0.05, help="level; 0.05 by default")
+        command.add_argument(
+            "--alpha", type=float, default=0.05, help="level of the test; 0.05 by default"
+        )
         command.add_argument("--json", action="store_true", help="print JSON, unrounded")
 
 

@@ -29,8 +29,10 @@ _SHOWN = 24
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
-    text = "whether two arms differ, and how often a single replicate would have told otherwise"
-    parser = commands.add_parser("replication", help=text, description=text.capitalize())
+    text = "whether two arms differ, and how often a single replicate would have said otherwise"
+    parser = commands.add_parser(
+        "replication", help=text, description=f"{text[0].upper()}{text[1:]}."
+    )
     parser.add_argument(
         "file",
         type=Path,
@@ -56,19 +58,23 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="columns that tell apart several rows of one task and replicate within a group",
     )
     for role, usual in ROLES.items():
-        parser.add_argument(f"--{role}", metavar="COLUMN", help=f"its name; by default {usual}")
-    parser.add_argument("--slices", type=int, default=500, help="single draws; 500 by default")
+        parser.add_argument(
+            f"--{role}", metavar="COLUMN", help=f"column of the {role}; {usual} if not given"
+        )
     parser.add_argument(
-        "--confidence", type=float, default=0.89, help="of all intervals; 0.89 by default"
+        "--slices", type=int, default=500, help="single draws to look at; 500 by default"
+    )
+    parser.add_argument(
+        "--confidence", type=float, default=0.89, help="level of all intervals; 0.89 by default"
     )
     parser.add_argument(
         "--outside",
         type=float,
         default=0.04,
         metavar="LOG_ODDS",
-        help="count the single draws whose effect is further from 0; 0.04 by default",
+        help="count single draws with an effect further from 0 than this; 0.04 by default",
     )
-    parser.add_argument("--seed", type=int, default=0, help="of draws and signs; 0 by default")
+    parser.add_argument("--seed", type=int, default=0, help="seed of draws and signs; 0 by default")
     parser.add_argument(
         "--full",
         action="store_true",

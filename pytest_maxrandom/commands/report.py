@@ -30,7 +30,7 @@ _TEMPLATED = ("markdown", "html", "latex")
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
     text = "the report of a JSON report, as Markdown, HTML, LaTeX, BibTeX or CSV"
-    parser = commands.add_parser("report", help=text, description=text[:1].upper() + text[1:])
+    parser = commands.add_parser("report", help=text, description=f"{text[0].upper()}{text[1:]}.")
     parser.add_argument("results", type=Path, help="file written by pytest --maxrandom-json")
     parser.add_argument(
         "--format",

@@ -59,8 +59,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description="Run one part, or what is left of it. Its results, and a ledger of what it "
         "tried, stand in a folder of its own.",
     )
-    one.add_argument("folder", type=Path, metavar="DIR", help="that of `maxrandom shards`")
-    one.add_argument("number", type=int, metavar="I", help="from 1")
+    one.add_argument("folder", type=Path, metavar="DIR", help="folder that `maxrandom shards` made")
+    one.add_argument("number", type=int, metavar="I", help="number of the part, from 1")
     one.add_argument("--batch-tokens", type=int, metavar="N", help="as --maxrandom-batch-tokens")
     one.set_defaults(run=_run)
     together = commands.add_parser(
@@ -70,7 +70,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "is missing or stale is named, and nothing is judged then.",
         epilog="The exit code is pytest's; 2 if a part is missing.",
     )
-    together.add_argument("folder", type=Path, metavar="DIR", help="that of `maxrandom shards`")
+    together.add_argument(
+        "folder", type=Path, metavar="DIR", help="folder that `maxrandom shards` made"
+    )
     together.add_argument(
         "arguments", nargs="*", metavar="ARGUMENT", help="for pytest, after --, such as -- -q"
     )
