@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.commands.holdout import add_study_arguments, studies_of
 from pytest_maxrandom.errors import MaxRandomError, ReportError, did_you_mean
 from pytest_maxrandom.figures import DEFAULT_FORMATS, FORMATS, MISSING, NAMES, installed
+from pytest_maxrandom.ledger.looks import looks
+from pytest_maxrandom.reports.kept import find
 from pytest_maxrandom.reports.results import load
+from pytest_maxrandom.reports.trend import trends
 from pytest_maxrandom.studies.holdout import Study
 
 if TYPE_CHECKING:
     import argparse
 
     from pytest_maxrandom.figures.catalogue import Catalogue
+    from pytest_maxrandom.record import RunRecord
+    from pytest_maxrandom.reports.trend import Trend
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -60,6 +65,14 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         type=Path,
         metavar="FILE",
         help="recorded predictions, as in `maxrandom holdout`, for its curves",
+    )
+    parser.add_argument(
+        "--trend",
+        nargs="+",
+        default=[],
+        metavar="SOURCE",
+        help="earlier runs, for the course of each claim: JSON reports (files, or git revisions as "
+        "in `maxrandom diff`), ledger files, or folders that are searched for ledgers",
     )
     add_study_arguments(parser)
     parser.set_defaults(run=run)
@@ -114,7 +127,7 @@ def _check_names(names: list[str]) -> None:
 
 
 def _check_sources(options: argparse.Namespace) -> None:
-    recorded = options.results is not None or options.holdout
+    recorded = options.results is not None or options.holdout or options.trend
     numbers = options.n is not None or options.t is not None
     if recorded and numbers:
         raise ValueError(
@@ -124,18 +137,20 @@ def _check_sources(options: argparse.Namespace) -> None:
     if not recorded and not numbers:
         raise ValueError(
             "nothing to draw: give the file of pytest --maxrandom-json, recorded predictions "
-            "behind --holdout, or --choices with --n or --t"
+            "behind --holdout, earlier runs behind --trend, or --choices with --n or --t"
         )
     if options.choices is not None and not options.holdout and not numbers:
         raise ValueError("--choices is for --holdout, and for figures without results")
 
 
 def _catalogues(options: argparse.Namespace) -> list[Catalogue]:
-    from pytest_maxrandom.figures.catalogue import of_numbers, of_run, of_studies
+    from pytest_maxrandom.figures.catalogue import of_numbers, of_run, of_studies, of_trends
 
     found = []
-    if options.results is not None:
-        found.append(of_run(load(options.results)))
+    own = [] if options.results is None else [(options.results.name, load(options.results))]
+    found += [of_run(run) for _, run in own]
+    if options.trend:
+        found.append(of_trends(_trends(options.trend, own, options.results)))
     if options.holdout:
         studies = studies_of(options.holdout, options)
         if len(studies) > 1:
@@ -144,6 +159,14 @@ def _catalogues(options: argparse.Namespace) -> list[Catalogue]:
     if not found:
         found.append(of_numbers(_choices(options.choices), options.n, options.t))
     return found
+
+
+def _trends(sources: list[str], own: list[tuple[str, RunRecord]], like: Path | None) -> list[Trend]:
+    """Follow claims through reports and ledgers, and the report that is drawn."""
+    ledgers = [Path(each) for each in sources if Path(each).is_dir() or each.endswith(".jsonl")]
+    reports = [each for each in sources if Path(each) not in ledgers]
+    runs = [(Path(each).name, find(each, like)) for each in reports]
+    return trends([*runs, *own], looks(ledgers))
 
 
 def _choices(text: str | None) -> list[int]:

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 
 NAMES = (
     "best_of_t",
+    "selection",
     "histogram",
     "baseline_over_t_and_n",
     "p_contours",
@@ -17,6 +18,7 @@ NAMES = (
     "normalized",
     "label_bias",
     "holdout",
+    "trend",
 )
 """Families of figures; their files' names begin so."""
 FORMATS = ("svg", "png", "pdf")

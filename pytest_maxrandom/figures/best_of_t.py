@@ -17,7 +17,9 @@ from pytest_maxrandom.figures.panels import (
     FLOOR,
     accuracy_axis,
     alpha_lines,
+    draw_intervals,
     file_name,
+    interval_handle,
     mark_claims,
     numbered,
     p_axis,
@@ -54,7 +56,7 @@ _MOST = 48
 _SLOT = (0.115, 0.5)
 """Inches that a claim takes, at least and at most."""
 _WIDE = 6.0
-"""Inches that three entries of the legend take beside each other."""
+"""Inches that two entries of the legend take beside each other."""
 _SIDES = 1.65
 """Inches beside the panels."""
 _PANEL, _STRIP = 1.75, 0.95
@@ -114,10 +116,11 @@ def best_of_t(models: Sequence[Sequence[Result]]) -> Figure:
             axes.set_xlim(-0.6 - spare, len(model) - 0.4 + spare)
             for _, start, _ in _tasks(model)[1:]:
                 axes.axvline(start - 0.5, color=PALE, linewidth=0.6, zorder=0)
+    everything = [result for model in models for result in model]
     figure.legend(
-        handles=standing_handles([result for model in models for result in model]),
+        handles=[*standing_handles(everything), *interval_handle(everything)],
         loc="outside upper left",
-        ncols=3 if figure.get_figwidth() > _WIDE else 1,
+        ncols=2 if figure.get_figwidth() > _WIDE else 1,
     )
     return settle(figure, labels)
 
@@ -133,19 +136,21 @@ def _values(axes: Axes, model: Sequence[Result]) -> EndLabels:
         color=PALE,
         label="guessers",
     )
-    ends = [place - 0.4 for place in places], [place + 0.4 for place in places]
+    sides = [place - 0.4 for place in places], [place + 0.4 for place in places]
     axes.hlines(
         standard,
-        *ends,
+        *sides,
         colors=STANDARD,
         linestyles=(0, (1, 1)),
         linewidth=1.4,
         label="standard",
         zorder=3,
     )
-    axes.hlines(maximum, *ends, colors=MAXIMUM, linewidth=1.8, label="maximum", zorder=2)
+    axes.hlines(maximum, *sides, colors=MAXIMUM, linewidth=1.8, label="maximum", zorder=2)
     mark_claims(axes, [(place, result.best, result) for place, result in enumerate(model)])
-    values = [*standard, *maximum, *(each.best for each in model)]
+    draw_intervals(axes, [(place, each.interval, each.claim) for place, each in enumerate(model)])
+    ends = [end for each in model for end in each.interval or ()]
+    values = [*standard, *maximum, *(each.best for each in model), *ends]
     margin = max(0.04, 0.08 * (max(values) - min(values)))
     axes.set_ylim(max(min(values) - margin, -0.03), min(max(values) + margin, 1.03))
     accuracy_axis(axes.yaxis)

@@ -17,6 +17,7 @@ from pytest_maxrandom.figures import (
     label_bias,
     normalized,
     p_contours,
+    selection,
 )
 from pytest_maxrandom.figures.results import results_of
 from pytest_maxrandom.figures.style import applied
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.figures.results import Result
     from pytest_maxrandom.record import RunRecord
+    from pytest_maxrandom.reports.trend import Trend
     from pytest_maxrandom.studies.holdout import Study
 
 _NAMED = 3
@@ -97,6 +99,7 @@ def of_run(run: RunRecord) -> Catalogue:
             found.notes[name] = f"{name}: left out {parts}"
 
     add("best_of_t", best_of_t.figures)
+    add("selection", selection.figures, selection.obstacle)
     add("histogram", histogram.figures, histogram.obstacle)
     add(
         "baseline_over_t_and_n",
@@ -162,6 +165,21 @@ def of_studies(studies: Sequence[Study]) -> Catalogue:
     if missing := [study.name for study in studies if study not in shown]:
         found.notes["holdout"] = (
             f"holdout: left out, because all trials end alike: {', '.join(missing)}"
+        )
+    return found
+
+
+def of_trends(trends: Sequence[Trend]) -> Catalogue:
+    """Return the courses of claims that were seen more than once."""
+    from pytest_maxrandom.figures import trend
+
+    shown = [each for each in trends if trend.drawable(each)]
+    found = Catalogue()
+    if shown:
+        found.families["trend"] = lambda: trend.figures(shown)
+    if once := [each.claim for each in trends if each not in shown]:
+        found.notes["trend"] = (
+            f"trend: left out {_claims(len(once), 'of a single run')}: {_named(once)}"
         )
     return found
 

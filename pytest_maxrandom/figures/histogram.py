@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
+from matplotlib.transforms import blended_transform_factory
 
-from pytest_maxrandom.figures.labels import counts, settle, short
-from pytest_maxrandom.figures.panels import accuracy_axis, frame, numbered, pages
+from pytest_maxrandom.figures.labels import counts, plain, settle, short
+from pytest_maxrandom.figures.panels import accuracy_axis, frame, interval_handle, numbered, pages
 from pytest_maxrandom.figures.style import (
     BLACK,
+    INTERVAL,
     MAXIMUM,
     SKY,
     SMALL,
@@ -42,6 +44,8 @@ _BINS = 40
 """Bars of a panel, at most."""
 _ORDER = ("prompts", "one guesser", "best guesser of t", "best prompt")
 """Of the legend."""
+_ROOM, _HIGH = 1.3, 0.86
+"""How far panels reach above the highest bar, and at which share of that the interval stands."""
 _RARE = 1e-3
 """Share of the guessers on either side that may lie outside a panel."""
 
@@ -62,10 +66,11 @@ def histograms(results: Sequence[Result]) -> Figure:
     Bars are shares of the prompts; a dotted outline is the distribution of one guesser and a
     hatched one that of the best of t, both in the same bins of whole counts.
     """
-    figure, grid, columns = frame(len(results), _WIDTHS, 0.55, _PANEL)
+    figure, grid, columns = frame(len(results), _WIDTHS, 0.55, _PANEL, shared=True)
+    extent = span_of(results)
     tasks = short([result.setting for result in results])
     for axes, result, task in zip(grid, results, tasks, strict=True):
-        _panel(axes, result)
+        _panel(axes, result, extent)
         named = short([name for name in (result.model, result.suite) if name], 36)
         stated = counts([result])
         if len(result.counts) != result.t:
@@ -73,23 +78,49 @@ def histograms(results: Sequence[Result]) -> Figure:
         axes.set_title("\n".join([task, *named, stated]), size=SMALL)
     figure.supxlabel("accuracy", size=SMALL)
     figure.supylabel("share of the prompts, probability", size=SMALL)
-    handles, _ = grid[0].get_legend_handles_labels()
+    legend = {
+        name: handle for handle, name in zip(*grid[0].get_legend_handles_labels(), strict=True)
+    }
     figure.legend(
-        handles=sorted(handles, key=lambda handle: _ORDER.index(handle.get_label())),
+        handles=[*(legend[name] for name in _ORDER), *interval_handle(results)],
         loc="outside upper left",
-        ncols=4 if columns > 1 else 2,
+        ncols=3 if columns > 1 else 1,
     )
+    margin = (extent[1] - extent[0]) / 50
+    grid[0].set_xlim(extent[0] - margin, extent[1] + margin)
+    low, high = grid[0].get_ylim()
+    grid[0].set_ylim(low, _ROOM * max(high, 0.1))
+    for axis in (grid[0].xaxis, grid[0].yaxis):
+        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+    for axes in grid:
+        accuracy_axis(axes.xaxis)
+        accuracy_axis(axes.yaxis)
     return settle(figure)
 
 
-def bins(result: Result) -> NDArray[np.int64]:
-    """Return the edges of bins of equally many counts: bin i holds edges[i] .. edges[i + 1] - 1."""
-    guessers = result.guessers
-    assert guessers is not None
-    low = min(*result.counts, guessers.with_t(1).quantile(_RARE), result.n)
-    high = max(*result.counts, guessers.quantile(1 - _RARE))
+def span_of(results: Sequence[Result]) -> tuple[float, float]:
+    """Return the accuracies between which all panels of a file are drawn."""
+    lows, highs = [], []
+    for result in results:
+        guessers = result.guessers
+        assert guessers is not None
+        low, high = result.interval or (result.best, result.best)
+        counted = guessers.with_t(1).quantile(_RARE) / guessers.n, min(result.counts) / guessers.n
+        lows.append(min(low, *counted))
+        highs.append(max(high, result.best, guessers.quantile(1 - _RARE) / guessers.n))
+    return max(0.0, min(lows)), min(1.0, max(highs))
+
+
+def bins(result: Result, extent: tuple[float, float]) -> NDArray[np.int64]:
+    """Return the edges of bins of equally many counts: bin i holds edges[i] .. edges[i + 1] - 1.
+
+    The first bin holds what is left over, too.
+    """
+    n = result.n
+    low, high = math.floor(extent[0] * n), min(n, math.ceil(extent[1] * n))
     width = math.ceil((high - low + 1) / _BINS)
-    return np.arange(low, high + width + 1, width)
+    edges = np.arange(high + 1, low + width - 1, -width)[::-1]
+    return np.array([low, *edges[1:]]) if len(edges) > 1 else np.array([low, high + 1])
 
 
 def probabilities(guessers: MaxRandomBaseline, edges: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -98,18 +129,26 @@ def probabilities(guessers: MaxRandomBaseline, edges: NDArray[np.int64]) -> NDAr
     return np.diff(below)
 
 
-def _panel(axes: Axes, result: Result) -> None:
+def _seen(
+    heights: NDArray[np.float64], places: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Leave out bins on either side that would be a line along the axis."""
+    seen = np.flatnonzero(heights > _RARE)
+    first, last = int(seen[0]), int(seen[-1]) + 1
+    return heights[first:last], places[first : last + 1]
+
+
+def _panel(axes: Axes, result: Result, extent: tuple[float, float]) -> None:
     guessers = result.guessers
     assert guessers is not None
-    edges = bins(result)
-    # A bin is drawn about the accuracies of its counts.
-    places = (edges - 0.5) / result.n
+    edges = bins(result, extent)
+    # A bin is drawn about the accuracies of its counts, of which none is beyond 0 or 1.
+    places = np.clip((edges - 0.5) / result.n, 0, 1)
     shares = np.histogram(result.counts, edges - 0.5)[0] / len(result.counts)
     # One outline of all bars: a rectangle for each makes a run of many claims slow.
     axes.stairs(shares, places, fill=True, color=SKY, linewidth=0, label=_ORDER[0])
     axes.stairs(
-        probabilities(guessers, edges),
-        places,
+        *_seen(probabilities(guessers, edges), places),
         color=MAXIMUM,
         hatch="////",
         fill=False,
@@ -117,17 +156,24 @@ def _panel(axes: Axes, result: Result) -> None:
         label=_ORDER[2],
     )
     axes.stairs(
-        probabilities(guessers.with_t(1), edges),
-        places,
+        *_seen(probabilities(guessers.with_t(1), edges), places),
         color=STANDARD,
         linestyle=(0, (1, 1)),
         linewidth=1.5,
         label=_ORDER[1],
     )
     axes.axvline(result.best, color=BLACK, linewidth=1, linestyle=(0, (5, 2)), label=_ORDER[3])
-    low, high = axes.get_ylim()
-    axes.set_ylim(low, 1.22 * high)
-    right = result.best > (places[0] + places[-1]) / 2
+    top = blended_transform_factory(axes.transData, axes.transAxes)
+    if result.interval is not None:
+        axes.plot(
+            result.interval,
+            [_HIGH, _HIGH],
+            **INTERVAL,
+            transform=top,
+            zorder=3,
+            label=f"interval of {plain(result.claim)}",
+        )
+    right = result.best > sum(extent) / 2
     axes.annotate(
         f"best {accuracy(result.best)}",
         (result.best, 1),
@@ -138,6 +184,3 @@ def _panel(axes: Axes, result: Result) -> None:
         va="top",
         size=SMALL,
     )
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
-        accuracy_axis(axis)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 from math import inf
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from matplotlib.font_manager import findfont, get_font
+from matplotlib.transforms import Bbox
 
-from pytest_maxrandom.figures.style import SMALL, darkened
+from pytest_maxrandom.figures.style import GREY, SMALL, darkened
 from pytest_maxrandom.notation import span
 from pytest_maxrandom.reports.text import shorten, visible
 
@@ -28,6 +29,20 @@ _LINE = 1.25 * SMALL
 """Points from one label to the next, at least."""
 _AWAY = 7.0
 """Points from the axes to a label."""
+_MARK = 2.0
+"""Points from the middle of a mark to its edge, or somewhat less."""
+_BESIDE = ((5, 0), (-5, 0), (5, 3), (-5, 3), (5, -3), (-5, -3), (0, 5), (0, -5))
+"""Points right of an interval's end, or of its mark, and above it, at which a label may stand."""
+
+
+class Marked(NamedTuple):
+    """A mark with its level interval, and what is to be written beside it."""
+
+    low: float
+    x: float
+    high: float
+    y: float
+    text: str
 
 
 def label_ends(axes: Axes, entries: Iterable[tuple[float, str, str]]) -> EndLabels:
@@ -102,6 +117,56 @@ def apart(heights: Sequence[float], least: float, lowest: float = -inf) -> list[
         for place in range(size)
     )
     return [max(height, lowest + rank * least) for rank, height in enumerate(placed)]
+
+
+def label_marks(
+    axes: Axes, entries: Sequence[Marked], lines: Iterable[float] = ()
+) -> list[Annotation]:
+    """Write texts beside marks, or level intervals, of a settled figure, where there is room.
+
+    Parameters
+    ----------
+    entries
+        In data, the most important first. Nothing is written on any of them.
+    lines
+        Heights of lines on which nothing is written either.
+
+    Returns
+    -------
+    list of Annotation
+        Those that found a place within the panel, on no other one and on no mark.
+    """
+    reach = _MARK * axes.figure.dpi / 72
+    left = axes.transData.transform([(each.low, each.y) for each in entries])
+    right = axes.transData.transform([(each.high, each.y) for each in entries])
+    taken = [
+        Bbox.from_extents(x - reach, y - reach, end + reach, y + reach)
+        for (x, y), (end, _) in zip(left.tolist(), right.tolist(), strict=True)
+    ]
+    heights = [float(axes.transData.transform((0, line))[1]) for line in lines]
+    taken += [Bbox.from_extents(axes.bbox.x0, y, axes.bbox.x1, y + 1) for y in heights]
+    placed = []
+    for each in entries:
+        for across, up in _BESIDE:
+            label = axes.annotate(
+                each.text,
+                (each.high if across > 0 else each.low if across else each.x, each.y),
+                xytext=(across, up),
+                textcoords="offset points",
+                ha="left" if across > 0 else "right" if across else "center",
+                va="center" if not up else "bottom" if up > 0 else "top",
+                size=SMALL,
+                color=GREY,
+                linespacing=1.1,
+            )
+            box = label.get_window_extent()
+            corners = axes.bbox.contains(box.x0, box.y0) and axes.bbox.contains(box.x1, box.y1)
+            if corners and not any(box.overlaps(other) for other in taken):
+                taken.append(box)
+                placed.append(label)
+                break
+            label.remove()
+    return placed
 
 
 LONGEST = 32

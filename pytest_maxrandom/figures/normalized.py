@@ -1,17 +1,21 @@
-"""The best accuracy, normalized for chance, against its p-value.
+"""The best accuracy, normalized for chance, against its p-value; each claim with its name.
 
 After figure 9 of arXiv 2404.13020.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.figures.labels import counts, label_ends, settle, short
+from pytest_maxrandom.figures.labels import Marked, counts, label_ends, label_marks, settle, short
 from pytest_maxrandom.figures.panels import (
+    FLOOR,
     accuracy_axis,
     alpha_lines,
+    draw_intervals,
     frame,
+    interval_handle,
     mark_claims,
     numbered,
     p_axis,
@@ -21,6 +25,7 @@ from pytest_maxrandom.figures.panels import (
 )
 from pytest_maxrandom.figures.results import by_model
 from pytest_maxrandom.figures.style import GREY, PALE, SMALL, WIDTH
+from pytest_maxrandom.notation import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,12 +36,20 @@ if TYPE_CHECKING:
     from pytest_maxrandom.figures.labels import EndLabels
     from pytest_maxrandom.figures.results import Result
 
-_MOST = 9
-"""Panels of a file."""
+_MOST, _MOST_WIDE = 9, 2
+"""Panels of a file, and wide ones."""
 _WIDTHS = (4.4, WIDTH, WIDTH)
 _MINUS = "\N{MINUS SIGN}"
-_PANEL = 2.3
-"""Inches that a panel is high."""
+_PANEL, _HIGH = 2.3, 3.9
+"""Inches that a panel is high, and a wide one."""
+_MANY = 12
+"""Claims beyond which a model has a wide panel, so that there is room for names."""
+_LINES = 4
+"""Names beside marks that lie on each other; what is beyond is counted."""
+_NEAR = 0.02
+"""Share of a panel within which marks lie on each other."""
+_LETTERS = 24
+"""Characters of a task with its shots."""
 
 
 def obstacle(result: Result) -> str:
@@ -45,19 +58,30 @@ def obstacle(result: Result) -> str:
 
 
 def figures(results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:
-    """Draw one panel for each model, at most nine in a file."""
+    """Draw one panel for each model, at most nine in a file, or two where claims are many."""
     models = list(by_model(results).values())
-    yield from numbered("normalized", [normalized(page) for page in pages(models, _MOST)])
+    most = _MOST_WIDE if max(map(len, models)) > _MANY else _MOST
+    yield from numbered("normalized", [normalized(page) for page in pages(models, most)])
 
 
-def score(result: Result) -> float:
-    """(best - chance) / (1 - chance): 0 for chance, 1 for no mistake."""
-    return (result.best - result.standard) / (1 - result.standard)
+def score(result: Result, value: float | None = None) -> float:
+    """(best - chance) / (1 - chance): 0 for chance, 1 for no mistake; or of another value."""
+    best = result.best if value is None else value
+    return (best - result.standard) / (1 - result.standard)
+
+
+def _ends(result: Result) -> tuple[float, float] | None:
+    if result.interval is None:
+        return None
+    low, high = result.interval
+    return score(result, low), score(result, high)
 
 
 def normalized(models: Sequence[Sequence[Result]]) -> Figure:
     """Draw p_max over the normalized score, a mark for each claim."""
-    figure, grid, columns = frame(len(models), _WIDTHS, 0.75, _PANEL, shared=True)
+    wide = max(map(len, models)) > _MANY
+    widths, high = ((WIDTH,), _HIGH) if wide else (_WIDTHS, _PANEL)
+    figure, grid, columns = frame(len(models), widths, 0.75, high, shared=True)
     longest = 34 if columns > 1 else 60
     labels = [_panel(axes, model, longest) for axes, model in zip(grid, models, strict=True)]
     everything = [result for model in models for result in model]
@@ -65,11 +89,14 @@ def normalized(models: Sequence[Sequence[Result]]) -> Figure:
     figure.supxlabel(f"(best {metrics} {_MINUS} chance) / (1 {_MINUS} chance)", size=SMALL)
     figure.supylabel("p_max", size=SMALL)
     figure.legend(
-        handles=standing_handles(everything),
+        handles=[*standing_handles(everything), *interval_handle(everything)],
         loc="outside upper left",
-        ncols=3 if columns > 1 else 1,
+        ncols=2 if columns > 1 or wide else 1,
     )
-    return settle(figure, labels)
+    settle(figure, labels)
+    for axes, model in zip(grid, models, strict=True):
+        _names(axes, model)
+    return figure
 
 
 def _panel(axes: Axes, model: Sequence[Result], longest: int) -> EndLabels:
@@ -77,8 +104,47 @@ def _panel(axes: Axes, model: Sequence[Result], longest: int) -> EndLabels:
     labels = alpha_lines(axes, model)
     axes.axvline(0, color=GREY, linewidth=0.7, zorder=1)
     mark_claims(axes, [(score(each), shown_p(each.p_max), each) for each in model], of_p=True)
+    ends = [(shown_p(each.p_max), _ends(each), each.claim) for each in model]
+    draw_intervals(axes, ends, level=True)
+    axes.margins(x=0.15)
     axes.grid(True, color=PALE, linewidth=0.6)
     accuracy_axis(axes.xaxis)
     names = short([name for name in (model[0].model, model[0].suite) if name], longest)
     axes.set_title("\n".join([*names, counts(model)]), size=SMALL)
     return label_ends(axes, labels)
+
+
+def together(model: Sequence[Result], low: float, high: float) -> list[list[Result]]:
+    """Return the claims whose marks lie on each other, in a panel of scores from low to high."""
+    tall = math.log(1 / FLOOR)
+    groups: list[list[Result]] = []
+    for result in sorted(model, key=lambda each: (shown_p(each.p_max), score(each))):
+        for group in groups:
+            first = group[0]
+            across = abs(score(result) - score(first)) / (high - low)
+            up = abs(math.log(shown_p(result.p_max) / shown_p(first.p_max))) / tall
+            if max(across, up) <= _NEAR:
+                group.append(result)
+                break
+        else:
+            groups.append([result])
+    return groups
+
+
+def _names(axes: Axes, model: Sequence[Result]) -> None:
+    """Write beside marks which claims they are: those nearest to their levels first.
+
+    Where there is no room for a name there is none; no name lies on another or on a mark.
+    """
+    groups = together(model, *axes.get_xlim())
+    groups.sort(key=lambda group: abs(math.log(shown_p(group[0].p_max) / group[0].alpha)))
+    entries = []
+    for group in groups:
+        names = short([each.setting for each in group], _LETTERS)
+        if len(names) > _LINES:
+            names[_LINES - 1 :] = [f"and {count(len(names) - _LINES + 1)} more"]
+        ends = [end for each in group for end in (score(each), *(_ends(each) or ()))]
+        middle = sum(map(score, group)) / len(group)
+        height = shown_p(group[0].p_max)
+        entries.append(Marked(min(ends), middle, max(ends), height, "\n".join(names)))
+    label_marks(axes, entries, {shown_p(each.alpha) for each in model})

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.figures.labels import decimal, label_ends, settle, short
 from pytest_maxrandom.figures.panels import (
     accuracy_axis,
+    draw_intervals,
     frame,
+    interval_handle,
     log_axis,
     mark_claims,
     numbered,
@@ -94,9 +96,9 @@ def contours(panels: Sequence[Panel]) -> Figure:
     labels = [_panel(axes, panel) for axes, panel in zip(grid, panels, strict=True)]
     figure.supxlabel("prompts t", size=SMALL)
     figure.supylabel("accuracy of the best prompt", size=SMALL)
-    marks = standing_handles([result for panel in panels for result in panel.results])
-    if marks:
-        figure.legend(handles=marks, loc="outside upper left", ncols=3 if columns > 1 else 1)
+    everything = [result for panel in panels for result in panel.results]
+    if marks := [*standing_handles(everything), *interval_handle(everything)]:
+        figure.legend(handles=marks, loc="outside upper left", ncols=2 if columns > 1 else 1)
     return settle(figure, labels)
 
 
@@ -119,6 +121,7 @@ def _panel(axes: Axes, panel: Panel) -> EndLabels:
     if panel.t is not None:
         axes.axvline(panel.t, color=BLACK, linewidth=0.8, linestyle=(0, (1, 2)))
     mark_claims(axes, [(result.t, result.best, result) for result in results])
+    draw_intervals(axes, [(result.t, result.interval, result.claim) for result in results])
     log_axis(axes.xaxis, 1, steps[-1])
     axes.grid(True, color=PALE, linewidth=0.6)
     accuracy_axis(axes.yaxis)

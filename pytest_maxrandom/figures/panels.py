@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from pytest_maxrandom.figures.labels import decimal, plain
-from pytest_maxrandom.figures.style import BLACK, MARKS, STANDINGS, marks
+from pytest_maxrandom.figures.style import BLACK, INTERVAL, INTERVALS, MARKS, STANDINGS, marks
 from pytest_maxrandom.notation import level
 
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ def frame(
     grid = figure.subplots(rows, columns, squeeze=False, sharex=shared, sharey=shared).ravel()
     for axes in grid[number:]:
         axes.set_visible(False)
+    for axes in grid[max(0, number - columns) : number]:
+        axes.tick_params(axis="x", labelbottom=True)
     return figure, list(grid[:number]), columns
 
 
@@ -73,6 +75,36 @@ def mark_claims(
         shape = "v" if of_p and result.p_max < FLOOR else mark
         look = marks(shape, face, edge)
         axes.plot(x, y, **look, zorder=4, clip_on=False, label=plain(result.claim))
+
+
+def draw_intervals(
+    axes: Axes,
+    entries: Iterable[tuple[float, tuple[float, float] | None, str]],
+    *,
+    level: bool = False,
+    color: str | None = None,
+) -> None:
+    """Draw intervals, upright or level; those that are None are left out.
+
+    Parameters
+    ----------
+    entries
+        Where each stands on the other axis, its ends, and what it is an interval of.
+    """
+    for place, ends, name in entries:
+        if ends is not None:
+            beside = [place, place]
+            points = (ends, beside) if level else (beside, ends)
+            label = f"interval of {plain(name)}"
+            look = INTERVAL if color is None else {**INTERVAL, "color": color}
+            axes.plot(*points, **look, zorder=3, clip_on=False, label=label)
+
+
+def interval_handle(results: Iterable[Result]) -> list[Line2D]:
+    """Return the entry of a legend that says what intervals are; none where there is none."""
+    if not any(result.interval for result in results):
+        return []
+    return [Line2D([], [], **INTERVAL, marker="|", markersize=3, label=INTERVALS)]
 
 
 def p_axis(axes: Axes) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
 from pytest_maxrandom.reports.guessers import guessers as guessers_of
-from pytest_maxrandom.reports.phrases import best_value, metric_name
+from pytest_maxrandom.reports.phrases import best_interval, best_value, metric_name
 from pytest_maxrandom.reports.summary import by_suite, label, model_name, shots
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ class Result:
         What `best` and both baselines are values of.
     best, standard, maximum : float
         Value of the best prompt, and the standard and the maximum random baseline.
+    interval : tuple of (float, float) or None
+        Between which accuracies on new questions that of the best prompt lies, the selection of the
+        best of t accounted for; None where the metric is no accuracy.
     p_standard : float or None
         Where it was computed.
     alpha : float
@@ -53,6 +56,7 @@ class Result:
     best: float
     standard: float
     maximum: float
+    interval: tuple[float, float] | None
     p_standard: float | None
     p_max: float
     alpha: float
@@ -129,6 +133,7 @@ def _result(claim: ClaimRecord, suite: str) -> Result | None:
         best=best,
         standard=standard,
         maximum=maximum,
+        interval=best_interval(claim),
         p_standard=claim.p_standard,
         p_max=claim.p_max,
         alpha=float((claim.levels or claim.asserted).get("p_max", DEFAULT_LEVEL)),

@@ -56,6 +56,12 @@ STANDINGS: dict[Standing, str] = {
 }
 
 
+INTERVAL: dict[str, Any] = {"color": "#4D4D4D", "linewidth": 1.1, "solid_capstyle": "butt"}
+"""Of lines through the marks of best accuracies."""
+INTERVALS = "on new questions: each end at 95 %, for the best of t"
+"""What those lines are: `pytest_maxrandom.stats.winner.interval`."""
+
+
 def marks(shape: str, face: str, edge: str, size: float = 4, width: float = 0.8) -> dict[str, Any]:
     """Return how matplotlib draws marks with no line between them; sizes are in points."""
     return {

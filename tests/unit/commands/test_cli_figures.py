@@ -63,7 +63,8 @@ def test_all_figures_of_a_run_are_written_and_listed(
 ) -> None:
     lines = _lines(capsys, _results(here))
     names = (
-        "best_of_t", "histogram", "baseline_over_t_and_n", "p_contours", "increase", "normalized",
+        "best_of_t", "selection", "histogram", "baseline_over_t_and_n", "p_contours", "increase",
+        "normalized",
     )  # fmt: skip
     assert lines == [f"figures/{name}.{ending}" for name in names for ending in ("svg", "png")]
     assert all((here / line).stat().st_size > 1000 for line in lines)
@@ -118,7 +119,7 @@ def test_what_is_left_out_is_told_below_the_files(
     ("options", "told"),
     [
         (["--only", "histograms"], "did you mean histogram?"),
-        (["--only", "zzz"], "found 'zzz', expected some of best_of_t, histogram, "),
+        (["--only", "zzz"], "found 'zzz', expected some of best_of_t, selection, "),
         (["--formats", "jpg"], "--formats: found 'jpg', expected some of svg, png, pdf"),
         (["--n", "100"], "--n and --t are for figures without results"),
         (["--choices", "2"], "--choices is for --holdout, and for figures without results"),

@@ -14,8 +14,16 @@ from matplotlib import image
 from matplotlib.text import Text
 
 from pytest_maxrandom.figures import FORMATS, style
-from pytest_maxrandom.figures.catalogue import of_numbers, of_run, write_all, write_run
+from pytest_maxrandom.figures.catalogue import (
+    Catalogue,
+    of_numbers,
+    of_run,
+    of_trends,
+    write_all,
+    write_run,
+)
 from pytest_maxrandom.reports.results import dump
+from pytest_maxrandom.reports.trend import trends
 from tests.unit.figures import common
 from tests.unit.reports import samples
 
@@ -37,6 +45,11 @@ def _many() -> list[ClaimRecord]:
         for number in range(16)
         for shots in (0, 4, 32)
     ]
+
+
+def _course() -> Catalogue:
+    claims = _many()[:5]
+    return of_trends(trends([(f"{LONG}.json", _run(*claims)), ("now", _run(*claims))]))
 
 
 def test_every_format_holds_a_picture(tmp_path: Path) -> None:
@@ -76,7 +89,7 @@ def test_the_same_run_gives_the_same_bytes_whatever_else_differs(tmp_path: Path)
         )
         (folder / "matplotlibrc").unlink()
         contents.append({path.name: path.read_bytes() for path in folder.iterdir()})
-    assert len(contents[0]) == 6 * len(FORMATS)
+    assert len(contents[0]) == 7 * len(FORMATS)
     assert contents[0] == contents[1]
 
 
@@ -94,7 +107,7 @@ def test_drawing_changes_no_setting_of_the_user_and_loads_no_window_system(
 
 
 def test_no_letter_is_smaller_than_seven_points_and_none_is_cut() -> None:
-    catalogues = [of_run(_run()), of_run(_run(*_many())), of_numbers([2, 4], 100, 200)]
+    catalogues = [of_run(_run()), of_run(_run(*_many())), of_numbers([2, 4], 100, 200), _course()]
     for draw in (draw for each in catalogues for draw in each.families.values()):
         for _, figure in draw():
             texts = [
@@ -113,7 +126,7 @@ def test_no_letter_is_smaller_than_seven_points_and_none_is_cut() -> None:
 
 def test_letters_stand_out_from_the_paper() -> None:
     """WCAG 2.2: a contrast of at least 4.5 with white."""
-    for each in (of_run(_run()), of_numbers([2], 100, 200)):
+    for each in (of_run(_run()), of_numbers([2], 100, 200), _course()):
         for draw in each.families.values():
             for _, figure in draw():
                 for text in figure.findobj(Text):
@@ -168,6 +181,7 @@ def test_what_one_figure_leaves_out_is_said_of_that_figure(tmp_path: Path) -> No
     )
     others = "1 claim without every example's chance, 1 claim whose metric is macro-F1"
     assert written.notes == [
+        f"selection: left out 2 claims without every prompt's count, {others}",
         f"histogram: left out 2 claims without every prompt's count, {others}",
         f"baseline_over_t_and_n: left out {others}",
         f"p_contours: left out {others}",

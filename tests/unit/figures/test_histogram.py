@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 from matplotlib.patches import StepPatch
 from scipy.stats import binom
 
-from pytest_maxrandom.figures.histogram import bins, figures, obstacle
+from pytest_maxrandom.figures.histogram import bins, figures, obstacle, span_of
 from pytest_maxrandom.record import Recorded
 from tests.unit.figures import common
 from tests.unit.reports import samples
@@ -21,14 +22,14 @@ def test_bars_are_shares_of_the_prompts_and_outlines_probabilities(best: int, n:
     [result] = common.results(samples.claim(best=best, n=n, t=20, correct_counts=counts))
     [(_, figure)] = figures([result])
     axes = figure.axes[0]
-    edges = bins(result)
+    edges = bins(result, span_of([result]))
     assert len(edges) <= 41
 
     outlines = {patch.get_label(): patch for patch in axes.patches if isinstance(patch, StepPatch)}
     heights, places, _ = outlines["prompts"].get_data()
     assert outlines["prompts"].get_fill()
     assert sum(heights) == pytest.approx(1)
-    assert places == pytest.approx((edges - 0.5) / n)
+    assert places == pytest.approx(np.clip((edges - 0.5) / n, 0, 1))
     for height, low, high in zip(heights, edges[:-1], edges[1:], strict=True):
         inside = [count for count in counts if low <= count < high]
         assert height == pytest.approx(len(inside) / 20)
@@ -36,9 +37,40 @@ def test_bars_are_shares_of_the_prompts_and_outlines_probabilities(best: int, n:
     one = binom(n, 0.5)
     for label, t in (("one guesser", 1), ("best guesser of t", 20)):
         expected = np.diff(one.cdf(edges - 1) ** t)
-        drawn = np.asarray(outlines[label].get_data()[0])
-        assert drawn == pytest.approx(expected, abs=1e-12)
-        assert drawn.sum() > 0.995
+        drawn, at, _ = map(np.asarray, outlines[label].get_data())
+        start = int(np.argmin(abs((edges - 0.5) / n - at[0])))
+        assert drawn == pytest.approx(expected[start : start + len(drawn)], abs=1e-12)
+        assert drawn.sum() > 0.99
+
+
+def test_panels_share_their_axes_and_no_bar_is_beyond_0_or_1() -> None:
+    all_right = samples.claim(best=60, correct_counts=[60] * 10)
+    all_wrong = samples.claim(best=0, task="b", t=1, correct_counts=[0])
+    usual = samples.claim(best=45, task="c", n=61)
+    [(_, figure)] = figures(common.results(all_right, all_wrong, usual))
+    shown = common.panels(figure)
+    assert len({axes.get_xlim() for axes in shown}) == len({axes.get_ylim() for axes in shown}) == 1
+    for axes in shown:
+        for patch in (patch for patch in axes.patches if isinstance(patch, StepPatch)):
+            _, edges, _ = patch.get_data()
+            assert 0 <= min(edges) < max(edges) <= 1
+            assert min(np.diff(edges)) >= 0.5 / 61
+        low, high = axes.get_xlim()
+        assert low < 0
+        assert high > 1
+        assert axes.get_ylim()[1] > 1
+
+
+@given(st.integers(1, 3000), st.data())
+def test_every_count_of_a_panel_is_in_one_bin(n: int, data: st.DataObject) -> None:
+    low = data.draw(st.floats(0, 1))
+    high = data.draw(st.floats(low, 1))
+    [result] = common.results(samples.claim())
+    edges = bins(replace(result, n=n), (low, high))
+    assert edges[0] <= low * n
+    assert high * n <= edges[-1] - 1 <= n
+    assert len(edges) <= 41
+    assert (np.diff(edges) > 0).all()
 
 
 def test_every_claim_has_one_panel_and_twelve_fill_a_file() -> None:

@@ -24,7 +24,12 @@ def test_a_run_draws_its_claims_once_and_says_where(
     result = pytester.runpytest_subprocess("--maxrandom-figures=some/figures", *workers)
     assert result.ret == pytest.ExitCode.OK
     folder: Path = pytester.path / "some" / "figures"
-    result.stdout.fnmatch_lines([f"figures: {folder}; histogram: left out 1 claim without*"])
+    result.stdout.fnmatch_lines(
+        [
+            f"figures: {folder}; selection: left out 1 claim without*; "
+            "histogram: left out 1 claim without*"
+        ]
+    )
     names = {"best_of_t", "baseline_over_t_and_n", "p_contours", "increase", "normalized"}
     assert {path.name for path in folder.iterdir()} == {
         f"{name}.{ending}" for name in names for ending in ("svg", "png")

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
+from scipy.stats import beta
 
 from pytest_maxrandom.figures import best_of_t, increase, normalized, p_contours
 from pytest_maxrandom.figures.panels import FLOOR
 from tests.unit.figures import common
 from tests.unit.reports import samples
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from matplotlib.transforms import Bbox
 
 
 def test_each_task_shows_the_increase_of_each_of_its_claims() -> None:
@@ -66,6 +72,50 @@ def test_normalized_scores_stand_beside_p_values() -> None:
         assert x == pytest.approx(((claim.best_correct or 0) - 30) / 30)
         assert claim.p_max is not None
         assert y == pytest.approx(max(claim.p_max, FLOOR))
+
+
+def boxes(figure: Figure) -> list[tuple[str, Bbox]]:
+    """Return the names beside marks, and where they stand."""
+    return [
+        (text.get_text(), text.get_window_extent())
+        for axes in common.panels(figure)
+        for text in axes.texts
+        if "-shot" in text.get_text() or "more" in text.get_text()
+    ]
+
+
+def test_each_mark_of_a_small_panel_has_its_name_and_those_on_each_other_have_all() -> None:
+    claims = [samples.claim(best=best, task=name) for name, best in
+              (("a", 60), ("b", 60), ("c", 31), ("d", 40))]  # fmt: skip
+    [(_, figure)] = normalized.figures(common.results(*claims))
+    assert sorted(name for name, _ in boxes(figure)) == [
+        "a, 4-shot\nb, 4-shot", "c, 4-shot", "d, 4-shot",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("many", [3, 12, 40])
+def test_no_name_lies_on_another_or_outside_of_its_panel(many: int) -> None:
+    claims = [
+        samples.claim(best=36 + 3 * (place % 8), task=f"task_{place}") for place in range(many)
+    ]
+    [(_, figure)] = normalized.figures(common.results(*claims))
+    found = [box for _, box in boxes(figure)]
+    assert len(found) >= min(many, 6)
+    for place, box in enumerate(found):
+        assert not any(box.overlaps(other) for other in found[:place])
+        assert any(
+            axes.bbox.contains(box.x0, box.y0) and axes.bbox.contains(box.x1, box.y1)
+            for axes in common.panels(figure)
+        )
+
+
+def test_normalized_intervals_end_at_normalized_accuracies() -> None:
+    [result] = common.results(samples.claim(best=45, n=60, t=20))
+    [(_, figure)] = normalized.figures([result])
+    ends = common.data(common.labelled(figure.axes[0], f"interval of {result.claim}"))
+    # Clopper and Pearson, below at a 20th of .05; chance is .5.
+    low, high = beta.ppf(0.05 / 20, 45, 16), beta.ppf(0.95, 46, 15)
+    assert [x for x, _ in ends] == pytest.approx([2 * low - 1, 2 * high - 1])
 
 
 def test_every_claim_stands_in_the_panel_of_its_model() -> None:
