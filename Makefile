@@ -34,6 +34,8 @@ lint: $(READY)  ## Check style and types
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows \
 		.github/workflows/*.yml .github/examples/gate*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml .github/actions/*/action.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 	$(BIN)/check-jsonschema --builtin-schema vendor.gitlab-ci .github/examples/gitlab-ci.yml
 	$(BIN)/zizmor --offline --no-progress action.yml .github .github/examples/gate*.yml
 
@@ -52,10 +54,12 @@ bench: $(READY)  ## Measure the statistics and a sweep beside their peers (some 
 demo-model: $(READY)  ## Train the demo model again (some 20 minutes on 2 cores)
 	$(BIN)/python tools/train_demo_model.py
 
-requirements: $(READY)  ## Write the hashes of what the commenting job of the gate installs
-	$(BIN)/uv pip compile pyproject.toml --constraint constraints.txt --generate-hashes --universal \
-		--python-version 3.11 --upgrade --quiet --custom-compile-command "make requirements" \
-		--output-file .github/actions/comment/requirements.txt
+COMPILE = $(BIN)/uv pip compile --constraint constraints.txt --generate-hashes --universal \
+	--python-version 3.11 --upgrade --quiet --custom-compile-command "make requirements"
+
+requirements: $(READY)  ## Write the hashes of what jobs install that may write or publish
+	$(COMPILE) pyproject.toml --output-file .github/actions/comment/requirements.txt
+	$(COMPILE) .ci/release.in --output-file .ci/release.txt
 
 clean:
 	rm -rf $(VENV) build dist report.md report.json maxrandom-report

@@ -1,4 +1,4 @@
-"""Draw the README's picture: one random guesser beside the best of 200."""
+"""Draw the picture of the first page: one random guesser beside the best of 200."""
 
 from __future__ import annotations
 

@@ -1,81 +1,125 @@
-"""What the README shows is true."""
+"""What the README shows is true: its commands run, its outputs are theirs, its links lead on."""
 
 from __future__ import annotations
 
 import re
-import shlex
+import struct
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import yaml
+import page_blocks
 
 import pytest_maxrandom
-from pytest_maxrandom import MaxRandomBaseline
-from pytest_maxrandom.cli import main
-from pytest_maxrandom.record.red_flags import DEFAULTS
 from pytest_maxrandom.suite.loader import load_any_suite
+from tests.repositories import begin_repository
 
 if TYPE_CHECKING:
     import pytest
 
-README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PUBLISHED_BY = tomllib.loads((ROOT / "publisher.toml").read_text(encoding="utf-8"))["owner"]
+BLOCKS = list(page_blocks.blocks(README))
+SUMS = """\
+models:
+  - {{name: my-model, backend: mock, knows: {knows}}}
+tasks:
+  - {{name: sums, format: csv, path: sums.csv, choices: ["yes", "no"]}}
+prompts: {{shots: 2, count: 20}}
+"""
 
 
-def _blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+def test_it_is_short_and_the_first_screen_needs_no_model() -> None:
+    lines = README.splitlines()
+    assert len(lines) <= 120
+    screen = "\n".join(lines[:40])
+    assert "$ maxrandom baseline --n 100" in screen
+    assert "$ maxrandom diff " in screen
+    assert all(command in README for command in ("\nmake demo", "\nmake test"))
 
 
-def test_its_suites_are_valid(tmp_path: Path) -> None:
-    first, *others = map(yaml.safe_load, _blocks("yaml"))
-    for number, block in enumerate([first, *others]):
-        # A block without models is a part of the first suite, in place of what stands there.
-        suite = block if "models" in block else first | block
-        path = tmp_path / f"suite{number}.yaml"
-        path.write_text(yaml.safe_dump(suite))
-        assert load_any_suite(path).spec.tasks[0].name == suite["tasks"][0]["name"]
-    assert len(others) >= 5
+def test_who_follows_it_sees_what_it_shows(tmp_path: Path) -> None:
+    reader = page_blocks.Reader(tmp_path)
+    for block in reader.begin(ROOT / "README.md"):
+        reader.follow(block)
+    assert {path.name for path in tmp_path.glob("report.*")} == {"report.md", "report.json"}
+    assert [block.needs for block in BLOCKS if block.needs] == ["two reports"]
 
 
-def test_its_commands_run(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = re.findall(r"^\$ maxrandom (.*)$", README, re.MULTILINE)
-    assert len(lines) == 2
-    for line in lines:
-        assert main(shlex.split(line)) == 0
-    assert "0.6365" in capsys.readouterr().out
+def test_its_difference_is_what_is_printed_of_such_reports(tmp_path: Path) -> None:
+    (shown,) = (block for block in BLOCKS if block.needs == "two reports")
+    folder = tmp_path / "eval_suites"
+    folder.mkdir()
+    rows = ["input,answer"]
+    for i in range(150):
+        a, b = 10 + 37 * i % 90, 10 + 53 * i % 89
+        wrong = 0 if i % 2 else (-10, -1, 1, 10)[i // 2 % 4]
+        rows.append(f"Is {a} + {b} = {a + b + wrong}?,{'no' if wrong else 'yes'}")
+    (folder / "sums.csv").write_text("\n".join(rows) + "\n")
+    suite = folder / "sums.yaml"
+    words = ["pytest", "eval_suites", "-q", "-p", "no:cacheprovider"]
+    words.append("--maxrandom-json=report.json")
+    suite.write_text(SUMS.format(knows=0.4))
+    subprocess.run([sys.executable, "-m", *words], cwd=tmp_path, check=True)
+    begin_repository(tmp_path)
+    suite.write_text(SUMS.format(knows=0.0))
+    subprocess.run([sys.executable, "-m", *words], cwd=tmp_path, check=False)
+    command = [sys.executable, "-m", "pytest_maxrandom.cli", "diff", "main", "report.json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    date = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC")
+    assert date.sub("", f"$ maxrandom diff main report.json\n{done.stdout}") == date.sub(
+        "", shown.text
+    )
 
 
-def test_its_python_gives_the_numbers_beside_it() -> None:
-    (block,) = (block for block in _blocks("python") if "import MaxRandomBaseline" in block)
-    names = {"MaxRandomBaseline": MaxRandomBaseline, "__name__": "readme"}
-    shown = re.findall(r"^(baseline\..*?)\s+# ([\d.]+)$", block, re.MULTILINE)
-    assert len(shown) == 3
-    exec(block, names)
-    for expression, value in shown:
-        assert str(eval(expression, names)).startswith(value.removesuffix("..."))
+def test_its_suite_is_valid_and_states_the_default_claim(tmp_path: Path) -> None:
+    (block,) = (block.text for block in BLOCKS if block.language == "yaml")
+    path = tmp_path / "suite.yaml"
+    path.write_text(block)
+    said = load_any_suite(path).spec
+    path.write_text(re.sub(r"^assert: .*\n", "", block, flags=re.MULTILINE))
+    assert block != path.read_text()
+    assert load_any_suite(path).spec.tasks == said.tasks
 
 
-def test_its_hand_written_claim_holds(pytester: pytest.Pytester) -> None:
-    (block,) = (block for block in _blocks("python") if "maxrandom.check" in block)
+def test_its_hand_written_claim_passes(pytester: pytest.Pytester) -> None:
+    (block,) = (block.text for block in BLOCKS if "maxrandom.check" in block.text)
     pytester.makepyfile(block)
-    pytester.runpytest().assert_outcomes(passed=1)
+    pytester.runpytest_subprocess().assert_outcomes(passed=1)
 
 
-def test_its_table_of_red_flags_has_every_kind_with_what_it_does() -> None:
-    (table,) = re.findall(r"^\| kinds \| what.*?\n((?:\|.*\n)+)", README, re.MULTILINE)
-    told: dict[str, str] = {}
-    for row in table.splitlines()[1:]:
-        kinds, _, does = row.strip("|").split("|")
-        words = [word.strip() for word in does.split(";")]
-        names = re.findall(r"`(\w+)`", kinds)
-        told |= zip(names, words * len(names) if len(words) == 1 else words, strict=True)
-    assert told == {kind: f"{severity}s" for kind, severity in DEFAULTS.items()}
+def test_its_links_lead_somewhere_also_on_the_package_index() -> None:
+    targets = re.findall(r"\]\(([^)]+)\)", README)
+    files = [
+        re.sub(r"#.*", "", target.removeprefix(address))
+        for target in targets
+        for address in (
+            f"https://github.com/{PUBLISHED_BY}/pytest-maxrandom/blob/main/",
+            f"https://raw.githubusercontent.com/{PUBLISHED_BY}/pytest-maxrandom/main/",
+        )
+        if target.startswith(address)
+    ]
+    assert len(files) > 20
+    assert [file for file in files if not (ROOT / file).exists()] == []
+    pages = re.findall(rf"https://{PUBLISHED_BY}\.github\.io/pytest-maxrandom/(\S+)\.html", README)
+    assert pages
+    assert [page for page in pages if not (ROOT / "docs" / f"{page}.md").exists()] == []
+    # A relative link leads nowhere on the index.
+    assert [target for target in targets if not target.startswith("https://")] == []
 
 
-def test_its_links_lead_somewhere() -> None:
-    root = Path(__file__).parents[2]
-    targets = re.findall(r"\]\((?!https?:)([^)#]+)\)", README)
-    assert targets
-    assert [target for target in targets if not (root / target).exists()] == []
+def test_its_picture_is_of_modest_size() -> None:
+    (picture,) = re.findall(r"!\[[^\]]+\]\(\S+/main/(\S+)\)", README)
+    data = (ROOT / picture).read_bytes()
+    assert data.startswith(b"\x89PNG")
+    assert len(data) < 150_000
+    width, height = struct.unpack(">II", data[16:24])
+    assert 800 <= width <= 1600
+    assert height < width
 
 
 def test_public_names_are_those_that_are_promised() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import email
+import re
 import subprocess
 import sys
 import zipfile
@@ -53,3 +55,20 @@ def test_the_installed_wheel_renders_a_report(wheel: Path, tmp_path: Path) -> No
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
     assert "from a wheel" in (tmp_path / "r.md").read_text()
     assert "from a wheel" in (tmp_path / "p.html").read_text(encoding="utf-8")
+
+
+def test_the_package_index_can_show_the_metadata(wheel: Path) -> None:
+    command = [sys.executable, "-m", "twine", "check", "--strict", str(wheel)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith("/METADATA"))
+        metadata = email.message_from_bytes(archive.read(name))
+    assert metadata["License-Expression"] == "MIT"
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    labels = {url.partition(",")[0] for url in metadata.get_all("Project-URL", [])}
+    assert {"Documentation", "Source", "Issues", "Changelog"} <= labels
+    # On the index no address is relative to anything.
+    text = metadata.get_payload()
+    assert isinstance(text, str)
+    assert not re.search(r"\]\((?!https://)", text)
