@@ -114,8 +114,8 @@ class Reader:
                 self._run("python make_data.py", fails=False)
         yield from blocks(text)
 
-    def follow(self, block: Block) -> str:
-        """Do what a block says, and return its text with what was printed.
+    def follow(self, block: Block) -> None:
+        """Do what a block says.
 
         Raises
         ------
@@ -123,11 +123,11 @@ class Reader:
             If something else happens than the page says.
         """
         if block.needs:
-            return block.text
+            return
         if block.file:
             self._write(block)
         elif block.language == "console":
-            return self._console(block)
+            self._console(block)
         elif block.language in ("sh", "bash"):
             self._run(block.text, fails=block.note == "fails")
         elif block.language == "python" and ">>>" in block.text:
@@ -137,7 +137,6 @@ class Reader:
             self._run("python page_example.py", fails=block.note == "fails")
         elif block.language == "yaml":
             self._part(block)
-        return block.text
 
     def _write(self, block: Block) -> None:
         path = self.folder / block.file
@@ -173,14 +172,11 @@ class Reader:
         if result.failed:
             raise PageError("".join(said))
 
-    def _console(self, block: Block) -> str:
-        shown = []
+    def _console(self, block: Block) -> None:
         for command, expected in _commands(block.text):
             printed = self._run(command, fails=None if expected else block.note == "fails")
-            shown.append(f"$ {command}\n{printed}")
             if expected and not _agree(expected, printed):
                 raise Unexpected(command, expected, printed)
-        return "".join(shown)
 
     def _run(self, command: str, *, fails: bool | None) -> str:
         done = subprocess.run(
@@ -211,7 +207,7 @@ def _commands(text: str) -> Iterator[tuple[str, str]]:
     """Yield each command of a console with what stands below it."""
     for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
         command, _, expected = part.partition("\n")
-        while command.endswith("\\"):
+        while expected.startswith("> "):
             more, _, expected = expected.partition("\n")
             command = f"{command}\n{more.removeprefix('> ')}"
         yield command, expected
@@ -253,7 +249,7 @@ def renewed(page: Path) -> str:
                     printed = reader._run(command, fails=None)
                     if not expected or ("..." not in expected and _agree(expected, printed)):
                         printed = expected
-                    text += f"$ {command}\n{printed}"
+                    text += "$ " + command.replace("\n", "\n> ") + f"\n{printed}"
             else:
                 reader.follow(block)
             return found[0].replace(block.text, text) if text != block.text else found[0]
