@@ -50,6 +50,7 @@ bench: $(READY)  ## Measure the statistics and a sweep beside their peers (some 
 	$(BIN)/python -m benchmarks.recorded
 	$(BIN)/python -m benchmarks.placements
 	$(BIN)/python -m benchmarks.tasks
+	$(BIN)/python -m benchmarks.page
 
 demo-model: $(READY)  ## Train the demo model again (some 20 minutes on 2 cores)
 	$(BIN)/python tools/train_demo_model.py

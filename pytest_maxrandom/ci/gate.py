@@ -23,9 +23,13 @@ if TYPE_CHECKING:
 
 _OWN = {
     "json": re.compile(rb'\s*\{\s*"schema_version"\s*:|\s*\Z'),
+    "page": re.compile(
+        rb'\s*(<!doctype html>[^{]{0,200}<meta name="generator" content="pytest-maxrandom">|\Z)'
+    ),
     "junit": re.compile(rb"\s*(<\?xml[^>]*>)?\s*(<testsuites?[\s>/]|\Z)"),
 }
-"""How a report of this package, and a JUnit file, begin; an empty file holds nothing to lose."""
+"""How a report and a page of this package, and a JUnit file, begin; an empty file holds nothing to
+lose."""
 NOTHING_TESTED = 5
 """The exit code of pytest where no test was collected."""
 _SUITES = "suites are YAML files below a folder named eval_suites, and *.maxrandom.yaml anywhere"
@@ -145,6 +149,7 @@ def report_files(report: str) -> dict[str, Path]:
     return {
         "report": path,
         "json": path.with_suffix(".json"),
+        "page": path.with_suffix(".html"),
         "junit": path.with_suffix(".xml"),
     }
 

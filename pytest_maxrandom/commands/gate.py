@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 _REPORT = Path("maxrandom-report/report.md")
 _DESCRIPTION = """\
-Run pytest on suites and write the Markdown report, and beside it the JSON report and the JUnit
-file. In GitHub Actions also: annotations, the step's summary, and the outputs code, outcome
+Run pytest on suites and write the Markdown report, and beside it the JSON report, the page and the
+JUnit file. In GitHub Actions also: annotations, the step's summary, and the outputs code, outcome
 (passed, failed or error), passed, failed, notice (why, where the reports do not say it), report,
-json and junit."""
+json, page and junit."""
 _EPILOG = """\
 The exit code is pytest's: 0 all claims pass, 1 one fails, 2 interrupted or a suite is wrong,
 3 internal error, 4 wrong arguments, 5 nothing was tested, 128 + s if signal s ended it. A run
@@ -91,6 +91,8 @@ def run(options: argparse.Namespace) -> str:
     arguments += [
         f"--maxrandom-report={files['report']}",
         f"--maxrandom-json={files['json']}",
+        f"--maxrandom-html={files['page']}",
+        "--maxrandom-texts=shared",
         f"--junitxml={files['junit']}",
     ]
     # Whatever pytest, and this command in its last words, take from suites is no command to CI.

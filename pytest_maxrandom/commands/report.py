@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.recorded.predictions import read_lines
 from pytest_maxrandom.reports.csv import TABLES, csv
-from pytest_maxrandom.reports.page.cells import of_lines, pack
+from pytest_maxrandom.reports.page.cells import allowed_texts, of_lines, pack
 from pytest_maxrandom.reports.page.render import html
-from pytest_maxrandom.reports.page.texts import allowed_texts
 from pytest_maxrandom.reports.references import bibtex
 from pytest_maxrandom.reports.rendering import latex, markdown
 from pytest_maxrandom.reports.results import load
+from pytest_maxrandom.reports.trend import trends
 
 if TYPE_CHECKING:
     import argparse
@@ -53,6 +53,15 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="FILE",
         help="with --format html: file written by pytest --maxrandom-predictions, which tells the "
         "page which prompt was right on which example",
+    )
+    parser.add_argument(
+        "--earlier",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="with --format html, and as often as wanted: JSON report of an earlier run, so that "
+        "the page has the course of each claim",
     )
     parser.add_argument(
         "--texts",
@@ -98,7 +107,7 @@ def run(options: argparse.Namespace) -> str:
         raise ValueError(f"--standalone: found --format {options.format}, expected latex")
     if options.table and options.format != "csv":
         raise ValueError(f"--table: found --format {options.format}, expected csv")
-    for name in ("predictions", "texts"):
+    for name in ("predictions", "earlier", "texts"):
         if getattr(options, name) and options.format != "html":
             raise ValueError(f"--{name}: found --format {options.format}, expected html")
     record, templates = load(options.results), options.templates
@@ -111,6 +120,7 @@ def run(options: argparse.Namespace) -> str:
             _cells(record, options.predictions),
             templates,
             texts=allowed_texts(options.texts or "auto", os.environ),
+            trend=trends([(path.stem, load(path)) for path in (*options.earlier, options.results)]),
         ),
         "markdown": lambda: markdown(record, templates),
     }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import pytest
 
 from pytest_maxrandom.models.base import EngineName
-from pytest_maxrandom.reports.page.texts import Texts, allowed_texts
+from pytest_maxrandom.reports.page.cells import Texts, allowed_texts
 
 if TYPE_CHECKING:
     from pathlib import Path

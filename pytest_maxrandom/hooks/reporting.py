@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.hooks.options import Settings
     from pytest_maxrandom.record import RunRecord
+    from pytest_maxrandom.reports.trend import Trend
 
 _MOST_CHANGES = 20
 """Changes that a terminal shows."""
@@ -101,7 +102,14 @@ class Reporting:
         if settings.html:
             from pytest_maxrandom.reports.page.render import html
 
-            page = html(run, self._run.cells, settings.templates, texts=settings.texts)
+            own = settings.templates and any(settings.templates.glob("*.html.j2"))
+            page = html(
+                run,
+                self._run.cells,
+                settings.templates if own else None,
+                texts=settings.texts,
+                trend=self._trend(run),
+            )
             settings.html.write_text(page, encoding="utf-8")
             self._said.append(f"page: {settings.html}")
         if settings.figures:
@@ -110,6 +118,19 @@ class Reporting:
             written = write_run(run, settings.figures)
             told = "; ".join([str(settings.figures if written.files else "none"), *written.notes])
             self._said.append(f"figures: {told}")
+
+    def _trend(self, run: RunRecord) -> list[Trend]:
+        """Follow the claims over the ledger's looks, and from the report to compare with."""
+        from pytest_maxrandom.ledger import FOLDER
+        from pytest_maxrandom.ledger.looks import looks
+        from pytest_maxrandom.reports.trend import trends
+
+        beside = {self._config.rootpath / claim.suite for claim in run.claims}
+        ledgers = dict.fromkeys(sorted(suite.parent / FOLDER for suite in beside))
+        runs = [("this run", run)]
+        if self._base is not None:
+            runs.append((self._settings.diff or "", self._base))
+        return trends(runs, looks(path for path in ledgers if path.is_dir()))
 
     def pytest_terminal_summary(
         self, terminalreporter: pytest.TerminalReporter, config: pytest.Config

@@ -58,7 +58,9 @@ def test_the_code_is_pytests_and_the_files_are_there(
     assert done.stdout.splitlines()[-1].startswith(f"maxrandom gate: {sentence}")
     assert "::" not in done.stdout.splitlines()[0]
     out = tmp_path / "out" / "of it"
-    assert {path.name for path in out.iterdir()} == {"claims.md", "claims.json", "claims.xml"}
+    assert {path.name for path in out.iterdir()} == {
+        f"claims.{kind}" for kind in ("md", "json", "html", "xml")
+    }
     assert len(json.loads((out / "claims.json").read_text())["claims"]) == len(best)
     assert len(list(ET.parse(out / "claims.xml").iter("testcase"))) == len(best)
 
@@ -92,6 +94,7 @@ def test_claims_that_were_all_deselected_are_not_said_to_be_missing(
     ("name", "content"),
     [
         ("claims.json", '{"name": "my package"}'),
+        ("claims.html", "<!doctype html>\n<title>mine</title>"),
         ("claims.xml", "<project/>"),
         ("claims.json", None),
     ],

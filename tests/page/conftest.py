@@ -25,13 +25,18 @@ if TYPE_CHECKING:
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
+def chromium() -> str | None:
+    """Return the program, if there is one."""
+    return next(filter(None, map(shutil.which, CHROMIUM)), None)
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Chromium without a window."""
     playwright = pytest.importorskip(
         "playwright.sync_api", reason="playwright is not installed (group browser)"
     )
-    found = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    found = chromium()
     if found is None:
         pytest.skip("no chromium; on Debian: apt-get install chromium")
     with playwright.sync_playwright() as started:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_maxrandom.reports.trend import trends
 from tests.page.conftest import answered, claimed, named, written
 from tests.unit.reports.samples import claim, comparison, flag, label_bias, run
 
@@ -287,12 +289,8 @@ def test_flags_labels_arms_and_a_trend_have_their_views(
     name = "eval_suites/demo/demo.yaml::weather[demo-nf4-4shot]"
     one = claim(id=name, red_flags=[flag("30 of 60 scores tie.", kind="tied_scores")])
     record = run(one, label_bias=[label_bias()], comparisons=[comparison()])
-    trend = {
-        name: [
-            {"commit": "aaaaaaa", "best": 0.6, "max_random_baseline": 0.62, "passed": False},
-            {"commit": "bbbbbbb", "best": 0.75, "max_random_baseline": 0.62, "passed": True},
-        ]
-    }
+    earlier = replace(run(claim(id=name, best=36)), created="2026-01-30T12:00:00Z")
+    trend = trends([("aaaaaaa", earlier), ("bbbbbbb", record)])
     path = written(tmp_path / "page.html", record, {}, trend=trend)
     window = opens()
     page = window.go(path, "claim-0")
@@ -305,7 +303,11 @@ def test_flags_labels_arms_and_a_trend_have_their_views(
     assert "\u2212.021" in page.locator("#part table").inner_text()
     page = window.go(path, "claim-0/trend")
     assert page.locator("#part circle").count() == 2
-    assert "bbbbbbb" in page.locator("#part table").inner_text()
+    rows = [row.split("\t") for row in texts(page, "#part tbody tr")]
+    assert [(row[0], row[4], row[8]) for row in rows] == [
+        ("aaaaaaa", ".600", "fails"),
+        ("bbbbbbb", ".750", "passes"),
+    ]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -332,7 +334,7 @@ def test_no_name_breaks_out_and_no_script_of_it_runs(
         ],
         broken=[text],
     )
-    trend = {name: [{"commit": text, "best": 0.5, "max_random_baseline": 0.6, "passed": None}]}
+    trend = trends([(text, record), (text, record)])
     path = written(tmp_path / "page.html", record, {name: cells}, trend=trend)
     window = opens(width)
     page = window.go(path)
@@ -363,7 +365,7 @@ def test_axe_finds_no_fault(
     one = claimed(cells, id=name, red_flags=[flag()])
     failed = claim(best=33, id="s.yaml::b[x]", task="b")
     record = run(failed, one, label_bias=[label_bias()], comparisons=[comparison()], broken=["x"])
-    trend = {name: [{"commit": "a", "best": 0.5, "max_random_baseline": 0.6, "passed": None}]}
+    trend = trends([("a", record), ("b", record)])
     path = written(tmp_path / "page.html", record, {name: cells}, trend=trend)
     window = opens(width, color_scheme=scheme)
     views = ("prompt", "answers", "prompts", "matrix", "curves", "labels", "arms", "trend")

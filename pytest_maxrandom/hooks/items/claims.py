@@ -14,7 +14,7 @@ from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.hooks.run import CELLS
 from pytest_maxrandom.hooks.session_state import collected, session_state
 from pytest_maxrandom.record import Remark, note
-from pytest_maxrandom.reports.page.texts import may_show
+from pytest_maxrandom.reports.page.cells import may_show
 from pytest_maxrandom.reports.predictions import append
 from pytest_maxrandom.reports.red_flags import explained
 from pytest_maxrandom.reports.remarks import UNDECIDED

@@ -1,7 +1,8 @@
 """What the page shows of a claim's answers: which are right, and the best prompt's in full.
 
 All of it is plain builtin types, because it travels from the process that computed the answers to
-the one that writes the page, and from there into JSON.
+the one that writes the page, and from there into JSON. Whose texts are among it is decided here,
+too: an artifact of CI is read by more people, and kept by more programs, than a file of one's own.
 """
 
 from __future__ import annotations
@@ -10,18 +11,19 @@ import base64
 import json
 import math
 import zlib
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.recorded.predictions import AnswerLine, PromptLine
     from pytest_maxrandom.sweeps.answers import Answers
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
 
+Texts: TypeAlias = Literal["all", "shared"]
+"""The texts of all suites, or of those that say ``share: texts``."""
+_NO = ("", "0", "false")
 _DIGITS = 4
 """Of log-likelihoods; a page is read, and not computed with."""
 _PER_TOKEN = ("mean_logprob", "paper")
@@ -76,6 +78,21 @@ class Cells(TypedDict):
     """The best prompt's demonstrations, as it shows them; with `texts` only."""
 
 
+def allowed_texts(said: Literal["auto"] | Texts, environ: Mapping[str, str]) -> Texts:
+    """Return whose texts a page may hold, where the user leaves that to the place.
+
+    Every CI that is widely used sets the variable ``CI``.
+    """
+    if said != "auto":
+        return said
+    return "all" if environ.get("CI", "").lower() in _NO else "shared"
+
+
+def may_show(claim: ClaimRecord, texts: Texts) -> bool:
+    """Tell whether a page may hold the texts of a claim."""
+    return texts == "all" or claim.share == "texts"
+
+
 def of_lines(lines: Iterable[PromptLine], best: str | None = None) -> Cells | None:
     """Return what a predictions file says of one claim; None if it says nothing.
 
@@ -119,8 +136,8 @@ def of_answers(results: Answers, *, texts: bool) -> Cells | None:
     """Return recorded answers; None of a published maximum, of which there is no cell."""
     if not results.prompts:
         return None
-    best, asked = results.best, np.flatnonzero(results.evaluated[results.best]).tolist()
-    cells = np.where(results.evaluated, np.where(results.correct, "1", "0"), "-")
+    best, asked = results.best, results.evaluated[results.best].nonzero()[0].tolist()
+    cells = zip(results.correct.tolist(), results.evaluated.tolist(), strict=True)
     demonstrations = results.demonstration_ids or ((),) * len(results.prompts)
     # Labels are numbered as they are named; scores stand in the order of the choices.
     scored = results.log_likelihoods is not None and not results.labels
@@ -143,7 +160,10 @@ def of_answers(results: Answers, *, texts: bool) -> Cells | None:
         prompts=list(results.prompts),
         examples=list(results.examples),
         demonstrations=[list(shown) for shown in demonstrations],
-        rows=["".join(row) for row in cells.tolist()],
+        rows=[
+            "".join("01"[right] if asked else "-" for right, asked in zip(*row, strict=True))
+            for row in cells
+        ],
         best=best,
         answers=answers,
         unit="log-likelihood",

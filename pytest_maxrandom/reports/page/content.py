@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import accuracy, count, p_value
 from pytest_maxrandom.reports import phrases
-from pytest_maxrandom.reports.guessers import guessers
+from pytest_maxrandom.reports.curves import curve
 from pytest_maxrandom.reports.html import HTML
-from pytest_maxrandom.reports.page.texts import may_show
+from pytest_maxrandom.reports.page.cells import may_show
 from pytest_maxrandom.reports.red_flags import does
-from pytest_maxrandom.reports.summary import label, model_name
-from pytest_maxrandom.stats.selection import expected_maximum
+from pytest_maxrandom.reports.summary import model_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_maxrandom.record import ClaimRecord, ComparisonRecord, LabelBiasRecord, RunRecord
-    from pytest_maxrandom.reports.page.cells import Cells
-    from pytest_maxrandom.reports.page.texts import Texts
-
-_POINTS = 60
-"""Of a curve, at most."""
+    from pytest_maxrandom.reports.page.cells import Cells, Texts
 
 
 def content(
@@ -46,7 +40,7 @@ def content(
     told : str
         HTML of all else that is known of it.
     trend : sequence of mapping
-        The same claim at earlier commits; see `pytest_maxrandom.reports.page.render.html`.
+        The same claim in earlier runs, the oldest first: `pytest_maxrandom.reports.trend.Point`.
     """
     shown = may_show(claim, texts)
     return {
@@ -71,46 +65,6 @@ def content(
         "trend": list(trend),
         "cells": cells,
     }
-
-
-def curve(claim: ClaimRecord) -> dict[str, Any] | None:
-    """Return the best of 1 ... t prompts, and of as many guessers; None where that is unknown.
-
-    Returns
-    -------
-    dict
-        `t`: numbers of prompts. `maximum`: the maximum random baseline of each. `expected`: the
-        expected best accuracy of so many of this run's prompts (U-statistic, Dodge et al. 2021),
-        None beyond these. `first`: the best of the first so many, in the order of the sweep.
-        `standard`, `best`: of the claim.
-    """
-    n, t, standard, maximum = claim.n, claim.t, claim.standard_baseline, claim.max_random_baseline
-    if claim.metric != "accuracy" or n is None or t is None or standard is None or maximum is None:
-        return None
-    baseline, _ = guessers(claim, n, t, standard, maximum)
-    counts = claim.correct_counts
-    if baseline is None or not counts or max(counts) > n:
-        return None
-    points = _spread(max(t, len(counts)))
-    return {
-        "t": points,
-        "maximum": [round(baseline.with_t(each).expected_accuracy, 5) for each in points],
-        "expected": [
-            round(expected_maximum(counts, each) / n, 5) if each <= len(counts) else None
-            for each in points
-        ],
-        "first": [round(max(counts[:each]) / n, 5) for each in points],
-        "of": len(counts),
-        "standard": standard,
-        "best": claim.best_accuracy,
-        "at": t,
-    }
-
-
-def _spread(most: int) -> list[int]:
-    """Return whole numbers from 1 to `most`, each about as many times the one before."""
-    steps = max(1, min(most, _POINTS) - 1)
-    return sorted({round(math.exp(math.log(most) * step / steps)) for step in range(steps + 1)})
 
 
 def _numbers(claim: ClaimRecord) -> list[tuple[str, str]]:
@@ -190,8 +144,3 @@ def _arm(record: ComparisonRecord) -> dict[str, Any]:
 def detail(facts: Sequence[Any]) -> str:
     """Write facts as HTML, without red flags, which stand by themselves."""
     return HTML.fact_list([fact for fact in facts if not str(fact[0]).startswith("🚩")])
-
-
-def title(claim: ClaimRecord) -> str:
-    """Call a claim as a heading does."""
-    return label(claim)

@@ -9,15 +9,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.reports.details import claim_detail
 from pytest_maxrandom.reports.html import HTML
-from pytest_maxrandom.reports.page.cells import Cells, pack, unpack
+from pytest_maxrandom.reports.page.cells import Cells, may_show, pack, unpack
 from pytest_maxrandom.reports.page.content import content, detail
-from pytest_maxrandom.reports.page.texts import may_show
 from pytest_maxrandom.reports.rendering import Written, render
 from pytest_maxrandom.reports.summary import SETTLED, names
 from pytest_maxrandom.reports.text import middle_left_out
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_maxrandom.record import ClaimRecord, RunRecord
-    from pytest_maxrandom.reports.page.cells import ShownText
-    from pytest_maxrandom.reports.page.texts import Texts
+    from pytest_maxrandom.reports.page.cells import ShownText, Texts
+    from pytest_maxrandom.reports.trend import Trend
 
 LARGEST = 14_000_000
 """Bytes of all blocks; texts are shortened until they fit, so that a page opens anywhere."""
@@ -42,7 +42,7 @@ def html(
     templates: Path | None = None,
     *,
     texts: Texts = "all",
-    trend: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    trend: Sequence[Trend] = (),
     largest: int = LARGEST,
 ) -> str:
     """Render a run as the page.
@@ -58,9 +58,8 @@ def html(
         A folder with the user's own templates.
     texts : str
         Whether the texts of questions of all suites may be shown, or of those that share them.
-    trend : mapping of str to sequence of mapping, optional
-        By the ids of claims, what they were at each commit, the oldest first: `commit` (text),
-        `best` and `max_random_baseline` (numbers from 0 to 1), `passed` (true, false or null).
+    trend : sequence of Trend
+        The course of claims over earlier runs, this one included.
     largest : int
         Bytes that all blocks together may have, as far as shorter texts help.
 
@@ -74,7 +73,7 @@ def html(
     for claim in claims:
         if claim.id in opened and not may_show(claim, texts):
             _withhold(opened[claim.id])
-    blocks = _blocks(run, claims, opened, texts, trend or {}, largest)
+    blocks = _blocks(run, claims, opened, texts, trend, largest)
     return render(
         run,
         HTML,
@@ -94,11 +93,12 @@ def _blocks(
     claims: Sequence[ClaimRecord],
     cells: Mapping[str, Cells],
     texts: Texts,
-    trend: Mapping[str, Sequence[Mapping[str, Any]]],
+    trend: Sequence[Trend],
     largest: int,
 ) -> list[str]:
     """Write a block for each claim, and one for each set of questions that claims share."""
     known = names(run)
+    courses = {each.claim: [asdict(point) for point in each.points] for each in trend}
     questions: dict[str, list[ShownText]] = {}
     owners: dict[str, str] = {}
     for claim in claims:
@@ -112,7 +112,7 @@ def _blocks(
         told = detail(claim_detail(claim, run, known).facts)
         shown = content(
             run, claim, cells.get(claim.id), names=known, told=told, texts=texts,
-            trend=trend.get(claim.id, ()),
+            trend=courses.get(claim.id, []),
         )  # fmt: skip
         blocks.append(_block(f"claim-{len(blocks)}", shown | {"questions": owners.get(claim.id)}))
     index = [

@@ -110,7 +110,7 @@ def test_a_report_asks_nothing_of_any_server() -> None:
             assert (name == "href") <= (tag == "a" and str(value).startswith(("https://", "#")))
     assert "url(" not in text
     assert "@import" not in text
-    policy = dict(document.tags[3][1])
+    policy = next(dict(each) for _, each in document.tags if "http-equiv" in dict(each))
     assert policy["http-equiv"] == "Content-Security-Policy"
     script, style = page(run(claim())).rpartition("<script>")[2], text.partition("<style>")[2]
     assert policy["content"] == (
@@ -159,6 +159,10 @@ def test_a_bar_ends_at_the_best_prompt_and_lines_stand_at_the_baselines() -> Non
 def test_what_was_not_computed_is_a_dash() -> None:
     (table,) = read(html(run(untested(n=None, t=None)))).tables
     assert table[1][4:] == ["-"] * 7
+
+
+def test_a_run_without_claims_says_so() -> None:
+    assert "No claim was tested" in read(html(run())).text
 
 
 def test_a_report_can_be_encoded_and_says_so() -> None:

@@ -76,20 +76,22 @@ function intervals(label, rows) {
   return framed(height, label, shapes);
 }
 
-// The best accuracy of a claim, and its baseline, from commit to commit.
+// The best value of a claim with its interval, and its baseline, from run to run.
 function history(label, points) {
-  const height = 240, left = 46, right = 16, top = 12, bottom = 40;
-  const known = points.flatMap((each) => [each.best, each.max_random_baseline]).filter((value) => typeof value === "number");
-  const low = Math.max(0, Math.min(...known) - 0.05), high = Math.min(1, Math.max(...known) + 0.05);
+  const height = 260, left = 46, right = 16, top = 12, bottom = 40;
+  const known = points.flatMap((each) => [each.best, each.low, each.high, each.maximum]).filter((value) => typeof value === "number");
+  const low = Math.min(...known) - 0.03, high = Math.min(1, Math.max(...known) + 0.03);
   const x = (place) => left + ((place + 0.5) / points.length) * (WIDTH - left - right);
   const y = (value) => top + ((high - value) / (high - low || 1)) * (height - top - bottom);
   const drawn = (key) => points.map((each, place) => (typeof each[key] === "number" ? `${x(place)} ${y(each[key])}` : null)).filter(Boolean).join("L");
-  const shapes = [low, high].map((value) => svg("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, score(value, 2)));
-  shapes.push(svg("path", { class: "line orange dash", d: `M${drawn("max_random_baseline")}` }), svg("path", { class: "line blue", d: `M${drawn("best")}` }));
-  const every = Math.ceil(points.length / 10);
+  const shapes = [low, (low + high) / 2, high].flatMap((value) => [svg("path", { class: "axis", d: `M${left} ${y(value)}H${WIDTH - right}` }), svg("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, score(value, 2))]);
+  for (const [key, style] of [["maximum", "orange dash"], ["best", "blue"]]) if (drawn(key)) shapes.push(svg("path", { class: `line ${style}`, d: `M${drawn(key)}` }));
+  const every = Math.ceil(points.length / 8);
   points.forEach((each, place) => {
-    if (typeof each.best === "number") shapes.push(svg("circle", { class: each.passed === false ? "fill-orange" : "fill-blue", cx: x(place), cy: y(each.best), r: 4 }, svg("title", {}, `${visible(each.commit)}: ${score(each.best)}`)));
-    if (place % every === 0) shapes.push(svg("text", { x: x(place), y: height - 14, "text-anchor": "middle" }, visible(each.commit).slice(0, 7)));
+    if (each.low !== null && each.high !== null) shapes.push(svg("path", { class: "line blue thin", d: `M${x(place)} ${y(each.low)}V${y(each.high)}` }));
+    const style = each.passed === false ? "fill-orange" : "fill-blue";
+    shapes.push(svg("circle", { class: style, cx: x(place), cy: y(each.best), r: 4 }, svg("title", {}, `${visible(each.label)}: ${score(each.best)}`)));
+    if (place % every === 0) shapes.push(svg("text", { x: x(place), y: height - 14, "text-anchor": "middle" }, visible(each.label).slice(0, 10)));
   });
   return framed(height, label, shapes);
 }

@@ -169,7 +169,7 @@ function curvesView(claim) {
 
 function labelsView(claim) {
   return claim.labels.flatMap((check) => [
-    el("p", {}, el("b", {}, check.finding || "no finding"), check.sentence ? `: ${visible(check.sentence)}` : ""),
+    el("p", {}, visible(check.sentence || check.finding || "There is no finding.")),
     ...check.asked.flatMap((asked) => {
       const groups = [["recall", "fill-blue", "recall: share of the right ones that are answered with it"], ["predicted", "fill-orange", "predicted: share of all answers"], ["base", "fill-grey", "base rate: its probability without a question"]].filter(([key]) => asked.labels.some((each) => each[key] !== null));
       const rows = asked.labels;
@@ -198,10 +198,18 @@ function armsView(claim) {
 }
 
 function trendView(claim) {
+  const verdict = (row) => (row.passed === true ? "passes" : row.passed === false ? "fails" : "-");
+  const same = new Set(claim.trend.map((each) => each.examples).filter(Boolean)).size < 2;
   return [
-    history("Best accuracy from commit to commit, the oldest first", claim.trend),
-    legend([["blue", "best accuracy (orange dot: the claim failed)"], ["orange dash", "maximum random baseline"]]),
-    tableOf("The same in numbers", [["commit", false, (row) => code(row.commit)], ["best", true, (row) => score(row.best)], ["maximum random baseline", true, (row) => score(row.max_random_baseline)], ["result", false, (row) => (row.passed === true ? "passed" : row.passed === false ? "failed" : "-")]], claim.trend),
+    history("The best of t prompts from run to run, the oldest first", claim.trend),
+    legend([["blue", "best prompt, with the 95 % interval that accounts for its selection (orange dot: the claim failed)"], ["orange dash", "maximum random baseline"]]),
+    same ? "" : soft("Not all runs used the same examples; their values cannot be compared."),
+    tableOf("The same in numbers", [
+      ["run", false, (row) => code(row.label)], ["when", false, (row) => visible(row.when)],
+      ["t", true, (row) => String(row.t)], ["n", true, (row) => String(row.n)], ["best", true, (row) => score(row.best)],
+      ["interval", true, (row) => (row.low === null || row.high === null ? "-" : `${score(row.low)} to ${score(row.high)}`)],
+      ["needed", true, (row) => score(row.needed)], ["maximum random baseline", true, (row) => score(row.maximum)], ["result", false, verdict],
+    ], claim.trend),
   ];
 }
 
@@ -214,5 +222,5 @@ const VIEWS = [
   ["curves", "Curves", () => true, curvesView],
   ["labels", "Label bias", (claim) => claim.labels.length, labelsView],
   ["arms", "Arms", (claim) => claim.arms.length, armsView],
-  ["trend", "Trend", (claim) => claim.trend.length, trendView],
+  ["trend", "Trend", (claim) => claim.trend.length > 1, trendView],
 ];

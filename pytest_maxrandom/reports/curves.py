@@ -1,14 +1,16 @@
-"""The guessers behind a claim's baseline, made again from what its record tells."""
+"""What a claim's baseline is at other t: its guessers, made again from what its record tells."""
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.reports.origins import chances
 from pytest_maxrandom.reports.phrases import metric_name
 from pytest_maxrandom.stats.chances import chance_groups
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+from pytest_maxrandom.stats.selection import expected_maximum
 from pytest_maxrandom.stats.sizes import mix_for
 
 if TYPE_CHECKING:
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 _CLOSE = 0.002
 """Difference of two baselines that nobody sees."""
+_POINTS = 60
+"""Of a curve, at most."""
 
 
 def guessers(
@@ -40,6 +44,46 @@ def guessers(
     if found is not None and chances(claim):
         return None, "whose prompts were scored on different numbers of examples"
     return None, "without every example's chance"
+
+
+def curve(claim: ClaimRecord) -> dict[str, Any] | None:
+    """Return the best of 1 ... t prompts, and of as many guessers; None where that is unknown.
+
+    Returns
+    -------
+    dict
+        `t`: numbers of prompts. `maximum`: the maximum random baseline of each. `expected`: the
+        expected best accuracy of so many of this run's prompts (U-statistic, Dodge et al. 2021),
+        None beyond these. `first`: the best of the first so many, in the order of the sweep.
+        `standard`, `best`: of the claim.
+    """
+    n, t, standard, maximum = claim.n, claim.t, claim.standard_baseline, claim.max_random_baseline
+    if claim.metric != "accuracy" or n is None or t is None or standard is None or maximum is None:
+        return None
+    baseline, _ = guessers(claim, n, t, standard, maximum)
+    counts = claim.correct_counts
+    if baseline is None or not counts or max(counts) > n:
+        return None
+    points = _spread(max(t, len(counts)))
+    return {
+        "t": points,
+        "maximum": [round(baseline.with_t(each).expected_accuracy, 5) for each in points],
+        "expected": [
+            round(expected_maximum(counts, each) / n, 5) if each <= len(counts) else None
+            for each in points
+        ],
+        "first": [round(max(counts[:each]) / n, 5) for each in points],
+        "of": len(counts),
+        "standard": standard,
+        "best": claim.best_accuracy,
+        "at": t,
+    }
+
+
+def _spread(most: int) -> list[int]:
+    """Return whole numbers from 1 to `most`, each about as many times the one before."""
+    steps = max(1, min(most, _POINTS) - 1)
+    return sorted({round(math.exp(math.log(most) * step / steps)) for step in range(steps + 1)})
 
 
 def _groups(claim: ClaimRecord, n: int, standard: float) -> Groups | None:
