@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pytest_maxrandom.searches.search import search
     from pytest_maxrandom.stats.maximum import (
         MaxRandomBaseline,
         max_random_baseline,
@@ -25,13 +26,15 @@ __all__ = [
     "max_random_baseline",
     "max_random_p_value",
     "max_random_pmf",
+    "search",
 ]
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module("pytest_maxrandom.stats.maximum"), name)
+    place = "searches.search" if name == "search" else "stats.maximum"
+    return getattr(importlib.import_module(f"pytest_maxrandom.{place}"), name)
 
 
 def __dir__() -> list[str]:

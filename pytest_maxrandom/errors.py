@@ -11,6 +11,7 @@
     │   ├── PromptTooLong   a prompt does not fit the model's context
     │   ├── QuestionError   a question's text leaves nothing to score
     │   └── ScoreError      the model returned scores that cannot be compared
+    ├── SearchError     a search asks for what would not be counted, or is over
     ├── LedgerError     a ledger cannot be read
     ├── GitError        git cannot say what is asked of it
     ├── StoreError      the results store must not be used
@@ -100,6 +101,10 @@ class QuestionError(SweepError):
 
 class ScoreError(SweepError):
     """The model returned scores that cannot be compared."""
+
+
+class SearchError(MaxRandomError):
+    """A search asks for what would not be counted, or goes on after its end."""
 
 
 class LedgerError(MaxRandomError):

@@ -14,6 +14,7 @@ from pytest_maxrandom.claims.flag_input import (
     judged_score,
 )
 from pytest_maxrandom.claims.new_questions import new_questions
+from pytest_maxrandom.claims.searched import permuted_p_of_tree
 from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, permuted_p
 from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL, apply_red_flags, judge
 from pytest_maxrandom.flags import find, majority, preferences
@@ -87,6 +88,7 @@ def assess(
     *,
     thrifty: bool = False,
     without_inputs: Callable[[PromptPredictions], PromptPredictions | None] | None = None,
+    searched: bool = False,
 ) -> None:
     """Judge the best prompt of a sweep and write down what was found.
 
@@ -98,6 +100,8 @@ def assess(
         Whether red flags are left out, and the permutation p where nothing is claimed of it.
     without_inputs : callable, optional
         Asks the best prompt again with blank inputs, where the suite wants that.
+    searched : bool
+        Whether t is of all prompts that a search could have tried.
     """
     claim, null, predictions = planned.claim, planned.null, sweep.predictions
     metric = planned.suite.metric
@@ -111,7 +115,15 @@ def assess(
     tested = shuffles if not thrifty or claim.permutation_p is not None else []
     score = None if scores is None else scores[best]
     verdict = judge_best(
-        claim, null, counts[best], best, tested, record, score=score, metric=metric
+        claim,
+        null,
+        counts[best],
+        best,
+        tested,
+        record,
+        score=score,
+        metric=metric,
+        searched=searched,
     )
     record.correct_counts = counts
     winner = predictions[best]
@@ -159,7 +171,13 @@ def assess(
         )
         for view, shuffle in zip(readings, shuffles, strict=True)
     ]
-    record.new_questions = new_questions(seen[0], best, null.t, metric)
+    record.new_questions = new_questions(
+        seen[0],
+        best,
+        null.t,
+        metric,
+        searched=record.searched is not None and record.searched.learned,
+    )
     warn(claim, planned.condition.null.best, seen, record)
 
 
@@ -207,6 +225,7 @@ def judge_best(
     *,
     score: float | None = None,
     metric: Metric = "accuracy",
+    searched: bool = False,
 ) -> Verdict:
     """Judge the best prompt, and write the verdict down.
 
@@ -218,9 +237,13 @@ def judge_best(
         The largest of their p-values counts; none where there is no permutation test.
     score : float, optional
         The best prompt's, where the metric is not accuracy.
+    searched : bool
+        Whether t is of all prompts that a search could have tried.
     """
     permutation_p = None
-    if shuffles:
+    if shuffles and searched:
+        permutation_p = max(permuted_p_of_tree(each, best, null.t) for each in shuffles)
+    elif shuffles:
         level = min(claim.levels(null.t).values(), default=DEFAULT_LEVEL)
         tests = [permuted_p(each, null.t, level=level, metric=metric) for each in shuffles]
         # Whatever is preferred must not look like knowledge.

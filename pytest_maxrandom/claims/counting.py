@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.ledger import Try
-    from pytest_maxrandom.ledger.lines import Row
+    from pytest_maxrandom.ledger.fields import Row
     from pytest_maxrandom.record import ClaimRecord
 
 _QUICKLY_READ = 1 << 30
@@ -198,8 +198,13 @@ def look_of(planned: PlannedClaim, record: ClaimRecord, look: int, claim: int, t
 
 
 def _spent(planned: PlannedClaim, record: ClaimRecord) -> tuple[float, bool]:
-    """Return the level of a look whose claim spends it, and whether the claim holds at that."""
+    """Return the level of a look whose claim spends it, and whether the claim holds at that.
+
+    After a search the level is that of the claim: what it could have tried is counted otherwise.
+    """
     assert record.t is not None
+    if record.searched is not None and record.searched.learned:
+        return min(record.levels.values(), default=DEFAULT_LEVEL), bool(record.holds)
     spending = replace(planned.claim, spend=True)
     t = spending.tried(record.t)
     levels = spending.levels(t)

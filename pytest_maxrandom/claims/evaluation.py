@@ -16,11 +16,14 @@ from pytest_maxrandom.claims.counting import (
 )
 from pytest_maxrandom.claims.decided import ClaimGoal, conclude, undecidable
 from pytest_maxrandom.claims.held_out import confirm, held_out
+from pytest_maxrandom.claims.searched import searched, told, unjudged
+from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
 from pytest_maxrandom.errors import ModelError, SweepError
 from pytest_maxrandom.flags.compare import blanked
 from pytest_maxrandom.ledger.losses import left_behind
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Remark, note
+from pytest_maxrandom.stats.multiplicity import above
 from pytest_maxrandom.sweeps.decided import DecidedSweep, is_decided, run_decided
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.scorers import SCORERS
@@ -97,7 +100,12 @@ class Evaluation:
         planned, session = self._planned, self._session
         if self.knows(self.jobs):
             return
-        decides = session.stops(planned) and not session.fresh and undecidable(planned) is None
+        decides = (
+            session.stops(planned)
+            and not session.fresh
+            and not self._ledger.searches
+            and undecidable(planned) is None
+        )
         if not decides or not is_decided(self.jobs, self._goal(), session.cache(planned)):
             self.load()
 
@@ -136,10 +144,14 @@ class Evaluation:
         )
         record.tries = look_of(planned, record, look, claim, task)
         note(record, *self._ledger.notes(self._subject))
+        if record.searched is not None:
+            note(record, Remark("searched", told(record)))
         note(record, *explained(planned, self._run, self._ledger, self._subject, record.t))
         if isinstance(sweep, DecidedSweep):
             return sweep.sweep
-        if record.passed and planned.condition.test:
+        if record.searched is not None and record.searched.why is not None:
+            self._after_search(sweep, record, progress)
+        elif record.passed and planned.condition.test:
             self._test(sweep, record, progress)
         return sweep
 
@@ -148,7 +160,7 @@ class Evaluation:
         planned, session = self._planned, self._session
         if not session.stops(planned):
             return None
-        if why := undecidable(planned):
+        if why := "search" if self._ledger.searches else undecidable(planned):
             note(record, Remark("not_decided_early", {"why": why}))
             return None
         if self.knows(self.jobs):
@@ -201,17 +213,28 @@ class Evaluation:
         """
         planned = self._planned
         t, claim, task = self.counted()
-        record.t = t
         record.revision = sweep.revision or record.revision
         others = [] if thrifty else self._session.other_models(planned)
+        prompts = planned.condition.prompt_set.digests
+        record.searched = searched(
+            planned,
+            t,
+            self._ledger.tries(self._subject),
+            self._ledger.searches,
+            self._ledger.looks_before(self._subject, prompts),
+        )
+        record.t, found = t, record.searched
+        by_tree = found is not None and found.learned and found.decided_by == "validation"
         assess(
-            planned.with_t(t),
+            planned.with_t(record.guessers or t) if by_tree else planned.with_t(t),
             sweep,
             record,
             others,
             thrifty=thrifty,
             without_inputs=lambda best: self._without_inputs(best, record, progress),
+            searched=by_tree,
         )
+        record.t = t
         return claim, task
 
     def counted(self) -> tuple[int, int, int]:
@@ -306,6 +329,28 @@ class Evaluation:
                 note(record, Remark("test_not_opened"))
         if self._planned.claim.test_p is not None:
             confirm(record, self._planned.claim.test_p)
+
+    def _after_search(self, sweep: Sweep, record: ClaimRecord, progress: Progress) -> None:
+        """Let the test set decide, where no result on the validation set can pass after a search.
+
+        It stays closed for a claim that would not even pass had nobody searched, which costs no
+        level: what it is opened for is settled without it.
+        """
+        assert record.searched is not None
+        assert record.best_prompt is not None
+        claim = self._planned.claim
+        worth_it, level = record.passed, min(record.levels.values(), default=DEFAULT_LEVEL)
+        unjudged(record)
+        if not claim.bounds() and claim.test_p is None:
+            record.holds = record.passed = True  # nothing is asserted
+        if record.searched.decided_by != "test" or not worth_it or self._session.no_test:
+            return
+        best = sweep.predictions[record.best_prompt.index].prompt
+        record.test = self._open(best, progress)
+        if record.test is None:
+            note(record, Remark("test_not_opened"))
+        elif record.test.p is not None and not above(record.test.p, claim.test_p or level):
+            record.holds = record.passed = True
 
     def _open(self, prompt: Prompt, progress: Progress) -> HeldOut | None:
         """Score the best prompt on the test set, if that could be written down.

@@ -21,7 +21,9 @@ _DIGITS = 12
 """Scores that differ less are the same score, computed differently."""
 
 
-def new_questions(answers: Answers, best: int, t: int, metric: Metric = "accuracy") -> NewQuestions:
+def new_questions(
+    answers: Answers, best: int, t: int, metric: Metric = "accuracy", *, searched: bool = False
+) -> NewQuestions:
     """Return what the best prompt is worth.
 
     Parameters
@@ -34,6 +36,9 @@ def new_questions(answers: Answers, best: int, t: int, metric: Metric = "accurac
         All prompts, of which those at hand may be a part.
     metric : str
         What it is best in.
+    searched : bool
+        Whether prompts were proposed by what the examples told of others. Examples that are not
+        drawn have told of them as well, so that they give no estimate.
     """
     own, groups, select = np.flatnonzero(answers.evaluated[best]), answers.groups, None
     of_best = None if groups is None else [groups[place] for place in own.tolist()]
@@ -44,7 +49,9 @@ def new_questions(answers: Answers, best: int, t: int, metric: Metric = "accurac
         select = _by_class(metric, answers.answers, classes)
     return NewQuestions(
         low=lower_bound(int(answers.correct_counts[best]), len(own), t, clusters=of_best),
-        estimate=out_of_bag(answers.correct, answers.evaluated, clusters=groups, select=select),
+        estimate=None
+        if searched
+        else out_of_bag(answers.correct, answers.evaluated, clusters=groups, select=select),
         resamples=RESAMPLES,
         clusters=None if of_best is None else len(set(of_best)),
     )

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.arms import Arm
     from pytest_maxrandom.suite.loader import Suite
     from pytest_maxrandom.suite.spec import SuiteSpec, TaskSpec
+    from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
     from pytest_maxrandom.tasks.task import Example, Task
 
     _Examples = tuple[Task, tuple[Example, ...], tuple[Example, ...]]
@@ -186,12 +187,8 @@ def draw_condition(
         In one sentence, where the task cannot give what the suite asks for.
     """
     prompts = suite.prompts
-    prompt_set = draw_prompts(task, validation, prompts, shots)
-    scorer = SCORERS[suite.scoring]
-    if scorer.states_choices:
-        prompt_set = prompt_set.asked(suite.counterfactual)
-    elif scorer.generates:
-        prompt_set = prompt_set.asked(None, suite.generation)
+    prompt_set = asked_by(suite, draw_prompts(task, validation, prompts, shots))
+    if SCORERS[suite.scoring].generates:
         beginnings = any(example.continuation is not None for example in validation)
         if beginnings and not all(
             prompt.format.layout.append_choices for prompt in prompt_set.prompts
@@ -206,6 +203,14 @@ def draw_condition(
     return Condition(
         task, shots, prompt_set, guessers(prompt_set, prompts.budget), score_null, test
     )
+
+
+def asked_by(suite: SuiteSpec, prompt_set: PromptSet) -> PromptSet:
+    """Return prompts as the suite's scoring asks for their answers."""
+    scorer = SCORERS[suite.scoring]
+    if scorer.states_choices:
+        return prompt_set.asked(suite.counterfactual)
+    return prompt_set.asked(None, suite.generation) if scorer.generates else prompt_set
 
 
 def _claim(suite: Suite, arm: Arm, index: int, condition: Condition) -> PlannedClaim:

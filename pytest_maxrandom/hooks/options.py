@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import pytest
 
+from pytest_maxrandom.host import STORE
 from pytest_maxrandom.models.base import EngineName
 from pytest_maxrandom.reports.page.cells import Texts, allowed_texts
 
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.record import Adjustment
-
-
-_STORE = ".maxrandom/results.db"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +145,7 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--maxrandom-store",
         metavar="PATH",
-        help=f"file that keeps the results of finished prompts ({_STORE} in rootdir if not given)",
+        help=f"file that keeps the results of finished prompts ({STORE} in rootdir if not given)",
     )
     group.addoption(
         "--maxrandom-fresh",
@@ -260,7 +258,7 @@ def _figures(config: pytest.Config, option: str) -> Path | None:
 
 def _store(config: pytest.Config, option: str) -> Path:
     """Return the path of a file; its folder is made when there is something to store."""
-    path = _path(config, option) or config.rootpath / _STORE
+    path = _path(config, option) or config.rootpath / STORE
     if path.is_dir():
         raise pytest.UsageError(f"{option}: expected a file, found the folder {path}")
     return path

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.errors import LedgerError, LockError
 from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.ledger.folder import has_one_writer, make_folder, sync_folder
-from pytest_maxrandom.ledger.lines import CUT, PADDING, ClaimKey, Try, read_lines
+from pytest_maxrandom.ledger.lines import CUT, PADDING, ClaimKey, Told, Try, read_lines
 from pytest_maxrandom.record import Remark
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from io import FileIO
     from pathlib import Path
 
-    from pytest_maxrandom.ledger.lines import Row
+    from pytest_maxrandom.ledger.fields import Row
 
 
 class LedgerFile:
@@ -43,6 +43,8 @@ class LedgerFile:
         Digests of the examples of a test set by its digest.
     openings : dict
         Digest of a test set to the tries that opened it.
+    searches : dict
+        Digest of a search to the tries that it was told of, each with what it was told.
     torn : Remark or None
         That the last line was cut off.
     empty : bool
@@ -56,6 +58,7 @@ class LedgerFile:
         self.looks: dict[ClaimKey, dict[str, int]] = {}
         self.tests: dict[str, tuple[str, ...]] = {}
         self.openings: dict[str, set[Try]] = {}
+        self.searches: dict[str, dict[Try, Told]] = {}
         self.torn: Remark | None = None
         self.empty = True
         self._wrong = ""
@@ -84,6 +87,9 @@ class LedgerFile:
                 return self.looks.setdefault(_claim(row), {}), row["look"], row["t"]
             case "prompt":
                 return self.tries.setdefault(_claim(row), set()), _tried(row), None
+            case "feedback":
+                told = Told(*(row[name] for name in Told._fields))
+                return self.searches.setdefault(row["search"], {}), _tried(row), told
         return self.openings.setdefault(row["test"], set()), _tried(row), None
 
     def read(self) -> None:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.host.git import Repository
-    from pytest_maxrandom.ledger.lines import Row
+    from pytest_maxrandom.ledger.fields import Row
 
-COUNTED = ("prompt", "look", "opening")
+COUNTED = ("prompt", "look", "opening", "feedback")
 """Kinds of lines that count for a claim."""
 
 

@@ -7,35 +7,17 @@ import io
 import json
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from pytest_maxrandom.ledger.fields import FIELDS, mistake, shown
 from pytest_maxrandom.stats.seeding import digest
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
+    from pytest_maxrandom.ledger.fields import Row
     from pytest_maxrandom.tasks.task import Example
 
-Row = dict[str, Any]
-
-_SUBJECT = {"model": str, "model_digest": str, "quantization": str, "shots": int, "scoring": str}
-_WHEN = {"kind": str, "when": str, "run": str}
-FIELDS: dict[str, dict[str, type]] = {
-    "set": {"kind": str, "task": str, "set": str, "examples": list, "chances": dict},
-    "prompt": {
-        **_WHEN,
-        **_SUBJECT,
-        "task_digest": str,
-        "prompt": str,
-        "n": int,
-        "correct": int,
-    },
-    "look": {**_WHEN, "look": str, **_SUBJECT, "t": int, "best_correct": int, "n": int},
-    "test": {"kind": str, "test": str, "examples": list},
-    "opening": {**_WHEN, **_SUBJECT, "prompt": str, "test": str, "n": int},
-}
-"""Type of each field of each kind of line, in the order of the line."""
-_CALLED = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
 _MARKERS = (b"<<<<<<<", b"=======", b">>>>>>>", b"|||||||")
 _BEGINNING = b'{"kind":'
 PADDING = b"\0 \r\t"
@@ -100,6 +82,33 @@ class Subject:
         return Try(self.model_digest, prompt_digest, self.scoring)
 
 
+class Told(NamedTuple):
+    """What a search was told of one prompt.
+
+    Attributes
+    ----------
+    feedback
+        What it learns of each: none, accept, score or answers.
+    by
+        Who proposes its prompts.
+    budget
+        Steps that were declared before it began; 0 where none were.
+    n
+        Examples that the prompt was scored on.
+    correct
+        How many answers are right, whatever of that was told.
+    accepted
+        1 if it was the best so far, else 0.
+    """
+
+    feedback: str
+    by: str
+    budget: int
+    n: int
+    correct: int
+    accepted: int
+
+
 def line_of(row: Row) -> bytes:
     """Write one line: ASCII, `kind` first, the fields in the order of `FIELDS`."""
     ordered = {name: row[name] for name in FIELDS[row["kind"]]}
@@ -144,7 +153,7 @@ def read_lines(data: bytes, first: int = 1) -> Iterator[tuple[int, Row | str]]:
 def _read_line(raw: bytes) -> Row | str:
     if raw.startswith(_MARKERS):
         return (
-            f"found the merge conflict marker {_shown(raw)}, expected a line of the ledger; remove "
+            f"found the merge conflict marker {shown(raw)}, expected a line of the ledger; remove "
             "the markers and keep the lines of both sides, whose order does not matter"
         )
     try:
@@ -153,10 +162,10 @@ def _read_line(raw: bytes) -> Row | str:
         row = None
     if not isinstance(row, dict):
         return (
-            f"found {_shown(raw)}, expected a JSON object; restore the line from version control, "
+            f"found {shown(raw)}, expected a JSON object; restore the line from version control, "
             "or remove it if it is no line of the ledger"
         )
-    return _mistake(row) or row
+    return mistake(row) or row
 
 
 def _is_cut(text: bytes) -> bool:
@@ -168,57 +177,6 @@ def _is_cut(text: bytes) -> bool:
     except (ValueError, RecursionError):
         return True
     return False
-
-
-def _mistake(row: Row) -> str | None:
-    """Say what is wrong with the object, or None."""
-    kind = row.get("kind")
-    if not isinstance(kind, str) or kind not in FIELDS:
-        return _of_newer(f"kind {_shown(kind)}", ", ".join(FIELDS))
-    fields = FIELDS[kind]
-    if unknown := [name for name in row if name not in fields]:
-        return _of_newer(f"the field {_shown(unknown[0])} in a line of kind {kind}", "none such")
-    for name, expected in fields.items():
-        if name not in row:
-            return f"found a line of kind {kind} without {name}; {_RESTORE}"
-        if type(row[name]) is not expected:
-            found = _shown(row[name])
-            return f"{name}: found {found}, expected {_CALLED[expected]}; {_RESTORE}"
-    return _contradiction(row)
-
-
-def _contradiction(row: Row) -> str | None:
-    examples = row.get("examples", [""])
-    if not examples or any(type(example) is not str for example in examples):
-        return f"examples: found {_shown(examples)}, expected texts; {_RESTORE}"
-    sizes = row.get("chances", {"": len(examples)}).values()
-    if any(type(size) is not int for size in sizes) or sum(sizes) != len(examples):
-        return (
-            f"chances: found {_shown(row['chances'])}, expected the numbers of examples, "
-            f"{len(examples)} in all; {_RESTORE}"
-        )
-    for name, least in (("n", 1), ("t", 1), ("shots", 0), ("correct", 0), ("best_correct", 0)):
-        if row.get(name, least) < least:
-            return f"{name}: found {row[name]}, expected at least {least}; {_RESTORE}"
-    for name in ("correct", "best_correct"):
-        if row.get(name, 0) > row.get("n", 0):
-            return f"{name}: found {row[name]}, expected at most n, which is {row['n']}; {_RESTORE}"
-    return None
-
-
-_RESTORE = "restore the line from version control"
-
-
-def _of_newer(found: str, expected: str) -> str:
-    return (
-        f"found {found}, expected {expected}; if a newer version of pytest-maxrandom wrote it, "
-        "update this one, else restore the line from version control"
-    )
-
-
-def _shown(value: object) -> str:
-    text = repr(value.decode("ascii", "replace").strip() if isinstance(value, bytes) else value)
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def example_digest(example: Example) -> str:
@@ -241,6 +199,15 @@ def look_digest(subject: Subject, set_: str, prompts: Iterable[str]) -> str:
     """SHA-256 of what was compared: the same prompts again are the same look."""
     of = (subject.model, subject.quantization, subject.shots, subject.model_digest)
     return digest("look", set_, *of, subject.scoring, *sorted(set(prompts)))
+
+
+def search_digest(subject: Subject, set_: str, feedback: str, by: str, budget: int) -> str:
+    """SHA-256 of what one search is: who searches, for what, on which examples, and what it learns.
+
+    Whoever begins it again goes on with it.
+    """
+    of = (subject.model, subject.quantization, subject.shots, subject.model_digest)
+    return digest("search", set_, *of, subject.scoring, feedback, by, budget)
 
 
 def shared(these: Iterable[str], those: Iterable[str]) -> int:

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path, PurePosixPath
 
+    from pytest_maxrandom.ledger.fields import Row
     from pytest_maxrandom.ledger.history import ClaimedSet, File
-    from pytest_maxrandom.ledger.lines import Row, Subject
+    from pytest_maxrandom.ledger.lines import Subject
     from pytest_maxrandom.tasks.task import Example
 
 _NUMBERS = {"n": "n", "correct": "right", "t": "t", "best_correct": "right at best"}
@@ -27,6 +28,7 @@ _WHAT = {
     "test": "the line of the test set {test:.12}",
     "look": "the look {look:.12} at {model} {shots}-shot",
     "opening": "the opening of the test set {test:.12} by {model} {shots}-shot",
+    "feedback": "what {by} was told of the prompt {prompt:.12} with {model} {shots}-shot",
     "prompt": "the prompt {prompt:.12}, which counts for {model} {shots}-shot,",
 }
 """What each kind of line is, for a person."""

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-import os
 from collections import Counter
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LockError
-from pytest_maxrandom.host.machine import on_shared_files
-from pytest_maxrandom.ledger.files import LedgerFile, read_folder
-from pytest_maxrandom.ledger.folder import (
-    common_name,
-    has_one_writer,
-    name_of_writer,
-    new_writer,
-    slug,
-)
 from pytest_maxrandom.ledger.lines import (
     example_digest,
     examples_digest,
@@ -26,26 +15,25 @@ from pytest_maxrandom.ledger.lines import (
     linked,
     look_digest,
     related,
+    search_digest,
     set_digest,
     shared,
 )
-from pytest_maxrandom.ledger.union import common_of
+from pytest_maxrandom.ledger.set_files import SetFiles
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Remark
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.ledger.lines import ClaimKey, Row, Subject, Try
+    from pytest_maxrandom.ledger.fields import Row
+    from pytest_maxrandom.ledger.lines import Subject, Told, Try
+    from pytest_maxrandom.ledger.set_files import Siblings
     from pytest_maxrandom.tasks.task import Example
 
-    Siblings = Callable[[str], Collection[str]]
 
-_SHOWN = 12
-
-
-class SetLedger:
+class SetLedger(SetFiles):
     """The tries, looks and openings on one validation set, and on the sets that it was before.
 
     Parameters
@@ -85,28 +73,15 @@ class SetLedger:
         siblings: Siblings | None = None,
     ) -> None:
         self._run = run
-        self._left_out: Siblings = siblings or (lambda _: ())
-        self._examples = tuple(sorted(map(example_digest, examples)))
-        self._digest = set_digest(self._examples)
+        self._waiting: list[Row] = []
         self._set: Row = {
             "kind": "set",
             "task": task,
-            "set": self._digest,
-            "examples": list(self._examples),
+            "set": examples_digest(examples),
+            "examples": sorted(map(example_digest, examples)),
             "chances": dict(sorted(Counter(str(each.chance) for each in examples).items())),
         }
-        self._before: list[tuple[list[LedgerFile], int]] = []
-        self._waiting: list[Row] = []
-        self.problems: list[Remark] = []
-        self.path = folder / f"{slug(task)}-{self._digest[:_SHOWN]}.jsonl"
-        self._beside: dict[Path, LedgerFile] = {}
-        self._find(folder)
-        if on_shared_files(folder):
-            self.path = name_of_writer(self.path, _writer(os.getpid()))
-        self._file = LedgerFile(self.path)
-        self._read()
-        self._tell(self._file.torn)
-        self._cut = self._torn_beside()
+        super().__init__(folder, task, self._set["examples"], siblings)
 
     def tries(self, subject: Subject | None = None) -> frozenset[Try]:
         """Return what was ever tried for the subject's claim, or for any, on these examples.
@@ -118,24 +93,10 @@ class SetLedger:
             return frozenset(tried for _, tries in found for tried in tries)
         return linked(found, subject.claim, {subject.model_digest})
 
-    def refresh(self) -> None:
-        """Read what other processes have added."""
-        self._read()
-        # A line that another process was writing is whole by now.
-        for problem in self._torn_beside():
-            if problem in self._cut:
-                self._tell(problem)
-
     def shared_with(self, examples: Sequence[Example]) -> str:
         """Say how many examples another set has in common with this one: ``29 of 40``."""
         common = shared(map(example_digest, examples), self._examples)
         return f"{count(common)} of {count(len(self._examples))}"
-
-    @property
-    def files(self) -> list[Path]:
-        """The files that hold what was tried on these examples; those that are there."""
-        found = dict.fromkeys(file.path for file in self._files)
-        return [path for path in found if path.exists()]
 
     def is_about(self, examples: Sequence[str]) -> bool:
         """Tell whether examples, by their digests, are the same set, changed a little or not."""
@@ -192,6 +153,39 @@ class SetLedger:
         looks = (file.looks.get(subject.claim, {}) for file in self._files)
         return {look: t for of_file in looks for look, t in of_file.items()}
 
+    def looks_before(self, subject: Subject, prompts: Sequence[str]) -> int:
+        """Count the looks at a claim, but one at these prompts."""
+        return len(self.looked_at(subject).keys() - {look_digest(subject, self._digest, prompts)})
+
+    def told(self, subject: Subject, prompt: str, what: Told) -> bool:
+        """Write down what a search is told of a prompt before it is, and return if that is done."""
+        name = self.search_name(subject, what.feedback, what.by, what.budget)
+        return self._add(
+            self._row("feedback", subject, {"prompt": prompt, "search": name, **what._asdict()})
+        )
+
+    def search(self, subject: Subject, feedback: str, by: str, budget: int) -> dict[str, Told]:
+        """Return what a search was told before, by the digest of the prompt."""
+        name = self.search_name(subject, feedback, by, budget)
+        return {
+            tried.prompt: told
+            for file in self._own
+            for tried, told in file.searches.get(name, {}).items()
+        }
+
+    def search_name(self, subject: Subject, feedback: str, by: str, budget: int) -> str:
+        """Return what a search on these examples is known by."""
+        return search_digest(subject, self._digest, feedback, by, budget)
+
+    @property
+    def searches(self) -> dict[str, dict[Try, Told]]:
+        """What searches were told of these examples, whoever searched and for whichever model."""
+        found: dict[str, dict[Try, Told]] = {}
+        for file in self._files:
+            for name, tries in file.searches.items():
+                found.setdefault(name, {}).update(tries)
+        return found
+
     def opened(self, subject: Subject, prompt: str, examples: Sequence[Example]) -> int | None:
         """Count an opening of a test set, and return how many there were, this one included.
 
@@ -210,92 +204,10 @@ class SetLedger:
             return None
         return len(self._openings(digests))
 
-    @property
-    def _own(self) -> list[LedgerFile]:
-        return [self._file, *self._beside.values()]
-
-    @property
-    def _files(self) -> list[LedgerFile]:
-        return [*self._own, *(file for files, _ in self._before for file in files)]
-
-    @property
-    def _all(self) -> list[LedgerFile]:
-        return [*self._own, *self._elsewhere]  # one test set may serve many tasks
-
-    def _read(self) -> None:
-        self._read_beside()
-        self._file.read()
-        self._file.check()
-
-    def _read_beside(self) -> None:
-        """Read what is new in other files of this set; again where some were united meanwhile."""
-        names: set[Path] | None = None
-        while names != (names := self._names()):
-            for path in sorted({*names, *self._beside}):
-                file = self._beside.setdefault(path, LedgerFile(path))
-                file.read()
-                file.check()
-
-    def _names(self) -> set[Path]:
-        """Return the other files of this set as they stand in the folder now."""
-        writers = self.path.parent.glob(f"*-{self._digest[:_SHOWN]}.writer-*.jsonl")
-        known = [path for path in (common_name(self.path), *self._beside) if path.exists()]
-        return {*writers, *known} - {self.path}
-
-    def _torn_beside(self) -> list[Remark]:
-        return [
-            Remark("cut_off_beside", file.torn.values)
-            for file in self._beside.values()
-            if file.torn
-        ]
-
-    def _tries(self, file: LedgerFile) -> Iterator[tuple[ClaimKey, set[Try]]]:
-        """Yield the claims of a file, each with its tries but those of siblings."""
-        sets = file.sets or {self._digest: ()}
-        left_out = {prompt for each in sets for prompt in self._left_out(each)}
-        for claim, tries in file.tries.items():
-            counted = {one for one in tries if one.prompt not in left_out} if left_out else tries
-            if counted:
-                yield claim, counted
-
     def _openings(self, examples: Sequence[str]) -> set[tuple[str, Try]]:
         tests = {name: test for one in self._all for name, test in one.tests.items()}
         same = related(tests, examples)
         return {(n, t) for one in self._all for n in same for t in one.openings.get(n, ())}
-
-    def _find(self, folder: Path) -> None:
-        """Find the file of this set, and those of the sets that it was before."""
-        files: dict[str, list[LedgerFile]] = {}
-        self._elsewhere = read_folder(folder) if folder.is_dir() else []
-        for file in self._elsewhere:
-            for digest in file.sets:
-                files.setdefault(digest, []).append(file)
-        if own := [file.path for file in files.get(self._digest, ())]:
-            self.path = common_of(own)
-            self._beside = {path: LedgerFile(path) for path in own if path != self.path}
-        sets = {digest: found[0].sets[digest] for digest, found in files.items()}
-        while bare := [
-            digest
-            for digest in related(sets, self._examples)
-            if self._only_siblings(digest, files[digest])
-        ]:
-            for digest in bare:  # it must not make sets the same that only it is like
-                del sets[digest]
-        for digest, common in related(sets, self._examples).items():
-            if digest != self._digest:
-                for file in files[digest]:
-                    file.check()
-                    if not has_one_writer(file.path):
-                        self._tell(file.torn)
-                self._before.append((files[digest], common))
-
-    def _only_siblings(self, set_: str, files: Sequence[LedgerFile]) -> bool:
-        """Tell whether nothing of a set counts."""
-        return (
-            set_ != self._digest
-            and bool(self._left_out(set_))
-            and not any(True for file in files for _ in self._tries(file))
-        )
 
     def _row(self, kind: str, subject: Subject, facts: Row) -> Row:
         return {
@@ -315,7 +227,7 @@ class SetLedger:
         except (OSError, LockError) as error:
             reason = (error.strerror or error) if isinstance(error, OSError) else error
             self._tell(Remark("ledger_closed", {"file": str(self.path), "why": str(reason)}))
-            if row["kind"] not in ("test", "opening"):
+            if row["kind"] not in ("test", "opening", "feedback"):
                 self._waiting.append(row)
                 self._file.take(row)
             return False
@@ -336,13 +248,3 @@ class SetLedger:
         top = [] if known else [self._set]
         new = [] if self._has(row) else [row]
         return [line_of(line) for line in (*top, *self._waiting, *new)]
-
-    def _tell(self, problem: Remark | None) -> None:
-        if problem and problem not in self.problems:
-            self.problems.append(problem)
-
-
-@functools.cache
-def _writer(process: int) -> str:
-    """Return the name of a process, which a process that it forks has not."""
-    return new_writer()

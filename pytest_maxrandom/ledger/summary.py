@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from pytest_maxrandom.ledger.fields import Row
     from pytest_maxrandom.ledger.files import LedgerFile
-    from pytest_maxrandom.ledger.lines import Row, Try
+    from pytest_maxrandom.ledger.lines import Try
 
 _MORE = (0, 10, 100, 1000)
 """Prompts beyond those of today for which the baseline is told."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from pytest_maxrandom.ledger.lines import Row
+    from pytest_maxrandom.ledger.fields import Row
 
 
 def merged(lines: Iterable[Row]) -> list[Row]:

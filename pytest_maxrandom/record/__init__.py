@@ -35,9 +35,12 @@ from pytest_maxrandom.record.claim import (
     PromptCount as PromptCount,
     Published as Published,
     Recorded as Recorded,
+    Searched as Searched,
+    SearchOfExamples as SearchOfExamples,
     ShortcutControl as ShortcutControl,
     Shortcuts as Shortcuts,
     Tries as Tries,
+    Unpassable as Unpassable,
     ValidationSet as ValidationSet,
 )
 from pytest_maxrandom.record.cost import (

@@ -63,6 +63,8 @@ class PromptCount:
     seed: int
     source: str | None = None
     """The file or the split that the task's own pool was read from."""
+    proposed_by: str | None = None
+    """Who proposed them, where a search did and none was drawn."""
 
 
 @dataclass(slots=True)
@@ -102,6 +104,48 @@ class Tries:
     looks together keep the claim's level: see `pytest_maxrandom.stats.looks`."""
     holds: bool
     """Whether the claim holds at that."""
+
+
+Unpassable = Literal["answers", "too_many", "metric", "permutations"]
+"""Why no result on a validation set can pass: answers of examples were told; a search could have
+tried too many prompts; the metric is no accuracy; right answers cannot be shuffled often enough."""
+
+
+@dataclass(slots=True)
+class SearchOfExamples:
+    """A search that has tried prompts on the examples that a claim is tested on."""
+
+    by: str
+    """Who proposed its prompts: dspy, optuna, mcp, or as the search was called."""
+    feedback: Literal["none", "accept", "score", "answers"]
+    """What it was told of each prompt."""
+    steps: Count
+    """Distinct prompts that it was told of."""
+    budget: Count | None
+    """Steps that it declared before it began."""
+
+
+@dataclass(slots=True)
+class Searched:
+    """As the best of how many prompts the best one is judged, because searches learned of others.
+
+    See `pytest_maxrandom.stats.search`.
+    """
+
+    searches: list[SearchOfExamples]
+    prompts: float | None
+    """All prompts that could have been tried; None where no number is known, so that no p-value is
+    either."""
+    decided_by: Literal["validation", "test", "nothing"]
+    """Where no result on the validation set could pass, the test set decides; without one nothing
+    does."""
+    why: Unpassable | None = None
+    """Why no result on the validation set can pass; None where one can."""
+
+    @property
+    def learned(self) -> bool:
+        """Whether any search was told anything."""
+        return any(each.feedback != "none" for each in self.searches)
 
 
 @dataclass(slots=True)
@@ -302,6 +346,8 @@ class ClaimRecord(ItemRecord):
     red_flags: list[RedFlag] = field(default_factory=list)
     """What makes the result look better than it is; those that fail the claim first."""
     tries: Tries | None = None
+    searched: Searched | None = None
+    """None where no search has tried prompts on these examples."""
     new_questions: NewQuestions | None = None
     """None where it is not known which prompt is right where."""
     decided: DecidedEarly | None = None
@@ -325,6 +371,16 @@ class ClaimRecord(ItemRecord):
     """Clusters that the n examples belong to; None where none are stated."""
     effective_n: float | None = None
     """n^2 / sum of squared cluster sizes: what the n examples are worth at least."""
+
+    @property
+    def guessers(self) -> int | None:
+        """Of how many guessers the best one is compared with: t, or what a search could have tried.
+
+        None where that has no number.
+        """
+        if self.searched is None or not self.searched.learned:
+            return self.t
+        return None if self.searched.prompts is None else int(self.searched.prompts)
 
     @property
     def failing_flags(self) -> list[RedFlag]:

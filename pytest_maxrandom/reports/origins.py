@@ -105,6 +105,8 @@ def counted_t(claim: ClaimRecord) -> str:
     if p is None:
         return ""
     made = f"{count(p.asked)} asked for, {count(p.possible)} possible; {sampled(claim)}"
+    if p.proposed_by is not None:
+        made = f"{count(p.asked)} proposed; {sampled(claim)}"
     tries = claim.tries
     if tries is None:
         return made
@@ -187,6 +189,8 @@ def sampled(claim: ClaimRecord) -> str:
             f"{claim.shots} demonstration{'s' * (claim.shots != 1)} each, from the {count(p.pool)} "
             f"examples {_POOLS[p.regime]}{f' ({p.source})' if p.source else ''}"
         )
+    if p.proposed_by is not None:
+        return f"{shown}, proposed by {p.proposed_by}"
     several = p.instructions > 1 or p.formats > 1
     return clauses(
         shown,

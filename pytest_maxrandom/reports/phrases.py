@@ -49,11 +49,11 @@ def best_interval(claim: ClaimRecord) -> tuple[float, float] | None:
     prompt is not known.
     """
     n = examples(claim)
-    if claim.metric != "accuracy" or claim.best_correct is None or not n or not claim.t:
+    if claim.metric != "accuracy" or claim.best_correct is None or not n or not claim.guessers:
         return None
     if claim.best_correct > n:
         return None
-    return winner.interval(claim.best_correct, n, claim.t, worth=claim.effective_n)
+    return winner.interval(claim.best_correct, n, claim.guessers, worth=claim.effective_n)
 
 
 def result(claim: ClaimRecord) -> str:
@@ -208,7 +208,7 @@ def guessing(claim: ClaimRecord) -> str:
     """Say how probable it is that guessers do as well as the best prompt."""
     error = _monte_carlo(claim.p_max_error)
     besides = {
-        "p_max": f"best of {count(claim.t)} independent guessers{error}",
+        "p_max": f"best of {count(claim.guessers)} independent guessers{error}",
         "union_p": "however the prompts depend on each other, if each is right with chance 1/m",
         "permutation_p": "right answers shuffled",
     }
@@ -288,7 +288,7 @@ def scored(claim: ClaimRecord) -> str:
     return (
         f"{metric_name(claim)}; {accuracy(claim.best_score)} of the best prompt, which has "
         f"{count(claim.best_correct)} of {count(claim.n)} correct; one guesser "
-        f"{accuracy(claim.standard_baseline)}, best of {count(claim.t)} guessers "
+        f"{accuracy(claim.standard_baseline)}, best of {count(claim.guessers or claim.t)} guessers "
         f"{accuracy(claim.max_random_baseline)}{error}"
     )
 

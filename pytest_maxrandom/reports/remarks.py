@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import count, span
 from pytest_maxrandom.reports.remark_sentences import SENTENCES
+from pytest_maxrandom.reports.searches import rule, sources
 from pytest_maxrandom.reports.text import listed
 
 if TYPE_CHECKING:
@@ -68,11 +69,14 @@ UNDECIDED = {
     "red_flags": "the claim is expected to fail, and red flags may fail it in another way "
     "(`assert: {red_flags: warn}` lets them warn)",
     "unpassable": "no result can pass the claim",
+    "search": "a search has tried prompts on these examples",
 }
 """Why all answers of a claim are computed."""
 
 _WRITER = Writer(
     undecided=UNDECIDED.__getitem__,
+    of_searches=sources,
+    of_rule=rule,
     span=span,
     offer=_offer,
     clauses="; ".join,

@@ -27,10 +27,12 @@ from pytest_maxrandom.record import (
     ContaminationRecord,
     LabelBiasRecord,
     ReplicatesRecord,
+    Searched,
     Standing,
 )
 from pytest_maxrandom.reports import flag_sentences, label_bias
 from pytest_maxrandom.reports.remarks import worded
+from pytest_maxrandom.reports.searches import prompts_in_words, why_nothing_passes
 from pytest_maxrandom.stats.multiplicity import above, decisive
 
 if TYPE_CHECKING:
@@ -134,6 +136,8 @@ def _of_claim(claim: ClaimRecord) -> str | None:
         return _cannot(claim, claim.decided)
     if claim.best_correct is None or not claim.n:
         return claim.message
+    if claim.searched is not None and claim.searched.why is not None:
+        return _after_search(claim, claim.searched)
     parts = unmet(claim)
     said = _shortfall(claim, parts) if parts else _missed(claim)
     kinds = list(dict.fromkeys(flag.kind for flag in claim.failing_flags))
@@ -143,6 +147,21 @@ def _of_claim(claim: ClaimRecord) -> str | None:
         bounded = [p_is(claim, key) for key in levels_of(claim)]
         said = f"{_reached(claim)} {_context(claim, ', '.join(bounded))}"
     return f"{said}; red flag{'s' if len(kinds) > 1 else ''}: {', '.join(kinds)}"
+
+
+def _after_search(claim: ClaimRecord, searched: Searched) -> str:
+    """Say why a claim fails that no result on the validation set can pass after a search."""
+    found, why = _reached(claim), why_nothing_passes(searched.why or "answers", claim.n)
+    if searched.decided_by == "nothing":
+        return f"{found}; {why}, and there is no test set {_context(claim)}"
+    test = claim.test
+    if test is None:
+        return f"{found}; {why}, and the test set stayed closed {_context(claim)}"
+    p = p_value(test.p) if test.p is not None else "unknown"
+    return (
+        f"{count(test.correct)} of {count(test.n)} correct on the test set, which decides because "
+        f"{why}: p {equals(p)} {_context(claim)}"
+    )
 
 
 def _cannot(claim: ClaimRecord, decided: DecidedEarly) -> str:
@@ -176,6 +195,8 @@ def _shortfall(claim: ClaimRecord, parts: list[Unmet]) -> str:
 
 def _context(claim: ClaimRecord, reason: str = "") -> str:
     tried = f"t = {count(claim.t)}, n = {count(examples(claim))}"
+    if claim.guessers is not None and claim.guessers != claim.t:
+        tried += f"; a search could have tried {prompts_in_words(claim.guessers)}"
     return f"({reason}; {tried})" if reason else f"({tried})"
 
 

@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 Number = TypeVar("Number", int, float)
 
 MOST_GUESSERS = 10**18
-"""Largest t; beyond it the best guesser would leave the windows of probability masses."""
+"""Largest t that anybody may ask for; up to it the best guesser stays in the windows of
+probability masses."""
+
+MOST_OF_A_TREE = 2**1000
+"""Largest number of prompts that a search could have tried: see `pytest_maxrandom.stats.search`."""
 
 _TINY = 1e-280
 
@@ -79,8 +83,8 @@ class BestOf:
         self.t = sum(copies for _, copies in self._guessers)
         if not self._guessers:
             raise ValueError("t must be at least 1, found no guesser")
-        if self.t > MOST_GUESSERS:
-            raise ValueError(f"t must be at most {MOST_GUESSERS}, found {self.t}")
+        if self.t > MOST_OF_A_TREE:
+            raise ValueError(f"t must be at most 2**1000, found {self.t}")
         sizes = {guesser.n for guesser, _ in self._guessers}
         self.shared_n = sizes.pop() if len(sizes) == 1 else None
 
@@ -123,18 +127,26 @@ class BestOf:
     def _lattice(self) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
         """Start a_0, points a_1 < a_2 < .. and log P(max < a_j); P(max < a_0) is negligible."""
         start = max(g.window.low / self._unit(g) for g, _ in self._guessers)
+        beyond = self.t > MOST_GUESSERS  # where the best of them leaves the windows
         ladders = [
-            np.arange(g.window.low + 1, g.window.high + 1, dtype=np.float64) / self._unit(g)
+            np.arange(g.window.low + 1, (g.n if beyond else g.window.high) + 1, dtype=np.float64)
+            / self._unit(g)
+            for g, _ in self._guessers
+        ]
+        logs = [
+            np.array([g.log_p_below(k) for k in range(g.window.low + 1, g.n + 1)])
+            if beyond
+            else g.log_below_window
             for g, _ in self._guessers
         ]
         if len(ladders) == 1:
-            [(guesser, copies)] = self._guessers
-            return start, ladders[0], copies * guesser.log_below_window
+            [(_, copies)] = self._guessers
+            return start, ladders[0], copies * logs[0]
         points = np.unique(np.concatenate(ladders))
         points = points[np.searchsorted(points, start, side="right") :]
         log_below = np.zeros(len(points))
-        for (guesser, copies), ladder in zip(self._guessers, ladders, strict=True):
-            steps = np.append(guesser.log_below_window, 0.0)
+        for (_, copies), ladder, log in zip(self._guessers, ladders, logs, strict=True):
+            steps = np.append(log, 0.0)
             log_below += copies * steps[np.searchsorted(ladder, points, side="left")]
         return start, points, log_below
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scipy import stats
 
-from pytest_maxrandom.ledger import set_ledger
+from pytest_maxrandom.ledger import set_files
 from pytest_maxrandom.models.mock import Mock
 from tests.plugin.conftest import N, ledger_of
 
@@ -332,9 +332,9 @@ def test_t_looks_and_budget_do_not_depend_on_who_shares_the_files(
     monkeypatch.setenv("MAXRANDOM_SHARED_FILES", "yes" if files == "shared" else "no")
     # Each run in this test is one process, and so one writer, for each of which there is a file.
     writers = iter(f"{number:012x}" for number in range(9))
-    monkeypatch.setattr(set_ledger, "_writer", functools.cache(lambda process: next(writers)))
+    monkeypatch.setattr(set_files, "_writer", functools.cache(lambda process: next(writers)))
     suite.run("", "Say:\n")
-    monkeypatch.setattr(set_ledger, "_writer", functools.cache(lambda process: next(writers)))
+    monkeypatch.setattr(set_files, "_writer", functools.cache(lambda process: next(writers)))
     claim = suite.run("Tell:\n", "Say:\n")
     assert (claim["t"], claim["tries"]["claim"], claim["tries"]["look"]) == (3, 3, 2)
     assert suite.run("Ask:\n")["t"] == 4

@@ -174,6 +174,23 @@ def draw_prompts(
     )
 
 
+def demonstration_pool(
+    task: Task, validation: Sequence[Example], spec: PromptsSpec, shots: int
+) -> list[Example]:
+    """Return the examples that `draw_prompts` draws demonstrations from; none at 0 shots."""
+    _, pool, _ = _pool(task, validation, spec, _formats(task, spec, shots), shots)
+    return pool
+
+
+def written(task: Task, instruction: str | None = None, form: FormatSpec | None = None) -> Format:
+    """Return the task's way of writing examples with another instruction, or another format."""
+    varied = Format(task.layout) if form is None else _varied(task.layout, form)
+    if instruction is None:
+        return varied
+    layout = dataclasses.replace(varied.layout, task_prefix=instruction)
+    return dataclasses.replace(varied, layout=layout)
+
+
 def _pool(
     task: Task,
     validation: Sequence[Example],

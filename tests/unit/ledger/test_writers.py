@@ -11,7 +11,7 @@ import pytest
 
 from pytest_maxrandom.cli import main
 from pytest_maxrandom.errors import LedgerError, LockError
-from pytest_maxrandom.ledger import SetLedger, set_ledger
+from pytest_maxrandom.ledger import SetLedger, set_files
 from pytest_maxrandom.ledger.files import LedgerFile
 from pytest_maxrandom.ledger.folder import common_name, has_one_writer
 from pytest_maxrandom.ledger.union import by_set, unite
@@ -39,7 +39,7 @@ def _hosts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each ledger that is opened is one of another process, on files that hosts share."""
     numbers = itertools.count()
     monkeypatch.setenv("MAXRANDOM_SHARED_FILES", "yes")
-    monkeypatch.setattr(set_ledger, "_writer", lambda process: f"{next(numbers):012x}")
+    monkeypatch.setattr(set_files, "_writer", lambda process: f"{next(numbers):012x}")
 
 
 def files(folder: Path) -> list[Path]:

@@ -1,0 +1,165 @@
+"""How a claim is judged on examples on which a search has tried prompts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from pytest_maxrandom.record import Searched, SearchOfExamples
+from pytest_maxrandom.stats import search
+from pytest_maxrandom.stats.matching import matches_p
+from pytest_maxrandom.sweeps.labels import shuffled
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.claims.shuffles import Shuffle
+    from pytest_maxrandom.ledger import Try
+    from pytest_maxrandom.ledger.lines import Told
+    from pytest_maxrandom.record import ClaimRecord, Unpassable
+    from pytest_maxrandom.stats.search import Feedback
+
+
+def searched(
+    planned: PlannedClaim,
+    t: int,
+    tries: Collection[Try],
+    searches: Mapping[str, Mapping[Try, Told]],
+    looks: int,
+) -> Searched | None:
+    """Return as the best of how many prompts a claim is judged; None where no search was there.
+
+    Parameters
+    ----------
+    t : int
+        Prompts that count for the claim.
+    tries : collection of Try
+        Those of them that the ledger knows.
+    searches : mapping
+        By the name of a search what it was told of each try, from the ledger.
+    looks : int
+        Looks at the claim before this one: each told how good the best prompt was.
+    """
+    if not searches:
+        return None
+    own = sum(tried in told_of(searches) for tried in tries)
+    return judged_as(planned, t - own, searches_of(searches), looks)
+
+
+def told_of(searches: Mapping[str, Mapping[Try, Told]]) -> set[Try]:
+    """Return the tries of which a search was told anything."""
+    return {
+        tried
+        for tries in searches.values()
+        for tried, what in tries.items()
+        if what.feedback != "none"
+    }
+
+
+def searches_of(
+    searches: Mapping[str, Mapping[Try, Told]],
+) -> list[tuple[str, search.Searched]]:
+    """Return the searches of a ledger, each with the name of who proposed its prompts."""
+    return [_search(list(tries.values())) for tries in searches.values()]
+
+
+def _search(told: Sequence[Told]) -> tuple[str, search.Searched]:
+    first = told[0]
+    feedback = cast("Feedback", first.feedback)  # a ledger with another one is not read
+    n = max(each.n for each in told)
+    return first.by, search.Searched(feedback, len(told), n, first.budget or None)
+
+
+def judged_as(
+    planned: PlannedClaim, t: int, searches: Sequence[tuple[str, search.Searched]], looks: int = 0
+) -> Searched:
+    """Return how a claim is judged after searches, each with the name of who proposed prompts.
+
+    Parameters
+    ----------
+    t : int
+        Prompts that count for the claim, and of which no search was told anything.
+    """
+    prompts = search.prompts_of(t, [one for _, one in searches], looks=looks)
+    found = Searched(
+        searches=[
+            SearchOfExamples(by, one.feedback, one.steps, one.budget) for by, one in searches
+        ],
+        prompts=None if prompts is None else float(prompts),
+        decided_by="validation",
+    )
+    if found.learned:
+        found.why = _impossible(planned, found, prompts)
+    if found.why:
+        found.decided_by = "test" if planned.condition.test else "nothing"
+    return found
+
+
+def _impossible(planned: PlannedClaim, found: Searched, prompts: int | None) -> Unpassable | None:
+    """Say why no result on the validation set can pass; None where one can."""
+    if any(one.feedback == "answers" for one in found.searches):
+        return "answers"
+    if planned.suite.metric != "accuracy":
+        return "metric"
+    if prompts is None:
+        return "too_many"
+    claim, null = planned.claim, planned.with_t(prompts).null
+    if claim.unmet(null, null.results[-1]):
+        return "too_many"
+    level = claim.levels(null.t).get("permutation_p")
+    if level is None:
+        return None
+    views = shuffled(planned.condition.prompt_set)
+    unknown = any(view.groups or any(len(right) > 1 for right in view.gold) for view in views)
+    few = any(level * view.arrangements < prompts for view in views)
+    return "permutations" if unknown or few else None
+
+
+def unjudged(record: ClaimRecord) -> None:
+    """Take the p-values out of the record of a claim that the validation set cannot decide."""
+    record.p_max = record.p_max_error = record.log_p_max = None
+    record.union_p = record.permutation_p = None
+    record.critical_count = record.critical_score = None
+    record.new_questions = None
+    record.holds = record.passed = False
+
+
+def told(record: ClaimRecord) -> dict[str, Any]:
+    """Return what a reader must know of the searches: from where tries came, and the rule."""
+    found = record.searched
+    assert found is not None
+    searches = [asdict(each) for each in found.searches]
+    rule: dict[str, Any] = {"searches": searches, "prompts": found.prompts}
+    rule |= {"decided_by": found.decided_by, "why": found.why}
+    return {"searches": searches, "rule": rule}
+
+
+def permuted_p_of_tree(shuffle: Shuffle, best: int, prompts: int) -> float:
+    """Return the permutation p of the best of all prompts that a search could have tried.
+
+    Each of them is taken to reach the best one's score as often as that does by itself
+    (Bonferroni): those that were tried were chosen by their answers, so they cannot stand for the
+    others.
+
+    Parameters
+    ----------
+    best : int
+        Row of the best prompt.
+    prompts : int
+        That could have been tried.
+
+    Returns
+    -------
+    float
+        1 where right answers belong together, or an example has several: no formula is known.
+    """
+    alone = None
+    if shuffle.groups is None:
+        alone = matches_p(np.asarray(shuffle.answers)[best], shuffle.gold, shuffle.strata)
+    if not alone:
+        return 1.0 if alone is None else 0.0
+    return math.exp(min(0.0, math.log(prompts) + math.log(alone)))

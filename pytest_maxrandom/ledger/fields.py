@@ -1,0 +1,96 @@
+"""What each kind of line of a ledger holds, and what is wrong with one that does not."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from pytest_maxrandom.stats.search import Feedback
+
+Row = dict[str, Any]
+
+_SUBJECT = {"model": str, "model_digest": str, "quantization": str, "shots": int, "scoring": str}
+_WHEN = {"kind": str, "when": str, "run": str}
+FIELDS: dict[str, dict[str, type]] = {
+    "set": {"kind": str, "task": str, "set": str, "examples": list, "chances": dict},
+    "prompt": {
+        **_WHEN,
+        **_SUBJECT,
+        "task_digest": str,
+        "prompt": str,
+        "n": int,
+        "correct": int,
+    },
+    "look": {**_WHEN, "look": str, **_SUBJECT, "t": int, "best_correct": int, "n": int},
+    "test": {"kind": str, "test": str, "examples": list},
+    "opening": {**_WHEN, **_SUBJECT, "prompt": str, "test": str, "n": int},
+    "feedback": {
+        **_WHEN,
+        **_SUBJECT,
+        "prompt": str,
+        "n": int,
+        "correct": int,
+        "search": str,
+        "feedback": str,
+        "by": str,
+        "budget": int,
+        "accepted": int,
+    },
+}
+"""Type of each field of each kind of line, in the order of the line."""
+_CALLED = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
+_LEAST = (
+    ("n", 1), ("t", 1), ("shots", 0), ("correct", 0), ("best_correct", 0), ("budget", 0),
+    ("accepted", 0),
+)  # fmt: skip
+RESTORE = "restore the line from version control"
+
+
+def mistake(row: Row) -> str | None:
+    """Say what is wrong with the object, or None."""
+    kind = row.get("kind")
+    if not isinstance(kind, str) or kind not in FIELDS:
+        return _of_newer(f"kind {shown(kind)}", ", ".join(FIELDS))
+    fields = FIELDS[kind]
+    if unknown := [name for name in row if name not in fields]:
+        return _of_newer(f"the field {shown(unknown[0])} in a line of kind {kind}", "none such")
+    for name, expected in fields.items():
+        if name not in row:
+            return f"found a line of kind {kind} without {name}; {RESTORE}"
+        if type(row[name]) is not expected:
+            found = shown(row[name])
+            return f"{name}: found {found}, expected {_CALLED[expected]}; {RESTORE}"
+    return _contradiction(row)
+
+
+def _contradiction(row: Row) -> str | None:
+    examples = row.get("examples", [""])
+    if not examples or any(type(example) is not str for example in examples):
+        return f"examples: found {shown(examples)}, expected texts; {RESTORE}"
+    sizes = row.get("chances", {"": len(examples)}).values()
+    if any(type(size) is not int for size in sizes) or sum(sizes) != len(examples):
+        return (
+            f"chances: found {shown(row['chances'])}, expected the numbers of examples, "
+            f"{len(examples)} in all; {RESTORE}"
+        )
+    if row.get("feedback", "none") not in (kinds := get_args(Feedback)):
+        return _of_newer(f"feedback {shown(row['feedback'])}", ", ".join(kinds))
+    for name, least in _LEAST:
+        if row.get(name, least) < least:
+            return f"{name}: found {row[name]}, expected at least {least}; {RESTORE}"
+    for name in ("correct", "best_correct"):
+        if row.get(name, 0) > row.get("n", 0):
+            return f"{name}: found {row[name]}, expected at most n, which is {row['n']}; {RESTORE}"
+    return None
+
+
+def _of_newer(found: str, expected: str) -> str:
+    return (
+        f"found {found}, expected {expected}; if a newer version of pytest-maxrandom wrote it, "
+        "update this one, else restore the line from version control"
+    )
+
+
+def shown(value: object) -> str:
+    """Write a value of a line, shortened."""
+    text = repr(value.decode("ascii", "replace").strip() if isinstance(value, bytes) else value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,164 @@
+"""Which files of a ledger are about a validation set, and the sets that it was before."""
+
+from __future__ import annotations
+
+import functools
+import os
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.host.machine import on_shared_files
+from pytest_maxrandom.ledger.files import LedgerFile, read_folder
+from pytest_maxrandom.ledger.folder import (
+    common_name,
+    has_one_writer,
+    name_of_writer,
+    new_writer,
+    slug,
+)
+from pytest_maxrandom.ledger.lines import related, set_digest
+from pytest_maxrandom.ledger.union import common_of
+from pytest_maxrandom.record import Remark
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+    from pathlib import Path
+
+    from pytest_maxrandom.ledger.lines import ClaimKey, Try
+
+    Siblings = Callable[[str], Collection[str]]
+
+_SHOWN = 12
+
+
+class SetFiles:
+    """Finds and reads the files of a set; see `pytest_maxrandom.ledger.SetLedger`.
+
+    Parameters
+    ----------
+    examples : sequence of str
+        Digests of the examples, sorted.
+    """
+
+    def __init__(
+        self, folder: Path, task: str, examples: Sequence[str], siblings: Siblings | None
+    ) -> None:
+        self._left_out: Siblings = siblings or (lambda _: ())
+        self._examples = tuple(examples)
+        self._digest = set_digest(self._examples)
+        self._before: list[tuple[list[LedgerFile], int]] = []
+        self.problems: list[Remark] = []
+        self.path = folder / f"{slug(task)}-{self._digest[:_SHOWN]}.jsonl"
+        self._beside: dict[Path, LedgerFile] = {}
+        self._find(folder)
+        if on_shared_files(folder):
+            self.path = name_of_writer(self.path, _writer(os.getpid()))
+        self._file = LedgerFile(self.path)
+        self._read()
+        self._tell(self._file.torn)
+        self._cut = self._torn_beside()
+
+    def refresh(self) -> None:
+        """Read what other processes have added."""
+        self._read()
+        # A line that another process was writing is whole by now.
+        for problem in self._torn_beside():
+            if problem in self._cut:
+                self._tell(problem)
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that hold what was tried on these examples; those that are there."""
+        found = dict.fromkeys(file.path for file in self._files)
+        return [path for path in found if path.exists()]
+
+    @property
+    def _own(self) -> list[LedgerFile]:
+        return [self._file, *self._beside.values()]
+
+    @property
+    def _files(self) -> list[LedgerFile]:
+        return [*self._own, *(file for files, _ in self._before for file in files)]
+
+    @property
+    def _all(self) -> list[LedgerFile]:
+        return [*self._own, *self._elsewhere]  # one test set may serve many tasks
+
+    def _read(self) -> None:
+        self._read_beside()
+        self._file.read()
+        self._file.check()
+
+    def _read_beside(self) -> None:
+        """Read what is new in other files of this set; again where some were united meanwhile."""
+        names: set[Path] | None = None
+        while names != (names := self._names()):
+            for path in sorted({*names, *self._beside}):
+                file = self._beside.setdefault(path, LedgerFile(path))
+                file.read()
+                file.check()
+
+    def _names(self) -> set[Path]:
+        """Return the other files of this set as they stand in the folder now."""
+        writers = self.path.parent.glob(f"*-{self._digest[:_SHOWN]}.writer-*.jsonl")
+        known = [path for path in (common_name(self.path), *self._beside) if path.exists()]
+        return {*writers, *known} - {self.path}
+
+    def _torn_beside(self) -> list[Remark]:
+        return [
+            Remark("cut_off_beside", file.torn.values)
+            for file in self._beside.values()
+            if file.torn
+        ]
+
+    def _tries(self, file: LedgerFile) -> Iterator[tuple[ClaimKey, set[Try]]]:
+        """Yield the claims of a file, each with its tries but those of siblings."""
+        sets = file.sets or {self._digest: ()}
+        left_out = {prompt for each in sets for prompt in self._left_out(each)}
+        for claim, tries in file.tries.items():
+            counted = {one for one in tries if one.prompt not in left_out} if left_out else tries
+            if counted:
+                yield claim, counted
+
+    def _find(self, folder: Path) -> None:
+        """Find the file of this set, and those of the sets that it was before."""
+        files: dict[str, list[LedgerFile]] = {}
+        self._elsewhere = read_folder(folder) if folder.is_dir() else []
+        for file in self._elsewhere:
+            for digest in file.sets:
+                files.setdefault(digest, []).append(file)
+        if own := [file.path for file in files.get(self._digest, ())]:
+            self.path = common_of(own)
+            self._beside = {path: LedgerFile(path) for path in own if path != self.path}
+        sets = {digest: found[0].sets[digest] for digest, found in files.items()}
+        while bare := [
+            digest
+            for digest in related(sets, self._examples)
+            if self._only_siblings(digest, files[digest])
+        ]:
+            for digest in bare:  # it must not make sets the same that only it is like
+                del sets[digest]
+        for digest, common in related(sets, self._examples).items():
+            if digest != self._digest:
+                for file in files[digest]:
+                    file.check()
+                    if not has_one_writer(file.path):
+                        self._tell(file.torn)
+                self._before.append((files[digest], common))
+
+    def _only_siblings(self, set_: str, files: Sequence[LedgerFile]) -> bool:
+        """Tell whether nothing of a set counts."""
+        return (
+            set_ != self._digest
+            and bool(self._left_out(set_))
+            and not any(True for file in files for _ in self._tries(file))
+        )
+
+    def _tell(self, problem: Remark | None) -> None:
+        if problem and problem not in self.problems:
+            self.problems.append(problem)
+
+
+@functools.cache
+def _writer(process: int) -> str:
+    """Return the name of a process, which a process that it forks has not."""
+    return new_writer()

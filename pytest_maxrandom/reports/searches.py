@@ -1,0 +1,71 @@
+"""Searches in words: where tries come from, and as the best of how many prompts p counts them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.notation import count
+from pytest_maxrandom.reports.text import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_maxrandom.record import Unpassable
+
+_MOST_DIGITS = 10**9
+
+
+def prompts_in_words(prompts: float | None) -> str:
+    """Write how many prompts a search could have tried: `1,048,575 prompts`."""
+    if prompts is None:
+        return "prompts without number"
+    if prompts < _MOST_DIGITS:
+        return f"{count(int(prompts))} prompt{'s' * (prompts != 1)}"
+    return f"{prompts:.1e} prompts"
+
+
+def why_nothing_passes(why: Unpassable, n: int | None = None) -> str:
+    """Say why no result on the validation set can pass after a search."""
+    examples = "these examples" if n is None else f"these {count(n)} examples"
+    return {
+        "answers": f"a search saw which answers are right, so {examples} give no p-value",
+        "too_many": f"searches could have tried so many prompts that no result on {examples} "
+        "can pass",
+        "metric": f"after a search {examples} give p-values of accuracy only, and the metric is "
+        "another one",
+        "permutations": "the right answers cannot be shuffled in enough ways to tell the best of "
+        f"so many prompts from a preferred label, so no result on {examples} can pass",
+    }[why]
+
+
+def sources(searches: Sequence[Mapping[str, Any]]) -> str:
+    """Say which searches tried how many prompts; those that are alike together."""
+    alike: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for each in searches:
+        kind = (each["by"], each["feedback"], each["budget"])
+        one = alike.setdefault(kind, {**each, "steps": 0})
+        one["steps"] += each["steps"]
+    return listed([_source(each) for each in alike.values()])
+
+
+def _source(one: Mapping[str, Any]) -> str:
+    budget = one["budget"]
+    of = "no budget declared" if budget is None else f"budget {count(budget)}"
+    tried = f"{count(one['steps'])} prompt{'s' * (one['steps'] != 1)}"
+    return f"{one['by']} tried {tried} (feedback `{one['feedback']}`, {of})"
+
+
+def rule(values: Mapping[str, Any]) -> str:
+    """Say which rule judges a claim after searches."""
+    if values["why"] is not None:
+        ways = {
+            "test": "the test set alone decides",
+            "nothing": "a test set that no search has seen could decide, and there is none",
+        }
+        return f"{why_nothing_passes(values['why'])}: {ways[values['decided_by']]}"
+    if all(each["feedback"] == "none" for each in values["searches"]):
+        return "it learned nothing of the answers, so p counts t as for any claim"
+    return (
+        f"what it learned chose the next prompt, so p counts the "
+        f"{prompts_in_words(values['prompts'])} that could have been tried"
+    )

@@ -1,0 +1,121 @@
+"""A search for a good prompt by a program: each try is counted, and the verdict is valid for it.
+
+::
+
+    from pytest_maxrandom import search
+
+    with search("eval_suites/snarks.yaml", task="snarks", feedback="accept", budget=20) as tries:
+        print(tries.outlook)
+        while tries.left:
+            better = tries.try_prompt(instruction=propose())
+        record = tries.verdict()
+
+A search is given what its `feedback` says and nothing else. That decides as the best of how many
+prompts its best one is judged: see `pytest_maxrandom.stats.search`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+from pytest_maxrandom.errors import SearchError, did_you_mean
+from pytest_maxrandom.host import STORE
+from pytest_maxrandom.searches.tries import Tries
+from pytest_maxrandom.stats.search import Feedback
+from pytest_maxrandom.studies.plan import plan_file, sweeps_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+    from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.models.base import EngineName
+
+_SEVERAL = {"task": "tasks", "model": "models", "shots": "numbers of shots"}
+
+
+def search(
+    suite: str | PathLike[str],
+    *,
+    task: str | None = None,
+    model: str | None = None,
+    shots: int | None = None,
+    feedback: Feedback = "accept",
+    budget: int | None = None,
+    by: str = "python",
+    store: str | PathLike[str] | None = None,
+    engine: EngineName = "auto",
+) -> Tries:
+    """Begin a search for a prompt, or go on with it.
+
+    Parameters
+    ----------
+    suite
+        Suite file; its task, model, scoring and claim are those of the search.
+    task, model, shots
+        Which of the suite's; needed where it has several.
+    feedback
+        What the search learns of each prompt, and is given: none, accept (one bit: better than the
+        best so far), score (accuracy) or answers (per example). A proposer that sees validation
+        examples in any other way needs answers.
+    budget
+        Distinct prompts that may be tried, declared now. Without one, what is tried is judged at
+        the end of the doubling of its number.
+    by
+        Who proposes the prompts. The same name with the same feedback and budget on the same
+        examples is the same search, and is told what it was told before.
+    store
+        File that keeps results; ``.maxrandom/results.db`` in the current folder if not given.
+    engine
+        How choices are scored.
+
+    Returns
+    -------
+    Tries
+        Closed at the end of a ``with`` block.
+
+    Raises
+    ------
+    SuiteError
+        With all the mistakes of the suite.
+    SearchError
+        If an argument names nothing in it, or is outside its domain.
+    LedgerError, ModelError
+        If the ledger or the model's files cannot be read.
+    """
+    if feedback not in get_args(Feedback):
+        raise SearchError(
+            f"feedback: found {feedback!r}, expected one of {', '.join(get_args(Feedback))}"
+        )
+    if budget is not None and (type(budget) is not int or budget < 1):
+        raise SearchError(f"budget: found {budget!r}, expected a whole number from 1 on, or None")
+    if not isinstance(by, str) or not by.strip():
+        raise SearchError(f"by: found {by!r}, expected a name of who proposes prompts")
+    path = Path(suite)
+    if not path.is_file():
+        raise SearchError(f"there is no suite file {path}")
+    claims = [each for each in sweeps_of(plan_file(path)) if not each.replicate]
+    if not claims:
+        raise SearchError(f"{path}: its results are recorded, so there is no model to search with")
+    planned = _chosen(path, claims, task=task, model=model, shots=shots)
+    file = Path(store) if store is not None else Path(STORE)
+    return Tries(planned, path, feedback, budget, by, file, engine)
+
+
+def _chosen(path: Path, claims: Sequence[PlannedClaim], **wanted: str | int | None) -> PlannedClaim:
+    """Return the one claim of a suite that is meant."""
+    for key, value in wanted.items():
+        names = list(dict.fromkeys(str(_named(each, key)) for each in claims))
+        listed = ", ".join(names)
+        if value is None and len(names) > 1:
+            raise SearchError(f"{path} has several {_SEVERAL[key]}; say which: {key}= {listed}")
+        if value is not None and str(value) not in names:
+            near = did_you_mean(str(value), names)
+            raise SearchError(f"{path}: {key}: found {value!r}, expected one of {listed}{near}")
+        claims = [each for each in claims if value is None or str(_named(each, key)) == str(value)]
+    return claims[0]
+
+
+def _named(claim: PlannedClaim, key: str) -> str | int | None:
+    return {"task": claim.task, "model": claim.arm.name, "shots": claim.shots}[key]

@@ -1,0 +1,316 @@
+"""Searches: each try is counted, told as far as its feedback goes, and judged for what it was."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from scipy.stats import binom
+
+from pytest_maxrandom import search
+from pytest_maxrandom.errors import SearchError
+from pytest_maxrandom.searches.replies import Answered
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_maxrandom.searches.replies import Reply
+    from pytest_maxrandom.searches.tries import Tries
+    from pytest_maxrandom.stats.search import Feedback
+
+N = 200
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester) -> Path:
+    """Two mock models: one knows half of the answers, and one guesses."""
+    folder = pytester.mkdir("eval_suites")
+    rows = [
+        {"id": f"e{i}", "input": f"Is {i * 7919 % 1000} a number that is good enough?",
+         "choices": ["Yes", "No"], "answer": ("Yes", "No")[i * 31 % 7 % 2]}
+        for i in range(500)
+    ]  # fmt: skip
+    (folder / "task.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path = folder / "suite.yaml"
+    path.write_text(
+        "models:\n"
+        "  - {backend: mock, name: knows, knows: 0.5}\n"
+        "  - {backend: mock, name: guesses}\n"
+        "tasks:\n"
+        "  - {name: task, format: jsonl, path: task.jsonl, validation: {max_examples: 200}}\n"
+        "prompts: {shots: 0, count: 3, instructions: ['Later 1. ', 'Later 2. ', 'Later 3. ']}\n"
+    )
+    return path
+
+
+def with_test_set(suite: Path) -> None:
+    suite.write_text(suite.read_text().replace("validation:", "test: {fraction: 0.4}, validation:"))
+
+
+def begun(suite: Path, feedback: Feedback, model: str = "knows", **given: Any) -> Tries:
+    return search(suite, model=model, feedback=feedback, **{"budget": 20, "by": "test", **given})
+
+
+def replies(tries: Tries, steps: int = 20) -> list[Reply]:
+    return [tries.try_prompt(instruction=f"Try {step}. ") for step in range(steps)]
+
+
+def lines(suite: Path, kind: str) -> list[dict[str, Any]]:
+    files = suite.parent.glob("maxrandom-ledger-simulated/*.jsonl")
+    rows = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+    return [row for row in rows if row["kind"] == kind]
+
+
+def claims(pytester: pytest.Pytester, *options: str) -> dict[str, dict[str, Any]]:
+    pytester.runpytest_inprocess("--maxrandom-json=r.json", *options)
+    run = json.loads((pytester.path / "r.json").read_text())
+    return {claim["model"]: claim for claim in run["claims"]}
+
+
+def test_each_feedback_tells_what_it_says(pytester: pytest.Pytester, suite: Path) -> None:
+    with begun(suite, "score") as tries:
+        scores = replies(tries, 8)
+    with begun(suite, "answers") as tries:
+        answers = replies(tries, 8)
+    for score, own in zip(scores, answers, strict=True):
+        assert isinstance(own, list)
+        assert len(own) == N
+        assert score == sum(each.correct for each in own) / N
+        assert all(isinstance(each, Answered) for each in own)
+        assert all(each.correct == (each.chosen in each.right) for each in own)
+    with begun(suite, "accept") as tries:
+        best, expected = -1.0, []
+        for score in scores:
+            assert isinstance(score, float)
+            expected.append(score > best)
+            best = max(best, score)
+        assert replies(tries, 8) == expected
+    with begun(suite, "none") as tries:
+        assert replies(tries, 8) == [None] * 8
+
+
+def test_without_feedback_a_search_is_judged_by_t(pytester: pytest.Pytester, suite: Path) -> None:
+    with begun(suite, "none") as tries:
+        replies(tries)
+        record = tries.verdict()
+    assert record.best_correct is not None
+    assert (record.t, record.n, record.passed) == (20, N, True)
+    alone = binom.sf(record.best_correct - 1, N, 0.5)
+    assert record.p_max == pytest.approx(1 - (1 - alone) ** 20)
+    assert record.new_questions is not None
+    assert record.new_questions.estimate is not None
+
+
+@pytest.mark.parametrize("model", ["knows", "guesses"])
+def test_a_bit_for_each_prompt_is_a_tree(
+    pytester: pytest.Pytester, suite: Path, model: str
+) -> None:
+    with begun(suite, "accept", model) as tries:
+        assert tries.outlook.critical_count == 138
+        assert str(tries.outlook) == (
+            "138/200 = 0.690 is needed; p counts 1,048,575 prompts after 20 tries"
+        )
+        replies(tries)
+        record = tries.verdict()
+    assert record.best_correct is not None
+    assert record.searched is not None
+    assert (record.t, record.searched.prompts) == (20, 2**20 - 1)
+    assert record.critical_count == 138
+    alone = binom.sf(record.best_correct - 1, N, 0.5)
+    assert record.p_max == pytest.approx(-math.expm1((2**20 - 1) * math.log1p(-alone)), rel=1e-9)
+    assert record.permutation_p is not None
+    assert record.permutation_p >= alone
+    assert record.passed == (model == "knows") == (record.best_correct >= 138)
+    # Examples that are left out have told of the prompts as well.
+    assert record.new_questions is not None
+    assert record.new_questions.estimate is None
+
+
+def test_a_later_suite_is_not_judged_by_t(pytester: pytest.Pytester, suite: Path) -> None:
+    before = claims(pytester)
+    assert before["knows"]["searched"] is None
+    assert before["knows"]["critical_count"] < 125
+    with begun(suite, "accept") as tries:
+        replies(tries)
+    found = claims(pytester)
+    for model, own in (("knows", 20), ("guesses", 0)):
+        # What the search was told may have chosen the suite's prompts, whichever model told it.
+        claim = found[model]
+        assert claim["t"] == 3 + own
+        assert claim["searched"]["prompts"] == 2**20 - 1 + 2**20 * 3
+        assert claim["critical_count"] > 138
+        assert "test tried 20 prompts (feedback `accept`, budget 20)" in str(claim["notes"])
+    pytester.runpytest_inprocess("--maxrandom-report=r.md")
+    assert "test tried 20 prompts" in (pytester.path / "r.md").read_text()
+
+
+def test_after_answers_only_a_test_set_decides(pytester: pytest.Pytester, suite: Path) -> None:
+    with begun(suite, "answers") as tries:
+        assert str(tries.outlook) == (
+            "a search saw which answers are right, so these 200 examples give no p-value; set a "
+            "test set aside first (`test: {fraction: 0.25}`)"
+        )
+        replies(tries, 4)
+        record = tries.verdict()
+        with pytest.raises(SearchError, match=r"has no test set to open; set one aside before"):
+            tries.open_test()
+    assert (record.passed, record.p_max, record.permutation_p) == (False, None, None)
+    assert record.new_questions is None
+    assert record.message is not None
+    assert "these 200 examples give no p-value, and there is no test set" in record.message
+    claim = claims(pytester)["knows"]
+    assert (claim["passed"], claim["p_max"], claim["critical_count"]) == (False, None, None)
+
+
+@pytest.mark.parametrize("model", ["knows", "guesses"])
+def test_a_test_set_is_opened_once_for_what_looks_good(
+    pytester: pytest.Pytester, suite: Path, model: str
+) -> None:
+    with_test_set(suite)
+    with begun(suite, "answers", model) as tries:
+        assert "only the test set decides" in str(tries.outlook)
+        replies(tries, 10)
+        closed = tries.verdict()
+        assert (closed.passed, closed.test) == (False, None)
+        opened = tries.open_test()
+    assert opened.passed == (model == "knows")
+    assert (opened.p_max, len(lines(suite, "opening"))) == (None, int(model == "knows"))
+    if model == "knows":
+        assert opened.test is not None
+        assert opened.test.p is not None
+        assert opened.test.p < 0.05
+        # A suite later opens it for its own best prompt, and the claim counts both.
+        claim = claims(pytester)["knows"]
+        assert (claim["passed"], claim["searched"]["decided_by"]) == (True, "test")
+        assert claim["test"]["openings"] == 2
+
+
+def test_a_search_goes_on_where_it_stopped(pytester: pytest.Pytester, suite: Path) -> None:
+    with begun(suite, "accept") as tries:
+        first = replies(tries, 12)
+        assert (tries.t, tries.left) == (12, 8)
+    with begun(suite, "accept") as tries:
+        assert (tries.t, tries.left) == (12, 8)
+        assert replies(tries, 12) == first
+        assert (tries.t, tries.left) == (12, 8)
+        # What comes then is compared with all that was tried before.
+        with begun(suite, "score", by="another") as other:
+            scores = [score for score in replies(other) if isinstance(score, float)]
+        later = [tries.try_prompt(instruction=f"Try {step}. ") for step in range(12, 20)]
+        best = max(scores[:12])
+        assert later[0] == (scores[12] > best)
+        with pytest.raises(SearchError, match=r"^the budget of 20 prompts is spent; "):
+            tries.try_prompt(instruction="One more. ")
+    rows = lines(suite, "feedback")
+    assert len([row for row in rows if row["by"] == "test"]) == 20
+    assert {row["feedback"] for row in rows} == {"accept", "score"}
+    # The other search tried the same prompts, which count once.
+    assert len(lines(suite, "prompt")) == 20
+
+
+def test_a_verdict_ends_a_search_and_a_second_one_counts_it(
+    pytester: pytest.Pytester, suite: Path
+) -> None:
+    with begun(suite, "accept", budget=4) as tries:
+        replies(tries, 3)
+        first = tries.verdict()
+        again = tries.verdict()
+        assert first.searched == again.searched
+        with pytest.raises(SearchError, match=r"^the search is over since its verdict, which told"):
+            tries.try_prompt(instruction="More. ")
+    with begun(suite, "accept", budget=4) as tries:
+        replies(tries, 4)
+        second = tries.verdict()
+    assert first.searched is not None
+    assert second.searched is not None
+    assert first.searched.prompts == 2**4 - 1
+    assert second.searched.prompts == (2**4 - 1) * (N + 1)
+    assert second.tries is not None
+    assert second.tries.look == 2
+
+
+def test_what_cannot_be_written_down_is_not_told(pytester: pytest.Pytester, suite: Path) -> None:
+    tries = begun(suite, "accept")
+    (suite.parent / "maxrandom-ledger-simulated").write_text("no folder")
+    with pytest.raises(SearchError, match=r"so nothing is told: what a search learns must be"):
+        tries.try_prompt(instruction="A. ")
+    tries.close()
+
+
+def test_a_report_is_written_and_read(pytester: pytest.Pytester, suite: Path) -> None:
+    from pytest_maxrandom.cli import main
+
+    with begun(suite, "accept", "guesses") as tries:
+        with pytest.raises(SearchError, match=r"^report: there is no verdict yet; "):
+            tries.report("r.md")
+        replies(tries, 5)
+        tries.verdict()
+        with pytest.raises(SearchError, match=r"^report: found r.txt, expected a name with .md"):
+            tries.report("r.txt")
+        tries.report("r.md")
+        tries.report("r.json")
+    assert "proposed by test" in (pytester.path / "r.md").read_text()
+    assert main(["report", "r.json", "--out", "again.md"]) == 0
+    assert "1,048,575" in (pytester.path / "again.md").read_text()
+
+
+def wrong(suite: Path, **given: Any) -> str:
+    with pytest.raises(SearchError) as told:
+        search(suite, **{"model": "knows", **given})
+    return str(told.value)
+
+
+def test_a_search_that_makes_no_sense_is_one_sentence(suite: Path) -> None:
+    assert (
+        wrong(suite, model=None) == f"{suite} has several models; say which: model= knows, guesses"
+    )
+    assert wrong(suite, model="know") == (
+        f"{suite}: model: found 'know', expected one of knows, guesses; did you mean 'knows'?"
+    )
+    assert wrong(suite, task="tsk").startswith(f"{suite}: task: found 'tsk', expected one of task;")
+    assert wrong(suite, feedback="all") == (
+        "feedback: found 'all', expected one of none, accept, score, answers"
+    )
+    assert wrong(suite, budget=0).startswith("budget: found 0, expected a whole number from 1 on")
+    assert wrong(suite, by=" ").startswith("by: found ' ', expected a name")
+    assert (
+        wrong(suite.with_name("none.yaml"))
+        == f"there is no suite file {suite.with_name('none.yaml')}"
+    )
+
+
+def test_a_prompt_that_makes_no_sense_is_one_sentence(
+    pytester: pytest.Pytester, suite: Path
+) -> None:
+    suite.write_text(re.sub(r"shots: 0.*", "shots: 2, count: 3}", suite.read_text()))
+    with begun(suite, "accept") as tries:
+        ids = list(tries.demonstrations)
+
+        def refused(**given: Any) -> str:
+            with pytest.raises(SearchError) as told:
+                tries.try_prompt(**given)
+            return str(told.value)
+
+        assert refused() == (
+            "demonstrations: found 0, expected 2, which is how many shots the claim is about"
+        )
+        assert refused(demonstrations=ids[0]).startswith("demonstrations: found the text")
+        assert refused(demonstrations=[ids[0]] * 2).endswith("twice, expected different ids")
+        assert refused(demonstrations=[ids[0], "nobody"]).startswith(
+            "demonstrations: found 'nobody', expected ids of `demonstrations`, of which there are"
+        )
+        assert refused(demonstrations=ids[:2], format="letters").startswith("format: labels: ")
+        seen = next(
+            f"Is {i * 7919 % 1000} a number that is good enough?"
+            for i in range(500)
+            if f"e{i}" not in tries.demonstrations
+        )
+        assert "it repeats the question of validation example" in refused(
+            demonstrations=ids[:2], instruction=f"Think of: {seen} "
+        )
+        assert tries.t == 0
+        assert tries.try_prompt(demonstrations=random.Random(0).sample(ids, 2), format="letter")

@@ -1,0 +1,75 @@
+"""Hits where right answers are shuffled: against all permutations, and against SciPy."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from fractions import Fraction
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from scipy.stats import hypergeom
+
+from pytest_maxrandom.stats import matching
+from pytest_maxrandom.stats.matching import hits_masses, matches_p
+from pytest_maxrandom.stats.permutation import max_t_test
+
+LABELS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=7)
+
+
+@given(LABELS)
+@settings(deadline=None, max_examples=60)
+def test_masses_are_those_of_all_permutations(pairs: list[tuple[int, int]]) -> None:
+    answers, gold = [a for a, _ in pairs], [g for _, g in pairs]
+    counts = Counter(
+        sum(a == g for a, g in zip(answers, shuffled, strict=True))
+        for shuffled in permutations(gold)
+    )
+    for hits, mass in enumerate(hits_masses(answers, gold)):
+        assert mass == float(Fraction(counts.pop(hits, 0), math.factorial(len(gold))))
+    assert not counts
+
+
+@pytest.mark.parametrize(("n", "said", "right"), [(60, 30, 30), (200, 160, 100), (400, 230, 190)])
+def test_two_labels_are_hypergeometric(n: int, said: int, right: int) -> None:
+    answers = np.arange(n) < said
+    for shift in (0, n // 7, n // 3):
+        gold = np.roll(np.arange(n) < right, shift)
+        ones = int((answers & gold).sum())
+        expected = hypergeom.sf(ones - 1, n, right, said)
+        assert matches_p(answers.astype(int), gold.astype(int)) == pytest.approx(expected, rel=1e-9)
+
+
+def test_permutations_that_are_drawn_agree() -> None:
+    random = np.random.default_rng(5)
+    answers, strata = random.integers(0, 3, 80), random.integers(1, 4, 80)
+    gold = np.where(random.random(80) < 0.2, answers, random.integers(0, 3, 80))
+    exact = matches_p(answers, gold, strata)
+    drawn = max_t_test([answers], gold, strata=strata, permutations=40_000)
+    assert exact is not None
+    assert drawn.p_value == pytest.approx(exact, abs=5 * math.sqrt(exact / 40_000))
+
+
+def test_examples_that_were_not_scored_keep_their_right_answers() -> None:
+    assert matches_p([0, 1, -1, -1], [0, 1, 0, 1]) == matches_p([0, 1], [0, 1]) == 0.5
+
+
+def test_of_several_right_answers_nothing_is_known() -> None:
+    assert matches_p([0, 1], [{0, 1}, {0}]) is None
+
+
+def test_beyond_what_is_quick_a_bound_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(2)
+    answers = random.integers(0, 3, 300)
+    monkeypatch.setattr(matching, "_MOST_EXAMPLES", 299)
+    for knows in (0.0, 0.1, 0.3):
+        gold = np.where(random.random(300) < knows, answers, random.integers(0, 3, 300))
+        bound = matches_p(answers, gold)
+        monkeypatch.setattr(matching, "_MOST_EXAMPLES", 300)
+        exact = matches_p(answers, gold)
+        monkeypatch.setattr(matching, "_MOST_EXAMPLES", 299)
+        assert bound is not None
+        assert exact is not None
+        assert exact <= bound
