@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.figures.labels import decimal, label_ends, settle, short
 from pytest_maxrandom.figures.panels import (
     accuracy_axis,
-    draw_intervals,
     frame,
     interval_handle,
+    intervals_beside,
     log_axis,
     mark_claims,
     numbered,
@@ -22,7 +22,7 @@ from pytest_maxrandom.figures.panels import (
     spaced,
     standing_handles,
 )
-from pytest_maxrandom.figures.style import BLACK, GREY, LINES, PALE, SMALL, WIDTH
+from pytest_maxrandom.figures.style import BLACK, DARK, GREY, LINES, PALE, SMALL, WIDTH
 from pytest_maxrandom.notation import accuracy, count, span
 
 if TYPE_CHECKING:
@@ -121,7 +121,8 @@ def _panel(axes: Axes, panel: Panel) -> EndLabels:
     if panel.t is not None:
         axes.axvline(panel.t, color=BLACK, linewidth=0.8, linestyle=(0, (1, 2)))
     mark_claims(axes, [(result.t, result.best, result) for result in results])
-    draw_intervals(axes, [(result.t, result.interval, result.claim) for result in results])
+    ordered = sorted(results, key=lambda each: -each.best)
+    intervals_beside(axes, [(each.t, each, DARK) for each in ordered], steps[-1])
     log_axis(axes.xaxis, 1, steps[-1])
     axes.grid(True, color=PALE, linewidth=0.6)
     accuracy_axis(axes.yaxis)

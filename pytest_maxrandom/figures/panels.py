@@ -28,6 +28,8 @@ Item = TypeVar("Item")
 
 FLOOR = 1e-6
 """Smaller p-values are drawn here, as triangles that point down."""
+_APART = 0.02
+"""Share of an axis between intervals that would stand on each other."""
 MOST_DECADES = 18
 """No number of prompts is larger than 10 to this power."""
 _LONGEST = 60
@@ -98,6 +100,30 @@ def draw_intervals(
             label = f"interval of {plain(name)}"
             look = INTERVAL if color is None else {**INTERVAL, "color": color}
             axes.plot(*points, **look, zorder=3, clip_on=False, label=label)
+
+
+def intervals_beside(axes: Axes, entries: Iterable[tuple[int, Result, str]], longest: int) -> None:
+    """Draw upright intervals over t on a `log_axis`, moved to the left where one hides another.
+
+    A tick on each says which best accuracy it belongs to.
+
+    Parameters
+    ----------
+    entries
+        Where each stands, the claim, and a colour.
+    longest
+        The right end of the axis, which begins at 1.
+    """
+    step = max(longest, 2) ** _APART
+    taken: list[float] = []
+    for t, result, colour in entries:
+        place = float(t)
+        while any(max(place / other, other / place) < step * 0.99 for other in taken):
+            place /= step
+        taken.append(place)
+        draw_intervals(axes, [(place, result.interval, result.claim)], color=colour)
+        if place < t and result.interval is not None:
+            axes.plot(place, result.best, **marks("_", colour, colour, 5, 1.1), zorder=3)
 
 
 def interval_handle(results: Iterable[Result]) -> list[Line2D]:

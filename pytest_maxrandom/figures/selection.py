@@ -6,7 +6,6 @@ Maximum": the unbiased estimate of what the best of t of the N evaluated prompts
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.lines import Line2D
@@ -14,9 +13,9 @@ from matplotlib.lines import Line2D
 from pytest_maxrandom.figures.labels import counts, label_ends, settle, short
 from pytest_maxrandom.figures.panels import (
     accuracy_axis,
-    draw_intervals,
     frame,
     interval_handle,
+    intervals_beside,
     log_axis,
     mark_claims,
     numbered,
@@ -47,8 +46,6 @@ _PANEL = 2.5
 """Inches that a panel is high."""
 _STEPS = 60
 """Points of a curve, at most."""
-_APART = 0.02
-"""Share of a panel between intervals that would stand on each other."""
 _CLEARLY = 1.25
 """How many times more examples make another curve of guessers."""
 
@@ -137,17 +134,13 @@ def _panel(axes: Axes, family: Sequence[Result]) -> EndLabels:
         axes.plot(steps, heights, **_GUESSERS, zorder=1, label=name)
         labels.append((heights[-1], name, GREY))
     names = short([_name(result) for result in family], 28)
-    taken: list[float] = []
     for result, name, (colour, dashes) in zip(family, names, LINES, strict=False):
         steps = spaced(1, len(result.counts), _STEPS)
         heights = curve(result, steps)
         axes.plot(steps, heights, color=colour, linestyle=dashes, label=f"curve of {result.claim}")
         labels.append((heights[-1], name, colour))
-        place = float(steps[-1])
-        while any(abs(math.log(place / other)) < _APART * math.log(longest) for other in taken):
-            place /= longest**_APART
-        taken.append(place)
-        draw_intervals(axes, [(place, result.interval, result.claim)], color=colour)
+    drawn = zip(family, LINES, strict=False)
+    intervals_beside(axes, [(len(one.counts), one, colour) for one, (colour, _) in drawn], longest)
     mark_claims(axes, [(len(each.counts), max(each.counts) / each.n, each) for each in family])
     log_axis(axes.xaxis, 1, longest)
     axes.grid(True, color=PALE, linewidth=0.6)

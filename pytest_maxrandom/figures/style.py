@@ -25,7 +25,7 @@ TEXT, SMALL = 8.0, 7.0
 
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
-GREY, PALE = "#767676", "#E2E2E2"
+DARK, GREY, PALE = "#4D4D4D", "#767676", "#E2E2E2"
 
 MAXIMUM, STANDARD = VERMILION, BLUE
 """Of the best guesser, and of one guesser, in every figure."""
@@ -56,7 +56,7 @@ STANDINGS: dict[Standing, str] = {
 }
 
 
-INTERVAL: dict[str, Any] = {"color": "#4D4D4D", "linewidth": 1.1, "solid_capstyle": "butt"}
+INTERVAL: dict[str, Any] = {"color": DARK, "linewidth": 1.1, "solid_capstyle": "butt"}
 """Of lines through the marks of best accuracies."""
 INTERVALS = "on new questions: each end at 95 %, for the best of t"
 """What those lines are: `pytest_maxrandom.stats.winner.interval`."""

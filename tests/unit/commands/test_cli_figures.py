@@ -7,15 +7,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from pytest_maxrandom.cli import main
+from pytest_maxrandom.ledger import SetLedger, Subject
 from pytest_maxrandom.reports.results import dump
+from pytest_maxrandom.tasks.task import Example
+from tests.repositories import begin_repository
 from tests.unit.reports import samples
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.record import ClaimRecord
+    from pytest_maxrandom.reports.trend import Trend
 
 
 @pytest.fixture(autouse=True)
@@ -176,3 +182,48 @@ def test_without_a_package_one_sentence_says_how_to_get_it(
     monkeypatch.setitem(sys.modules, package, None)
     told = _mistake(capsys, "--holdout", _sweeps(here, "a"), "--choices", "2")
     assert f'pip install "pytest-maxrandom[{extra}]"' in told
+
+
+def _kept(folder: Path, name: str, day: int, **numbers: int) -> str:
+    path = folder / name
+    record = samples.run(samples.claim(**numbers), created=f"2026-02-{day:02d}T00:00:00Z")
+    path.write_text(dump(record))
+    return name
+
+
+def test_the_trend_is_drawn_from_files_revisions_and_ledgers(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _kept(here, "r.json", 1)
+    begin_repository(here)
+    old = _kept(here, "old.json", 2, t=30)
+    _kept(here, "r.json", 3, t=40)
+    ledger = SetLedger(here / "suites" / "maxrandom-ledger", "run", "weather", [
+        Example(f"{k}", f"question {k}", ("wet", "dry"), (0,)) for k in range(60)
+    ])  # fmt: skip
+    subject = Subject("demo", "d1", "nf4", 4, "mean_logprob")
+    ledger.evaluated(subject, "p", 60, 31)
+    ledger.look(subject, ["p"], t=1, n=60, best_correct=31)
+    drawn: list[Sequence[Trend]] = []
+
+    def figures(found: Sequence[Trend]) -> Iterator[tuple[str, Figure]]:
+        drawn.append(found)
+        yield "trend", Figure()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pytest_maxrandom.figures.trend.figures", figures)
+        told = _lines(capsys, "r.json", "--trend", old, "main", "suites", "--only", "trend")
+    assert told == ["figures/trend.svg", "figures/trend.png"]
+    ((trend,),) = drawn
+    points = [(point.label, point.t) for point in trend.points]
+    assert points == [("main", 20), ("old.json", 30), ("r.json", 40), ("look", 1)]
+
+
+def test_a_trend_needs_several_runs_that_can_be_read(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lone = _kept(here, "r.json", 1)
+    assert "trend: left out 1 claim of a single run" in _mistake(capsys, "--trend", lone)
+    assert "none.json: no such file, and no report" in _mistake(capsys, "--trend", "none.json")
+    assert "no such file or folder" in _mistake(capsys, "--trend", "none.jsonl")
+    assert _mistake(capsys).startswith("nothing to draw: give the file")
