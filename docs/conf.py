@@ -29,7 +29,6 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.intersphinx",
-    "sphinx.ext.mathjax",
     "sphinxcontrib.bibtex",
 ]
 exclude_patterns = ["examples"]
@@ -58,7 +57,7 @@ numpydoc_xref_param_type = False
 
 bibtex_bibfiles = ["../pytest_maxrandom/reports/references.bib"]
 
-myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist"]
 myst_heading_anchors = 4
 
 html_theme = "furo"
