@@ -18,6 +18,7 @@ from tests.integration.jobs import (
     run_gate,
     write_claims,
 )
+from tests.unit.reports.opened import blocks
 
 
 def test_claims_that_hold_pass_the_gate(workspace: Path) -> None:
@@ -37,7 +38,8 @@ def test_claims_that_hold_pass_the_gate(workspace: Path) -> None:
     assert result.summary.startswith(report)
     assert result.summary.removeprefix(report).startswith("\n**What this gate can tell.** If all")
     assert len(json.loads((workspace / result.outputs["json"]).read_text())["claims"]) == 2
-    assert result.ran == ["Test the claims", "Keep the reports", "Fail if a claim does"]
+    steps = ["Test the claims", "Keep the reports", "Name the page", "Keep the page"]
+    assert result.ran == [*steps, "Fail if a claim does"]
     kept = result.used["Keep the reports"]
     assert kept["name"] == "maxrandom-gate"
     paths = kept["path"].split("\n")[:-1]
@@ -282,3 +284,31 @@ def test_in_a_merge_queue_the_ledger_is_compared_with_what_is_merged_into(worksp
 def test_the_job_that_runs_the_pull_request_has_nothing_to_write_with() -> None:
     definition = yaml.safe_load(ACTION.read_text(encoding="utf-8"))
     assert "token" not in str(definition).lower().replace("tokens", "")
+
+
+QUESTION = "which word is secret"
+
+
+@pytest.mark.parametrize("share", [False, True])
+def test_the_page_that_is_kept_has_texts_only_where_the_suite_shares_them(
+    workspace: Path, tiny_llama: Path, share: bool
+) -> None:
+    folder = workspace / "models" / "eval_suites"
+    folder.mkdir()
+    rows = [
+        {"input": f"{QUESTION} {i}", "choices": ["Yes", "No"], "answer": i % 2} for i in range(24)
+    ]
+    (folder / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "suite.yaml").write_text(
+        f"models: [{{name: {tiny_llama}, quantization: none}}]\n"
+        "tasks: [{name: coin, format: jsonl, path: data.jsonl}]\n"
+        "prompts: {shots: 0}\nassert: report\n" + ("share: texts\n" if share else "")
+    )
+    result = run_gate(workspace, key="nightly")
+    kept = result.used["Keep the page"]
+    assert kept["archive"] == "false"
+    page = Path(kept["path"])
+    assert page.name == "maxrandom-nightly.html"
+    text = page.read_text(encoding="utf-8")
+    assert "coin" in text
+    assert (QUESTION in text + json.dumps(blocks(text))) == share
