@@ -71,9 +71,11 @@ def _numbers(claim: ClaimRecord) -> list[tuple[str, str]]:
     needed = claim.critical_score
     if needed is None and claim.critical_count is not None and claim.n:
         needed = claim.critical_count / claim.n
+    interval = phrases.best_interval(claim)
     return [
         ("best accuracy" if claim.metric == "accuracy" else f"best {phrases.metric_name(claim)}",
          accuracy(phrases.best_value(claim))),
+        *([("on new questions, 95 %", " to ".join(map(accuracy, interval)))] if interval else []),
         ("needed", accuracy(needed)),
         ("maximum random baseline", accuracy(claim.max_random_baseline)),
         ("standard baseline", accuracy(claim.standard_baseline)),
