@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom import __version__
@@ -60,10 +61,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(told, flush=True)
     except BrokenPipeError:  # `maxrandom report ... | head` has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (ValueError, TypeError, MaxRandomError, OSError) as error:
-        print(f"maxrandom {options.command}: {error}", file=sys.stderr)
+    except (ValueError, MaxRandomError, OSError) as error:
+        print(f"maxrandom {options.command}: {_told(error)}", file=sys.stderr)
         return 2
     return int(getattr(options, "status", 0))
+
+
+def _told(error: Exception) -> str:
+    """Return what an error says, in words where the system has a number for it."""
+    if not isinstance(error, OSError) or error.filename is None or error.strerror is None:
+        return str(error)
+    folder = Path(error.filename).parent
+    if isinstance(error, FileNotFoundError) and not folder.is_dir():
+        return f"there is no folder {folder} for the file {Path(error.filename).name}"
+    return f"{error.filename}: {error.strerror}"
 
 
 class _Parser(argparse.ArgumentParser):

@@ -14,7 +14,7 @@ from pytest_maxrandom.claims.plan import plan, read_suite
 from pytest_maxrandom.commands import json_text, table
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.host.git import repository
-from pytest_maxrandom.ledger import FOLDER
+from pytest_maxrandom.ledger import FOLDER, SIMULATED
 from pytest_maxrandom.ledger.fields import FIELDS
 from pytest_maxrandom.ledger.files import read_once, rows_of
 from pytest_maxrandom.ledger.folder import has_one_writer, ledger_files
@@ -87,13 +87,25 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _show(options: argparse.Namespace) -> str:
-    summaries = [summary(group) for group in by_set(_files(options.paths))]
+    files = [file for path in options.paths for file in _shown_of(path)]
+    summaries = [summary(group) for group in by_set(list(dict.fromkeys(files)))]
     if options.json:
         return json_text([asdict(one) for one in summaries])
     return "\n\n".join("\n".join(_shown(one)) for one in summaries) or (
         f"no ledger below {', '.join(map(str, options.paths))}; a run of a suite begins one beside "
         "it"
     )
+
+
+def _shown_of(path: Path) -> list[Path]:
+    """Return the ledger files of a path; of a suite those that count for its claims."""
+    files = _files([path])
+    if not _is_suite(path):
+        return files
+    own = [claim.condition.example_digests for claim in _claims(path)]
+    return [
+        file for file in files if any(related(read_once(file).sets, examples) for examples in own)
+    ]
 
 
 def _shown(file: FileSummary) -> Iterator[str]:
@@ -203,6 +215,13 @@ def _unlike(path: Path) -> Iterator[str]:
 
 
 def _merge(options: argparse.Namespace) -> str:
+    simulated = [path.absolute().parent.name == SIMULATED for path in (options.one, options.other)]
+    if len(set(simulated)) > 1:
+        made_up = (options.one, options.other)[simulated.index(True)]
+        raise ValueError(
+            f"{made_up} counts what was tried on simulated models, and the other file what was "
+            "tried on real ones; neither counts for the other, so merge files of one kind"
+        )
     union = merged([*rows_of(options.one), *rows_of(options.other)])
     text = b"".join(map(line_of, union)).decode("ascii")
     if options.output is None:

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
@@ -107,8 +107,11 @@ class _Manifest:
         """
         file = folder / _MANIFEST
         try:
-            return cls(**json.loads(file.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError) as error:
+            said = json.loads(file.read_text(encoding="utf-8"))
+            if not isinstance(said, dict) or said.keys() != {each.name for each in fields(cls)}:
+                raise ValueError("it has other keys")
+            return cls(**said)
+        except (OSError, ValueError) as error:
             raise ShardError(
                 f"{file} cannot be read ({error}); expected what `maxrandom shards SUITE --into N "
                 f"--out {folder}` writes"

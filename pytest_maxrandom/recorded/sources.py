@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pytest_maxrandom.errors import RecordedError
+from pytest_maxrandom.errors import MaxRandomError, RecordedError
 from pytest_maxrandom.recorded.logs.inspect import read_inspect
 from pytest_maxrandom.recorded.logs.lm_eval import read_lm_eval
 from pytest_maxrandom.recorded.npz import read_npz
@@ -82,7 +82,16 @@ def read_results(spec: ResultsSpec, path: Path, meant: Meant) -> list[Answers]:
     RecordedError
         If they cannot be read, or contradict themselves.
     """
-    return [*READERS[spec.format](path, spec, meant)]
+    try:
+        return [*READERS[spec.format](path, spec, meant)]
+    except MaxRandomError:
+        raise
+    except Exception as error:  # whatever the libraries raise that read files
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise RecordedError(
+            f"{path} cannot be read as `format: {spec.format}` ({reason}); see whether the file is "
+            "whole, and of that format"
+        ) from error
 
 
 def _whole(sweeps: list[Answers], spec: WholeSweeps) -> list[Answers]:

@@ -45,6 +45,8 @@ _OF_TEXTS: tuple[HeuristicName, ...] = ("longest", "shortest", "most_shared_word
 _OF_PLACES: tuple[HeuristicName, ...] = ("first", "last")
 _MARKED: tuple[FindingKind, ...] = ("clustered_answers", "shared_text", "cut_text")
 """Red flags that are findings."""
+_CONTRADICTORY = "contradictory_answers"
+"""What the finding `contradictory_examples` says more of."""
 _NOTED: tuple[FindingKind, ...] = ("empty_inputs", "unanswerable")
 """Notes that are."""
 
@@ -170,7 +172,7 @@ def audit(
         effective_n=effective_n(data.clusters),
         baselines=list(baselines),
         findings=findings,
-        notes=[note for note in task.notes if note.kind not in _NOTED],
+        notes=[note for note in task.notes if note.kind not in (*_NOTED, _CONTRADICTORY)],
     )
 
 

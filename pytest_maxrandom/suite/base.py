@@ -214,10 +214,15 @@ class FormatSpec(Spec):
     """A format variant: whatever is not given stays as the task has it."""
 
     input_prefix: Prose | None = None
+    """Text before each input; the task's if not given."""
     output_prefix: Prose | None = None
+    """Text before each answer; the task's if not given."""
     choice_prefix: Prose | None = None
+    """Text before each listed choice; the task's if not given."""
     separator: Prose | None = None
+    """Text between a demonstration and what follows it; the task's if not given."""
     append_choices: bool | None = None
+    """Whether the choices are listed after the input; as the task says if not given."""
     labels: Literal["text", "letter", "parenthesized", "number"] = "text"
     """How choices are named: by their text; or listed as "A. ...", "(A) ...", "1. ..." and
     answered with the label (`choice_prefix` is then a line's end, if not given here)."""

@@ -18,6 +18,47 @@ if TYPE_CHECKING:
 _MERGE = "tag:yaml.org,2002:merge"
 _TEXT = "tag:yaml.org,2002:str"
 _INTEGER = "tag:yaml.org,2002:int"
+_FUNCTION = "!function"
+_OWN = "x-"
+"""How top-level keys begin that say nothing to the plugin, such as those that hold anchors."""
+_IN_WORDS = (
+    (r"'\\t' that cannot start", "a tab stands where YAML takes spaces only; indent with spaces"),
+    (
+        r"expected <block end>, but found '(?:<block|-|\?)",
+        "this line begins in a column in which none of the lines above it does; keys and entries "
+        "that belong together begin in the same column",
+    ),
+    (
+        "mapping values are not allowed here",
+        "a colon stands here where no key can; put the text in quotes, or begin the key on a line "
+        "of its own",
+    ),
+    (
+        r"expected ',' or '[]}]'",
+        "a comma is missing here, or the bracket that was opened before is not closed",
+    ),
+    (
+        "but found '<stream end>'",
+        "the file ends here, within a bracket, a list or a value that was begun",
+    ),
+    (
+        "found unexpected end of stream",
+        "a quote that was opened before is not closed",
+    ),
+    (
+        "found undefined alias '?(?P<name>[^']+)'?",
+        "`*{name}` names what stands nowhere above; write `&{name}` before what it stands for",
+    ),
+    (
+        "found character '[`@%]' that cannot start",
+        "a text cannot begin with this character; put it in quotes",
+    ),
+    (
+        "expected a single document",
+        "a second document begins here (`---`); a suite is one: write two files",
+    ),
+)
+"""What PyYAML says, as patterns, and the same in the words of suites."""
 _PLAIN_NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
 _LONGEST_KEY = 100
 
@@ -107,6 +148,25 @@ class _Loader(yaml.SafeLoader):
             ) from error
 
 
+def _tagged(loader: _Loader, node: yaml.Node) -> Any:
+    """Note a tag that says what no suite can hold, and read what stands behind it."""
+    if node.tag == _FUNCTION:
+        told = "`!function` names a function of Python, which only tasks of lm-eval have"
+    else:
+        told = (
+            f"the tag {quoted(node.tag)} stands before a value; a suite has plain ones: remove it"
+        )
+    loader.mistakes.append((node.start_mark.line + 1, told))
+    if isinstance(node, yaml.MappingNode):
+        return loader.construct_mapping(node, deep=True)
+    if isinstance(node, yaml.SequenceNode):
+        return loader.construct_sequence(node, deep=True)
+    return loader.construct_scalar(node)
+
+
+_Loader.add_constructor(None, _tagged)
+
+
 # A number in JSON and YAML 1.2, but text in the YAML 1.1 of PyYAML: 1e-3.
 _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float",
@@ -149,6 +209,8 @@ def read(path: Path) -> Document:
         loader = _Loader(text)
         node = loader.get_single_node()
         data = None if node is None else loader.construct_document(node)
+        if isinstance(data, dict):
+            data = {key: each for key, each in data.items() if not str(key).startswith(_OWN)}
         return Document(data, node, loader.mistakes)
     except OSError as error:
         line, message = None, f"cannot be read: {error.strerror}"
@@ -161,9 +223,16 @@ def read(path: Path) -> Document:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark or loader.get_mark()
         reason = " ".join(part for part in (error.context, error.problem) if part)
-        line, message = mark.line + 1, f"this is not valid YAML: {reason}"
+        line, message = mark.line + 1, f"this is not valid YAML: {_in_words(reason)}"
     except RecursionError:
         line, message = loader.line + 1, "the values are nested too deeply for a suite"
     except (ValueError, OverflowError):  # of PyYAML's scanner: "\UFFFFFFFF"
         line, message = loader.line + 1, "this is not valid YAML: a number is out of range"
     raise SuiteError([Problem(path, line, message)])
+
+
+def _in_words(reason: str) -> str:
+    for pattern, words in _IN_WORDS:
+        if found := re.search(pattern, reason):
+            return words.format(**found.groupdict())
+    return reason

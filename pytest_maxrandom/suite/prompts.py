@@ -40,9 +40,9 @@ class PromptsSpec(Spec):
     """outside: from examples that are not in the validation set. leave_out: from the validation
     set itself, each prompt then scored without its own. auto: outside where enough are left. A
     task with a pool has them from there, whichever of outside and auto is said."""
-    instructions: Annotated[list[Prose], Field(min_length=1), Distinct] | None = None
+    instructions: Annotated[list[Prose], Field(min_length=1), Distinct, OneOrMore()] | None = None
     """Instruction variants, each in place of the task's prefix."""
-    formats: Annotated[list[FormatSpec], Field(min_length=1), Distinct] | None = None
+    formats: Annotated[list[FormatSpec], Field(min_length=1), Distinct, OneOrMore()] | None = None
     """Format variants."""
     combine: Literal["sample", "cross"] = "sample"
     """sample: each prompt draws an instruction and a format. cross: each draw of demonstrations is

@@ -294,8 +294,11 @@ class RecordedSuiteSpec(ComparingSettings, LabelBiasSettings, SharedSettings, Cl
     """A suite of recorded results: every model, every task, every number of shots."""
 
     models: Annotated[list[RecordedModelSpec], Field(min_length=1)]
+    """The models, each with the place of its results."""
     tasks: Annotated[list[RecordedTaskSpec], Field(min_length=1)]
+    """The tasks, as the results call them, and what is claimed of each."""
     prompts: RecordedPromptsSpec = RecordedPromptsSpec()
+    """Which numbers of demonstrations are judged."""
     judge: Literal["counted", "published"] = "counted"
     """Which n, t and chance claims are about: those that were counted in the results, or those of
     the publication."""

@@ -62,6 +62,9 @@ def schema(backends: Kinds = (), formats: Kinds = ()) -> Node:
         return defs[references[kind]["$ref"].rsplit("/", 1)[-1]]
 
     suite = defined(SuiteSpec)
+    for kind in (SuiteSpec, RecordedSuiteSpec):
+        own = "Whatever the suite keeps for itself, such as anchors that are used below."
+        defined(kind)["patternProperties"] = {"^x-": {"description": own}}
     for part, union, others in (("models", MODELS, backends), ("tasks", TASKS, formats)):
         options = suite["properties"][part]["items"]["anyOf"]
         any_other = copy.deepcopy(options.pop())  # it is the same in all schemas

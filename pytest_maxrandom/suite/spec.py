@@ -302,9 +302,11 @@ class SuiteSpec(ComparingSettings, LabelBiasSettings, SharedSettings, CountedSet
     """A suite: every model is swept over every task with every number of shots."""
 
     models: Annotated[list[AnyModel], Field(min_length=1)]
+    """The models: each is asked every prompt of every task."""
     arms: Annotated[dict[Name, SerializeAsAny[ArmSpec]], Field(min_length=1)] | None = None
     """Ways to change one thing of the suite, by name; claims are then made of each arm."""
     tasks: Annotated[list[AnyTask], Field(min_length=1)]
+    """The tasks: where their examples are, and what is claimed of each."""
     replicates: (
         Annotated[
             ReplicatesSpec, BeforeValidator(_counted, json_schema_input_type=Count | ReplicatesSpec)
@@ -313,6 +315,7 @@ class SuiteSpec(ComparingSettings, LabelBiasSettings, SharedSettings, CountedSet
     ) = None
     """How often each claim is repeated with examples and demonstrations that are drawn anew."""
     prompts: PromptsSpec = PromptsSpec()
+    """How many prompts are tried, with how many demonstrations, in which wordings."""
     scoring: Scoring = "mean_logprob"
     """A choice's score: its log-likelihood per token, in total, or per character; paper: per token
     of the span that the code of arXiv 2404.13020 scores, as many last tokens as the choice has when

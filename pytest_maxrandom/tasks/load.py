@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import fields, replace
 from functools import partial
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pytest_maxrandom.errors import MaxRandomError, Problem, SuiteError
+from pytest_maxrandom.errors import MaxRandomError, Problem, SuiteError, quoted
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.extensions import SOURCES, load
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
     _Key: TypeAlias = tuple[str, ...]
 
 T = TypeVar("T")
+
+_ROWS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
+_OTHER_ENDINGS = {"bigbench": (*_ROWS, ".yaml", ".yml"), "lm_eval": (*_ROWS, ".json")}
+"""Endings of files that a format certainly does not read."""
 
 BUILT_IN: Mapping[str, Source[Any]] = {
     "bigbench": BigBench(),
@@ -109,6 +114,13 @@ def _load_pool(spec: TaskSpec, asked: PoolSpec, base: Path, where: Where) -> Tas
             f"{spec.name}: `format: {spec.format}` reads no other {' or '.join(unread)}; {way_out}"
         )
         raise SuiteError([Problem(*where(unread[0]), told)])
+    ending = PurePath(asked.path or "").suffix.lower()
+    if ending in _OTHER_ENDINGS.get(spec.format, ()):
+        told = (
+            f"{spec.name}: a pool is read like its task, as `format: {spec.format}`, and found a "
+            f"file that ends in {quoted(ending)}; give a pool of the task's format"
+        )
+        raise SuiteError([Problem(*where("path"), told)])
     return _load(spec.model_copy(update={**other, "pool": None}), base, where)
 
 
@@ -190,6 +202,8 @@ def set_aside(
         clustered = any(example.cluster is not None for example in test)
         kind = "left_out_for_clusters" if clustered else "left_out_for_test"
         notes += (Remark(kind, {"examples": dropped}),)
+    if spec.test.path is None and len(kept) < len(test):
+        notes += (Remark("small_validation_set", {"test": len(test), "left": len(kept)}),)
     if shown:
         notes += (Remark("tested_not_shown", {"examples": shown}),)
     return replace(task, examples=kept, pool=pool, notes=notes), test

@@ -181,7 +181,22 @@ def checked_task(task: Task, findings: Findings) -> Task:
     notes, n = whole.notes, len(whole.examples)
     if empty := sum(not example.text.strip() for example in whole.examples):
         notes += (Remark("empty_inputs", {"empty": empty, "examples": n}),)
+    if contradicting := _contradicting(whole.examples):
+        notes += (Remark("contradictory_answers", {"examples": contradicting}),)
     return replace(whole, notes=notes, pool=task.pool, pool_source=task.pool_source)
+
+
+def _contradicting(examples: Iterable[Example]) -> int:
+    """Count the examples whose question stands again with other right answers only."""
+    asked: dict[tuple[str, ...], list[set[str]]] = {}
+    for example in examples:
+        key = (example.text, *sorted(example.choices))
+        asked.setdefault(key, []).append({example.choices[index] for index in example.right})
+    return sum(
+        any(own.isdisjoint(other) for other in answers)
+        for answers in asked.values()
+        for own in answers
+    )
 
 
 def _checked(drafts: Iterable[tuple[int, Example]], findings: Findings) -> Iterator[Example]:
@@ -223,6 +238,8 @@ def _mistakes(example: Example) -> Iterator[str]:
     for text in (example.id, example.input, *choices):
         if UNPAIRED.search(text):
             yield f"no tokenizer can read {quoted(text)}: {HALF_A_PAIR}"
+        if "\0" in text:
+            yield f"{quoted(text)} holds a NUL character; remove it"
 
 
 def shown(path: Path) -> Path:

@@ -79,10 +79,17 @@ class RowReader:
             findings.add(
                 place,
                 f"the column {quoted(column)} for `{key}:` is missing; "
-                f"found {listed(header)}{did_you_mean(column, header)}",
+                f"found {listed(header)}{self._nearest(column, key, header)}",
             )
         if missing:
             findings.raise_any()
+
+    def _nearest(self, column: str, key: str, header: Collection[str]) -> str:
+        """Ask for the column that is spelled nearly so; the data are wrong if no suite names it."""
+        near = did_you_mean(column, header)
+        if not near or key.removeprefix("columns: ") in self.spec.columns.model_fields_set:
+            return near
+        return f"{near.replace('did you mean', 'is it')} Rename it, or name it by `{key}:`"
 
     def examples(
         self, rows: Iterable[tuple[int, Mapping[str, object]]], findings: Findings

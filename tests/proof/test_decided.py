@@ -125,7 +125,7 @@ def test_the_verdict_is_that_of_the_whole_sweep(
             scored += N * T
     share = scored / (RUNS * N * T)
     measured("Share of the answers that a verdict takes", f"{kind} | {passes}", share)
-    if kind == "guessers" and passes:
+    if kind == "guessers":
         assert share <= 0.7
     if kind == "all right in .85" and passes:
         assert share <= 0.01

@@ -89,11 +89,19 @@ def find(key: str, name: str, base: Path) -> str:
         raise ModelError(
             f"the folder {name} holds no {file}; expected {expected}{held if is_adapter else ''}"
         )
-    if hub_id.fullmatch(name):
-        return name
     parent = folder.parent
-    siblings = [p.name for p in parent.iterdir() if p.is_dir()] if parent.is_dir() else []
-    hint = did_you_mean(folder.name, siblings, lambda near: f"`{Path(name).with_name(near)}`")
+    siblings = [p for p in parent.iterdir() if p.is_dir()] if parent.is_dir() else []
+    if hub_id.fullmatch(name):
+        # Models of the hub without an owner are few; a folder of that name is spelled wrongly.
+        holding = [p.name for p in siblings if (p / file).is_file()] if "/" not in name else []
+        if hint := did_you_mean(name, holding, "`{}`".format, cutoff=0.75):
+            raise ModelError(
+                f"there is no folder {name} (relative to the suite file){hint} A model on the hub "
+                f"is given with its owner, such as {example}"
+            )
+        return name
+    names = [p.name for p in siblings]
+    hint = did_you_mean(folder.name, names, lambda near: f"`{Path(name).with_name(near)}`")
     raise ModelError(
         f"there is no folder {name} (relative to the suite file), and it is no hub id such as "
         f"{example}{hint}"

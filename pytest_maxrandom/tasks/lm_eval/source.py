@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.errors import Problem, SuiteError, described, did_you_mean, quoted
+from pytest_maxrandom.errors import Problem, SuiteError, described, did_you_mean, listed, quoted
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.suite.spec import LmEvalSpec
 from pytest_maxrandom.tasks.lm_eval import examples, through
@@ -130,7 +130,7 @@ def _chosen(spec: LmEvalSpec, found: Members, where: Where) -> dict[str, Config]
     if unknown := [name for name in names if name not in found.tasks]:
         message = (
             f"there is no task {quoted(unknown[0])} in {quoted(spec.path, 200)}"
-            f"{did_you_mean(unknown[0], found.tasks)}"
+            f"{did_you_mean(unknown[0], found.tasks) or f'; found {listed(sorted(found.tasks))}'}"
         )
         raise SuiteError([Problem(*where("task"), message)])
     return {name: found.tasks[name] for name in names}

@@ -35,7 +35,7 @@ TASK_KEYS = (
         (
             "promts: {}",
             "unknown key `promts`; did you mean `prompts`? "
-            "(keys here: assert, xfail, marks, label_bias, compare, contamination, models, "
+            "(keys here: assert, xfail, marks, share, label_bias, compare, contamination, models, "
             "arms, tasks, replicates, prompts, scoring, counterfactual, generation, metric, "
             "shortcuts, until, allow_unpassable)",
         ),
@@ -144,7 +144,10 @@ TASK_KEYS = (
             "`prompts.seed`: found -1, expected a whole number of at least 0 and below "
             "9223372036854775808",
         ),
-        ("prompts: {instructions: yes}", "`prompts.instructions`: found true, expected a list"),
+        (
+            "prompts: {instructions: yes}",
+            "`prompts.instructions`: found true, expected text" + QUOTES,
+        ),
         (
             "prompts: {instructions: [7]}",
             "`prompts.instructions[0]`: found 7, expected text; put it in quotes",

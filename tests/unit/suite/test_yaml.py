@@ -106,18 +106,25 @@ tasks:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("a: [\n", "2: this is not valid YAML: while parsing a flow node expected the node content,"
-         " but found '<stream end>'"),
-        ("a: b\n c: d\n", "2: this is not valid YAML: mapping values are not allowed here"),
-        ("models:\n\t- a\n", "2: this is not valid YAML: while scanning for the next token found "
-         "character '\\t' that cannot start any token"),
-        ("a: *b\n", "1: this is not valid YAML: found undefined alias 'b'"),
-        ("---\na: b\n---\nc: d\n", "3: this is not valid YAML: expected a single document in the "
-         "stream but found another document"),
-        ("a:\n  !!python/object/apply:os.system [true]\n", "2: this is not valid YAML: could not "
-         "determine a constructor for the tag 'tag:yaml.org,2002:python/object/apply:os.system'"),
-        ("a: !local b\n", "1: this is not valid YAML: could not determine a constructor for the "
-         "tag '!local'"),
+        ("a: [\n", "2: this is not valid YAML: the file ends here, within a bracket, a list or a "
+         "value that was begun"),
+        ("a: b\n c: d\n", "2: this is not valid YAML: a colon stands here where no key can; put "
+         "the text in quotes, or begin the key on a line of its own"),
+        ("a:\n  - b: c\n   d: e\n", "3: this is not valid YAML: this line begins in a column in "
+         "which none of the lines above it does; keys and entries that belong together begin in "
+         "the same column"),
+        ("models:\n\t- a\n", "2: this is not valid YAML: a tab stands where YAML takes spaces "
+         "only; indent with spaces"),
+        ("a: [b\nc: d\n", "2: this is not valid YAML: a comma is missing here, or the bracket that "
+         "was opened before is not closed"),
+        ('a: "b\nc: d\n', "3: this is not valid YAML: a quote that was opened before is not "
+         "closed"),
+        ("a: *b\n", "1: this is not valid YAML: `*b` names what stands nowhere above; write `&b` "
+         "before what it stands for"),
+        ("a: @b\n", "1: this is not valid YAML: a text cannot begin with this character; put it in "
+         "quotes"),
+        ("---\na: b\n---\nc: d\n", "3: this is not valid YAML: a second document begins here "
+         "(`---`); a suite is one: write two files"),
         ("a: b\n\nc: \a\n", "3: YAML does not allow the character U+0007"),
         ('a: b\nc: "\\UFFFFFFFF"\n', "2: this is not valid YAML: a number is out of range"),
         (f"%YAML {'9' * 5000}.1\n---\na: b\n",
@@ -188,3 +195,48 @@ def test_a_billion_laughs_are_told_and_not_laughed(suite: SuiteText) -> None:
     merged += [f"- &m{i} {{<<: [{', '.join([f'*m{i - 1}'] * 10)}]}}" for i in range(1, 40)]
     found = suite.mistakes("models: [{name: m}]\ntasks:\n" + "\n".join(merged))
     assert len(found) == 40 * (10 + len(["name", "format", "path"]))
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("!local b", "the tag '!local' stands before a value; a suite has plain ones: remove it"),
+        (
+            "!!python/object/apply:os.system [true]",
+            "the tag 'tag:yaml.org,2002:python/object/apply:os.system' stands before a value; a "
+            "suite has plain ones: remove it",
+        ),
+        ("!function utils.f", "`!function` names a function of Python, which only tasks of lm-eval "
+         "have"),
+    ],
+)  # fmt: skip
+def test_a_tag_runs_nothing_and_is_told_with_all_else(
+    suite: SuiteText, value: str, told: str
+) -> None:
+    with pytest.raises(SuiteError) as error:
+        suite.load(f"{MINIMAL}xfail: {value}\nscoring: best\n")
+    messages = [problem.message for problem in error.value.problems]
+    assert told in messages
+    assert any(message.startswith("`scoring`: found 'best'") for message in messages)
+
+
+def test_keys_that_begin_with_x_are_the_suites_own(suite: SuiteText) -> None:
+    spec = suite.load("""\
+x-defaults: &all {format: csv, columns: {input: q}}
+x-note: [whatever, 1]
+models: [{name: m}]
+tasks: [{<<: *all, name: a, path: x}]
+""").spec
+    (task,) = spec.tasks
+    assert isinstance(task, CsvSpec)
+    assert (task.path, task.columns.input) == ("x", "q")
+    with pytest.raises(SuiteError, match=r"unknown key `tasks\[0\].x-own`"):
+        suite.load("models: [{name: m}]\ntasks: [{name: a, format: csv, path: x, x-own: 1}]\n")
+
+
+def test_one_instruction_and_one_format_need_no_list(suite: SuiteText) -> None:
+    more = "prompts: {instructions: 'Say yes.', formats: {labels: letter}}\n"
+    prompts = suite.load(MINIMAL + more).spec.prompts
+    assert prompts.instructions == ["Say yes."]
+    assert prompts.formats is not None
+    assert [form.labels for form in prompts.formats] == ["letter"]

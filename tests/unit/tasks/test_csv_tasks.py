@@ -65,7 +65,8 @@ def test_a_digit_is_a_text_unless_the_suite_says_index(folder: Folder) -> None:
                 ":1: the column 'c' for `columns: choices:` is missing; "
                 "found 'key', 'inptu', 'a', 'b', 'answer'",
                 ":1: the column 'input' for `columns: input:` is missing; "
-                "found 'key', 'inptu', 'a', 'b', 'answer'; did you mean 'inptu'?",
+                "found 'key', 'inptu', 'a', 'b', 'answer'; is it 'inptu'? Rename it, or name it by "
+                "`columns: input:`",
             ],
         ),
         (

@@ -1,0 +1,231 @@
+"""What new users stumbled over: all of it is told at once, in words of their own files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import pytest_maxrandom.recorded.sources as sources
+from pytest_maxrandom.cli import main
+from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.ledger import FOLDER, SIMULATED, SetLedger, Subject
+from pytest_maxrandom.studies.plan import plan_file, sweeps_of
+from pytest_maxrandom.suite.schema import schema
+from pytest_maxrandom.tasks.task import Example
+from tests.notes import sentences
+
+SUBJECT = Subject("m", "d", "", 4, "mean_logprob")
+
+
+def rows(count: int, *more: dict[str, object]) -> str:
+    """Return lines of JSON."""
+    made = [{"input": f"q{i}", "choices": ["a", "b"], "answer": i % 2} for i in range(count)]
+    return "".join(json.dumps(row) + "\n" for row in [*made, *more])
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d.jsonl").write_text(rows(40))
+    return tmp_path
+
+
+def suite(tasks: str, models: str = "{name: m, backend: mock}", more: str = "") -> Path:
+    path = Path("s.yaml")
+    path.write_text(f"models:\n- {models}\ntasks:\n{tasks}\n{more}\nprompts: {{count: 9}}\n")
+    return path
+
+
+def told(path: Path) -> list[str]:
+    with pytest.raises(SuiteError) as caught:
+        plan_file(path)
+    return [str(problem) for problem in caught.value.problems]
+
+
+def notes(path: Path) -> list[str]:
+    (claim,) = sweeps_of(plan_file(path))
+    return [*sentences(claim.record("id", "s.yaml").notes)]
+
+
+def test_mistakes_in_keys_files_columns_and_models_are_told_together(folder: Path) -> None:
+    path = suite(
+        "- {name: a, format: jsonl, path: nothere.jsonl}\n"
+        "- {name: b, format: jsonl, path: d.jsonl, columns: {input: question}}\n"
+        "- {name: c, format: jsonl, path: d.jsonl, clumns: {}}",
+        models="{name: ./our-modle}",
+        more="metric: best",
+    )
+    found = told(path)
+    assert [line.split(": ")[0] for line in found] == [
+        "s.yaml:2", "s.yaml:4", "s.yaml:6", "s.yaml:7", "d.jsonl",
+    ]  # fmt: skip
+    beginnings = (
+        "models[0].name: there is no folder ./our-modle",
+        "there is no file 'nothere.jsonl'",
+        "unknown key `tasks[2].clumns`",
+        "`metric`: found 'best'",
+        "the column 'question' for `columns: input:` is missing",
+    )
+    for line, beginning in zip(found, beginnings, strict=True):
+        assert line.partition(": ")[2].startswith(beginning)
+
+
+def test_a_folder_spelled_wrongly_is_no_model_of_the_hub(folder: Path) -> None:
+    (folder / "our-model").mkdir()
+    (folder / "our-model" / "config.json").write_text("{}")
+    task = "- {name: a, format: jsonl, path: d.jsonl}"
+    (found,) = told(suite(task, models="{name: our-modle}"))
+    assert (
+        "there is no folder our-modle (relative to the suite file); did you mean `our-model`?"
+        in (found)
+    )
+    for name in ("gpt2", "someone/our-modle"):
+        plan_file(suite(task, models=f"{{name: {name}}}"))
+
+
+def test_more_examples_than_there_are_and_a_test_set_that_takes_most_are_said(
+    folder: Path,
+) -> None:
+    (folder / "d.jsonl").write_text(rows(200))
+    task = "- {{name: a, format: jsonl, path: d.jsonl, {}}}"
+    asked = notes(suite(task.format("validation: {max_examples: 5000}")))
+    assert any("asks for 5,000, and the task has 200" in note for note in asked)
+    taken = notes(suite(task.format("test: {fraction: 0.8}")))
+    assert (
+        "The test set takes 160 examples and leaves 40: what is claimed is claimed of these."
+        in (taken)
+    )
+    for quiet in ("validation: {max_examples: 50}", "test: {fraction: 0.25}"):
+        assert not any(
+            "5,000" in note or "leaves" in note for note in notes(suite(task.format(quiet)))
+        )
+    assert not any("the task has" in note for note in notes(suite(task.format("xfail: no reason"))))
+
+
+def test_one_question_with_two_right_answers_is_said(folder: Path) -> None:
+    same = {"input": "q0", "choices": ["b", "a"], "answer": 0}
+    (folder / "d.jsonl").write_text(
+        rows(40, same, {"input": "q1", "choices": ["a", "b"], "answer": 1})
+    )
+    task = "- {name: a, format: jsonl, path: d.jsonl}"
+    said = notes(suite(task))
+    # q0 is asked twice, and the second time the other choice is right; q1 is a copy.
+    assert any(note.startswith("2 examples ask what another one asks") for note in said)
+
+
+def test_nul_is_no_text(folder: Path) -> None:
+    (folder / "d.jsonl").write_text(rows(40, {"input": "a\0b", "choices": ["a", "b"], "answer": 0}))
+    (found,) = told(suite("- {name: a, format: jsonl, path: d.jsonl}"))
+    assert found.endswith("holds a NUL character; remove it")
+    assert found.startswith("d.jsonl:41: ")
+
+
+@pytest.mark.parametrize(
+    ("form", "ending"), [("bigbench", ".jsonl"), ("bigbench", ".csv"), ("lm_eval", ".jsonl")]
+)
+def test_a_pool_of_another_format_is_told_as_that(folder: Path, form: str, ending: str) -> None:
+    examples = [{"input": f"x{i}", "target_scores": {"a": 1, "b": 0}} for i in range(9)]
+    (folder / "t.json").write_text(json.dumps({"examples": examples}))
+    (folder / "t.yaml").write_text(
+        "task: t\ndataset_path: json\ndataset_kwargs: {data_files: d.jsonl}\n"
+        "output_type: multiple_choice\ntest_split: train\ndoc_to_text: '{{input}}'\n"
+        "doc_to_choice: choices\ndoc_to_target: answer\n"
+    )
+    (folder / f"pool{ending}").write_text(rows(9))
+    path = "t.json" if form == "bigbench" else "t.yaml"
+    found = told(
+        suite(f"- {{name: a, format: {form}, path: {path}, pool: {{path: pool{ending}}}}}")
+    )
+    assert len(found) == 1
+    assert f"found a file that ends in '{ending}'" in found[0]
+
+
+def test_a_file_of_lm_eval_with_functions_is_told_as_what_it_is(folder: Path) -> None:
+    path = folder / "s.yaml"
+    path.write_text("task: t\ndataset_path: json\ndoc_to_text: !function utils.text\n")
+    (found,) = told(path)
+    assert "found a task of lm-evaluation-harness, expected a suite" in found
+
+
+def test_what_a_reader_of_results_lets_out_is_one_sentence(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> list[object]:
+        raise KeyError("column")
+
+    monkeypatch.setitem(sources.READERS, "table", broken)  # type: ignore[arg-type]
+    (folder / "t.csv").write_text("x\n")
+    path = suite(
+        "- {name: a}", "{name: m, backend: recorded, results: {format: table, path: t.csv}}"
+    )
+    path.write_text(path.read_text().replace("prompts: {count: 9}\n", ""))
+    (found,) = told(path)
+    assert "t.csv cannot be read as `format: table` (KeyError: 'column')" in found
+
+
+def ledger(place: Path, name: str, examples: list[Example]) -> Path:
+    found = SetLedger(place, "run", name, examples)
+    found.evaluated(SUBJECT, "p", len(examples), 3)
+    return found.path
+
+
+def made(name: str) -> list[Example]:
+    return [Example(f"e{i}", f"{name} {i}", ("a", "b"), (i % 2,)) for i in range(20)]
+
+
+def test_simulated_and_real_ledgers_are_not_merged(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    real = ledger(folder / FOLDER, "quiz", made("q"))
+    simulated = ledger(folder / SIMULATED, "quiz", made("q"))
+    for pair in ((real, simulated), (simulated, real)):
+        assert main(["ledger", "merge", *map(str, pair)]) == 2
+        assert f"{simulated} counts what was tried on simulated models" in capsys.readouterr().err
+    assert main(["ledger", "merge", str(simulated), str(simulated)]) == 0
+
+
+def test_show_of_a_suite_is_about_its_own_examples(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = suite("- {name: mine, format: jsonl, path: d.jsonl}", models="{name: some/model}")
+    (claim,) = sweeps_of(plan_file(path))
+    ledger(folder / FOLDER, "mine", list(claim.condition.prompt_set.validation))
+    ledger(folder / FOLDER, "another", made("other"))
+    assert main(["ledger", "show", str(path)]) == 0
+    shown = capsys.readouterr().out
+    assert "mine: " in shown
+    assert "another: " not in shown
+    assert main(["ledger", "show", "."]) == 0
+    assert "another: " in capsys.readouterr().out
+
+
+def test_a_folder_that_is_not_there_is_told_in_words(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["tasks", "d.jsonl", "--output", "missing/x.txt"]) == 2
+    assert capsys.readouterr().err == (
+        "maxrandom tasks: there is no folder missing for the file x.txt\n"
+    )
+
+
+def test_a_mistake_of_the_program_is_not_told_as_one_of_the_user(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(*_: object) -> str:
+        raise TypeError("of the program")
+
+    monkeypatch.setattr("pytest_maxrandom.commands.tasks.find_tasks", broken)
+    with pytest.raises(TypeError, match="of the program"):
+        main(["tasks", "x"])
+
+
+def test_every_key_of_a_suite_says_what_it_is() -> None:
+    silent = [
+        (name, key)
+        for name, kind in schema()["$defs"].items()
+        for key, node in kind.get("properties", {}).items()
+        if not node.get("description")
+    ]
+    assert not silent
