@@ -58,8 +58,8 @@ def read_suite(path: Path) -> Suite | RecordedSuite:
     try:
         suite = load_any_suite(path)
     except SuiteError as error:
-        found = dict.fromkeys([*error.problems, *_in_files_of_sound_parts(path)])
-        raise SuiteError(sorted(found, key=lambda one: (one.path != path, one.line or 0))) from None
+        told = dict.fromkeys([*error.problems, *_in_files_of_sound_parts(path)])
+        raise SuiteError(sorted(told, key=lambda one: (one.path != path, one.line or 0))) from None
     if isinstance(suite, RecordedSuite):
         return suite
     problems: list[Problem] = []

@@ -25,15 +25,15 @@ SENTENCES = {
         "count as right."
     ),
     "contradictory_answers": (
-        "{examples} examples ask what another one asks with the same choices, and call another "
+        "{examples:,} examples ask what another one asks with the same choices, and call another "
         "choice right: no answer can be right in both, so look which of them is."
     ),
     "fewer_examples": (
-        "`validation: max_examples` asks for {asked}, and the task has {examples}: all of them are "
+        "`validation: max_examples` asks for {asked:,}, and the task has {examples:,}: all of them are "
         "used."
     ),
     "small_validation_set": (
-        "The test set takes {test} examples and leaves {left}: what is claimed is claimed of these."
+        "The test set takes {test:,} examples and leaves {left:,}: what is claimed is claimed of these."
     ),
     "empty_inputs": "Empty input in {empty} of {examples} examples.",
     "lm_eval": (

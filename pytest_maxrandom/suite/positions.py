@@ -161,6 +161,7 @@ def _tagged(loader: _Loader, node: yaml.Node) -> Any:
         return loader.construct_mapping(node, deep=True)
     if isinstance(node, yaml.SequenceNode):
         return loader.construct_sequence(node, deep=True)
+    assert isinstance(node, yaml.ScalarNode)
     return loader.construct_scalar(node)
 
 
