@@ -29,11 +29,12 @@ SENTENCES = {
         "choice right: no answer can be right in both, so look which of them is."
     ),
     "fewer_examples": (
-        "`validation: max_examples` asks for {asked:,}, and the task has {examples:,}: all of them are "
-        "used."
+        "`validation: max_examples` asks for {asked:,}, and the task has {examples:,}: all of them "
+        "are used."
     ),
     "small_validation_set": (
-        "The test set takes {test:,} examples and leaves {left:,}: what is claimed is claimed of these."
+        "The test set takes {test:,} examples and leaves {left:,}: what is claimed is claimed of "
+        "these."
     ),
     "empty_inputs": "Empty input in {empty} of {examples} examples.",
     "lm_eval": (
