@@ -6,23 +6,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.ci.actions import silence, workspace
+from pytest_maxrandom.claims.lengths import too_long
 from pytest_maxrandom.commands import suites_in
-from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.errors import ModelError, Problem, SuiteError
 from pytest_maxrandom.reports import schema as reports
 from pytest_maxrandom.reports.annotations import of_problem, workflow_commands
 from pytest_maxrandom.reports.text import visible
-from pytest_maxrandom.studies.plan import plan_file
+from pytest_maxrandom.studies.plan import plan_file, sweeps_of
 from pytest_maxrandom.suite.schema import dump_schema, installed_schema
 
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_maxrandom.errors import Problem
-
 _DESCRIPTION = """\
-Find the mistakes in suites and in the data that they name, as pytest does when it collects them.
-No model is loaded. The exit code is 1 if there is one, 2 if there is nothing to check or an
-argument is wrong, else 0."""
+Find the mistakes in suites and in the data that they name, as pytest does when it collects them,
+and texts that are longer than a local model holds. No model is loaded. The exit code is 1 if there
+is one, 2 if there is nothing to check or an argument is wrong, else 0."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -92,7 +91,15 @@ def run_schema(options: argparse.Namespace) -> str:
 
 def _problems(suite: Path) -> tuple[Problem, ...]:
     try:
-        plan_file(suite)
+        claims = sweeps_of(plan_file(suite))
     except SuiteError as error:
         return error.problems
-    return ()
+    found: dict[Problem, None] = {}
+    for claim in claims:
+        try:
+            told = too_long(claim)
+        except ModelError as error:
+            told = str(error)
+        if told is not None:
+            found[Problem(suite, claim.line, told)] = None
+    return tuple(found)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pytest_maxrandom.record import Arithmetic
     from pytest_maxrandom.suite.models import ModelSpec
@@ -73,6 +73,25 @@ class Identity:
     tried_digest: str
 
 
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """How long the texts of a model that is not loaded may be.
+
+    Attributes
+    ----------
+    limit : int
+        Tokens at most.
+    said : str
+        What says so: "the model's context".
+    tokens : callable
+        Returns how many tokens each of some texts has.
+    """
+
+    limit: int
+    said: str
+    tokens: Callable[[Sequence[str]], list[int]]
+
+
 @dataclass(slots=True)
 class Resources:
     """What a model may use.
@@ -108,7 +127,8 @@ class Backend(Protocol):
     A package adds a backend with the entry point ``name = "module:Class"`` in the group
     ``pytest_maxrandom.backends``; suites then say ``backend: name``. The class is called without
     arguments, when a suite first names it. It derives from this protocol, and then need not write
-    `begin`.
+    `begin`. A backend that can tell before a model is loaded how long its texts may be also has
+    ``lengths(located)``, which returns :class:`Lengths` or None.
 
     Attributes
     ----------

@@ -191,7 +191,9 @@ def encode_prompts(
     return found
 
 
-def fit(question: Question, length: int, limit: int | None) -> None:
+def fit(
+    question: Question, length: int, limit: int | None, said: str = "the model's context"
+) -> None:
     """Refuse a text that does not fit the model's context, with what is generated after it.
 
     Raises
@@ -206,7 +208,7 @@ def fit(question: Question, length: int, limit: int | None) -> None:
     written = f" and is followed by up to {more} more" if more else ""
     less = ", a smaller `generation.max_tokens`" if more else ""
     raise PromptTooLong(
-        f"{about} has {length} tokens{written}, and the model's context holds {limit}; use fewer "
+        f"{about} has {length} tokens{written}, and {said} holds {limit}; use fewer "
         f"shots, shorter demonstrations{less} or another model (text is never cut)"
     )
 

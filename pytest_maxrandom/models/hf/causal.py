@@ -76,7 +76,9 @@ class CausalModel:
         asked = _name(model.dtype)
         self.asked_dtype = None if asked == self.dtype else asked
         self.revision: str | None = getattr(model.config, "_commit_hash", None)
-        self.context_length = _context_length(model.config, tokenizer)
+        text = model.config.get_text_config() if hasattr(model.config, "get_text_config") else None
+        positions = getattr(text or model.config, "max_position_embeddings", None)
+        self.context_length, self._limit = context_of(positions, tokenizer.model_max_length)
         self._choice = choose(model, device, engine, batch_tokens, self.context_length)
         self.quantized: str | None = None
         name = getattr(model.config, "name_or_path", "") or "the model"
@@ -194,14 +196,15 @@ class CausalModel:
     def _fitting(self, questions: Sequence[Question]) -> list[tuple[Request, ...]]:
         rows = self.encode(questions)
         for question, row in zip(questions, rows, strict=True):
-            fit(question, max(len(request.ids) for request in row), self.context_length)
+            longest = max(len(request.ids) for request in row)
+            fit(question, longest, self.context_length, self._limit)
         return rows
 
     def _prompts(self, questions: Sequence[Question]) -> list[tuple[int, ...]]:
         """Tokenize the texts after which answers are generated, and refuse what is too long."""
         found = encode_prompts(questions, self._tokenize, self._beginning, self._template)
         for question, ids in zip(questions, found, strict=True):
-            fit(question, len(ids), self.context_length)
+            fit(question, len(ids), self.context_length, self._limit)
         return found
 
     def _written(self, questions: Sequence[Question]) -> Reply:
@@ -296,10 +299,23 @@ def _name(dtype: Any) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def _context_length(config: Any, tokenizer: Any) -> int | None:
-    """Return the smaller of what the model and its tokenizer state."""
-    text = config.get_text_config() if hasattr(config, "get_text_config") else config
-    stated = [getattr(text, "max_position_embeddings", None), tokenizer.model_max_length]
+def context_of(positions: object, tokenizer: object) -> tuple[int | None, str]:
+    """Return the smaller of what a model's configuration and its tokenizer state, and which it is.
+
+    Parameters
+    ----------
+    positions, tokenizer : object
+        ``max_position_embeddings`` and ``model_max_length``, as they stand in the files.
+    """
+    stated = {
+        "the model's context": positions,
+        "the model's context (`model_max_length` of its tokenizer)": tokenizer,
+    }
     # A tokenizer without a limit says int(1e30).
-    limits = [int(value) for value in stated if value is not None and 0 < value < 1e9]
-    return min(limits, default=None)
+    limits = {
+        said: int(value)
+        for said, value in stated.items()
+        if isinstance(value, int | float) and 0 < value < 1e9
+    }
+    said = min(limits, key=lambda one: limits[one], default="the model's context")
+    return limits.get(said), said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import logging
 import warnings
 from contextlib import contextmanager
@@ -11,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import ModelError, ModelNotFound
 from pytest_maxrandom.host.machine import cores, resting_threads
-from pytest_maxrandom.models.base import Backend, Identity, Located, Resources
+from pytest_maxrandom.models.base import Backend, Identity, Lengths, Located, Resources
 from pytest_maxrandom.models.hf import hub, stored
 from pytest_maxrandom.models.hf.adapters import attach, check_adapter
 from pytest_maxrandom.models.hf.arithmetic import foretold, keep_generic
-from pytest_maxrandom.models.hf.causal import CausalModel
+from pytest_maxrandom.models.hf.causal import CausalModel, context_of
 from pytest_maxrandom.models.hf.devices import Processors, check_placement
 from pytest_maxrandom.models.hf.hub import model_digest, pinned
 from pytest_maxrandom.models.hf.refusals import (
@@ -24,10 +25,11 @@ from pytest_maxrandom.models.hf.refusals import (
     check_quantized,
     check_weights,
 )
+from pytest_maxrandom.models.served.tokens import LocalTokens
 from pytest_maxrandom.suite.models import TransformersSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 
 _REQUIRED = ("torch", "transformers", "safetensors", "accelerate")
@@ -65,10 +67,37 @@ class Transformers(Backend):
         found = stored.of_files(spec, at[0]) if spec.quantization == "stored" else None
         return Identity(model_digest(spec, *at), foretold(spec, found), tried)
 
+    def lengths(self, located: Located) -> Lengths | None:
+        """Return how long texts may be, where the model's files are on this machine."""
+        folder, spec = Path(located.places["name"]), _specified(located)
+        if spec.chat or not folder.is_dir() or importlib.util.find_spec("transformers") is None:
+            return None
+        config = _json(folder / "config.json")
+        text = config.get("text_config")
+        positions = (text if isinstance(text, dict) else config).get("max_position_embeddings")
+        stated = _json(folder / "tokenizer_config.json").get("model_max_length")
+        limit, said = context_of(positions, stated)
+        if limit is None:
+            return None
+
+        def tokens(texts: Sequence[str]) -> list[int]:
+            return [len(ids) for ids in LocalTokens(spec.name, str(folder)).encode(texts)]
+
+        return Lengths(limit, said, tokens)
+
     def load(self, located: Located, resources: Resources) -> CausalModel:
         """Load a model, with its GPU locked until the resources are given back."""
         spec, places = _specified(located), located.places
         return load(spec, places["name"], places.get("adapter"), resources)
+
+
+def _json(file: Path) -> dict[str, Any]:
+    """Return what a file says; nothing where it cannot be read, which loading tells."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _specified(located: Located) -> TransformersSpec:

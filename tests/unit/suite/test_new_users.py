@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from transformers import AutoTokenizer
 
 import pytest_maxrandom.recorded.sources as sources
 from pytest_maxrandom.cli import main
@@ -13,6 +14,7 @@ from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.ledger import FOLDER, SIMULATED, SetLedger, Subject
 from pytest_maxrandom.studies.plan import plan_file, sweeps_of
 from pytest_maxrandom.suite.schema import schema
+from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.task import Example
 from tests.notes import sentences
 
@@ -163,6 +165,37 @@ def test_what_a_reader_of_results_lets_out_is_one_sentence(
     path.write_text(path.read_text().replace("prompts: {count: 9}\n", ""))
     (found,) = told(path)
     assert "t.csv cannot be read as `format: table` (KeyError: 'column')" in found
+
+
+def test_texts_that_a_model_cannot_hold_are_counted_before_it_is_loaded(
+    folder: Path, tiny_llama: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = [{"input": "word " * length, "choices": ["a", "b"], "answer": 0} for length in (900, 30)]
+    (folder / "d.jsonl").write_text(rows(40, *long))
+    task = "- {name: a, format: jsonl, path: d.jsonl, validation: {max_examples: 42}}"
+    more = "assert: report\nallow_unpassable: true"
+    path = suite(task, f"{{name: {tiny_llama}, quantization: none}}", more)
+    path.write_text(path.read_text().replace("{count: 9}", "{count: 9, shots: 0, seed: 3}"))
+    (claim,) = sweeps_of(plan_file(path))
+    tokenizer = AutoTokenizer.from_pretrained(tiny_llama)
+    pairs = [
+        max(
+            len(tokenizer(question.context + answer).input_ids) - 1  # which ends a text
+            for question in SCORERS["mean_logprob"].questions(prompt, example)
+            for answer in question.answers
+        )
+        for prompt, examples in claim.condition.prompt_set.pairs
+        for example in examples
+    ]
+    beyond = sum(length > 512 for length in pairs)
+    assert 0 < beyond < len(pairs)
+    assert main(["check", str(path)]) == 1
+    assert (
+        f"{beyond} of {len(pairs)} (prompt, example) pairs are longer than the 512 tokens of the "
+        f"model's context (the longest has {max(pairs):,}: prompt 1 with example #41)"
+    ) in capsys.readouterr().out
+    (folder / "d.jsonl").write_text(rows(40))
+    assert main(["check", str(path)]) == 0
 
 
 def ledger(place: Path, name: str, examples: list[Example]) -> Path:
