@@ -52,6 +52,8 @@ class Trigger:
     branch: tuple[str, str] | None = None
     """Repository and branch of the head: where the number must be looked up, and where the pull
     request may have moved on meanwhile."""
+    base: str | None = None
+    """Branch that the pull request goes into, where the event names it."""
     failed: bool = False
     """Whether the forge says that the run, or the job, has failed."""
 

@@ -52,6 +52,7 @@ def github_trigger(environ: Mapping[str, str]) -> Trigger:
     return Trigger(
         number=value(pull, "number", int) if pull else None,
         commit=value(pull.get("head"), "sha", str) if isinstance(pull, dict) else None,
+        base=environ.get("GITHUB_BASE_REF") or None,
         stamp=None if number is None else Stamp(number, attempt),
         report=f"{server}/{repository}/actions/runs/{number}" if number and repository else None,
     )
@@ -244,6 +245,7 @@ def gitlab_trigger(environ: Mapping[str, str]) -> Trigger:
         commit=environ.get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA") or environ.get("CI_COMMIT_SHA"),
         stamp=None if pipeline is None else Stamp(pipeline, job or 0),
         report=environ.get("CI_JOB_URL"),
+        base=environ.get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME"),
         failed=environ.get("CI_JOB_STATUS") == "failed",
     )
 

@@ -65,7 +65,15 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument("--repository", metavar="OWNER/NAME", help="that of the job if not given")
     parser.add_argument(
-        "--report-url", metavar="URL", help="page of the full report; the run's if not given"
+        "--report-url",
+        metavar="URL",
+        help="page of the run that keeps the report; that of the job if not given",
+    )
+    parser.add_argument(
+        "--page-url",
+        metavar="URL",
+        help="where the file of --maxrandom-html can be opened, such as an artifact; the "
+        "comment's full report links there, and to the run if not given",
     )
     parser.add_argument("--login", help="login of the token, where the forge does not say it")
     parser.add_argument(
@@ -108,8 +116,11 @@ def run(options: argparse.Namespace) -> str:
     text = above + comment(
         results,
         _base(options.base),
+        key=options.key,
         outcome=options.outcome or _unsaid(results, failed=trigger.failed or options.failed),
         report=options.report_url or trigger.report,
+        page=options.page_url,
+        branch=trigger.base,
         commit=trigger.commit,
         untrusted=options.untrusted,
         limit=LIMIT - len(above),

@@ -13,7 +13,7 @@ from pytest_maxrandom.reports.csv import TABLES, csv
 from pytest_maxrandom.reports.page.cells import allowed_texts, of_lines, pack
 from pytest_maxrandom.reports.page.render import html
 from pytest_maxrandom.reports.references import bibtex
-from pytest_maxrandom.reports.rendering import latex, markdown
+from pytest_maxrandom.reports.rendering import disclosure, latex, markdown
 from pytest_maxrandom.reports.results import load
 from pytest_maxrandom.reports.trend import trends
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.record import RunRecord
 
-_FORMATS = ("markdown", "html", "latex", "bibtex", "csv")
-_TEMPLATED = ("markdown", "html", "latex")
+_FORMATS = ("markdown", "disclosure", "html", "latex", "bibtex", "csv")
+_TEMPLATED = ("markdown", "disclosure", "html", "latex")
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -36,7 +36,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--format",
         choices=_FORMATS,
         default="markdown",
-        help="markdown: for GitHub (the default); html: one file for a browser; latex: tables and "
+        help="markdown: for GitHub (the default); disclosure: the paragraph for a paper or a "
+        "model card, as Markdown; html: one file for a browser; latex: tables and "
         "a paragraph for a paper, to \\input; bibtex: the entries that those cite; csv: one row "
         "per claim, unrounded",
     )
@@ -115,6 +116,7 @@ def run(options: argparse.Namespace) -> str:
         "csv": lambda: csv(record, options.table or "claims"),
         "bibtex": lambda: bibtex(record),
         "latex": lambda: latex(record, templates, standalone=options.standalone),
+        "disclosure": lambda: disclosure(record, templates),
         "html": lambda: html(
             record,
             _cells(record, options.predictions),

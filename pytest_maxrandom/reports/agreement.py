@@ -29,8 +29,6 @@ STANDINGS: dict[Standing, tuple[str, str]] = {
 
 MOST_COLUMNS = 12
 """Of one grid; more make further grids."""
-MOST_ROWS = 40
-"""Of a grid that is shown unfolded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +80,6 @@ class Agreement:
         """The columns of each grid; every grid has all rows."""
         starts = range(0, len(self.columns), MOST_COLUMNS)
         return [self.columns[start : start + MOST_COLUMNS] for start in starts]
-
-    @property
-    def folded(self) -> bool:
-        """Whether the grids take more room than a reader wants to see at once."""
-        return len(self.rows) > MOST_ROWS or len(self.columns) > MOST_COLUMNS
 
 
 def agreement(run: RunRecord) -> list[Agreement]:

@@ -1,4 +1,4 @@
-"""What a reader has to look at: a list on top of a report, and annotations at lines of the suites.
+"""Annotations at lines of the suites: what a reader has to look at.
 
 GitHub Actions reads annotations as workflow commands in a step's log,
 https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands
@@ -13,14 +13,8 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.record import ClaimRecord
 from pytest_maxrandom.reports.phrases import finding
-from pytest_maxrandom.reports.red_flags import (
-    MOST_NAMES,
-    described,
-    explained,
-    not_in_finding,
-    raised,
-)
-from pytest_maxrandom.reports.summary import ENDINGS, SETTLED, SYMBOLS, became, names, records
+from pytest_maxrandom.reports.red_flags import explained
+from pytest_maxrandom.reports.summary import ENDINGS, names, records
 from pytest_maxrandom.reports.text import shorten, visible
 
 if TYPE_CHECKING:
@@ -138,46 +132,3 @@ def _data(text: str) -> str:
 
 def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
-
-
-_FLAG = "🚩"
-_EACH = ("failed", "xpassed")
-"""Outcomes of which each is told by itself, whatever its reason."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One thing to look at."""
-
-    symbol: str
-    names: tuple[str, ...]
-    """The first ones that it is said of."""
-    what: str
-    """May be empty where a change says it."""
-    more: int = 0
-    """How many others it is said of as well."""
-    change: str = ""
-    """What became of it since an earlier run."""
-
-
-def open_questions(run: RunRecord) -> list[Question]:
-    """List what did not end as it should, then the other red flags, the most serious ones first.
-
-    A pass or an expected failure without a red flag is no question. Those that could not be
-    tested, or were skipped, for the same reason are one question.
-    """
-    known = names(run)
-    found: dict[tuple[str, str, str], list[str]] = {}
-    for record in records(run):
-        if record.outcome not in SETTLED:
-            own = record.id if record.outcome in _EACH else ""
-            key = (SYMBOLS[became(record)], finding(record), own)
-            found.setdefault(key, []).append(known[record.id])
-    claims = sorted(run.claims, key=lambda claim: claim.outcome in SETTLED)
-    for told in raised(claims, not_in_finding):
-        key = (_FLAG, described(told.flag), "")
-        found.setdefault(key, []).extend(known[name] for name in told.ids)
-    return [
-        Question(symbol, tuple(about[:MOST_NAMES]), what, max(0, len(about) - MOST_NAMES))
-        for (symbol, what, _), about in found.items()
-    ]

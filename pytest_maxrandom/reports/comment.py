@@ -1,27 +1,39 @@
-"""The comment on a pull request: what changed since the base, and one row for each record.
+"""The comment on a pull request: the verdict and its reasons, what changed, a row for each record.
 
-It is as long as a forge allows and no longer: whole rows are left out, the least important first.
+What a reader knows already is folded. A comment is as long as a forge allows and no longer: whole
+rows are left out, the least important first.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from dataclasses import replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from markupsafe import Markup
 
 from pytest_maxrandom.errors import ReportError
-from pytest_maxrandom.record import ClaimRecord, RunRecord
-from pytest_maxrandom.reports.annotations import Question
+from pytest_maxrandom.record import LISTS, ClaimRecord, RunRecord
 from pytest_maxrandom.reports.changes import KINDS, SIGNS, Change, changes, counted, is_partial
 from pytest_maxrandom.reports.details import designs_table
+from pytest_maxrandom.reports.headlines import (
+    Question,
+    brief_names,
+    failing_first,
+    flagged,
+    headline,
+    in_full,
+)
 from pytest_maxrandom.reports.markdown import MARKDOWN
-from pytest_maxrandom.reports.phrases import findings
-from pytest_maxrandom.reports.red_flags import described, not_in_finding, raised
+from pytest_maxrandom.reports.origins import held_out, looks
+from pytest_maxrandom.reports.phrases import new_questions
+from pytest_maxrandom.reports.red_flags import raised
 from pytest_maxrandom.reports.rendering import checked
-from pytest_maxrandom.reports.sections import claims_table
+from pytest_maxrandom.reports.sections import brief_table
 from pytest_maxrandom.reports.summary import (
+    ENDINGS,
     SYMBOLS,
     files,
     missing,
@@ -30,14 +42,18 @@ from pytest_maxrandom.reports.summary import (
     unread,
     variants,
 )
-from pytest_maxrandom.reports.text import rewritten, shorten, visible
+from pytest_maxrandom.reports.text import clauses, rewritten, shorten, visible
 from pytest_maxrandom.reports.trend import written_moment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Container, Mapping
     from pathlib import Path
+    from typing import TypeAlias
 
-    from pytest_maxrandom.reports.tables import Table
+    from pytest_maxrandom.record import RedFlag
+    from pytest_maxrandom.reports.tables import Cell, Table
+
+    Point: TypeAlias = tuple[str, Question]
 
 TEMPLATE = "comment.md.j2"
 LIMIT = 65_536
@@ -52,8 +68,12 @@ def comment(
     base: RunRecord | str | None = None,
     *,
     outcome: str = "",
+    key: str = "",
     report: str | None = None,
+    page: str | None = None,
+    branch: str | None = None,
     commit: str | None = None,
+    known: Container[str] | None = None,
     untrusted: bool = False,
     limit: int = LIMIT,
     templates: Path | None = None,
@@ -68,10 +88,16 @@ def comment(
         The run to compare with; or why there is none, in a sentence.
     outcome : str
         Why the run does not pass, where its records do not say it; said before all else.
-    report : str, optional
-        Address of the full report.
+    key : str
+        Which of several comments of a repository it is.
+    report, page : str, optional
+        Addresses of the run, and of its report as a page to look into.
+    branch : str, optional
+        Name of the branch that the base is of.
     commit : str, optional
         What was tested.
+    known : container of str, optional
+        Red flags that an earlier comment told (see `flags_of`), where there is no base.
     untrusted : bool
         Whether the run comes from a pull request's own code; that is said.
     limit : int
@@ -87,7 +113,7 @@ def comment(
     Raises
     ------
     ReportError
-        If a template is wrong, or `report` is no web address.
+        If a template is wrong, or an address is none of the web.
     """
     compared = None if isinstance(base, str) or run is None else base
     reported, run = run is not None, run or RunRecord([], "", {})
@@ -98,9 +124,10 @@ def comment(
         found = [Change(record, None, "same") for record in records(shown)]
     else:
         found = changes(shown, compared)
-    points = points_of(found, told)
+    points = points_of(found, brief_names(_all_of(shown, compared)))
+    points += _flags(shown, compared, known)
     rows = [change for change in sorted(found, key=weight) if change.now is not None]
-    claims = claims_table(
+    claims = brief_table(
         shown,
         [change.now for change in rows if isinstance(change.now, ClaimRecord)],
         [change.before for change in rows if isinstance(change.now, ClaimRecord)],
@@ -126,10 +153,18 @@ def comment(
         "base_created": "" if compared is None else short(written_moment(compared.created)),
         "base_lacks": lacks,
         "no_base": short(base) if reported and isinstance(base, str) else "",
-        "link": _link(report),
+        "branch": short(branch or ""),
+        "key": key,
+        "differs": any(change.now and change.before and change.why for change in found),
+        "compared": compared is not None or known is not None,
+        "beside": _beside(shown) if len(shown.claims) <= _FEW else [],
+        "link": _link(page, report),
         "commit": visible(commit)[:10] if commit else "",
         "untrusted": untrusted,
     }
+
+    def pointed(kept: list[Point]) -> dict[str, list[Question]]:
+        return {where: [each for place, each in kept if place == where] for where in _PLACES}
 
     def tables(kept: list[Change]) -> list[Table]:
         number = sum(isinstance(change.now, ClaimRecord) for change in kept)
@@ -138,7 +173,7 @@ def comment(
 
     def written(most_points: int, most_rows: int) -> str:
         text = template.render(
-            points=points[:most_points],
+            **pointed(points[:most_points]),
             more_points=max(0, len(points) - most_points),
             tables=tables(rows[:most_rows]),
             more_rows=max(0, len(rows) - most_rows),
@@ -176,10 +211,17 @@ def _brief(texts: Mapping[str, str]) -> dict[str, str]:
     return {name: shorten(visible(text), _NAME) for name, text in texts.items()}
 
 
-def _link(report: str | None) -> Markup:
-    """Link to the full report; without its address, say where it is."""
-    if report is None:
-        return Markup("the full report is a file of this run")
+def _link(page: str | None, run: str | None) -> Markup:
+    """Link to the full report; without its address, to the run that keeps it, if that is known."""
+    if page is None and run is None:
+        return Markup("The full report is a file of this run.")
+    links = [_linked("Full report", page or run or "")]
+    if page and run:
+        links.append(_linked("run", run))
+    return Markup(" · ").join(links)
+
+
+def _linked(text: str, report: str) -> Markup:
     try:
         parts = urlsplit(report)
     except ValueError:
@@ -189,7 +231,7 @@ def _link(report: str | None) -> Markup:
             f"the address of the report is {short(report)!r}, expected one that begins with "
             "https://"
         )
-    return Markup(f"[full report](<{quote(report, safe=_URL_CHARACTERS)}>)")
+    return Markup(f"[{text}](<{quote(report, safe=_URL_CHARACTERS)}>)")
 
 
 _URL_CHARACTERS = "%/:=&?~#+!$,;@()*"
@@ -201,6 +243,11 @@ _TEXT = 300
 _NOT_SHOWN = frozenset(("id", "claim", "suite", "revision", "task_digest"))
 """Texts that a comment compares, and does not show."""
 _FINE = ("passed", "xfailed", "skipped")
+_PLACES = ("failing", "changed", "new", "other", "known")
+"""Where a point stands: failures, changes and new red flags unfolded, the rest folded."""
+_MOST_NEW = 5
+_FEW = 20
+"""Claims of which a comment says more, folded; the full report does of all."""
 _AS_BEFORE: dict[str | None, str] = {
     "failed": "fails as before",
     "xpassed": "passes unexpectedly as before",
@@ -215,29 +262,86 @@ def weight(change: Change) -> tuple[bool, bool, int]:
     return change.kind != "fell", fine, KINDS.index(change.kind)
 
 
-def points_of(found: list[Change], names: Mapping[str, str]) -> list[Question]:
-    """List what changed, the most important first, then failures and red flags as they were."""
-    listed = []
+def points_of(found: list[Change], known: Mapping[str, Cell]) -> list[Point]:
+    """List what fails, then what changed otherwise, the most important of each first."""
+    failing, changed = [], []
     for change in sorted(found, key=lambda change: KINDS.index(change.kind)):
         record = change.now or change.before
         assert record is not None
         what, why = change.what, list(map(short, change.why))
+        named = (known[record.id],)
         if change.now is not None and record.outcome not in _FINE:
-            sign = SYMBOLS[record.outcome]
             what = what or (_AS_BEFORE[record.outcome] if change.before else "")
-            why += map(short, findings(record))
+            line = headline(record)
+            told = "; ".join(filter(None, [short(line.cause), *why]))
+            sign = SYMBOLS[record.outcome]
+            # A change says already what became of it.
+            reached = "" if what and line.found == ENDINGS[record.outcome].one else line.found
+            told_of = Question(sign, named, reached, line.numbers, told, change=what)
+            failing.append(("failing", told_of))
         elif why or (what and (change.before or record.outcome != "passed")):
-            sign, _ = SIGNS[change.kind]
-        else:
-            continue
-        listed.append(Question(sign, (names[record.id],), "; ".join(why), change=what))
-    claims = [change.now for change in found if isinstance(change.now, ClaimRecord)]
-    return listed + [
-        Question(
-            "🚩", tuple(names[name] for name in told.first), short(described(told.flag)), told.more
-        )
-        for told in raised(claims, not_in_finding)
+            place = "other" if change.kind == "other" else "changed"
+            told_of = Question(SIGNS[change.kind][0], named, what="; ".join(why), change=what)
+            changed.append((place, told_of))
+    return failing + sorted(changed, key=lambda point: _PLACES.index(point[0]))
+
+
+def _beside(run: RunRecord) -> list[Question]:
+    """Say of each claim what it is worth on new questions and on the test set, and its looks."""
+    named = brief_names(run)
+    told = {
+        claim.id: clauses(new_questions(claim), held_out(claim), looks(claim))
+        for claim in run.claims
+    }
+    return [Question("", (named[name],), what=said) for name, said in told.items() if said]
+
+
+def flags_of(run: RunRecord) -> list[str]:
+    """Return what tells each red flag of a run from others, whatever its numbers."""
+    return [_digest(claim, flag) for claim in run.claims for flag in claim.red_flags]
+
+
+def _digest(claim: ClaimRecord, flag: RedFlag) -> str:
+    return sha256(f"{claim.id}\0{flag.kind}".encode(errors="replace")).hexdigest()[:8]
+
+
+def _flags(run: RunRecord, base: RunRecord | None, known: Container[str] | None) -> list[Point]:
+    """List red flags: new ones in full, those that are known folded.
+
+    Without an earlier run to compare with, those of claims that pass are named in a few words, and
+    all are told folded.
+    """
+    named = brief_names(run)
+    earlier = known if base is None else set(flags_of(base))
+
+    def told(new: bool) -> list[Question]:
+        def of(claim: ClaimRecord) -> list[RedFlag]:
+            return [
+                flag
+                for flag in claim.red_flags
+                if (earlier is not None and _digest(claim, flag) not in earlier) == new
+            ]
+
+        return [in_full(each, named) for each in raised(failing_first(run.claims), of)]
+
+    new, old = told(new=True), told(new=False)
+    brief = flagged(run) if earlier is None else []
+    return [
+        *(("new", each) for each in [*brief, *new[:_MOST_NEW]]),
+        *(("known", each) for each in [*new[_MOST_NEW:], *old]),
     ]
+
+
+def _all_of(run: RunRecord, base: RunRecord | None) -> RunRecord:
+    """Put what only the base has behind a run, so that all can be named."""
+    if base is None:
+        return run
+    here = {record.id for record in records(run)}
+    both: dict[str, Any] = {
+        name: [*getattr(run, name), *(one for one in getattr(base, name) if one.id not in here)]
+        for name in LISTS
+    }
+    return replace(run, **both)
 
 
 def short(text: str) -> str:

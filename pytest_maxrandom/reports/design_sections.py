@@ -105,7 +105,7 @@ def label_bias_table(run: RunRecord) -> Table:
 
     columns: list[Column[Any]] = [
         Column("result", lambda row: mark(row.record), brief="result"),
-        Column("finding", lambda row: row.record.finding or "", below=""),
+        Column("finding", lambda row: row.record.finding or NONE),
         claim_column(run),
         Column("check", "record.check"),
         Column("asked as", of_bias(lambda bias, _: bias.interaction, ""), below=""),

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import Design, InteractionBias, Record, RunRecord
     from pytest_maxrandom.reports.dialect import Fact
 
+_WHY = ("Expected to fail", "Result")
+"""Why a claim ended as it did; its red flags, which may be why, follow at once."""
 MOST_ROWS = 100
 """Rows of a table in the details of one record; the JSON report has all."""
 
@@ -79,6 +81,7 @@ def claim_detail(claim: ClaimRecord, run: RunRecord, known: Mapping[str, str]) -
     flags: list[Fact] = [
         (f"🚩 Red flag {flag.kind} ({red_flags.does(flag)})", flag.text) for flag in claim.red_flags
     ]
+    known_facts = facts(claim, run)
     quantization = "not quantized" if claim.quantization == "none" else claim.quantization
     if claim.engine and claim.engine.quantized:
         quantization += f" ({claim.engine.quantized})"
@@ -95,8 +98,9 @@ def claim_detail(claim: ClaimRecord, run: RunRecord, known: Mapping[str, str]) -
         known[claim.id],
         clauses(phrases.result(claim), *told, sep=", "),
         [
-            *facts(claim, run),
+            *[fact for fact in known_facts if fact[0] in _WHY],
             *flags,
+            *[fact for fact in known_facts if fact[0] not in _WHY],
             *_remarks(claim),
             *([("Results", (Name(results.path), f", format {results.format}"))] if results else []),
             ("Test" if claim.backend == "numbers" else "Suite", tuple(filter(None, made))),
@@ -152,7 +156,7 @@ def designs_table(
         Column("what it tells", lambda each: summarized(each) or NONE, change=no_result),
         Column("claimed", lambda each: claimed_of(each) or "nothing"),
     ]
-    return tabulate("Replicates, comparisons and checks", columns, records, before)
+    return tabulate("Replicates, comparisons and checks", columns, records, before, key="designs")
 
 
 def design_detail(record: Design, known: Mapping[str, str]) -> Detail:

@@ -41,8 +41,8 @@ class Dialect(ABC):
     """
 
     TEXTS: ClassVar[tuple[str, ...]] = ("plain", "code", "cell", "statistics")
-    PARTS = ("cite", "heading", "table", "fact_list", "detail", "summary")
-    FRAMES = ("bold", "paragraph", "items", "fold", "quote")
+    PARTS = ("cite", "heading", "table", "fact_list", "detail", "summary", "phrase")
+    FRAMES = ("bold", "paragraph", "items", "fold", "section", "quote")
     name: ClassVar[str]
     suffix: ClassVar[str]
     """Its templates end with it: ``.md.j2``."""
@@ -104,6 +104,10 @@ class Dialect(ABC):
         """Fold, or make ready to fold, what is long; all is shown on paper."""
         return written
 
+    def section(self, written: str, title: str) -> str:
+        """Write a section with its title, which is plain text."""
+        return f"{self.heading(title)}{written}"
+
     def quote(self, written: str) -> str:
         """Write what is to be quoted."""
         return written
@@ -139,9 +143,18 @@ class Dialect(ABC):
         return "".join(
             f"{self.words(piece.before)}{self.code(piece.text)}"
             if isinstance(piece, Name)
-            else self.piece(piece)
+            else self._beside(piece)
             for piece in phrase
         )
+
+    def _beside(self, piece: Piece) -> str:
+        """Write a piece whose spaces part it from what stands beside it."""
+        if not isinstance(piece, str):
+            return self.piece(piece)
+        start, end = (
+            " " * (len(piece) - len(cut)) for cut in (piece.lstrip(" "), piece.rstrip(" "))
+        )
+        return f"{start}{self.piece(piece.strip(' '))}{end}"
 
     def piece(self, piece: Piece) -> str:
         """Write a piece of a table's cell."""

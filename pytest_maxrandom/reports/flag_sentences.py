@@ -25,7 +25,7 @@ from pytest_maxrandom.reports.remarks import Writer
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pytest_maxrandom.record import HeuristicName, RedFlag
+    from pytest_maxrandom.record import HeuristicName, RedFlag, RedFlagKind
     from pytest_maxrandom.record.claim import Measure
 
 HEURISTICS: dict[HeuristicName, str] = {
@@ -155,6 +155,55 @@ def sentence(flag: RedFlag) -> str:
     return _WRITER.fill(template, _Parameters(flag.parameters), flag.text)
 
 
+_BRIEF: dict[RedFlagKind, str] = {
+    "choices": "the number of choices looks wrong",
+    "complementary_prompts": "two prompts are right on exactly complementary examples",
+    "colliding_ids": "example ids collide",
+    "repeated_examples": "examples are repeated",
+    "clustered_answers": "examples come in clusters",
+    "shared_text": "examples share text",
+    "other_examples": "prompts were scored on other examples",
+    "cut_text": "texts look cut",
+    "constant_scores": "scores do not depend on the example",
+    "tied_scores": "scores tie",
+    "never_right": "right on no example",
+    "unread_answers": "answers could not be read",
+    "unsteady_prompts": "prompts do not repeat their results",
+    "identical_models": "two models answer as one",
+    "near_identical_prompts": "prompts look like one constant answer",
+    "label_mass": "the labels have hardly any probability",
+    "constant_answers": "nearly every example gets the same answer",
+    "majority": "no better than the same answer to all",
+    "max_t": "with the right answers shuffled the same prompts do as well",
+    "heuristic": "no better than a rule that needs no knowledge",
+    "choices_only": "no better with the question than without",
+    "near_heuristic": "hardly better than a rule that needs no knowledge",
+    "near_choices_only": "hardly better with the question than without",
+    "repeated_prompts": "prompts are repeated",
+    "unpassable": "no result can pass",
+}
+"""Each kind in a few words."""
+_BRIEF_OF: dict[RedFlagKind, str] = {
+    "constant_answers": "{says}",
+    "majority": "no better than {always_brief}",
+    "heuristic": "no better than {heuristic:heuristic}",
+    "near_heuristic": "hardly better than {heuristic:heuristic}",
+}
+"""The same of what was found."""
+
+
+def brief(flag: RedFlag) -> str:
+    """Say a red flag in a few words; of an unknown kind, its kind."""
+    known = _BRIEF.get(flag.kind, flag.kind.replace("_", " "))
+    template = _BRIEF_OF.get(flag.kind) if flag.parameters else None
+    return _WRITER.fill(template, _Parameters(flag.parameters), known) if template else known
+
+
+def _says(of: Mapping[str, Any]) -> str:
+    label = "one choice" if of["label"] is None else f'"{of["label"]}"'
+    return f"always says {label}" if of["share"] == 1 else f"says {label} to {percent(of['share'])}"
+
+
 def _chance(stated: str | Mapping[str, int]) -> str:
     if isinstance(stated, str):
         return stated
@@ -180,6 +229,9 @@ _PARTS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
         if of["label"] is None
         else f"Always saying {of['label']!r}"
     ),
+    "always_brief": lambda of: (
+        "always the same place" if of["label"] is None else f'always "{of["label"]}"'
+    ),
     "counted": lambda of: (
         f"the claim counts t = {count(of['t'])}"
         if of["t"] > of["distinct"]
@@ -204,6 +256,7 @@ _PARTS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
         else f"the results say {span(of['choices'])} choices"
     ),
     "shuffled": lambda of: p_value(of["permutation_p"], level=of["level"]),
+    "says": _says,
     "sign_flip": lambda of: equals(p_value(of["p"], level=of["level"])),
     "which_label": lambda of: f"choice {of['place']}" if of["label"] is None else repr(of["label"]),
     "which_prompt": lambda of: "the best prompt" if of["prompt"] is None else repr(of["prompt"]),

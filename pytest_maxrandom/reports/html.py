@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.reports.dialect import Dialect
-from pytest_maxrandom.reports.text import middle_left_out, visible
+from pytest_maxrandom.reports.text import middle_left_out, unbroken, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,7 +26,7 @@ class Html(Dialect):
     suffix = ".html.j2"
 
     def plain(self, text: str) -> str:
-        return escape(visible(text))
+        return unbroken(escape(visible(text)))
 
     def code(self, text: str) -> str:
         return f"<code>{self.plain(text)}</code>" if text else "<em>(empty)</em>"

@@ -11,13 +11,13 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.reports.dialect import Dialect
-from pytest_maxrandom.reports.text import middle_left_out, visible
+from pytest_maxrandom.reports.text import middle_left_out, unbroken, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pytest_maxrandom.reports.dialect import Detail
-    from pytest_maxrandom.reports.tables import Table
+    from pytest_maxrandom.reports.tables import Mark, Table
 
 # GitHub looks for mentions, issues, links and emoji in the rendered text, where a backslash is
 # gone: only an (invisible) character in between stops it. What stands at an end of the text may
@@ -60,7 +60,7 @@ class Markdown(Dialect):
         escaped = _MARKUP.sub(
             lambda found: _MARKUP_ESCAPES.get(found[0], f"\\{found[0]}"), visible(text)
         )
-        return _END_SPACE.sub("&#32;", _LINE_START.sub(_start_line, escaped))
+        return unbroken(_END_SPACE.sub("&#32;", _LINE_START.sub(_start_line, escaped)))
 
     def code(self, text: str) -> str:
         """Write `text` as a code span, in which Markdown, HTML and mentions mean nothing."""
@@ -118,24 +118,33 @@ class Markdown(Dialect):
             return written
         return f"<details>\n<summary>{summary}</summary>\n\n{written}\n</details>\n\n"
 
+    def section(self, written: str, title: str) -> str:
+        """Fold a section: short pages show the verdict, its reasons and one table."""
+        return self.fold(written, title)
+
     def quote(self, written: str) -> str:
         return "".join(f"> {line}".rstrip() + "\n" for line in written.strip().split("\n")) + "\n"
+
+    def mark(self, mark: Mark) -> str:
+        return f"{mark.sign}&nbsp;{mark.word}"
 
     def summary(self, shown: Detail) -> str:
         told = f": {self.plain(shown.told)}" if shown.told else ""
         return f"{shown.mark.sign} {self.html(shown.name)} {shown.mark.word}{told}"
 
     def table(self, shown: Table) -> str:
-        """Write a table as rows of pipes, with its legend below."""
+        """Write a table as rows of pipes, with its legend folded below."""
         columns, rows = shown.laid_out("markdown")
         edges = [":--" if column.kind in ("text", "prose") else "--:" for column in columns]
         lines = [["<br>".join(self.heading_of(column)) for column in columns], edges]
         lines += [["<br>".join(map(self.piece, cell)) for cell in row] for row in rows]
         text = f"Of {self.code(shown.about)}:\n\n" if shown.about else ""
-        text += "".join(f"| {' | '.join(line)} |\n" for line in lines)
-        for below in (shown.left_out, shown.legend_of("markdown")):
-            text += f"\n{below}\n" if below else ""
-        return f"{text}\n"
+        text += "".join(f"| {' | '.join(line)} |\n" for line in lines) + "\n"
+        if shown.left_out:
+            text += self.paragraph(shown.left_out)
+        if legend := shown.legend_of("markdown"):
+            text += self.fold(self.paragraph(legend), "How to read this table")
+        return text
 
     def words(self, text: str) -> str:
         """Write a text of our own, which is Markdown."""

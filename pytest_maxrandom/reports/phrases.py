@@ -14,15 +14,13 @@ from pytest_maxrandom.notation import (
     level,
     p_value,
 )
-from pytest_maxrandom.record import ClaimRecord
 from pytest_maxrandom.reports.flag_sentences import HEURISTICS, MEASURES
-from pytest_maxrandom.reports.red_flags import described
 from pytest_maxrandom.reports.text import clauses, listed
-from pytest_maxrandom.reports.wording import examples, levels_of, p_is, shown_p, unmet
-from pytest_maxrandom.stats import multiplicity, winner
+from pytest_maxrandom.reports.wording import examples, levels_of, p_is, shown_p
+from pytest_maxrandom.stats import multiplicity
 
 if TYPE_CHECKING:
-    from pytest_maxrandom.record import DecidedEarly, Record, RunRecord
+    from pytest_maxrandom.record import ClaimRecord, DecidedEarly, Record, RunRecord
 
 _ADJUSTMENTS = {"holm": "Holm", "bh": "Benjamini and Hochberg", "none": "not adjusted"}
 _OF_LEVELS = {"family": "shared by the suite's claims", "looks": "spent per doubling of t"}
@@ -53,6 +51,8 @@ def best_interval(claim: ClaimRecord) -> tuple[float, float] | None:
         return None
     if claim.best_correct > n:
         return None
+    from pytest_maxrandom.stats import winner  # it needs NumPy, which a summary does not
+
     return winner.interval(claim.best_correct, n, claim.guessers, worth=claim.effective_n)
 
 
@@ -164,44 +164,32 @@ def needed(claim: ClaimRecord) -> str:
     return f"{least} for {listed(parts)}; the {name} depends on the answers"
 
 
-def finding(claim: Record) -> str:
-    """Say why a claim, or another record, did not end as it should have."""
-    return "; ".join(findings(claim))
+def finding(record: Record) -> str:
+    """Say why a record did not end as it should have."""
+    if record.outcome == "xpassed":
+        reason = f" ({record.xfail})" if record.xfail else ""
+        return f"passes, but was expected to fail{reason}: remove its xfail"
+    return record.message or "no reason was recorded"
 
 
-def findings(claim: Record) -> list[str]:
-    """Say the same, one clause each."""
-    if claim.outcome == "xpassed":
-        reason = f" ({claim.xfail})" if claim.xfail else ""
-        return [f"passes, but was expected to fail{reason}: remove its xfail"]
-    untold = [claim.message or "no reason was recorded"]
-    if not isinstance(claim, ClaimRecord) or claim.outcome != "failed" or claim.decided:
-        return untold
-    flags = list(map(described, claim.failing_flags))
-    if flags and claim.holds:
-        return flags
-    return [*(_shortfall(claim) or untold), *flags]
+def best_shown(claim: ClaimRecord) -> str:
+    """Write what the best prompt reaches: ``.550``, ``macro-F1 .515``, or a bound of it."""
+    found = claim.decided
+    if found is not None and claim.n:
+        bound = ("at least", found.at_least) if claim.passed else ("at most", found.at_most)
+        return f"{bound[0]} {accuracy(bound[1] / claim.n)}"
+    shown = accuracy(best_value(claim))
+    return shown if claim.metric == "accuracy" else f"{metric_name(claim)} {shown}"
 
 
-def _shortfall(claim: ClaimRecord) -> list[str]:
-    """Say in which numbers a claim fails; nothing where they do not tell."""
-    best = accuracy(best_value(claim))
-    found = {
-        part.part: f"{best} is not above {BASELINES[part.baseline]}" if part.baseline else str(part)
-        for part in unmet(claim)
-        if part.baseline or part.level
-    }
-    if not found:
-        return []
-    parts = [result(claim)]
-    bounds = claim.asserted.keys() - _OF_LEVELS
-    if len(bounds) > 1 or "permutation_p" in found:
-        parts.append(listed(list(found.values())))
-    if len(bounds) == 1 and claim.critical_count is not None:
-        parts.append(f"{count(claim.critical_count)} would have passed")
-    elif found.keys() != {"permutation_p"}:
-        parts.append(f"needed: {needed(claim)}")
-    return parts
+def needed_value(claim: ClaimRecord) -> str:
+    """Write the accuracy, or other metric, that passes; empty where no number of answers tells."""
+    if not claim.asserted:
+        return ""
+    if claim.critical_score is not None:
+        return accuracy(claim.critical_score)
+    n = examples(claim)
+    return "" if claim.critical_count is None or not n else accuracy(claim.critical_count / n)
 
 
 def guessing(claim: ClaimRecord) -> str:

@@ -33,11 +33,11 @@ from pytest_maxrandom import notation
 from pytest_maxrandom.errors import ReportError, did_you_mean
 from pytest_maxrandom.reports import (
     agreement,
-    annotations as what_to_look_at,
     comparisons,
     computing,
     design_sections,
     details,
+    headlines,
     label_bias,
     origins,
     phrases,
@@ -75,8 +75,8 @@ _TOLD = (
     label_bias,
     design_sections,
     details,
+    headlines,
     agreement,
-    what_to_look_at,
     wording,
     references,
     sections,
@@ -89,16 +89,27 @@ def markdown(run: RunRecord, templates: Path | None = None) -> str:
     return render(run, MARKDOWN, templates)
 
 
+def disclosure(run: RunRecord, templates: Path | None = None) -> str:
+    """Write what a paper or a model card must say of a run, as Markdown; see :func:`render`."""
+    return render(run, MARKDOWN, templates, "disclosure.md.j2")
+
+
 def latex(run: RunRecord, templates: Path | None = None, *, standalone: bool = False) -> str:
     r"""Render a run as LaTeX, in ASCII; see :func:`render`.
 
     If `standalone`, it is a whole document with its references, else a fragment for ``\input``.
     """
-    told = {"standalone": standalone, "bibliography": references.bibtex(run)}
-    return render(run, LATEX, templates, **told)
+    bibliography = references.bibtex(run)
+    return render(run, LATEX, templates, standalone=standalone, bibliography=bibliography)
 
 
-def render(run: RunRecord, dialect: Dialect, templates: Path | None, **told: Any) -> str:
+def render(
+    run: RunRecord,
+    dialect: Dialect,
+    templates: Path | None,
+    name: str | None = None,
+    **told: Any,
+) -> str:
     """Render a run in a language of reports.
 
     Parameters
@@ -109,6 +120,8 @@ def render(run: RunRecord, dialect: Dialect, templates: Path | None, **told: Any
         The language.
     templates : Path or None
         A folder with the user's own templates; templates/README.md says what they can be.
+    name : str, optional
+        The template, where it is not that of the whole report.
     **told
         What the templates are told beside the run.
 
@@ -122,13 +135,16 @@ def render(run: RunRecord, dialect: Dialect, templates: Path | None, **told: Any
     ReportError
         If a template is wrong; the message names its file and line.
     """
-    with checked(dialect, dialect.report, templates) as template:
+    with checked(dialect, name or dialect.report, templates) as template:
         return template.render(
             run=run,
             claims=run.claims,
             names=summary.names(run),
             files=summary.files(run),
             variants=summary.variants(run),
+            key="",
+            outcome="",
+            reported=True,
             **told,
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.notation import NONE, accuracy, count, p_value, share
+from pytest_maxrandom.notation import NONE, P_VALUES, accuracy, count, p_value, share
 from pytest_maxrandom.reports import phrases
 from pytest_maxrandom.reports.agreement import STANDINGS, changed
 from pytest_maxrandom.reports.phrases import best_value
@@ -13,10 +13,12 @@ from pytest_maxrandom.reports.red_flags import DOES
 from pytest_maxrandom.reports.summary import (
     SYMBOLS,
     WORDS,
+    asserts,
     became,
     files,
     model_name,
     names,
+    only_model,
     shots,
     variants,
 )
@@ -92,6 +94,12 @@ def _p_change(now: ClaimRecord, then: ClaimRecord) -> str:
     return was(lambda claim: shown_p(claim, key))(now, then)
 
 
+def _best(claim: ClaimRecord) -> str:
+    if claim.decided is not None:
+        return phrases.best_shown(claim)
+    return accuracy(best_value(claim))
+
+
 def _drawn(claim: ClaimRecord) -> Drawing | str:
     if not claim.verdict:
         return NONE
@@ -108,6 +116,7 @@ MAXIMUM: Column[Any] = Column(
     "max. random\nbaseline", "max_random_baseline", "score", brief="max\nrandom"
 )
 NOTES = {
+    "needed": "*Needed*: what passes, as far as that does not depend on the answers.",
     "new": "*New*: what the best prompt reaches on new questions, at 95 %.",
     "p": "Where the claim is decided by another p-value, that one is shown with its name.",
     "bar": "Bar: the best prompt, from 0 to 1; solid line: maximum random baseline; dashed line: "
@@ -116,10 +125,16 @@ NOTES = {
     "draws": "Thin lines: the best prompt of each replicate, from 0 to 1; thick line: maximum "
     "random baseline of the first.",
 }
+_N: Column[ClaimRecord] = Column(
+    "*n*", "n", "count", brief="n", change=lambda now, then: difference(now.n, then.n)
+)
+_T: Column[ClaimRecord] = Column(
+    "*t*", "t", "count", brief="t", change=lambda now, then: difference(now.t, then.t)
+)
 _NUMBERS: list[Column[ClaimRecord]] = [
     Column("shots", lambda claim: shots(claim) or NONE, "count"),
-    Column("*n*", "n", "count", brief="n", change=lambda now, then: difference(now.n, then.n)),
-    Column("*t*", "t", "count", brief="t", change=lambda now, then: difference(now.t, then.t)),
+    _N,
+    _T,
     Column("best", lambda c: accuracy(best_value(c)), "score", brief="best", change=_best_change),
     Column("metric", _metric, brief="metric", optional=True, media=frozenset()),
     Column("correct", _correct, "right", below=""),
@@ -162,12 +177,55 @@ def claims_table(
     no_verdict = was(lambda claim: claim.verdict or "no verdict")
     columns: list[Column[Any]] = [
         RESULT,
-        Column("verdict", lambda claim: claim.verdict or "", below="", change=no_verdict),
+        Column("verdict", lambda claim: claim.verdict or NONE, change=no_verdict),
         task_column(where),
         Column("model", model),
         *_NUMBERS,
         name_column("claim", run),
     ]
+    caption = "The best of *t* prompts on *n* examples."
+    return tabulate("Claims", columns, shown, before, caption=caption, legend=_legend(shown))
+
+
+def brief_table(
+    run: RunRecord,
+    claims: Sequence[ClaimRecord] | None = None,
+    before: Sequence[Record | None] = (),
+    named: tuple[Mapping[str, str], Mapping[str, str]] | None = None,
+) -> Table:
+    """Show the same in few columns, what decides first, where a page is narrow."""
+    shown = run.claims if claims is None else claims
+    where, arms = named or (files(run), variants(run))
+    of_one = only_model(run)
+
+    def name(claim: ClaimRecord) -> Cell:
+        told = ["" if of_one else model_name(claim), arms[claim.id], where[claim.id]]
+        of_shots = (f"{claim.shots}-shot",) if shots(claim) else ()
+        return (Name(claim.task, 40), *of_shots, *(Name(each, 40) for each in told if each))
+
+    def verdict(claim: ClaimRecord) -> str:
+        return NONE if asserts(claim) else claim.verdict or NONE
+
+    columns: list[Column[Any]] = [
+        RESULT,
+        Column("claim", name, header=True),
+        # What is claimed has one verdict: it passes or fails.
+        Column("verdict", verdict, optional=True),
+        Column("best", _best, "right", change=_best_change),
+        Column("metric", _metric, optional=True),
+        Column("needed", lambda claim: phrases.needed_value(claim) or NONE, "right",
+               optional=True, note=NOTES["needed"]),
+        Column("*p*", phrases.decisive_p, "right", change=_p_change),
+        Column("which", lambda claim: P_VALUES[phrases.decisive(claim)], below=""),
+        _N,
+        _T,
+        Column("standard\nbaseline", "standard_baseline", "score"),
+        MAXIMUM,
+    ]  # fmt: skip
+    return tabulate("Claims", columns, shown, before, legend=_legend(shown))
+
+
+def _legend(shown: Sequence[ClaimRecord]) -> str:
     test = "*p_max*, the probability that it does as well as the best prompt"
     if any(claim.permutation_p is not None for claim in shown):
         test = (
@@ -175,19 +233,18 @@ def claims_table(
             "do so on shuffled right answers"
         )
     legend = (
-        "*n*: examples; *t*: prompts, the best of which is reported. One random guesser reaches "
-        "the standard baseline on average, the best of *t* guessers the maximum random baseline. "
-        "*Between baselines* is above the first only. *Above maximum* is above both, which proves "
-        "little, since the best of *t* guessers is there about half of the time; the test is "
-        f"{test}."
+        "*n*: examples; *t*: prompts, the best of which is reported. The "
+        "standard baseline is the expected accuracy of one random guesser, the maximum random "
+        "baseline the expected best accuracy of *t* of them. *Between baselines* is above the "
+        "first only. *Above maximum* is above both, which proves little, since the best of *t* "
+        f"guessers is there about half of the time; the test is {test}."
     )
     if any(claim.verdict and examples(claim) != claim.n for claim in shown):
         legend += (
             " Where the best is no share of *n*, *n* is the published one, and the best prompt "
             "was scored on other examples."
         )
-    caption = "The best of *t* prompts on *n* examples."
-    return tabulate("Claims", columns, shown, before, caption=caption, legend=legend)
+    return legend
 
 
 def changed_table(run: RunRecord) -> Table:

@@ -161,6 +161,12 @@ def model_name(record: ClaimRecord | LabelBiasRecord) -> str:
     return f"{record.model} ({record.quantization})" if stated else record.model
 
 
+def only_model(run: RunRecord) -> str:
+    """Name the model of all claims; empty where there are several, or several arms of one."""
+    known = {model_name(claim) for claim in run.claims}
+    return "" if len(known) != 1 or any(variants(run).values()) else known.pop()
+
+
 def shots(claim: ClaimRecord) -> str:
     """Write the number of demonstrations; empty if a hand-written claim does not state it."""
     return "" if claim.backend == "numbers" and not claim.shots else str(claim.shots)

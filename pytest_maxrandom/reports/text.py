@@ -16,6 +16,9 @@ _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
 _SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
+# Browsers break lines after the hyphen, and after the sign.
+_EXPONENT = re.compile(r"(?<=\de)-(?=\d)")
+_SPACE_OF_BOUND = re.compile(r"(&[lg]t;) (?=[.\d])")
 # A zero-width joiner between two emoji makes one of them, and hides nothing.
 _JOINED_EMOJI = re.compile(
     "(?<=[\u2600-\u27bf\ufe0f\U0001f000-\U0001faff])\u200d(?=[\u2600-\u27bf\U0001f000-\U0001faff])"
@@ -60,6 +63,11 @@ def middle_left_out(text: str, limit: int) -> str:
     half = limit // 2
     left_out = f"[… {len(text) - 2 * half:,} characters left out …]"
     return f"{text[:half]}\n{left_out}\n{text[-half:]}"
+
+
+def unbroken(written: str) -> str:
+    """Keep each number of written HTML or Markdown on one line: ``8.7e-18``, ``> .999``."""
+    return _SPACE_OF_BOUND.sub(r"\1&nbsp;", _EXPONENT.sub("-&#8288;", written))
 
 
 def rewritten(value: Any, write: Callable[[str], str], kept: Container[str] = ()) -> Any:

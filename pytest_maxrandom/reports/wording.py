@@ -232,7 +232,7 @@ def _apart(found: float, least: float) -> tuple[str, str]:
 
 
 def _missed(claim: ClaimRecord) -> str:
-    """Say that the test set does not confirm a claim; empty where it does, or was not asked."""
+    """Say that the test set does not confirm a claim; empty where it does, or is not asked."""
     test, bound = claim.test, claim.asserted.get("test_p")
     if not isinstance(bound, float):
         return ""

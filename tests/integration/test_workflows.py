@@ -192,8 +192,8 @@ def test_the_example_for_forks_says_that_a_run_failed_whatever_its_artifact_says
     result = run_comment(workspace, forge, {"workflow_run": run})
     assert result.code == 0, result.log
     (body,) = forge.bodies()
-    assert (f"**❌ {said}**" in body) == bool(said)
-    assert ("| ✅ passed<br>" in body) == report
+    assert (f"### ❌ maxrandom · gate: {said}\n" in body) == bool(said)
+    assert ("| ✅&nbsp;passed |" in body) == report
 
 
 def test_the_examples_agree_with_each_other() -> None:

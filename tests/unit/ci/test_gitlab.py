@@ -76,7 +76,7 @@ def test_a_job_that_failed_for_another_reason_says_so(
     assert merge_request.run("comment", *results) == 0
     (body,) = (comment["body"] for comment in gitlab.comments)
     why = "though nothing that it tested did" if report else "and left no report"
-    assert why in body.split("**")[1]
+    assert why in body.split("###")[1]
 
 
 def test_a_note_is_created_and_then_updated(merge_request: Job, gitlab: GitLabServer) -> None:
@@ -92,7 +92,7 @@ def test_a_note_is_created_and_then_updated(merge_request: Job, gitlab: GitLabSe
     assert len(gitlab.comments) == 6
     body = gitlab.comments[-1]["body"]
     assert "run=20 attempt=301" in body
-    assert "[full report](<https://gitlab.test/team/models/-/jobs/300>)" in body
+    assert "[Full report](<https://gitlab.test/team/models/-/jobs/300>)" in body
 
 
 def test_an_older_pipeline_leaves_the_note_alone(merge_request: Job, gitlab: GitLabServer) -> None:

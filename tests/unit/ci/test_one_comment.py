@@ -26,7 +26,9 @@ def test_a_comment_is_created_and_then_updated(pull_request: Job, github: Server
     assert pull_request.comment() == 0
     (first,) = github.comments
     assert pull_request.out == f"created: {first['html_url']}\n"
-    assert first["body"].startswith(f"{MARKER}\n<!-- maxrandom:run=20 attempt=1 -->\n\n**✅ ")
+    assert first["body"].startswith(
+        f"{MARKER}\n<!-- maxrandom:run=20 attempt=1 -->\n\n### ✅ maxrandom · gate: "
+    )
     assert "actions/runs/20" in first["body"]
     assert "commit `c0ffeec0ff`" in first["body"]
     pull_request.set(GITHUB_RUN_ID=21)
@@ -34,7 +36,7 @@ def test_a_comment_is_created_and_then_updated(pull_request: Job, github: Server
     assert pull_request.out == f"updated: {first['html_url']}\n"
     assert len(github.comments) == 1
     assert "run=21" in github.comments[0]["body"]
-    assert "38/60" in github.comments[0]["body"]
+    assert ".633" in github.comments[0]["body"]
 
 
 def test_the_installed_command_does_the_same(pull_request: Job, github: Server) -> None:

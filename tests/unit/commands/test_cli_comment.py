@@ -42,9 +42,11 @@ def test_a_dry_run_prints_the_comment_and_asks_no_forge(
     base = written(tmp_path, run(claim()), "base.json")
     assert main(["comment", results, "--base", base, "--key", "nightly", "--dry-run"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("<!-- maxrandom:nightly -->\n\n**❌ `weather[demo-nf4-4shot]`: failed.**")
+    assert out.startswith(
+        "<!-- maxrandom:nightly -->\n\n### ❌ maxrandom · nightly: 1 of 1 claim fails"
+    )
     assert "**Since the base of 2026-01-31 12:00 UTC:** 1 claim fell." in out
-    assert "the full report is a file of this run" in out
+    assert "The full report is a file of this run." in out
 
 
 def test_the_comment_can_be_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -92,6 +94,7 @@ def test_a_base_that_cannot_be_read_does_not_keep_the_comment_back(
         ("", "--repository OWNER/NAME is needed here: neither an argument nor the environment"),
         ("--repository a/b", "GITHUB_TOKEN is needed here"),
         ("--forge gitlab", "--repository GROUP/NAME is needed here"),
+        ("--page-url javascript:x --dry-run", "the address of the report is 'javascript:x'"),
         ("--report-url javascript:x --dry-run", "the address of the report is 'javascript:x'"),
         ("--templates nowhere --dry-run", "nowhere: no such folder of templates"),
     ],
@@ -114,7 +117,7 @@ def test_a_run_without_a_report_is_commented_on_by_its_outcome(
     for arguments in (["--outcome", why], ["--key=gate", f"--outcome={why}", "--base", base]):
         assert main(["comment", *arguments, "--dry-run"]) == 0
         page = read(capsys.readouterr().out)
-        assert page.text.replace("\u200b", "").strip().startswith(f"❌ {why}\n")
+        assert page.text.replace("\u200b", "").strip().startswith(f"❌ maxrandom · gate: {why}\n")
         assert not page.tables
 
 
@@ -127,7 +130,9 @@ def test_an_outcome_stands_before_the_results(
         assert main(["comment", *arguments, "--dry-run"]) == 0
         said.append(capsys.readouterr().out)
     assert said[0] == said[1]
-    assert said[0].startswith("<!-- maxrandom:gate -->\n\n**❌ It failed**\n\n**✅ ")
+    assert said[0].startswith(
+        "<!-- maxrandom:gate -->\n\n### ❌ maxrandom · gate: It failed\n\n1 of 1 "
+    )
 
 
 def test_a_comment_of_nothing_is_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:

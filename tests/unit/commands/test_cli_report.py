@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.reports.csv import Table
 
 STARTS = {
-    "markdown": "**❌ 1 of 2 claims could not be tested",
+    "markdown": "### ❌ maxrandom: 1 of 2 claims could not be tested",
+    "disclosure": "### For a paper or a model card",
     "html": "<!doctype html>",
     "latex": "% Written by pytest-maxrandom",
     "bibtex": "@inproceedings{yauney-mimno-2024,",
@@ -107,7 +108,8 @@ def test_templates_of_the_user_are_used(
     [
         (
             ["--format", "csv", "--templates", "x"],
-            "--templates: csv is written without templates; they are for markdown, html, latex",
+            "--templates: csv is written without templates; they are for markdown, disclosure, "
+            "html, latex",
         ),
         (["--format", "bibtex", "--templates", "x"], "--templates: bibtex is written without"),
         (["--standalone"], "--standalone: found --format markdown, expected latex"),

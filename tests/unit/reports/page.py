@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
@@ -56,6 +57,8 @@ class _Reader(HTMLParser):
         assert self.open.pop() == tag, f"</{tag}> closes nothing"
 
     def handle_data(self, data: str) -> None:
+        # What keeps a number on one line is not seen.
+        data = data.replace("\u2060", "").replace("<\xa0", "< ").replace(">\xa0", "> ")
         self.page.text += data
         if "pre" in self.open:
             self.page.blocks[-1] += data
@@ -73,6 +76,32 @@ def read(markdown: str) -> Page:
     reader.close()
     assert not reader.open
     return reader.page
+
+
+def folded(markdown: str, title: str) -> str:
+    """Return what Markdown folds under a title; nothing where there is no such title."""
+    depth, inside = 1, ""
+    _, _, after = markdown.partition(f"<summary>{title}</summary>\n")
+    for part in re.split(r"(</?details>\n)", after):
+        depth += {"<details>\n": 1, "</details>\n": -1}.get(part, 0)
+        if not depth:
+            break
+        inside += part
+    return inside
+
+
+def words_unfolded(markdown: str) -> list[str]:
+    """Return the words that a reader of GitHub sees before unfolding anything, summaries too."""
+    depth, seen = 0, ""
+    for part in re.split(r"(</?details>\n|<summary>.*</summary>)", markdown):
+        if part.startswith("<summary>"):
+            seen += f"\n\n{part}\n\n" * (depth == 1)
+        elif part.endswith("details>\n"):
+            depth += -1 if part.startswith("</") else 1
+        elif not depth:
+            seen += part
+    html = cmarkgfm.github_flavored_markdown_to_html(seen, Options.CMARK_OPT_UNSAFE)
+    return re.sub(r"<!--.*?-->|<[^>]+>", " ", html, flags=re.DOTALL).split()
 
 
 FRAGMENTS = (

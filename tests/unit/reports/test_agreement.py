@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from pytest_maxrandom.record import base
-from pytest_maxrandom.reports.agreement import MOST_COLUMNS, MOST_ROWS, Counts, agreement
+from pytest_maxrandom.reports.agreement import MOST_COLUMNS, Counts, agreement
 from pytest_maxrandom.reports.rendering import latex, markdown
 from tests.unit.reports.opened import html
-from tests.unit.reports.page import read
+from tests.unit.reports.page import folded, read
 from tests.unit.reports.samples import claim, recorded, run, several, untested
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def test_the_report_shows_the_counts_and_the_grid_with_signs_and_words() -> None
             [("x", "a"), ("x", "b"), ("y", "a"), ("y", "b")], VERDICTS, strict=True
         )
     ]
-    counts, grid = read(markdown(run(*claims))).tables[:2]
+    _, counts, grid = read(markdown(run(*claims))).tables[:3]
     assert counts[1:] == [
         ["a", "2", "1", "1", "50.0 %", "0", "2"],
         ["b", "1", "0", "1", "100.0 %", "1", "2"],
@@ -123,21 +123,17 @@ def test_the_report_shows_the_counts_and_the_grid_with_signs_and_words() -> None
     ]
     assert grid == [
         ["task", "a4 shots", "b4 shots"],
-        ["x", "● above", "◐ between"],
-        ["y", "◔ at chance", "○ below"],
+        ["x", "●\xa0above", "◐\xa0between"],
+        ["y", "◔\xa0at chance", "○\xa0below"],
     ]
 
 
-def test_a_large_grid_is_folded_and_whole() -> None:
-    few, many = several(tasks=MOST_ROWS), several(tasks=MOST_ROWS + 1)
-    assert "<summary>Verdicts of each task</summary>" not in markdown(run(*few))
-    text = markdown(run(*many))
-    assert "<summary>Verdicts of each task</summary>" in text
-    grid = read(text).tables[1]
-    assert len(grid) == MOST_ROWS + 2
+def test_counts_and_grids_are_folded_and_whole() -> None:
+    text = folded(markdown(run(*several(tasks=41))), "Agreement of the two baselines")
+    _, grid = read(text).tables
+    assert len(grid) == 42
     wide = markdown(run(*several(models=7, tasks=2)))
-    assert "<summary>Verdicts of each task</summary>" in wide
-    first, second = read(wide).tables[1:3]
+    _, first, second = read(folded(wide, "Agreement of the two baselines")).tables
     assert [len(first[0]), len(second[0])] == [MOST_COLUMNS + 1, 3]
 
 
@@ -158,13 +154,12 @@ def test_suites_about_the_same_things_are_counted_each_by_itself() -> None:
     assert [each.counts[-1].total for each in found] == [4, 4]
     assert [each.counts[-1].below for each in found] == [1, 4]
     assert all(len(cell) == 1 for e in found for row in e.rows.values() for cell in row.values())
-    tables = read(markdown(record)).tables
+    tables = read(folded(markdown(record), "Agreement of the two baselines")).tables
     assert [tables[place][-1][-1] for place in (0, 2)] == ["4", "4"]
     assert "Of `one.yaml`:" in markdown(record)
     page = html(record)
     assert page.count("<h2>Agreement of the two baselines</h2>") == 1
-    assert page.count("<summary>Verdicts of each task, one.yaml</summary>") == 1
-    assert page.count("<summary>Verdicts of each task, two.yaml</summary>") == 1
+    assert page.count("<code>two.yaml</code>: ") == 2
     tex = latex(record)
     assert r"\caption{\texttt{two.\allowbreak{}yaml}: Agreement of the standard" in tex
     assert tex.count(r"\label{tab:maxrandom-agreement-") == 2

@@ -12,7 +12,7 @@ from pytest_maxrandom.record import ClaimRecord, HeldOut
 from pytest_maxrandom.reports import origins
 from pytest_maxrandom.reports.changes import changes
 from pytest_maxrandom.reports.csv import csv
-from pytest_maxrandom.reports.rendering import latex, markdown
+from pytest_maxrandom.reports.rendering import disclosure, latex
 from tests.unit.reports.samples import claim, run
 
 
@@ -39,10 +39,10 @@ def test_clusters_are_said_with_what_n_is_worth(
 
 def test_the_disclosure_names_them_in_every_language() -> None:
     told = run(clustered())
-    for text in (markdown(told), latex(told)):
+    for text in (disclosure(told), latex(told)):
         assert "(in 15 clusters, effective n 15.0)" in text
         assert "kish" in text.lower()
-    for text in (markdown(run(claim())), latex(run(claim()))):
+    for text in (disclosure(run(claim())), latex(run(claim()))):
         assert "cluster" not in text
         assert "kish" not in text.lower()
 

@@ -39,26 +39,35 @@ def rows(text: str) -> list[list[str]]:
 
 
 def test_a_single_claim_is_one_quotable_line_and_a_row() -> None:
-    text = comment(run(claim(best=41)), report=URL, commit="c0ffee1234567890")
-    assert text.startswith("**❌ `weather[demo-nf4-4shot]`: failed.** The best of t = 20 prompts ")
+    text = comment(run(claim(best=41)), report=URL, commit="c0ffee1234567890", key="nightly")
+    assert text.startswith("### ❌ maxrandom · nightly: 1 of 1 claim fails\n\n- ❌ `weather` 4-")
     # By hand, as in test_markdown: P(X <= 40)^20 and E[max of 20]/60 of scipy.stats.binom(60, .5).
     assert rows(text) == [
         [
-            "❌ failedabove maximum",
-            "weather",
-            "demo (nf4)",
-            "4",
+            "❌\xa0failed",
+            "weather4-shot",
+            ".683",
+            ".700",
+            ".060p_max",
             "60",
             "20",
-            ".68341/60",
             ".500",
             ".620",
-            ".060",
         ]
     ]
-    assert points(text) == ["❌ `weather[demo-nf4-4shot]`: 41 of 60 correct; 42 would have passed"]
-    assert text.endswith(f"<sub>[full report](<{URL}>) · commit `c0ffee1234`</sub>\n")
+    first = "❌ `weather` 4-shot: **best .683, needs .700** (p_max = .060; t = 20, n = 60)"
+    assert points(text)[0] == first
+    assert f"\n[Full report](<{URL}>)\n" in text
+    assert text.endswith("<sub>commit `c0ffee1234`</sub>\n")
     assert "base" not in text.replace("baseline", "")
+
+
+def test_the_full_report_is_the_page_where_there_is_one() -> None:
+    page = "https://ci.test/artifacts/7"
+    links = read(comment(run(claim()), report=URL, page=page)).links
+    assert links == [page, URL]
+    with pytest.raises(ReportError, match="the address of the report is 'x'"):
+        comment(run(claim()), report=URL, page="x")
 
 
 def test_a_row_shows_the_change_of_each_number() -> None:
@@ -68,16 +77,15 @@ def test_a_row_shows_the_change_of_each_number() -> None:
     # .cdf(36)**20.
     assert rows(text) == [
         [
-            "❌ failed(was\xa0passed)above maximum",
-            "weather",
-            "demo (nf4)",
-            "4",
+            "❌\xa0failed(was\xa0passed)",
+            "weather4-shot",
+            ".700(-.040)",
+            ".733",
+            ".234(was\xa0.0093)p_max",
             "60(+10)",
             "200(+180)",
-            ".700(-.040)42/60",
             ".500",
             ".675",
-            ".234(was\xa0.0093)",
         ]
     ]
 
@@ -111,9 +119,11 @@ def test_what_changed_stands_first_in_the_list_and_in_the_table() -> None:
         named("gone"),
     )
     text = comment(now, before)
-    order = ["fell", "weaker", "rose", "grew", "gone", "other", "still"]
-    assert [point.split("`")[1] for point in points(text)] == order
-    assert [row[1] for row in rows(text)] == [
+    order = ["fell", "still", "weaker", "rose", "grew", "gone", "other"]
+    told = [point.split("`")[1] for point in points(text)]
+    assert told[: len(order)] == order
+    assert text.index("`gone`") < text.index("<details>") < text.index("- 🔸 `other`")
+    assert [row[1].removesuffix("4-shot") for row in rows(text)] == [
         "fell",
         "still",
         "weaker",
@@ -126,17 +136,19 @@ def test_what_changed_stands_first_in_the_list_and_in_the_table() -> None:
     # By hand: 1 - scipy.stats.binom(60, .5).cdf(44)**20 and 1 - scipy.stats.binom(60, .5)
     # .cdf(37)**20.
     assert points(text)[0] == (
-        "❌ `fell` **newly fails**: best accuracy from .750 to .633; p_max from .0013 to "
-        ".409; 38 of 60 correct; 42 would have passed"
+        "❌ `fell` 4-shot **newly fails**: best .633, needs .700 (p_max = .409; t = 20, "
+        "n = 60); best accuracy from .750 to .633; p_max from .0013 to .409"
     )
-    assert points(text)[-1].startswith("❌ `still` **fails as before**: 30 of 60 correct; ")
+    assert points(text)[1].startswith("❌ `still` 4-shot **fails as before**: best .500, needs ")
 
 
 def test_red_flags_and_unreadable_suites_are_told() -> None:
     text = comment(run(claim(red_flags=[flag("It guesses.")]), broken=["a.yaml:3: no tasks"]))
-    told = "red flag majority (warns): It guesses"
-    assert f"🚩 `weather[demo-nf4-4shot]`: {told}" in points(text)
-    assert "**⚠️ 1 suite could not be read:** a.yaml:3: no tasks" in text
+    assert "🚩 `weather` 4-shot: passes, but no better than the same answer to all" in points(text)
+    assert "🚩 `weather` 4-shot: **majority (warns)**; It guesses." in points(text)
+    assert text.startswith(
+        "### ❌ maxrandom: 1 suite could not be read; 1 of 1 claim passes\n\n- ⚠️ a."
+    )
 
 
 STATES: tuple[Outcome | None, ...] = (
@@ -190,7 +202,8 @@ def test_every_turn_is_counted_named_and_true(before: Outcome | None, now: Outco
     (change,) = changes(run(claim(outcome=now)), run(claim(outcome=before)))
     expected = KINDS.split("\n")[1:-1][STATES.index(before)].split()[STATES.index(now)]
     assert {"t grew": "?", "other": "O"}.get(change.kind, change.kind[0].upper()) == expected
-    found = points(comment(run(claim(outcome=now)), run(claim(outcome=before))))
+    text = comment(run(claim(outcome=now)), run(claim(outcome=before)))
+    found = [point for point in points(text) if "**" in point]
     if now == before and now in ("passed", "xfailed", "skipped"):
         assert found == []
         return
@@ -213,18 +226,18 @@ def test_what_an_incomplete_base_lacks_is_not_new(partial: dict[str, Any], said:
     text = comment(run(named("bad", best=38), named("good")), run(**partial))
     assert "**Since the base of 2026-01-31 12:00 UTC:** 2 have no result in the base" in text
     assert f"*The run of the base is incomplete:* {said}\n" in text
-    (point,) = points(text)
-    assert point.startswith("❌ `bad` **fails; has no result in the base**: 38 of 60 correct")
-    assert "new" not in text
+    point = points(text)[0]
+    assert point.startswith("❌ `bad` 4-shot **fails; has no result in the base**: best .633, ")
+    assert "new" not in text.partition("<details>")[0]
 
 
 def test_why_a_run_does_not_pass_stands_before_all_else() -> None:
     why = "The gate failed: pytest failed otherwise than by a claim; the log says how"
     text = comment(run(claim()), outcome=why, report=URL)
-    assert text.startswith(f"**❌ {why}**\n\n**✅ ")
+    assert text.startswith(f"### ❌ maxrandom: {why}\n\n1 of 1 claim passes.\n\n")
     assert len(rows(text)) == 1
-    alone = comment(None, run(claim()), outcome=why, report=URL)
-    assert alone.replace("\n\n\n", "\n\n") == f"**❌ {why}**\n\n<sub>[full report](<{URL}>)</sub>\n"
+    alone = comment(None, run(claim()), outcome=why, report=URL, key="gate")
+    assert alone == f"### ❌ maxrandom · gate: {why}\n\n[Full report](<{URL}>)\n"
 
 
 def test_a_time_that_is_none_is_shown_as_text() -> None:
@@ -262,8 +275,8 @@ def test_a_comment_is_cut_at_a_row_and_says_so(
     assert f"{number - shown:,} of {number:,} claims are not in this table" in page.text
     assert page.links.count(URL) >= 2
     assert 0 < len(points(text)) - 1 < number
-    assert points(text)[-1].endswith(f"more: [full report](<{URL}>)")
-    assert page.text.rstrip().endswith("full report")
+    more = [point for point in points(text) if point.endswith(f"more: [Full report](<{URL}>)")]
+    assert len(more) == 1
 
 
 def test_the_most_important_rows_are_kept() -> None:
@@ -272,11 +285,12 @@ def test_the_most_important_rows_are_kept() -> None:
     now[691] = named("task 691", t=30)
     text = comment(run(*now), many(700))
     assert len(rows(text)) < 690
-    assert [row[1] for row in rows(text)][:3] == ["task 690", "task 691", "task 0"]
+    names = [row[1].removesuffix("4-shot") for row in rows(text)]
+    assert names[:3] == ["task 690", "task 691", "task 0"]
 
 
 def test_a_comment_of_nothing_is_short() -> None:
-    assert comment(run()).startswith("**No claim was tested.**\n")
+    assert comment(run()).startswith("### maxrandom: no claim was tested\n")
 
 
 @given(st.integers(2000, 12_000), st.integers(0, 40))
@@ -329,10 +343,10 @@ def test_no_text_changes_anything_outside_its_cell(text: str) -> None:
     assert page.links == harmless().links
     columns = len(harmless().tables[0][0])
     assert [len(row) for row in page.tables[0]] == [columns] * 3
-    task, model = page.body[0][1:3]
+    name = page.body[0][1]
     # An emoji that is cut in two shows what joined its parts.
-    assert task.startswith(visible(shorten(visible(text), 40)) or "(empty)")
-    assert model == visible(shorten(visible(shorten(visible(text), 300) + " (nf4)"), 40))
+    assert name.startswith(visible(shorten(visible(text), 40)) or "(empty)")
+    assert visible(shorten(visible(shorten(visible(text), 300) + " (nf4)"), 40)) in name
     assert page.body[1] == harmless().body[1]
     assert not [node for node in page.prose if ACTIVE.search(node)]
     assert len(written.encode()) < 65_536
@@ -352,7 +366,7 @@ def test_an_address_stays_within_its_link(url: str, link: str) -> None:
     page = read(comment(run(claim()), report=url))
     (found,) = page.links
     assert found.replace("%0A", "") == link
-    assert page.text.rstrip().endswith("full report")
+    assert page.text.count("Full report\n") == 1
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "ci.test", "https://", "http://[", ""])

@@ -31,7 +31,7 @@ from pytest_maxrandom.reports.comparisons import (
 )
 from pytest_maxrandom.reports.csv import TABLES, columns, csv
 from pytest_maxrandom.reports.references import bibtex
-from pytest_maxrandom.reports.rendering import latex, markdown
+from pytest_maxrandom.reports.rendering import disclosure, latex, markdown
 from pytest_maxrandom.reports.replicates import (
     contradictions,
     histogram,
@@ -92,13 +92,12 @@ def many() -> RunRecord:
 
 
 def sections(text: str) -> dict[str, list[list[list[str]]]]:
-    """Return the tables of a Markdown report outside of details, by their headings."""
-    found = {}
-    for part in text.partition("### For a paper")[0].split("\n### ")[1:]:
-        heading, _, rest = part.partition("\n")
-        tables = page.read(rest.partition("<details>")[0]).tables
-        found[heading] = tables
-    return found
+    """Return the tables of sections of a Markdown report outside of details, by their titles."""
+    titles = re.findall(r"<summary>(\w[\w' ?]*)</summary>", text)
+    return {
+        title: page.read(page.folded(text, title).partition("<details>")[0]).tables
+        for title in titles
+    }
 
 
 def test_every_record_stands_in_the_tables_and_the_details_of_markdown_once() -> None:
@@ -122,7 +121,7 @@ def test_every_record_stands_in_the_tables_and_the_details_of_markdown_once() ->
 def test_a_row_of_markdown_holds_the_numbers_of_its_record() -> None:
     found = sections(markdown(designed(claim())))
     assert found["Comparisons"][0][1] == [
-        "❌ failed",
+        "❌\xa0failed",
         "weather",
         "nf4- none",
         "4",
@@ -136,7 +135,7 @@ def test_a_row_of_markdown_holds_the_numbers_of_its_record() -> None:
     ]
     # By hand, as in test_markdown: 1 - scipy.stats.binom(60, .5).cdf(k - 1)**20 of 45, 44 and 30.
     assert found["Replicates"][0][1] == [
-        "❌ failed",
+        "❌\xa0failed",
         "weather[demo-nf4-4shot]",
         "3 of 4",
         "1 of 4",
@@ -273,17 +272,25 @@ def only(kind: str, record: Record) -> RunRecord:
     return run(**{kind: [record]})
 
 
+REASONS = {
+    "label_bias": "label preference; Nvr-X score .010 (best guesser .317, p > .999)",
+    "contamination": "tuned on the text",
+}
+
+
 @pytest.mark.parametrize("kind", FAILING)
 def test_a_failure_is_told_on_top_of_every_report_and_to_the_gate(kind: str) -> None:
     failing = FAILING[kind]
     record = only(kind, failing)
     (name,) = names(record).values()
     for text in (markdown(record), comment(record)):
-        assert text.startswith("**❌ 1 of 1 ")
-        assert f"\n- ❌ `{name}`: {failing.message}\n" in text
+        assert text.startswith("### ❌ maxrandom: 1 of 1 ")
+        first = page.read(text).text.split("\n\n")[1]
+        assert first.strip().startswith(f"❌ {name}: ")
+        assert REASONS.get(kind, str(failing.message)) in first
     text = html(record)
     assert "❌ 1 of 1 " in text
-    assert f"<li>❌ <code>{name}</code>: {failing.message}</li>" in text
+    assert f"<li>❌ <code>{name}</code>: " in text
     (told,) = annotate(record, HERE, HERE)
     assert (told.title, told.line) == (f"{name} fails", failing.line)
     assert told.path == HERE / failing.suite
@@ -295,8 +302,8 @@ def test_a_failure_is_told_on_top_of_every_report_and_to_the_gate(kind: str) -> 
 def test_a_run_without_claims_that_holds_was_tested(kind: str) -> None:
     record = only(kind, HOLDING[kind])
     for text in (markdown(record), comment(record), html(record)):
-        assert "No claim was tested" not in text
-        assert "✅ 1 of 1 " in text
+        assert "o claim was tested" not in text
+        assert re.search("✅ (maxrandom: )?1 of 1 ", text)
         assert "t = -" not in text
         assert "&#45;" not in text.partition("\n")[0]
     assert not annotate(record, HERE, HERE)
@@ -409,7 +416,8 @@ def test_every_report_says_what_a_difference_generalizes_to(
     found = run(
         comparisons=[comparison(sampled=sampled)], contamination=[contamination(sampled=sampled)]
     )
-    assert page.read(markdown(found)).text.count(f"eneralizes to {told}") >= 2
+    assert page.read(markdown(found)).text.count(f"eneralizes to {told}") == 1
+    assert page.read(disclosure(found)).text.count(f"eneralizes to {told}") == 2
     assert html(found).count(f"eneralizes to {told}") >= 2
     assert " ".join(latex(found).split()).count(f"eneralizes to {told}") == 2
     # A record of an earlier version does not know.
@@ -421,9 +429,9 @@ def test_a_bias_is_interpreted_only_where_there_is_a_boost() -> None:
     without = contamination("inconclusive")
     assert bias_is(without) == ""
     assert indicated(without) == "inconclusive: without a boost the bias means nothing"
-    text = markdown(run(contamination=[without]))
+    text = disclosure(run(contamination=[without]))
     assert "the benchmark's own text a further" not in text
-    assert "a further +.052" in page.read(markdown(run(contamination=[contamination()]))).text
+    assert "a further +.052" in page.read(disclosure(run(contamination=[contamination()]))).text
 
 
 @pytest.mark.parametrize(
@@ -449,7 +457,7 @@ def test_exactly_the_methods_that_were_used_are_cited(record: RunRecord, keys: s
 
 
 def test_the_disclosure_says_what_a_paper_must_say_of_a_comparison() -> None:
-    text = page.read(markdown(run(comparisons=[comparison()]))).text.partition("For a paper")[2]
+    text = page.read(disclosure(run(comparisons=[comparison()]))).text
     for fact in (
         "On weather (4-shot, t = 20 prompts, n = 60 examples, 20 replicates)",
         "the mean accuracy of nf4 differs from that of none by -.021",
@@ -466,7 +474,7 @@ def test_the_disclosure_says_what_a_paper_must_say_of_a_comparison() -> None:
 
 def test_the_disclosure_says_how_often_a_draw_misleads() -> None:
     record = run(claim(), replicates=[replicates(45, 45, 45, 30)])
-    text = page.read(markdown(record)).text.partition("For a paper")[2]
+    text = page.read(disclosure(record)).text
     assert "was repeated with 4 seeded draws (seed 0) and passes in 3 of 4; a single draw" in text
     assert "the opposite of the majority in 1 of 4" in text
 
@@ -522,7 +530,9 @@ def test_why_it_fell_is_told_with_both_numbers() -> None:
     assert "difference from +.030 to -.021" in change.why
     assert counted([change]) == "1 result fell"
     text = comment(now, before)
-    assert "**newly fails**: difference from +.030 to -.021" in text.replace("&#8203;", "")
+    (first,) = re.findall("^- ❌ .*", text.replace("&#8203;", ""), re.MULTILINE)
+    assert "`weather::compare[nf4-none]` **newly fails**: nf4 - none is not above" in first
+    assert "; difference from +.030 to -.021" in first
     assert "(was\N{NO-BREAK SPACE}passed)" in text
 
 
@@ -619,10 +629,10 @@ def test_a_reason_of_many_is_told_once() -> None:
     for text in (markdown(skipped(144)), html(skipped(144))):
         top = text.partition("| result |")[0].partition('<div id="claims">')[0]
         assert top.count("no GPU here") == 1
-        assert "and 141 more: no GPU here" in top
+        assert re.search("and 141 more: .*was skipped.*; no GPU here", top)
         assert "t = &#45;" not in top
         assert "<i>t</i> = -" not in top
-    assert markdown(skipped(1)).startswith("**⏭️ 1 of 1 claim was skipped.**\n")
+    assert markdown(skipped(1)).startswith("### ⏭️ maxrandom: 1 of 1 claim was skipped\n")
 
 
 def test_each_failure_is_told_by_itself() -> None:
@@ -635,12 +645,13 @@ def test_arms_of_one_model_are_told_apart_in_every_table() -> None:
     arms = [claim(id=f"s.yaml::weather[{arm}-4shot]") for arm in ("terse", "long")]
     record = run(*arms, claim(task="f1", id="s.yaml::f1[terse-4shot]"))
     expected = ["demo (nf4)terse", "demo (nf4)long", "demo (nf4)"]
-    assert [row[2] for row in page.read(markdown(record)).tables[-1][1:]] == expected
-    by_row = [row[2] for row in page.read(comment(record)).body]
-    assert by_row == expected
-    assert [row[2] for row in test_html.read(html(record)).tables[-1][1:]] == expected
+    for text in (markdown(record), comment(record)):
+        by_row = [row[1] for row in page.read(text).body]
+        names = ["weather4-shotdemo (nf4)terse", "weather4-shotdemo (nf4)long"]
+        assert by_row == [*names, "f14-shotdemo (nf4)"]
+    assert [row[3] for row in test_html.read(html(record)).tables[-1][1:]] == expected
     assert latex(record).count(r"\texttt{demo (nf4)} \texttt{terse}") == 1
-    assert "prompts of demo (nf4) (arm terse) answers" in page.read(markdown(record)).text
+    assert "prompts of demo (nf4) (arm terse) answers" in page.read(disclosure(record)).text
 
 
 def test_only_records_of_claims_are_counted_for_agreement() -> None:

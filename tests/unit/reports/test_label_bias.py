@@ -29,7 +29,7 @@ from pytest_maxrandom.reports.label_bias import (
     score_p,
 )
 from pytest_maxrandom.reports.references import bibtex
-from pytest_maxrandom.reports.rendering import latex, markdown
+from pytest_maxrandom.reports.rendering import disclosure, latex, markdown
 from pytest_maxrandom.reports.results import dump, load
 from pytest_maxrandom.reports.summary import tally
 from pytest_maxrandom.reports.terminal import rows
@@ -80,14 +80,15 @@ def many() -> RunRecord:
 
 def section(text: str) -> page.Page:
     """Return what a Markdown report says of label bias."""
-    return page.read(re.split(r"\n### ", text.partition("### Label bias")[2])[0])
+    return page.read(page.folded(text, "Label bias"))
 
 
 def test_each_way_of_asking_has_a_row_in_markdown() -> None:
     # By hand: (.98 + .01 + .01 + .01 - .98) / 3; standard deviation of (.98, .01, .01, .01).
     table = section(markdown(many())).tables[0]
     assert table[1] == [
-        "❌ failedlabel preference",
+        "❌\xa0failed",
+        "label preference",
         "weather[demo-nf4-4shot]",
         "recallcloze",
         *("100", "10"),
@@ -96,13 +97,14 @@ def test_each_way_of_asking_has_a_row_in_markdown() -> None:
         ".420",
         "+.97-.13 to +1.00",
     ]
-    assert [row[2] for row in table[2:4]] == [
+    assert [row[3] for row in table[2:4]] == [
         "movecloze",
         "movecounterfactual",
     ]
-    assert table[4][2:] == ["redrawcloze", "100", "10", ".500.317", "1.0e-04", ".100", "-"]
+    assert table[4][3:] == ["redrawcloze", "100", "10", ".500.317", "1.0e-04", ".100", "-"]
     assert table[5] == [
-        "⚠️ error",
+        "⚠️\xa0error",
+        "-",
         "broken[demo-nf4-4shot]::label_bias",
         *("recall", "-", "-", "--", "-", "-", "-"),
     ]
@@ -143,7 +145,8 @@ def test_the_sentence_of_the_finding_is_told_in_full() -> None:
 
 def test_two_kinds_of_guessers_are_named_where_both_were_asked() -> None:
     for check in ("recall", "move", "redraw"):
-        text = page.read(markdown(run(label_bias=[label_bias(check=check)]))).text
+        told = run(label_bias=[label_bias(check=check)])
+        text = page.read(markdown(told) + disclosure(told)).text
         assert text.count("keep to one choice of each example") == 2 * (check != "recall")
 
 
@@ -152,12 +155,12 @@ def test_every_way_of_asking_stands_in_html_latex_and_the_terminal_once() -> Non
     (table,) = (
         table
         for table in test_html.read(html(record)).tables
-        if table[0][:3] == ["claim", "result", "check"]
+        if table[0][:4] == ["claim", "result", "finding", "check"]
     )
-    assert [row[2] for row in table[1:]] == [
+    assert [row[3] for row in table[1:]] == [
         *("recallcloze", "movecloze", "movecounterfactual", "redrawcloze", "recall"),
     ]
-    assert table[1][3:] == ["100", "10", ".010.317", "> .999", ".420", "+.97-.13 to +1.00"]
+    assert table[1][4:] == ["100", "10", ".010.317", ">\xa0.999", ".420", "+.97-.13 to +1.00"]
     text = latex(record)
     for key, number in (("label-bias", 5), ("labels", 4 + 4 + 4 + 2)):
         body = text.partition(rf"\label{{tab:maxrandom-{key}}}")[2].partition(r"\end{tab")[0]
@@ -364,13 +367,13 @@ def test_exactly_the_methods_that_were_used_are_cited(
     made = run(label_bias=[record])
     entries = set(re.findall(r"^@\w+\{([^,]+),$", bibtex(made), re.MULTILINE))
     assert cited(latex(made)) == entries == keys
-    assert ("For a paper" in markdown(made)) == bool(keys)
+    assert ("asked as" in disclosure(made)) == bool(keys)
 
 
 def test_the_disclosure_says_what_a_paper_must_say() -> None:
     asked = replace(KNOWS, calibrated=[calibrated()])
-    text = page.read(markdown(run(label_bias=[label_bias(asked, check="move", xfail="small")])))
-    told = text.text.partition("For a paper")[2]
+    biased = label_bias(asked, check="move", xfail="small")
+    told = page.read(disclosure(run(label_bias=[biased]))).text
     for fact in (
         "the best prompt of demo (nf4) on weather (4-shot) knows answers or prefers a label",
         "every right answer at every label",

@@ -18,6 +18,7 @@ from pytest_maxrandom.reports.rendering import latex, markdown
 from pytest_maxrandom.reports.results import dump
 from pytest_maxrandom.reports.untrusted import load_untrusted
 from tests.unit.reports.opened import html
+from tests.unit.reports.page import read
 from tests.unit.reports.samples import claim, run, scored
 
 if TYPE_CHECKING:
@@ -32,11 +33,10 @@ def known(**changed: object) -> ClaimRecord:
     return claim(best=45, new_questions=replace(FOUND, **changed))  # type: ignore[arg-type]
 
 
-def test_the_tables_and_the_line_that_can_be_quoted_show_it() -> None:
-    for text in (markdown(run(known())), comment(run(known()), report="https://ci.test/1")):
-        assert "On new questions it reaches at least .534, at 95 %." in text
-        assert "45/60<br>new: at least .534" in text
-        assert "*New*: what the best prompt reaches on new questions" in text
+def test_the_tables_and_the_comment_show_it() -> None:
+    told = "weather 4-shot: an accuracy of at least .534 at 95 %"
+    assert told in read(comment(run(known()), report="https://ci.test/1")).text
+    assert "<i>New</i>: what the best prompt reaches on new questions" in html(run(known()))
     assert "<br>new: at least .534</td>" in html(run(known()))
     assert "{best} & correct & new & {standard baseline}" in latex(run(known()))
     assert "& 0.750 & 45/60 & at least .534 & 0.500 &" in latex(run(known()))
@@ -57,7 +57,7 @@ def test_the_details_say_what_was_estimated() -> None:
 
 
 def test_another_metric_is_not_taken_for_the_accuracy() -> None:
-    text = markdown(run(scored(new_questions=FOUND)))
+    text = html(run(scored(new_questions=FOUND)))
     assert "macro-F1<br>new: accuracy at least .534" in text
 
 

@@ -10,7 +10,7 @@ import pytest
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.csv import csv
 from pytest_maxrandom.reports.references import bibtex
-from pytest_maxrandom.reports.rendering import latex, markdown
+from pytest_maxrandom.reports.rendering import disclosure, latex, markdown
 from tests.unit.claims.test_assessment import assessed, knowing, yes_no
 from tests.unit.reports.opened import html
 from tests.unit.reports.page import read
@@ -31,21 +31,19 @@ def judged() -> RunRecord:
 
 
 def test_its_sentence_and_its_sources_are_disclosed(judged: RunRecord) -> None:
-    for text in (markdown(judged), html(judged), latex(judged)):
+    for text in (disclosure(judged), html(judged), latex(judged)):
         said = " ".join(re.sub("<[^>]+>", "", text).split())
         assert "reaches a macro-F1 of 1.000 on" in said
         assert "the best of t random guessers on the same" in said.replace("$t$", "t")
         assert "p_max the probability" not in said
     sources = bibtex(judged)
     assert all(name in sources for name in ("Yauney", "Westfall", "Besag"))
-    assert "Yauney" in read(markdown(judged)).text
+    assert "Yauney" in read(disclosure(judged)).text
 
 
 def test_it_is_quoted_drawn_and_in_the_table_of_the_comment(judged: RunRecord) -> None:
-    top = read(markdown(judged)).text.split("\n", 1)[0]
-    assert "The best of t = 3 prompts reaches a macro-F1 of 1.000" in top
-    assert "with probability" not in top
-    assert "What decides is permutation p = " in top
+    top = read(markdown(judged)).text.partition("result")[0]
+    assert "t 0-shot: best macro-F1 1.000 (permutation p = 1.0e-04; t = 3, n = 30)" in top
     assert html(judged).count("<rect ") == 2
     (row,) = read(comment(judged)).body
     assert "1.000" in " ".join(row)

@@ -11,18 +11,20 @@ import pytest
 
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.record import RedFlag
-from pytest_maxrandom.reports.annotations import annotate, open_questions
+from pytest_maxrandom.record.red_flags import DEFAULTS
+from pytest_maxrandom.reports.annotations import annotate
 from pytest_maxrandom.reports.changes import changes
 from pytest_maxrandom.reports.comment import comment
+from pytest_maxrandom.reports.flag_sentences import brief
+from pytest_maxrandom.reports.headlines import all_flags, flagged as flagged_lines, open_questions
 from pytest_maxrandom.reports.origins import held_out
-from pytest_maxrandom.reports.phrases import finding
 from pytest_maxrandom.reports.red_flags import set_by_suite
 from pytest_maxrandom.reports.rendering import markdown
 from pytest_maxrandom.reports.results import dump
 from pytest_maxrandom.reports.terminal import rows
 from pytest_maxrandom.reports.untrusted import load_untrusted
 from tests.unit.reports.opened import claims, html
-from tests.unit.reports.page import read
+from tests.unit.reports.page import folded, read
 from tests.unit.reports.samples import claim, flag, flagged, recorded, run, untested
 
 if TYPE_CHECKING:
@@ -30,8 +32,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.reports.changes import Change
 
 TIED = flag("30 of 60 scores tie.", kind="tied_scores", severity="fail")
-WHY = "red flag tied_scores (fails): 30 of 60 scores tie"
-TOLD = "red flag majority (warns): Always wet is as good"
+WHY = "a red flag fails it: scores tie"
+TOLD = "passes, but no better than the same answer to all"
 
 
 def failing_twice() -> ClaimRecord:
@@ -40,28 +42,43 @@ def failing_twice() -> ClaimRecord:
     return replace(record, message=f"{record.message}; red flag: tied_scores")
 
 
-def test_the_finding_says_what_the_flag_found() -> None:
-    assert finding(flagged()) == WHY
-    assert finding(failing_twice()) == f"41 of 60 correct; 42 would have passed; {WHY}"
-    assert finding(claim(best=41, red_flags=[flag()])) == "41 of 60 correct; 42 would have passed"
+def test_the_gravest_flag_of_a_failing_claim_stands_in_its_line() -> None:
+    (line,) = open_questions(run(flagged(), claim(id="a::b", red_flags=[flag()])))
+    assert (line.symbol, line.found, line.what) == ("❌", "best .750", WHY)
+    line, *_ = open_questions(run(failing_twice()))
+    assert (line.found, line.what) == ("best .683, needs .700", "scores tie")
 
 
-def test_a_flag_that_fails_a_claim_is_told_with_it_and_others_by_themselves() -> None:
-    asked = open_questions(run(flagged(), claim(id="a::b", red_flags=[flag()])))
-    assert [(each.symbol, each.what) for each in asked] == [("❌", WHY), ("🚩", TOLD)]
-    assert asked[1].names == ("weather[demo-nf4-4shot]", "b")
+def test_flags_of_claims_that_pass_are_told_by_themselves() -> None:
+    (alone,) = flagged_lines(run(flagged(), claim(id="a::b", red_flags=[flag()])))
+    assert (alone.symbol, alone.what) == ("🚩", TOLD)
+    assert len(alone.names) == 1
 
 
-def test_flags_of_a_claim_that_could_not_be_finished_are_told_by_themselves() -> None:
-    (broken, alone) = open_questions(run(untested(red_flags=[TIED])))
-    assert (broken.symbol, alone.symbol, alone.what) == ("⚠️", "🚩", WHY)
+def test_flags_of_a_claim_that_could_not_be_finished_are_told_in_full() -> None:
+    (told,) = all_flags(run(untested(red_flags=[TIED])))
+    assert told.flag == TIED
 
 
-@pytest.mark.parametrize("written", [markdown, html, comment])
-def test_no_report_says_a_flag_twice_above_its_details(written: Any) -> None:
-    text = written(run(flagged()))
-    above = text.partition("<details>")[0]
-    assert above.count("30 of 60 scores tie") == above.count("Always wet is as good") == 1
+@pytest.mark.parametrize("written", [markdown, comment])
+def test_every_flag_is_told_in_full_in_one_fold(written: Any) -> None:
+    text = folded(written(run(flagged())), "2 red flags, with what to look at")
+    assert text.count("30 of 60 scores tie") == text.count("Always wet is as good") == 1
+    assert text.index("**tied_scores (fails)**") < text.index("**majority (warns)**")
+
+
+def test_every_kind_has_a_few_words() -> None:
+    said = {kind: brief(RedFlag(kind, "warn", "A sentence.")) for kind in DEFAULTS}
+    assert all(said[kind] != kind.replace("_", " ") for kind in DEFAULTS)
+    assert max(len(words.split()) for words in said.values()) <= 11
+    assert brief(RedFlag("brand_new", "warn", "A sentence.")) == "brand new"  # type: ignore[arg-type]
+
+
+def test_the_few_words_name_the_label() -> None:
+    always: dict[str, Any] = {"label": "odd", "place": 2, "share": 1.0, "prompts": 10, "told": 10}
+    assert brief(RedFlag("constant_answers", "warn", "", always)) == 'always says "odd"'
+    often = brief(RedFlag("constant_answers", "warn", "", {**always, "share": 0.98}))
+    assert often == 'says "odd" to 98 %'
 
 
 def test_the_details_have_a_line_for_each_flag_those_that_fail_first() -> None:
@@ -118,19 +135,21 @@ def in_claim_order() -> list[ClaimRecord]:
 
 def test_kinds_that_fail_by_default_are_told_before_others_then_in_the_order_of_claims() -> None:
     record = run(*in_claim_order())
-    whats = [each.what.rpartition(": ")[2] for each in open_questions(record)]
-    # The claim that fails comes first, and so does its other flag among those of its gravity.
-    last = ["mild too", *(f"mild {place}" for place in range(30))]
-    assert whats == ["30 of 60 scores tie", *GRAVE, *last]
+    told = [each.flag.text for each in all_flags(record)]
+    # Claims that pass come first among flags of one gravity.
+    last = [*(f"mild {place}" for place in range(30)), "mild too"]
+    assert told == ["30 of 60 scores tie.", *GRAVE, *last]
     terminal = [line.rpartition(": ")[2] for line in rows(record) if line.startswith("red flag")]
     assert terminal == [*GRAVE, *(f"mild {place}" for place in range(17))]
-    points = re.findall("^- 🚩 .*: (.*)$", comment(record), re.MULTILINE)
-    assert points[:4] == [*GRAVE, "mild 0"]
+    full = folded(comment(record), "35 red flags, with what to look at")
+    points = re.findall(r"^- 🚩 .*\*\*; (.*)$", full, re.MULTILINE)
+    assert points[:3] == ["30 of 60 scores tie.", *GRAVE[:2]]
 
 
 def test_failures_are_told_before_the_red_flags_of_any_claim() -> None:
-    asked = open_questions(run(claim(best=41, red_flags=[flag()]), claim(best=40, id="a::b")))
-    assert [each.symbol for each in asked] == ["❌", "❌", "🚩"]
+    passing = claim(id="a::c", red_flags=[flag()])
+    text = markdown(run(passing, claim(best=41, red_flags=[flag()]), claim(best=40, id="a::b")))
+    assert re.findall("^- (.)", text.partition("<details>")[0], re.MULTILINE) == ["❌", "❌", "🚩"]
 
 
 def test_an_annotation_has_a_line_for_each_flag_that_fails() -> None:
@@ -160,8 +179,8 @@ def test_the_terminal_tells_flags_once_below_the_table() -> None:
 def test_a_comment_tells_a_flag_of_many_claims_once() -> None:
     several = [claim(id=f"a::{name}", red_flags=[flag("As good.")]) for name in "bcdef"]
     text = comment(run(*several))
-    assert "🚩 `b`, `c`, `d` and 2 more: red flag majority (warns): As good" in text
     assert text.count("As good") == 1
+    assert " and 2 more: **majority (warns)**; As good.\n" in text
 
 
 @pytest.mark.parametrize(("kinds", "told"), [
@@ -233,4 +252,4 @@ def test_of_an_untrusted_report_only_kinds_and_what_they_do_are_kept(tmp_path: P
         RedFlag("majority", "warn", "the full report says what"),
     ]
     text = comment(run(record), untrusted=True)
-    assert "red flag tied_scores (fails): the full report says what" in text
+    assert "**tied_scores (fails)**; the full report says what" in text

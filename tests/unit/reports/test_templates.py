@@ -12,6 +12,7 @@ from pytest_maxrandom.reports.html import HTML
 from pytest_maxrandom.reports.latex import LATEX
 from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.rendering import (
+    disclosure,
     environment,
     latex,
     markdown,
@@ -106,6 +107,8 @@ def test_each_block_can_be_overridden_alone(folder: Path, name: str, block: str)
     if not single:
         record = designed(claim(best=41), *several(), recorded(published=None))
     render = next(of for suffix, of in RENDERERS.items() if name.endswith(suffix))
+    if name == "disclosure.md.j2":
+        render = disclosure
     ours = without_hashes(render(record))
     extend(folder, name, f"{{% block {block} %}}OURS[{{{{ super() }}}}]OURS{{% endblock %}}")
     text = without_hashes(render(record, folder))
@@ -194,7 +197,8 @@ def test_an_unknown_block_is_refused_with_the_nearest_name(folder: Path) -> None
     path = extend(folder, "report.md.j2", "", "{% block headlines %}x{% endblock %}")
     assert failure(folder) == (
         f"{path}:3: maxrandom/report.md.j2 has no block 'headlines'; its blocks are agreement, "
-        "attention, changed, designs, details, disclosure, footer, header, headline, page, table; "
+        "attention, changed, designs, details, disclosure, flags, footer, header, headline, page, "
+        "table; "
         "did you mean headline instead of headlines?"
     )
 

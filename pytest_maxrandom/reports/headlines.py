@@ -1,0 +1,268 @@
+"""What stands on top: the verdict of a run, a line for each record that needs a look, its reason.
+
+A line names a record as a person does, says what was reached and what was needed, the numbers
+that decide, and the main reason. All else is folded below, or stands in the JSON report.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from pytest_maxrandom.notation import count
+from pytest_maxrandom.record import ClaimRecord, LabelBiasRecord, ReplicatesRecord
+from pytest_maxrandom.reports import phrases
+from pytest_maxrandom.reports.flag_sentences import brief
+from pytest_maxrandom.reports.label_bias import bias_found
+from pytest_maxrandom.reports.red_flags import MOST_NAMES, does, gravity, raised
+from pytest_maxrandom.reports.summary import (
+    ENDINGS,
+    SETTLED,
+    SYMBOLS,
+    asserts,
+    became,
+    designs,
+    files,
+    missing,
+    model_name,
+    names,
+    records,
+    shots,
+    tally,
+    unread,
+    variants,
+)
+from pytest_maxrandom.reports.tables import Name
+from pytest_maxrandom.reports.text import clauses, listed, shorten, visible
+from pytest_maxrandom.reports.wording import failure, levels_of, p_is
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_maxrandom.record import Record, RedFlag, RunRecord, Standing
+    from pytest_maxrandom.reports.red_flags import Raised
+    from pytest_maxrandom.reports.tables import Cell
+
+    _Record = TypeVar("_Record", bound=Record)
+
+_FLAG = "🚩"
+_LONGEST_NAME, _LONGEST_CAUSE = 60, 300
+_EACH = ("failed", "xpassed")
+"""Outcomes of which each is told by itself, whatever its reason."""
+_TESTED = ("passed", "failed", "xfailed", "xpassed")
+_NUMBERS = re.compile(r"(best [^()]*) \(([^()]*)\).*", re.DOTALL)
+"""How the sentence of a claim that fails begins: reached and needed, then the numbers behind it."""
+_WORTH_SAYING = 0.5
+"""Of the claims that luck lets pass; fewer than half of one is no news."""
+_STANDINGS: dict[Standing, str] = {
+    "above maximum": "above the maximum random baseline",
+    "between baselines": "between the two baselines",
+    "at chance": "at the standard baseline",
+    "below standard": "below the standard baseline",
+}
+_OF_CLAIM: dict[type, str] = {LabelBiasRecord: ", label bias", ReplicatesRecord: ", replicates"}
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """One record in a line, without its name."""
+
+    found: str
+    """What was reached and needed: ``.550, needs .683``."""
+    numbers: str = ""
+    """``p_max = .950; t = 10, n = 60``."""
+    cause: str = ""
+    """The main reason, in a clause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One thing to look at."""
+
+    symbol: str
+    names: tuple[Cell, ...]
+    """The first ones that it is said of."""
+    found: str = ""
+    numbers: str = ""
+    what: str = ""
+    more: int = 0
+    """How many others it is said of as well."""
+    change: str = ""
+    """What became of it since an earlier run."""
+
+
+def verdict(run: RunRecord) -> str:
+    """Say what became of a run in one line, what keeps it from passing first."""
+    tested = run.not_run or records(run)
+    cut = ("interrupted" if run.interrupted else "ended early") if missing(run) else ""
+    return clauses(unread(run), cut, tally(run) if tested else "no claim was tested")
+
+
+def standing(run: RunRecord) -> str:
+    """Count where results stand that nothing is claimed of; empty where there are none."""
+    found = Counter(claim.verdict for claim in run.claims if claim.verdict and not asserts(claim))
+    parts = [f"{count(found[key])} {where}" for key, where in _STANDINGS.items() if found[key]]
+    return f"Best accuracies: {listed(parts)}." if parts else ""
+
+
+def by_luck(run: RunRecord) -> str:
+    """Say how many claims would pass if all answers were guesses, where that is no small number.
+
+    Each passes with at most the probability that its least level says, whatever else it asserts;
+    one that only beats a baseline has no level, and then nothing is said of the run.
+    """
+    tested = [claim for claim in run.claims if claim.outcome in _TESTED and asserts(claim)]
+    levels = [min(levels_of(claim).values(), default=None) for claim in tested]
+    known = [level for level in levels if level is not None]
+    if len(known) < len(levels) or sum(known) < _WORTH_SAYING:
+        return ""
+    if not any(claim.passed for claim in tested):
+        return ""
+    return (
+        f"If all answers were guesses, up to {sum(known):.1f} of these {count(len(tested))} claims "
+        "would pass on average."
+    )
+
+
+def brief_names(run: RunRecord) -> dict[str, Cell]:
+    """Name each record as briefly as tells it from all others: its task, its shots.
+
+    The model stands there only where there are several, as does the file of the suite.
+    """
+    where, arms, full = files(run), variants(run), names(run)
+    several = len({model_name(each) for each in run.claims if each.model}) > 1
+    found: dict[str, Cell] = {}
+    for claim in run.claims:
+        told = [model_name(claim)] if several and claim.model else []
+        told += filter(None, [arms[claim.id], where[claim.id]])
+        of_shots = (f" {claim.shots}-shot",) if shots(claim) else ()
+        others = [
+            Name(_short(each), before=", " if place else " (") for place, each in enumerate(told)
+        ]
+        end = (")",) if others else ()
+        found[claim.id] = (Name(_short(claim.task)), *of_shots, *others, *end)
+    for record in designs(run):
+        about = found.get(getattr(record, "claim", ""))
+        what = _OF_CLAIM.get(type(record), "")
+        named: Cell = (Name(_short(full[record.id], 2 * _LONGEST_NAME)),)
+        found[record.id] = (*about, what) if about else named
+    return found
+
+
+def headline(record: Record) -> Headline:
+    """Say what became of a record, and why, in a line."""
+    if record.outcome == "xpassed":
+        return Headline("passes unexpectedly", cause=_within(phrases.finding(record)))
+    if record.outcome not in _TESTED or not isinstance(record, ClaimRecord):
+        return _told(record)
+    if record.decided is None and (record.best_correct is None or not record.n):
+        return _told(record)
+    if record.passed is False:
+        said = failure(record) or ""
+        if not (numbers := _NUMBERS.fullmatch(said)):
+            return Headline("fails", cause=_within(said))
+        return Headline(numbers[1], numbers[2], _within(_cause(record)))
+    needed = phrases.needed_value(record)
+    found = f"best {phrases.best_shown(record)}{f', needs {needed}' if needed else ''}"
+    key = phrases.decisive(record)
+    p = "" if getattr(record, key) is None else p_is(record, key)
+    return Headline(found, clauses(p, f"t = {count(record.t)}, n = {count(record.n)}"))
+
+
+def failing_first(found: Iterable[_Record]) -> list[_Record]:
+    """Sort records: those that fail the run first, as they are in the run otherwise."""
+    return sorted(found, key=lambda record: record.outcome in (*SETTLED, "skipped"))
+
+
+def open_questions(run: RunRecord) -> list[Question]:
+    """List what did not end as it should; of a single claim, what became of it in any case.
+
+    Those that could not be tested, or were skipped, for the same reason are one question.
+    """
+    known = brief_names(run)
+    told = failing_first(records(run))
+    alone = len(told) == 1 and told[0].outcome in _TESTED
+    found: dict[tuple[str, Headline, str], list[Cell]] = {}
+    for record in told:
+        if record.outcome not in SETTLED or alone:
+            own = record.id if record.outcome in _EACH else ""
+            key = (SYMBOLS[became(record)], headline(record), own)
+            found.setdefault(key, []).append(known[record.id])
+    return [
+        _question(symbol, about, line.found, line.numbers, line.cause)
+        for (symbol, line, _), about in found.items()
+    ]
+
+
+def flagged(run: RunRecord) -> list[Question]:
+    """Name the red flags of claims that pass, or are reported, in a few words each.
+
+    There they matter most: of a claim that fails they are a reason, and stand behind it.
+    """
+    known = brief_names(run)
+    found: dict[tuple[str, bool], list[Cell]] = {}
+    for claim in run.claims:
+        if claim.outcome == "passed":
+            for said in dict.fromkeys(brief(flag) for flag in _by_gravity(claim)):
+                found.setdefault((said, asserts(claim)), []).append(known[claim.id])
+    return [
+        _question(_FLAG, about, "", what=f"passes, but {what}" if claimed else what)
+        for (what, claimed), about in found.items()
+    ]
+
+
+def all_flags(run: RunRecord) -> list[Raised]:
+    """List all red flags in full, the same of many claims once: first of claims that pass."""
+    return raised(sorted(run.claims, key=lambda claim: claim.outcome != "passed"))
+
+
+def in_full(told: Raised, known: dict[str, Cell]) -> Question:
+    """Say a red flag in full, with what to look at."""
+    return Question(
+        _FLAG,
+        tuple(known[name] for name in told.first),
+        f"{told.flag.kind} ({does(told.flag)})",
+        what=told.flag.text,
+        more=told.more,
+    )
+
+
+def _question(
+    symbol: str, about: Sequence[Cell], found: str, numbers: str = "", what: str = ""
+) -> Question:
+    first = tuple(about[:MOST_NAMES])
+    return Question(symbol, first, found, numbers, what, max(0, len(about) - MOST_NAMES))
+
+
+def _told(record: Record) -> Headline:
+    """Say what a record tells that has no best prompt with an accuracy of its own."""
+    found = getattr(record, "finding", None) if record.outcome == "failed" else None
+    cause = "" if record.outcome == "passed" else phrases.finding(record)
+    if found and isinstance(record, LabelBiasRecord):
+        cause = bias_found(record).removesuffix(f": {found}")
+    if found:
+        cause = cause.removeprefix(found).removeprefix(": ")
+    return Headline(found or ENDINGS[became(record)].one, cause=_within(cause))
+
+
+def _cause(claim: ClaimRecord) -> str:
+    """Say what lies behind the numbers: why they were expected, or the gravest red flag."""
+    flags = _by_gravity(claim)
+    if claim.outcome == "xfailed" or not flags:
+        return claim.xfail or ""
+    fails = claim.holds and flags[0].severity == "fail"
+    return f"a red flag fails it: {brief(flags[0])}" if fails else brief(flags[0])
+
+
+def _within(text: str) -> str:
+    return shorten(text, _LONGEST_CAUSE)
+
+
+def _by_gravity(claim: ClaimRecord) -> list[RedFlag]:
+    return sorted(claim.red_flags, key=gravity)
+
+
+def _short(text: str, limit: int = _LONGEST_NAME) -> str:
+    return shorten(visible(text), limit)
