@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -148,11 +148,21 @@ class Reporting:
             from pytest_maxrandom.reports.difference import difference, lines
 
             named, base = self._settings.diff or "", self._base
-            found = difference(named, base, "this run", self._run.record())
+            gone: Literal["of the suites", "none"]
+            gone = "none" if _is_selection(config) else "of the suites"
+            found = difference(named, base, "this run", self._run.record(), gone)
             terminalreporter.section("maxrandom: what changed")
             width = terminalreporter._tw.fullwidth
             for line, colour in lines(found, width, _MOST_CHANGES):
                 terminalreporter.line(line, **({colour: True} if colour else {}))
+
+
+def _is_selection(config: pytest.Config) -> bool:
+    """Tell whether a person asks for some tests of the files only."""
+    chosen = ("keyword", "markexpr", "lf", "stepwise", "deselect")
+    return any(getattr(config.option, name, None) for name in chosen) or any(
+        "::" in each for each in config.args
+    )
 
 
 def _base(config: pytest.Config, settings: Settings) -> RunRecord | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_maxrandom.notation import NONE, accuracy, count
 from pytest_maxrandom.record import ClaimRecord
@@ -68,9 +68,36 @@ class Difference:
         return len(records(self.head)) - known
 
 
-def difference(since: str, base: RunRecord, until: str, head: RunRecord) -> Difference:
-    """Compare two runs; those of which nothing changed are left out."""
-    found = [change for change in changes(head, base) if change.kind != "same"]
+def difference(
+    since: str,
+    base: RunRecord,
+    until: str,
+    head: RunRecord,
+    gone: Literal["all", "of the suites", "none"] = "all",
+) -> Difference:
+    """Compare two runs; those results of which nothing changed are left out.
+
+    Parameters
+    ----------
+    since, until : str
+        How a person calls them.
+    base, head : RunRecord
+        The earlier and the later run.
+    gone : str
+        Which results that only the earlier run has are said to be gone: none where the later run
+        is of selected tests, and those of its suites where it is of selected files.
+    """
+    suites = {record.suite for record in records(head)}
+    found = [
+        change
+        for change in changes(head, base)
+        if change.kind != "same"
+        and (
+            change.now is not None
+            or gone == "all"
+            or (gone == "of the suites" and change.before and change.before.suite in suites)
+        )
+    ]
     ordered = sorted(found, key=lambda change: KINDS.index(change.kind))
     return Difference(since, base, until, head, tuple(ordered))
 

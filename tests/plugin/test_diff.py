@@ -65,11 +65,27 @@ def test_a_revision_at_which_the_report_is_kept_may_be_the_base(
 def test_outcomes_do_not_depend_on_it(pytester: pytest.Pytester, tested: Path) -> None:
     pytester.runpytest(*OPTIONS)
     report = json.loads((tested / "r.json").read_text())
-    report["claims"].append({**report["claims"][0], "id": "gone.py::test"})
-    (tested / "r.json").write_text(json.dumps(report))
-    result = pytester.runpytest(*OPTIONS, "--maxrandom-diff=r.json")
+    first = report["claims"][0]
+    report["claims"].append({**first, "id": "gone"})
+    report["claims"].append({**first, "id": "other.py::test", "suite": "other.py"})
+    (tested / "base.json").write_text(json.dumps(report))
+    result = pytester.runpytest(*OPTIONS, "--maxrandom-diff=base.json")
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["Since r.json (20*): 1 is gone; 1 is as before"])
+    # The file of the other one is not a file of this run.
+    result.stdout.fnmatch_lines(["Since base.json (20*): 1 is gone; 1 is as before"])
+
+
+@pytest.mark.parametrize("selected", [["-k", "test_it"], ["--deselect", "x"], None])
+def test_nothing_is_gone_where_tests_are_selected(
+    pytester: pytest.Pytester, tested: Path, selected: list[str] | None
+) -> None:
+    pytester.runpytest(*OPTIONS)
+    report = json.loads((tested / "r.json").read_text())
+    report["claims"].append({**report["claims"][0], "id": "gone"})
+    (tested / "base.json").write_text(json.dumps(report))
+    by_id = [report["claims"][0]["id"]]
+    result = pytester.runpytest(*OPTIONS, "--maxrandom-diff=base.json", *(selected or by_id))
+    result.stdout.fnmatch_lines(["Since base.json (20*): nothing changed; 1 is as before"])
 
 
 @pytest.mark.parametrize("base", ["none.json", "main"])
