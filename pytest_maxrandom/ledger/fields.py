@@ -37,6 +37,8 @@ FIELDS: dict[str, dict[str, type]] = {
     },
 }
 """Type of each field of each kind of line, in the order of the line."""
+_OPEN = ("prompt", "correct")
+"""What is null in the line of a prompt that was begun; one with its right answers may follow."""
 _CALLED = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
 _LEAST = (
     ("n", 1), ("t", 1), ("shots", 0), ("correct", 0), ("best_correct", 0), ("budget", 0),
@@ -56,7 +58,8 @@ def mistake(row: Row) -> str | None:
     for name, expected in fields.items():
         if name not in row:
             return f"found a line of kind {kind} without {name}; {RESTORE}"
-        if type(row[name]) is not expected:
+        begun = (kind, name) == _OPEN and row[name] is None
+        if type(row[name]) is not expected and not begun:
             found = shown(row[name])
             return f"{name}: found {found}, expected {_CALLED[expected]}; {RESTORE}"
     return _contradiction(row)
@@ -75,10 +78,10 @@ def _contradiction(row: Row) -> str | None:
     if row.get("feedback", "none") not in (kinds := get_args(Feedback)):
         return _of_newer(f"feedback {shown(row['feedback'])}", ", ".join(kinds))
     for name, least in _LEAST:
-        if row.get(name, least) < least:
+        if row.get(name) is not None and row[name] < least:
             return f"{name}: found {row[name]}, expected at least {least}; {RESTORE}"
     for name in ("correct", "best_correct"):
-        if row.get(name, 0) > row.get("n", 0):
+        if (row.get(name) or 0) > row.get("n", 0):
             return f"{name}: found {row[name]}, expected at most n, which is {row['n']}; {RESTORE}"
     return None
 

@@ -61,6 +61,7 @@ class LedgerFile:
         self.searches: dict[str, dict[Try, Told]] = {}
         self.torn: Remark | None = None
         self.empty = True
+        self._begun: dict[ClaimKey, set[Try]] = {}
         self._wrong = ""
         self._offset = 0
         self._lines = 0
@@ -69,11 +70,19 @@ class LedgerFile:
     def take(self, row: Row) -> None:
         """Add what a row says; a second time adds nothing."""
         known, name, value = self._place(row)
+        if row["kind"] == "prompt":
+            begun = self._begun.setdefault(_claim(row), set())
+            if row["correct"] is not None:
+                begun.discard(_tried(row))
+            elif name not in known:
+                begun.add(_tried(row))
         known.update({name: value})
 
     def has(self, row: Row) -> bool:
         """Tell whether a row would add nothing."""
         known, name, _ = self._place(row)
+        if row["kind"] == "prompt" and row["correct"] is not None:
+            return name in known and name not in self._begun.get(_claim(row), ())
         return name in known
 
     def _place(self, row: Row) -> tuple[dict[Any, Any] | set[Any], object, object]:
@@ -124,13 +133,15 @@ class LedgerFile:
         if self._wrong:
             raise LedgerError(self._wrong)
 
-    def append(self, lines: Callable[[], list[bytes]]) -> None:
-        """Add lines durably: all of them, or none.
+    def append(self, lines: Callable[[], list[bytes]], *, durably: bool = True) -> None:
+        """Add lines: all of them, or none.
 
         Parameters
         ----------
         lines : callable
             Called when everything in the file has been taken and nobody else can add to it.
+        durably : bool
+            Whether they are on the disk when this returns.
 
         Raises
         ------
@@ -151,7 +162,7 @@ class LedgerFile:
                     kept = self._read(file)
                     self.check()
                     if added := lines():
-                        self._write(file, kept, added)
+                        self._write(file, kept, added, durably=durably)
                     # Whoever unites files takes them away, and may have read this one before.
                     there = is_named(file, self.path)
                 if new:
@@ -185,14 +196,15 @@ class LedgerFile:
         self.empty = not self._offset and not complete
         return len(tail) if complete else 0
 
-    def _write(self, file: FileIO, kept: int, added: list[bytes]) -> None:
+    def _write(self, file: FileIO, kept: int, added: list[bytes], *, durably: bool) -> None:
         before = self._offset + kept
         file.truncate(before)
         data = (b"\n" if kept else b"") + b"".join(added)
         try:
             if file.write(data) != len(data):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            os.fsync(file.fileno())
+            if durably:
+                os.fsync(file.fileno())
         except OSError:
             with suppress(OSError):
                 file.truncate(before)

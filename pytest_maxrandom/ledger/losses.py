@@ -87,10 +87,11 @@ def lost(
 
 def counted(rows: Iterable[Row]) -> str:
     """Count lines by what they count for: ``200 prompts and 3 looks of mine 4-shot``."""
+    # A prompt may have a line where it was begun, and one with its right answers.
+    facts = {(_claim(row), *_without_numbers(row)): row for row in rows if row["kind"] in COUNTED}
     claims: dict[str, Counter[str]] = {}
-    for row in rows:
-        if row["kind"] in COUNTED:
-            claims.setdefault(_claim(row), Counter())[row["kind"]] += 1
+    for row in facts.values():
+        claims.setdefault(_claim(row), Counter())[row["kind"]] += 1
     told = (
         " and ".join(f"{count(n)} {kind}{'s' * (n != 1)}" for kind, n in kinds.items())
         + f" of {claim}"
@@ -133,7 +134,8 @@ def _became(row: Row, other: Row | None) -> str:
 
 
 def _numbers(row: Row) -> str:
-    return ", ".join(f"{name} = {row[key]}" for key, name in _NUMBERS.items() if key in row)
+    found = {name: row.get(key) for key, name in _NUMBERS.items()}
+    return ", ".join(f"{name} = {value}" for name, value in found.items() if value is not None)
 
 
 def left_behind(

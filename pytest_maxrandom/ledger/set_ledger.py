@@ -24,7 +24,7 @@ from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Remark
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.ledger.fields import Row
@@ -131,6 +131,20 @@ class SetLedger(SetFiles):
             )
         ]
 
+    def begun(self, subject: Subject, prompts: Mapping[str, int]) -> None:
+        """Count prompts, each once, before it is known how often they are right.
+
+        When this returns, they are on the disk.
+
+        Parameters
+        ----------
+        prompts : mapping of str to int
+            Digest of each prompt to the number of examples that it is scored on.
+        """
+        facts = ({"prompt": prompt, "n": n, "correct": None} for prompt, n in prompts.items())
+        same = {"task_digest": self._digest}
+        self._add(*(self._row("prompt", subject, same | each) for each in facts))
+
     def evaluated(self, subject: Subject, prompt: str, n: int, correct: int) -> None:
         """Count a prompt, once; when this returns, it is on the disk."""
         facts = {"task_digest": self._digest, "prompt": prompt, "n": n, "correct": correct}
@@ -218,22 +232,27 @@ class SetLedger(SetFiles):
             **facts,
         }
 
-    def _add(self, row: Row) -> bool:
-        """Write a line unless it stands there; return whether it does."""
-        if self._has(row):
+    def _add(self, *rows: Row) -> bool:
+        """Write lines unless they stand there; return whether they do."""
+        if all(map(self._has, rows)):
             return True
+        # What a loss of power may take away is no count: the prompt's first line has that.
+        known = all(self._has(row | {"correct": None}) for row in rows if row["kind"] == "prompt")
+        counted = known and rows[0]["kind"] == "prompt" and not self._waiting
         try:
-            self._file.append(lambda: self._lacking(row))
+            self._file.append(lambda: self._lacking(rows), durably=not counted)
         except (OSError, LockError) as error:
             reason = (error.strerror or error) if isinstance(error, OSError) else error
             self._tell(Remark("ledger_closed", {"file": str(self.path), "why": str(reason)}))
-            if row["kind"] not in ("test", "opening", "feedback"):
-                self._waiting.append(row)
-                self._file.take(row)
+            for row in rows:
+                if row["kind"] not in ("test", "opening", "feedback"):
+                    self._waiting.append(row)
+                    self._file.take(row)
             return False
         self._waiting.clear()
         self._file.take(self._set)
-        self._file.take(row)
+        for row in rows:
+            self._file.take(row)
         # Of two hosts that write at once, at least one sees the other's line before it goes on.
         self._read_beside()
         return True
@@ -241,10 +260,10 @@ class SetLedger(SetFiles):
     def _has(self, row: Row) -> bool:
         return any(file.has(row) for file in self._own)
 
-    def _lacking(self, row: Row) -> list[bytes]:
+    def _lacking(self, rows: Sequence[Row]) -> list[bytes]:
         """Return the lines to be added, when all that others have added is known."""
         self._tell(self._file.torn)
         known = self._digest in self._file.sets and not self._file.empty
         top = [] if known else [self._set]
-        new = [] if self._has(row) else [row]
+        new = [row for row in rows if not self._has(row)]
         return [line_of(line) for line in (*top, *self._waiting, *new)]

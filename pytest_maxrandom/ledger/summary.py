@@ -147,7 +147,7 @@ def summary(paths: Sequence[Path]) -> FileSummary:
     for row in (row for path in paths for row in rows_of(path)):
         if row["kind"] == "set":
             task, sizes = row["task"], Counter(row["chances"])
-        elif row["kind"] == "prompt":
+        elif row["kind"] == "prompt" and row["correct"] is not None:
             claim = ClaimKey(row["model"], row["shots"])
             found = (row["correct"] / row["n"], row["correct"], row["n"])
             best[claim] = max(best.get(claim, found), found)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.ledger import SetLedger, examples_digest, set_ledger
+from pytest_maxrandom.ledger.summary import mistakes, summary
 from tests.notes import sentences
 from tests.unit.ledger.common import (
     OTHER,
@@ -345,3 +346,25 @@ def test_sets_are_not_the_same_because_only_siblings_lie_between_them(tmp_path: 
     assert counted("p2", "p3") == tries(range(2))
     # What else was tried there makes the three sets one.
     assert counted("p2") == tries({0, 1, 3, 4, 5})
+
+
+def test_a_prompt_is_counted_when_it_is_begun_and_its_number_follows(tmp_path: Path) -> None:
+    folder = tmp_path / "ledger"
+    made = ledger(folder)
+    made.begun(OWN, {f"p{number}": 10 for number in range(5)})
+    (file,) = folder.glob("*.jsonl")
+    assert [row["correct"] for row in rows(file) if row["kind"] == "prompt"] == [None] * 5
+    assert len(ledger(folder).tries(OWN)) == 5
+    made.evaluated(OWN, "p0", 10, 7)
+    made.evaluated(OWN, "p0", 10, 7)
+    other = ledger(folder)
+    other.begun(OWN, {"p0": 10, "p1": 10, "p5": 10})
+    other.evaluated(OWN, "p1", 10, 3)
+    made.refresh()
+    assert len(made.tries(OWN)) == len(other.tries(OWN)) == 6
+    told = [(row["prompt"], row["correct"]) for row in rows(file) if row["kind"] == "prompt"]
+    begun = [(f"p{number}", None) for number in range(6)]
+    assert sorted(told, key=str) == sorted([*begun, ("p0", 7), ("p1", 3)], key=str)
+    assert mistakes(file) == []
+    (claim,) = summary([file]).claims
+    assert (claim.t, claim.best_correct) == (6, 7)

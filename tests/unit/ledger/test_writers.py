@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -30,7 +30,7 @@ from tests.unit.ledger.common import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 
@@ -166,8 +166,8 @@ def test_who_writes_while_files_are_united_loses_nothing(
     lacking = SetLedger._lacking
     united: list[Path] = []
 
-    def late(made: SetLedger, row: dict[str, object]) -> list[bytes]:
-        lines = lacking(made, row)
+    def late(made: SetLedger, added: Sequence[dict[str, Any]]) -> list[bytes]:
+        lines = lacking(made, added)
         if not united:  # the file is open, and nothing is written yet
             united.append(unite(files(tmp_path))[0])
         return lines
