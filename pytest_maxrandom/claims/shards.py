@@ -297,16 +297,11 @@ def one_arithmetic(found: Mapping[int, Mapping[str, Arithmetic]]) -> dict[str, A
             one, other = first.setdefault(model, (number, arithmetic))
             if other != arithmetic:
                 raise ShardError(
-                    f"shard {number} was computed on {_shown(arithmetic)}, shard {one} on "
-                    f"{_shown(other)}, and their numbers differ in rounding; run one of them "
+                    f"shard {number} was computed on {arithmetic.shown}, shard {one} on "
+                    f"{other.shown}, and their numbers differ in rounding; run one of them "
                     "again on a machine like the other's"
                 )
     return {model: arithmetic for model, (_, arithmetic) in first.items()}
-
-
-def _shown(arithmetic: Arithmetic) -> str:
-    versions = " ".join(f"{name} {number}" for name, number in sorted(arithmetic.versions.items()))
-    return f"{arithmetic.processor} ({arithmetic.kernels}; {versions})"
 
 
 def write_joined(folder: Path, arithmetic: Mapping[str, Arithmetic]) -> None:

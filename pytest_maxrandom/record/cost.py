@@ -30,6 +30,12 @@ class Arithmetic:
         versions = [part for pair in sorted(self.versions.items()) for part in pair]
         return digest(self.processor, self.kernels, *versions)
 
+    @property
+    def shown(self) -> str:
+        """What it is, for a person."""
+        versions = " ".join(f"{name} {number}" for name, number in sorted(self.versions.items()))
+        return f"{self.processor} ({self.kernels}; {versions})"
+
 
 @dataclass(slots=True)
 class SweepCost:

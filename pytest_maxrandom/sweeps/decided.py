@@ -165,15 +165,22 @@ class _Deciding:
         self.begun: list[BegunPrompt] = []
 
     def prompts(self) -> Iterator[BegunPrompt]:
-        """Yield each prompt when it has been scored as far as it takes."""
-        for job in self._jobs:
-            one = self._begin(job)
-            self.begun.append(one)
-            correct = self._score(one)
-            yield one
-            if correct >= self._goal.critical():
-                self._reached = True
-                self._enough = one.is_whole and self._goal.is_reached(one.predictions())
+        """Yield each prompt when it has been scored as far as it takes.
+
+        As many as the executor computes at once are scored beside each other.
+        """
+        size = self._executor.at_once
+        for start in range(0, len(self._jobs), size):
+            together = [self._begin(job) for job in self._jobs[start : start + size]]
+            self.begun += together
+            self._score(together)
+            for one in together:
+                yield one
+                if one.predictions().correct >= self._goal.critical():
+                    self._reached = True
+                    enough = one.is_whole and self._goal.is_reached(one.predictions())
+                    self._enough = self._enough or enough
+            if self._reached:
                 return
 
     def decided(self) -> DecidedSweep | None:
@@ -215,19 +222,23 @@ class _Deciding:
         stored = readable.read([job]).get(job.number) if readable else None
         return self._parts.begin(job, readable.read if readable else None, stored)
 
-    def _score(self, one: BegunPrompt) -> int:
-        """Score a prompt until it cannot reach the critical count, and return its right answers."""
+    def _score(self, prompts: Sequence[BegunPrompt]) -> None:
+        """Score prompts until none of them can reach the critical count, but those that do."""
+        begun = {one.job.number: one for one in prompts}
+        while rest := [job for one in prompts if (job := self._next(one))]:
+            for job, answers in self._executor.run(rest):
+                begun[job.number].take(answers)
+
+    def _next(self, one: BegunPrompt) -> Job | None:
+        """Return what is scored next of a prompt; None where that is not needed."""
         n = len(one.job.examples)
-        allowed = n - self._goal.critical()
-        while True:
-            seen = one.predictions() if one.is_begun else None
-            correct, scored = (seen.correct, len(seen.examples)) if seen else (0, 0)
-            mistakes = allowed + 1 - (scored - correct)
-            if one.is_whole or (seen and mistakes <= 0):
-                return correct
-            likely = math.ceil(_EAGER * mistakes / max(1 - self._goal.chance, _EAGER / n))
-            for _, answers in self._executor.run([one.rest(max(mistakes, likely, 1))]):
-                one.take(answers)
+        seen = one.predictions() if one.is_begun else None
+        correct, scored = (seen.correct, len(seen.examples)) if seen else (0, 0)
+        mistakes = n - self._goal.critical() + 1 - (scored - correct)
+        if one.is_whole or (seen and mistakes <= 0):
+            return None
+        likely = math.ceil(_EAGER * mistakes / max(1 - self._goal.chance, _EAGER / n))
+        return one.rest(max(mistakes, likely, 1))
 
 
 class _Missing(Exception):
@@ -236,6 +247,8 @@ class _Missing(Exception):
 
 class _NoModel:
     """Computes nothing."""
+
+    at_once = 1
 
     @property
     def arithmetic(self) -> Arithmetic:

@@ -111,6 +111,10 @@ class Executor(Protocol):
     """Computes jobs: here, or on other machines."""
 
     @property
+    def at_once(self) -> int:
+        """How many jobs it should have at hand to lose no time."""
+
+    @property
     def arithmetic(self) -> Arithmetic:
         """What will compute the numbers, known once a model is loaded."""
 
@@ -146,6 +150,8 @@ class LocalExecutor:
     load : callable
         Returns the model; called with the first job only.
     """
+
+    at_once = 1
 
     def __init__(self, load: Callable[[], Model]) -> None:
         self._load = load

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.host.machine import held
@@ -65,6 +65,8 @@ class Cache:
         The engine that the user forced, or "auto".
     own : bool
         Whether what it has was computed for this run, by the shards of it.
+    ahead : set of Key
+        Of the store: what this run has computed before its turn came.
     """
 
     store: Store
@@ -72,16 +74,34 @@ class Cache:
     arithmetic: Arithmetic
     forced_engine: str = "auto"
     own: bool = False
+    ahead: set[Key] = field(default_factory=set)
 
-    def read(self, jobs: Iterable[Job]) -> dict[int, Scored]:
-        """Return what is stored of some jobs, by their numbers."""
+    def read(self, jobs: Iterable[Job], *, fresh: bool = False) -> dict[int, Scored]:
+        """Return what is stored of some jobs, by their numbers.
+
+        Parameters
+        ----------
+        fresh : bool
+            Whether only what this run has computed is read.
+        """
         keys = {job.number: self._key(job) for job in jobs}
+        if fresh:
+            keys = {number: key for number, key in keys.items() if key in self.ahead}
         stored = self.store.get(keys.values())
         return {number: stored[key] for number, key in keys.items() if key in stored}
 
     def write(self, job: Job, scored: Scored) -> None:
         """Store what was computed of a job."""
         self.store.put(self._key(job), scored)
+
+    def write_ahead(self, job: Job, scored: Scored) -> None:
+        """Store what was computed of a job before its turn came."""
+        self.write(job, scored)
+        self.ahead.add(self._key(job))
+
+    def computed_now(self, job: Job) -> bool:
+        """Tell whether what is stored of a job was computed for this run."""
+        return self.own or self._key(job) in self.ahead
 
     def _key(self, job: Job) -> Key:
         prompt, arithmetic = job.prompt.digest, self.arithmetic.digest
@@ -125,8 +145,8 @@ def run_sweep(
     fresh : bool
         Whether results are computed even if they are stored.
     finished : callable
-        Called with each prompt's predictions in the order of `jobs`, whether they are new or read;
-        new ones before they are stored, so that what is stored was always told.
+        Called with each prompt's predictions when they are there, whether they are new or read;
+        with new ones before they are stored, so that what is stored was always told.
     begun : mapping of int to BegunPrompt, optional
         What this run has computed of prompts already, by their numbers.
 
@@ -140,12 +160,12 @@ def run_sweep(
         If prompts are not written for their scorer.
     """
     check_scorers(jobs)
-    known = {} if fresh or not cache else cache.read(jobs)
+    known = cache.read(jobs, fresh=fresh) if cache else {}
     # A model is loaded before the sweep is locked: loading waits for a GPU, and who has it may
     # wait for the sweep.
     if cache and len(known) < len(jobs) and executor.arithmetic != cache.arithmetic:
         cache = replace(cache, arithmetic=executor.arithmetic)
-        known = {} if fresh else cache.read(jobs)
+        known = cache.read(jobs, fresh=fresh)
     readable = None if fresh else cache
     missing = [job for job in jobs if job.number not in known]
     executor.check(missing)
@@ -220,7 +240,7 @@ def is_stored(jobs: Sequence[Job], cache: Cache) -> bool:
 
 
 class _Results:
-    """Takes results in any order; tells, stores and shows them in the order of the sweep."""
+    """Takes results in any order, tells and stores them at once; shows them in order."""
 
     def __init__(
         self,
@@ -233,44 +253,33 @@ class _Results:
         self._progress = progress
         self._finished = finished
         self._cache = cache
-        self._waiting: dict[int, tuple[Scored, bool, SweepCost]] = {}
-        self._done: list[PromptPredictions] = []
-        self._costs: list[Cost] = []
-        self._engines: list[SweepCost] = []
+        self._found: dict[int, tuple[PromptPredictions, Cost, SweepCost]] = {}
         self._computed = 0
 
     def add(
         self, job: Job, scored: Scored, *, reused: bool = False, cost: SweepCost | None = None
     ) -> None:
-        """Take the result of a job, and finish all whose turn has come."""
-        own = self._cache is not None and self._cache.own
-        cost = cost or spent(scored, reused=reused and not own)
+        """Take the result of a job."""
+        predictions = predict(job.prompt, job.examples, scored.answers, job.scoring)
+        self._finished(predictions)
+        earlier = reused and not (self._cache and self._cache.computed_now(job))
+        if self._cache and not reused:
+            self._cache.write(job, scored)
+        cost = cost or spent(scored, reused=earlier)
+        self._found[job.number] = predictions, scored.cost, cost
         self._computed += not cost.reused
-        self._waiting[job.number] = scored, reused, cost
-        while (turn := len(self._done)) < len(self._jobs):
-            next_ = self._jobs[turn]
-            if next_.number not in self._waiting:
-                break
-            self._finish(next_, *self._waiting.pop(next_.number))
-        done = len(self._done) + len(self._waiting)
-        self._progress(done, len(self._jobs), self._computed)
+        self._progress(len(self._found), len(self._jobs), self._computed)
 
     def sweep(self) -> Sweep:
         """Return all of it, once every result was added."""
-        margins = (margin for one in self._done for margin in one.margins if 0 < margin < math.inf)
+        found = [self._found[job.number] for job in self._jobs]
+        done = tuple(predictions for predictions, _, _ in found)
+        costs = [cost for _, cost, _ in found]
+        margins = (margin for one in done for margin in one.margins if 0 < margin < math.inf)
         return Sweep(
-            tuple(self._done),
-            replace(total(self._engines), closest=min(margins, default=None)),
-            next((cost.revision for cost in self._costs if cost.revision), None),
-            sum(cost.tokens_forwarded for cost in self._costs),
-            sum(cost.full_texts for cost in self._costs),
+            done,
+            replace(total([engine for _, _, engine in found]), closest=min(margins, default=None)),
+            next((cost.revision for cost in costs if cost.revision), None),
+            sum(cost.tokens_forwarded for cost in costs),
+            sum(cost.full_texts for cost in costs),
         )
-
-    def _finish(self, job: Job, scored: Scored, reused: bool, cost: SweepCost) -> None:
-        predictions = predict(job.prompt, job.examples, scored.answers, job.scoring)
-        self._finished(predictions)
-        if self._cache and not reused:
-            self._cache.write(job, scored)
-        self._costs.append(scored.cost)
-        self._engines.append(cost)
-        self._done.append(predictions)

@@ -55,6 +55,7 @@ class Drawn:
     """Answers what was drawn before."""
 
     arithmetic = COST.arithmetic
+    at_once = 1
 
     def __init__(self, right: NDArray[np.bool_]) -> None:
         self.right = right
