@@ -10,7 +10,7 @@ $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --upgrade pip
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt \
-		--editable ".[hf,adapters,stored,served,datasets,holdout,plots,parquet,inspect]" --group dev
+		--editable ".[hf,adapters,stored,served,datasets,holdout,plots,parquet,inspect,ray]" --group dev
 	touch $@
 
 demo: $(READY)  ## Sweep the demo model and write report.md
@@ -52,6 +52,7 @@ bench: $(READY)  ## Measure the statistics and a sweep beside their peers (some 
 	$(BIN)/python -m benchmarks.tasks
 	$(BIN)/python -m benchmarks.page
 	$(BIN)/python -m benchmarks.decided
+	$(BIN)/python -m benchmarks.executor
 
 demo-model: $(READY)  ## Train the demo model again (some 20 minutes on 2 cores)
 	$(BIN)/python tools/train_demo_model.py

@@ -15,6 +15,7 @@
     ├── LedgerError     a ledger cannot be read
     ├── GitError        git cannot say what is asked of it
     ├── StoreError      the results store must not be used
+    ├── ClusterError    no cluster answers, or none of its nodes can be used
     ├── LockError       no lock between processes can be made
     ├── ReportError     a report cannot be written or read
     ├── RecordedError   recorded predictions cannot be read
@@ -121,6 +122,10 @@ class StoreError(MaxRandomError):
 
 class ShardError(MaxRandomError):
     """A part of a run is missing, stale, or cannot be joined to the others."""
+
+
+class ClusterError(MaxRandomError):
+    """No cluster answers, or none of its nodes can be used."""
 
 
 class LockError(MaxRandomError):

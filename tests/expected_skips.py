@@ -44,6 +44,7 @@ CONDITIONS: dict[str, Callable[[], bool]] = {
     "no avx512_bf16": lambda: "avx512_bf16" not in _processor_flags(),
     "no llama_cpp": lambda: find_spec("llama_cpp") is None,
     "no gptqmodel": lambda: find_spec("gptqmodel") is None,
+    "no ray": lambda: find_spec("ray") is None,
     "no bambi": lambda: find_spec("bambi") is None,
     "no pdflatex": lambda: shutil.which("pdflatex") is None,
     "not root": lambda: not hasattr(os, "getuid") or os.getuid() != 0,

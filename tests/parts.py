@@ -6,7 +6,10 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _OF_PROCESSES = {"seconds", "batch_tokens", "peak_memory", "created", "reused_seconds"}
 
@@ -20,12 +23,19 @@ def command(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def in_one(suites: str) -> dict[str, Any]:
-    """Run the suites in one process with a store of its own, and forget what it counted."""
+def in_one(
+    suites: str, keep: Callable[[list[dict[str, Any]]], None] = lambda rows: None
+) -> dict[str, Any]:
+    """Run the suites in one process with a store of its own, and forget what it counted.
+
+    `keep` is called with the lines of the ledger that count prompts.
+    """
     before = {path: path.read_bytes() for path in Path(suites).rglob("*.jsonl")}
     words = ["-p", "no:cacheprovider", "--maxrandom-store=one.db", "--maxrandom-json=one.json"]
     subprocess.run([sys.executable, "-m", "pytest", "-q", *words, suites], check=False)
     for path in Path(suites).rglob("maxrandom-ledger*/*.jsonl"):
+        rows = map(json.loads, path.read_text().splitlines())
+        keep([row for row in rows if row["kind"] == "prompt"])
         if path in before:
             path.write_bytes(before[path])
         else:

@@ -16,6 +16,7 @@ from pytest_maxrandom.claims.counting import (
 )
 from pytest_maxrandom.claims.decided import ClaimGoal, conclude, undecidable
 from pytest_maxrandom.claims.held_out import confirm, held_out
+from pytest_maxrandom.claims.runner import Runner
 from pytest_maxrandom.claims.searched import searched, told, unjudged
 from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
 from pytest_maxrandom.errors import ModelError, SweepError
@@ -25,8 +26,7 @@ from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.stats.multiplicity import above
 from pytest_maxrandom.sweeps.decided import DecidedSweep, is_decided, run_decided
-from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
-from pytest_maxrandom.sweeps.scorers import SCORERS
+from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.sweep import Sweep, is_stored, run_sweep
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.claims.session import SessionState
-    from pytest_maxrandom.models.base import Model
     from pytest_maxrandom.record import ClaimRecord, HeldOut
-    from pytest_maxrandom.sweeps.executor import Job
+    from pytest_maxrandom.sweeps.cluster.executor import Ahead
+    from pytest_maxrandom.sweeps.executor import Executor, Job
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.prompts.formats import Prompt
     from pytest_maxrandom.sweeps.sweep import Progress
@@ -72,6 +72,7 @@ class Evaluation:
         self._planned = planned
         self._session = session
         self._store = session.store(planned)
+        self._runner = Runner(planned, session)
         self._subject = subject_of(planned)
         condition = planned.condition
         self._ledger = claim_ledger(planned, session.run)
@@ -107,7 +108,7 @@ class Evaluation:
             and undecidable(planned) is None
         )
         if not decides or not is_decided(self.jobs, self._goal(), session.cache(planned)):
-            self.load()
+            self.ready()
 
     def run(self, record: ClaimRecord, progress: Progress) -> Sweep:
         """Sweep the prompts, judge the best of them, and write down what was found.
@@ -169,7 +170,7 @@ class Evaluation:
         sweep = run_decided(
             self.jobs,
             self._goal(),
-            LocalExecutor(self.load),
+            self._runner.executor(self._begun),
             progress,
             cache=session.cache(planned),
             fresh=fresh,
@@ -192,7 +193,12 @@ class Evaluation:
         """
         session = self._session
         fresh = session.fresh and id(self._planned) not in session.swept
-        sweep = self._sweep(self.jobs, progress, self._evaluated, fresh=fresh)
+        # Other replicates of a claim, and its comparisons, have it once.
+        executor = self._runner.executor(self._begun, named=True)
+        try:
+            sweep = self._sweep(self.jobs, executor, progress, self._evaluated, fresh=fresh)
+        finally:
+            self._ledger.write()
         session.swept.add(id(self._planned))
         return sweep
 
@@ -263,12 +269,15 @@ class Evaluation:
             If a prompt cannot be scored.
         """
         fresh = self._session.fresh
-        return self._sweep(jobs, progress, lambda predictions: None, fresh=fresh)
+        executor = self._runner.executor(lambda jobs: None)
+        return self._sweep(jobs, executor, progress, lambda predictions: None, fresh=fresh)
 
     @property
     def warnings(self) -> list[Remark]:
-        """What happened to the ledger and the store."""
-        return [*self._left_behind, *self._ledger.problems, *self._store.messages]
+        """What happened to the ledger, the store and the cluster."""
+        cluster = self._session.cluster
+        nodes = cluster.warnings if cluster else []
+        return [*self._left_behind, *self._ledger.problems, *self._store.messages, *nodes]
 
     def _without_inputs(
         self, best: PromptPredictions, record: ClaimRecord, progress: Progress
@@ -373,29 +382,44 @@ class Evaluation:
     def _sweep(
         self,
         jobs: Sequence[Job],
+        executor: Executor,
         progress: Progress,
         finished: Callable[[PromptPredictions], None],
         *,
         fresh: bool,
     ) -> Sweep:
-        planned, executor = self._planned, LocalExecutor(self.load)
         return run_sweep(
             jobs,
             executor,
             progress,
-            cache=self._session.cache(planned),
+            cache=self._session.cache(self._planned),
             fresh=fresh,
             finished=finished,
         )
 
-    def load(self) -> Model:
-        """Return the model, loaded.
+    def ahead(self) -> Ahead | None:
+        """Return what a cluster can compute of its sweep before its turn; None if nothing.
+
+        A sweep that may stop early is computed in its turn only, because nobody knows before what
+        of it is needed.
+        """
+        planned, session = self._planned, self._session
+        stops = session.stops(planned) and undecidable(planned) is None
+        if stops or not self._store.writable:
+            return None
+        return self._runner.ahead(self.jobs, session.cache(planned), self._begun)
+
+    def ready(self) -> None:
+        """Load the model, here or on a cluster.
 
         Raises
         ------
         ModelError
             If it cannot be loaded.
         """
-        planned = self._planned
-        generates = SCORERS[planned.suite.scoring].generates
-        return self._session.pool.get(planned.model, planned.base, generates=generates)
+        self._runner.ready()
+
+    def _begun(self, jobs: Sequence[Job]) -> None:
+        """Count prompts that are about to be computed elsewhere."""
+        self._ledger.begun(self._subject, {job.prompt.digest: len(job.examples) for job in jobs})
+        self._check_budget()

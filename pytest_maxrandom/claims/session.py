@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.models.base import EngineName
     from pytest_maxrandom.models.registry import ModelPool
     from pytest_maxrandom.record import Arithmetic
+    from pytest_maxrandom.sweeps.cluster.executor import Cluster
+    from pytest_maxrandom.sweeps.store import Key
     from pytest_maxrandom.sweeps.sweep import Sweep
 
 
@@ -53,6 +55,12 @@ class SessionState:
     computed : mapping
         By the digest of a model: what computed its results, where shards of this run did and the
         store has what they found.
+    cluster : Cluster or None
+        Where models are run, if not in this process.
+    ahead : set of Key
+        What of the stores this run has computed before its turn came.
+    begun : set of int
+        Ids of the planned claims whose turn has come.
     swept : set of int
         Ids of the planned claims that this process has swept, so that what must be computed afresh
         is computed once.
@@ -68,7 +76,10 @@ class SessionState:
     until: str | None = None
     collected: Sequence[PlannedClaim] = ()
     computed: Mapping[str, Arithmetic] = field(default_factory=dict)
+    cluster: Cluster | None = None
     swept: set[int] = field(default_factory=set)
+    ahead: set[Key] = field(default_factory=set)
+    begun: set[int] = field(default_factory=set)
     _stores: dict[bool, Store] = field(default_factory=dict)
 
     def store(self, planned: PlannedClaim) -> Store:
@@ -89,7 +100,9 @@ class SessionState:
         return (self.until or planned.suite.until) == "decided"
 
     def close(self) -> None:
-        """Let go of the stores; their files are complete without others beside them then."""
+        """Let go of the cluster, and of the stores, which are complete in one file then."""
+        if self.cluster is not None:
+            self.cluster.close()
         for store in self._stores.values():
             store.close()
 
@@ -109,6 +122,7 @@ class SessionState:
             elsewhere or identity.arithmetic,
             self.engine,
             own=elsewhere is not None,
+            ahead=self.ahead,
         )
 
     def other_models(self, planned: PlannedClaim) -> list[tuple[PlannedClaim, Sweep]]:

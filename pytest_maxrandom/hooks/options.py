@@ -52,6 +52,8 @@ class Settings:
         When sweeps stop, in place of what suites say.
     dry_run : bool
         Whether claims are not tested, and their cost is told instead.
+    executor : str
+        Where models are run: local, ray or ray:ADDRESS.
     """
 
     report: Path | None = None
@@ -71,6 +73,7 @@ class Settings:
     shards: Path | None = None
     until: Literal["all", "decided"] | None = None
     dry_run: bool = False
+    executor: str = "local"
 
 
 _SETTINGS = pytest.StashKey[Settings]()
@@ -174,6 +177,13 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="DIR",
         help="judge what the shards in this folder computed; `maxrandom join DIR` says so itself",
     )
+    group.addoption(
+        "--maxrandom-executor",
+        metavar="local|ray[:ADDRESS]",
+        help="where models are run: in this process (local, default), on a Ray cluster of this "
+        "run's own on this machine (ray), or on the one at an address; needs the extra ray",
+    )
+    parser.addini("maxrandom_executor", "where models are run, as --maxrandom-executor says it")
 
 
 def read_settings(config: pytest.Config) -> Settings:
@@ -203,6 +213,7 @@ def read_settings(config: pytest.Config) -> Settings:
             shards=_folder(config, "--maxrandom-shards"),
             until=_until(config),
             dry_run=config.getoption("maxrandom_dry_run"),
+            executor=_executor(config, "--maxrandom-executor"),
         )
     return config.stash[_SETTINGS]
 
@@ -262,6 +273,30 @@ def _store(config: pytest.Config, option: str) -> Path:
     if path.is_dir():
         raise pytest.UsageError(f"{option}: expected a file, found the folder {path}")
     return path
+
+
+def _executor(config: pytest.Config, option: str) -> str:
+    """Return where models are run; the command line overrules the configuration."""
+    said: str | None = config.getoption(option)
+    where = option if said is not None else "maxrandom_executor"
+    if said is None:
+        said = config.getini("maxrandom_executor") or "local"
+    if said == "local":
+        return said
+    from pytest_maxrandom.sweeps.cluster.connection import MISSING, address_of, installed
+
+    try:
+        address_of(said)
+    except ValueError as error:
+        raise pytest.UsageError(f"{where}: {error}") from None
+    if not installed():
+        raise pytest.UsageError(f"{where}: {MISSING}")
+    if getattr(config, "workerinput", None) or config.getoption("numprocesses", None):
+        raise pytest.UsageError(
+            f"{where}: {said} spreads work over actors by itself, and one process leads them; "
+            "remove -n"
+        )
+    return said
 
 
 def _positive(config: pytest.Config, option: str) -> int | None:

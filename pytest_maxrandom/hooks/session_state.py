@@ -17,6 +17,8 @@ from pytest_maxrandom.hooks.progress import say
 from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.registry import ModelPool, begin
 from pytest_maxrandom.record import Arithmetic
+from pytest_maxrandom.sweeps.cluster.connection import address_of
+from pytest_maxrandom.sweeps.cluster.executor import Cluster
 
 _COLLECTED = pytest.StashKey[list[Planned]]()
 _STATE = pytest.StashKey[SessionState]()
@@ -57,8 +59,17 @@ def session_state(config: pytest.Config) -> SessionState:
             until=settings.until,
             collected=[each for each in collected(config) if isinstance(each, PlannedClaim)],
             computed=computed,
+            cluster=_cluster(config),
         )
     return config.stash[_STATE]
+
+
+def _cluster(config: pytest.Config) -> Cluster | None:
+    """Return where models are run, if that is another process; it is not connected with yet."""
+    executor = read_settings(config).executor
+    if executor == "local":
+        return None
+    return Cluster(address_of(executor), tell=partial(say, config))
 
 
 def drop_model(config: pytest.Config) -> None:

@@ -133,15 +133,13 @@ class LedgerFile:
         if self._wrong:
             raise LedgerError(self._wrong)
 
-    def append(self, lines: Callable[[], list[bytes]], *, durably: bool = True) -> None:
-        """Add lines: all of them, or none.
+    def append(self, lines: Callable[[], list[bytes]]) -> None:
+        """Add lines durably: all of them, or none.
 
         Parameters
         ----------
         lines : callable
             Called when everything in the file has been taken and nobody else can add to it.
-        durably : bool
-            Whether they are on the disk when this returns.
 
         Raises
         ------
@@ -162,7 +160,7 @@ class LedgerFile:
                     kept = self._read(file)
                     self.check()
                     if added := lines():
-                        self._write(file, kept, added, durably=durably)
+                        self._write(file, kept, added)
                     # Whoever unites files takes them away, and may have read this one before.
                     there = is_named(file, self.path)
                 if new:
@@ -196,15 +194,14 @@ class LedgerFile:
         self.empty = not self._offset and not complete
         return len(tail) if complete else 0
 
-    def _write(self, file: FileIO, kept: int, added: list[bytes], *, durably: bool) -> None:
+    def _write(self, file: FileIO, kept: int, added: list[bytes]) -> None:
         before = self._offset + kept
         file.truncate(before)
         data = (b"\n" if kept else b"") + b"".join(added)
         try:
             if file.write(data) != len(data):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            if durably:
-                os.fsync(file.fileno())
+            os.fsync(file.fileno())
         except OSError:
             with suppress(OSError):
                 file.truncate(before)

@@ -11,6 +11,7 @@ from pytest_maxrandom.errors import LockError
 from pytest_maxrandom.ledger.lines import (
     example_digest,
     examples_digest,
+    fact,
     line_of,
     linked,
     look_digest,
@@ -82,6 +83,7 @@ class SetLedger(SetFiles):
             "chances": dict(sorted(Counter(str(each.chance) for each in examples).items())),
         }
         super().__init__(folder, task, self._set["examples"], siblings)
+        self._numbers: dict[tuple[object, ...], Row] = {}
 
     def tries(self, subject: Subject | None = None) -> frozenset[Try]:
         """Return what was ever tried for the subject's claim, or for any, on these examples.
@@ -92,6 +94,11 @@ class SetLedger(SetFiles):
         if subject is None:
             return frozenset(tried for _, tries in found for tried in tries)
         return linked(found, subject.claim, {subject.model_digest})
+
+    def refresh(self) -> None:
+        """Write what waits, and read what other processes have added."""
+        self.write()
+        super().refresh()
 
     def shared_with(self, examples: Sequence[Example]) -> str:
         """Say how many examples another set has in common with this one: ``29 of 40``."""
@@ -146,9 +153,21 @@ class SetLedger(SetFiles):
         self._add(*(self._row("prompt", subject, same | each) for each in facts))
 
     def evaluated(self, subject: Subject, prompt: str, n: int, correct: int) -> None:
-        """Count a prompt, once; when this returns, it is on the disk."""
+        """Count a prompt, once; when this returns, it is on the disk.
+
+        Of one that was begun only its right answers follow: with the next lines, or `write`.
+        """
         facts = {"task_digest": self._digest, "prompt": prompt, "n": n, "correct": correct}
-        self._add(self._row("prompt", subject, facts))
+        row = self._row("prompt", subject, facts)
+        if self._has(row | {"correct": None}) and not self._has(row):
+            self._numbers[fact(row)] = row
+        else:
+            self._add(row)
+
+    def write(self) -> None:
+        """Write what follows of prompts that were begun."""
+        if self._numbers:
+            self._append(list(self._numbers.values()))
 
     def look(
         self, subject: Subject, prompts: Sequence[str], *, t: int, n: int, best_correct: int
@@ -236,11 +255,11 @@ class SetLedger(SetFiles):
         """Write lines unless they stand there; return whether they do."""
         if all(map(self._has, rows)):
             return True
-        # What a loss of power may take away is no count: the prompt's first line has that.
-        known = all(self._has(row | {"correct": None}) for row in rows if row["kind"] == "prompt")
-        counted = known and rows[0]["kind"] == "prompt" and not self._waiting
+        return self._append([*self._numbers.values(), *rows])
+
+    def _append(self, rows: Sequence[Row]) -> bool:
         try:
-            self._file.append(lambda: self._lacking(rows), durably=not counted)
+            self._file.append(lambda: self._lacking(rows))
         except (OSError, LockError) as error:
             reason = (error.strerror or error) if isinstance(error, OSError) else error
             self._tell(Remark("ledger_closed", {"file": str(self.path), "why": str(reason)}))
@@ -248,8 +267,10 @@ class SetLedger(SetFiles):
                 if row["kind"] not in ("test", "opening", "feedback"):
                     self._waiting.append(row)
                     self._file.take(row)
+            self._numbers.clear()
             return False
         self._waiting.clear()
+        self._numbers.clear()
         self._file.take(self._set)
         for row in rows:
             self._file.take(row)

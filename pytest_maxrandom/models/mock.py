@@ -8,6 +8,7 @@ one never is.
 from __future__ import annotations
 
 import hashlib
+import time
 from bisect import bisect
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
@@ -44,7 +45,7 @@ class Mock(Backend):
 
     def identity(self, located: Located) -> Identity:
         """Digest the rule, and how rules are followed."""
-        rule = digest("mock", located.spec.model_dump_json(exclude={"label"}))
+        rule = digest("mock", located.spec.model_dump_json(exclude={"label", "seconds"}))
         return Identity(digest(_FOLLOWED, rule), _ARITHMETIC, rule)
 
     def load(self, located: Located, resources: Resources) -> MockModel:
@@ -80,6 +81,8 @@ class MockModel:
     def ask(self, questions: Iterable[Question]) -> Reply:
         """Answer the questions about each example together, because only one choice is the best."""
         answers: list[Answer] = []
+        if self._spec.seconds:
+            time.sleep(self._spec.seconds)
         for _, together in groupby(questions, key=lambda question: question.example):
             group = list(together)
             offered = len(group[0].example.choices) if group[0].example else 0

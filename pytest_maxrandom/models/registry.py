@@ -114,10 +114,15 @@ class ModelPool:
     ----------
     resources : Resources, optional
         What models may use.
+
+    Attributes
+    ----------
+    resources : Resources
+        The same.
     """
 
     def __init__(self, resources: Resources | None = None) -> None:
-        self._resources = resources or Resources()
+        self.resources = resources or Resources()
         self._key: tuple[str, ...] | None = None
         self._model: Model | None = None
         self._refusal = ""
@@ -135,6 +140,10 @@ class ModelPool:
         """
         identity, key = identify(spec, base), locate(spec, base).key
         return replace(identity, arithmetic=self._found.get(key, identity.arithmetic))
+
+    def loaded_elsewhere(self, spec: ModelSpec, base: Path, arithmetic: Arithmetic) -> None:
+        """Take note of what computes a model that was loaded elsewhere."""
+        self._found[locate(spec, base).key] = arithmetic
 
     def get(self, spec: ModelSpec, base: Path, *, generates: bool = False) -> Model:
         """Return the model, loaded if it is not at hand.
@@ -159,7 +168,7 @@ class ModelPool:
             try:
                 with _told(spec):
                     model = backend_of(spec).load(
-                        located, replace(self._resources, generates=generates)
+                        located, replace(self.resources, generates=generates)
                     )
                     self._found[located.key] = model.arithmetic
                 self._model = model
@@ -171,11 +180,11 @@ class ModelPool:
             self._key = located.key
         if self._model is None:
             # Raised when what had been loaded is gone with the frames of the first error.
-            self._resources.held.close()
+            self.resources.held.close()
             raise ModelError(self._refusal)
         return self._model
 
     def drop(self) -> None:
         """Forget the model, so that its memory is freed and its GPU is free for others."""
         self._model = self._key = None
-        self._resources.held.close()
+        self.resources.held.close()

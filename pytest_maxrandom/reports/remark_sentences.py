@@ -313,6 +313,7 @@ SENTENCES = {
         "{file}, committed beside another suite, counts {prompts:of_claims} on these examples, "
         "which this t leaves out; copy that file into {folder}"
     ),
+    "node_not_used": "the node {node} of the cluster is not used for {model}: {why}",
     "store_unreadable": _STORE + "cannot be read ({why}); it is not used from now on",
     "store_closed": _STORE + "cannot be written to ({why}); results are not stored from now on",
     "store_unusable": _STORE + "cannot be used ({why}); results are not stored",

@@ -55,6 +55,8 @@ class ModelSpec(NamedModel):
     """The keys that an arm may change; None stands for all that the backend adds."""
     simulated: ClassVar[bool] = False
     """Whether answers are made up: reports say so, no ledger counts them, and the gate fails."""
+    remote: ClassVar[bool] = False
+    """Whether a server computes it, so that it takes no accelerator of whoever asks."""
 
     @property
     def notes(self) -> list[Remark]:
@@ -144,7 +146,7 @@ Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class MockSpec(ModelSpec):
-    """A simulated model: it answers by rule, in no time, and what it reaches says nothing.
+    """A simulated model: it answers by rule, and what it reaches says nothing.
 
     Reports say that its results are simulated, a ledger and a store of their own keep them apart
     from those of models that are run, and the gate fails.
@@ -165,6 +167,8 @@ class MockSpec(ModelSpec):
     """The share of its answers that a prompt has in common with all others by copying."""
     seed: Seed = 0
     """Another seed gives other answers."""
+    seconds: Annotated[float, Field(ge=0, le=3600)] = 0.0
+    """How long it takes for each prompt, which changes no answer: to try what waits, or stops."""
 
     simulated: ClassVar[bool] = True
 
@@ -196,6 +200,8 @@ def _address(url: str) -> str:
 
 class ServedSpec(ModelSpec):
     """A model that a server has loaded."""
+
+    remote: ClassVar[bool] = True
 
     name: Name
     """What the reports call it."""

@@ -201,6 +201,8 @@ class Generate:
 
 def _lot(equal: Sequence[int], prompt: Prompt, example: Example) -> int:
     """Return one of several choices, whose places in the file decide nothing."""
+    if len(equal) == 1:
+        return equal[0]
     lot = Stream("tie", prompt.digest, example.id, *(example.order or ()))
     return equal[lot.below(len(equal))]
 

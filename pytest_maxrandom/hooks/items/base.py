@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,12 +22,13 @@ from pytest_maxrandom.models.registry import locate
 from pytest_maxrandom.reports.wording import word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.claims.dry_run import Asked
     from pytest_maxrandom.claims.planned import Planned, PlannedClaim
     from pytest_maxrandom.record import Record
+    from pytest_maxrandom.sweeps.cluster.executor import Ahead
 
 
 def all_sweeps(item: pytest.Item) -> list[PlannedClaim]:
@@ -34,6 +36,14 @@ def all_sweeps(item: pytest.Item) -> list[PlannedClaim]:
     items = (each for each in item.session.items if isinstance(each, SuiteItem))
     # Claims, their replicates and comparisons share sweeps.
     return list({id(sweep): sweep for each in items for sweep in each.sweeps}.values())
+
+
+def _later(session: pytest.Session) -> Iterator[Callable[[], Ahead | None]]:
+    """Yield what the items of a session will compute, in their order."""
+    for item in session.items:
+        if isinstance(item, SuiteItem) and not item.is_skipped:
+            for sweep in item.sweeps:
+                yield partial(item.ahead, sweep)
 
 
 class SuiteItem(pytest.Item):
@@ -92,6 +102,8 @@ class SuiteItem(pytest.Item):
         """Return the evaluation of a claim that it runs; its warnings are the item's."""
         if id(claim) not in self._evaluations:
             shared = session_state(self.config)
+            if shared.cluster is not None and shared.cluster.later is None:
+                shared.cluster.later = _later(self.session)
             self._evaluations[id(claim)] = Evaluation(claim, all_sweeps(self), shared)
         return self._evaluations[id(claim)]
 
@@ -108,6 +120,18 @@ class SuiteItem(pytest.Item):
     def progress(self, claim: PlannedClaim) -> Progress:
         """Return what shows how far a claim that it runs is."""
         return Progress(self.config, claim, all_sweeps(self))
+
+    def ahead(self, claim: PlannedClaim) -> Ahead | None:
+        """Return what a cluster can compute of a claim before its turn; None if nothing."""
+        try:
+            return self.evaluation(claim).ahead()
+        except MaxRandomError:  # its turn says it
+            return None
+
+    @property
+    def is_skipped(self) -> bool:
+        """Whether it is known already that it will not run."""
+        return bool(self.planned.missing) or self.get_closest_marker("skip") is not None
 
     def prepare(self) -> None:
         """Load the model, unless all answers are known."""

@@ -48,7 +48,7 @@ def prepare(planned: PlannedLabelBias, evaluation: Evaluation) -> None:
     evaluation.prepare()
     sweeps = (jobs for plan in planned.interactions for jobs in plan.sweeps)
     if not all(map(evaluation.knows, sweeps)):
-        evaluation.load()
+        evaluation.ready()
 
 
 def judge(

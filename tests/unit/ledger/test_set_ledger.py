@@ -360,11 +360,20 @@ def test_a_prompt_is_counted_when_it_is_begun_and_its_number_follows(tmp_path: P
     other = ledger(folder)
     other.begun(OWN, {"p0": 10, "p1": 10, "p5": 10})
     other.evaluated(OWN, "p1", 10, 3)
+    other.write()
     made.refresh()
-    assert len(made.tries(OWN)) == len(other.tries(OWN)) == 6
+    late = ledger(folder)
+    late.begun(OWN, {"p6": 10})
+    for each in (made, late):  # neither knows of the other's line
+        each.evaluated(OWN, "p6", 10, 1)
+    made.write()
+    late.write()
+    made.refresh()
+    assert len(made.tries(OWN)) == len(late.tries(OWN)) == 7
+    assert len(made.tries(OWN)) - 1 == len(other.tries(OWN)) == 6
     told = [(row["prompt"], row["correct"]) for row in rows(file) if row["kind"] == "prompt"]
-    begun = [(f"p{number}", None) for number in range(6)]
-    assert sorted(told, key=str) == sorted([*begun, ("p0", 7), ("p1", 3)], key=str)
+    begun = [(f"p{number}", None) for number in range(7)]
+    assert sorted(told, key=str) == sorted([*begun, ("p0", 7), ("p1", 3), ("p6", 1)], key=str)
     assert mistakes(file) == []
     (claim,) = summary([file]).claims
-    assert (claim.t, claim.best_correct) == (6, 7)
+    assert (claim.t, claim.best_correct) == (7, 7)

@@ -115,7 +115,7 @@ def test_results_in_any_order_are_told_at_once_and_shown_in_the_order_of_the_pro
     tmp_path: Path,
 ) -> None:
     told: list[PromptPredictions] = []
-    shown: list[tuple[int, int]] = []
+    shown: list[tuple[int, ...]] = []
     with closing(Store(tmp_path / "results.db")) as store:
         _run(_cache(store), jobs_of(WORK[1:2], "mean_logprob"))
         found = run_sweep(
@@ -132,7 +132,7 @@ def test_results_in_any_order_are_told_at_once_and_shown_in_the_order_of_the_pro
     order = [one.prompt.digest for one in found.predictions]
     assert [one.prompt.digest for one in told] == [order[number] for number in (1, 3, 2, 0)]
     assert sorted(told, key=lambda one: order.index(one.prompt.digest)) == list(found.predictions)
-    assert shown == [(done, 4) for done in range(5)]
+    assert shown == [(0, 4, 0), (1, 4, 0), (2, 4, 1), (3, 4, 2), (4, 4, 3)]
 
 
 def test_the_digest_of_what_is_scored_is_of_content_and_order_not_ids() -> None:

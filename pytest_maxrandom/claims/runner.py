@@ -1,0 +1,113 @@
+"""Where the model of a claim is run: in this process, or on a cluster."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom.models.registry import locate
+from pytest_maxrandom.sweeps.cluster.actor import Wanted, version
+from pytest_maxrandom.sweeps.cluster.executor import Ahead
+from pytest_maxrandom.sweeps.executor import LocalExecutor
+from pytest_maxrandom.sweeps.parts import Parts
+from pytest_maxrandom.sweeps.scorers import SCORERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.claims.session import SessionState
+    from pytest_maxrandom.models.base import Model
+    from pytest_maxrandom.record import Arithmetic
+    from pytest_maxrandom.sweeps.cluster.executor import Cluster
+    from pytest_maxrandom.sweeps.executor import Executor, Job, Scored
+    from pytest_maxrandom.sweeps.sweep import Cache
+
+    Begin = Callable[[Sequence[Job]], None]
+
+
+class Runner:
+    """Runs the model of one claim."""
+
+    def __init__(self, planned: PlannedClaim, session: SessionState) -> None:
+        self._planned = planned
+        self._session = session
+
+    def ready(self) -> None:
+        """Load the model, unless it is at hand.
+
+        Raises
+        ------
+        ModelError
+            If it cannot be loaded.
+        ClusterError
+            If no cluster answers.
+        """
+        planned = self._planned
+        if self._cluster is None:
+            self._load()
+        else:
+            found = self._cluster.start(self._wanted())
+            self._session.pool.loaded_elsewhere(planned.model, planned.base, found)
+
+    def executor(self, begin: Begin, *, named: bool = False) -> Executor:
+        """Return what computes jobs.
+
+        Parameters
+        ----------
+        begin : callable
+            Called with jobs before they leave this process.
+        named : bool
+            Whether they are those of the claim, of which some may have been computed ahead.
+        """
+        if self._cluster is None:
+            return LocalExecutor(self._load)
+        key = id(self._planned)
+        if named:
+            self._session.begun.add(key)
+        return self._cluster.executor(self._wanted(), begin, key if named else None)
+
+    def ahead(self, jobs: Sequence[Job], cache: Cache, begin: Begin) -> Ahead | None:
+        """Return what of the claim's jobs can be computed before its turn; None if nothing."""
+        key, fresh = id(self._planned), self._session.fresh
+        if self._cluster is None or key in self._session.begun:
+            return None
+        known, parts = cache.read(jobs, fresh=fresh), Parts()
+
+        def is_left(job: Job) -> bool:
+            # What was begun in parts is finished in its turn.
+            begun = not fresh and parts.begin(job, cache.read).is_begun
+            return job.number not in known and not begun
+
+        def take(job: Job, scored: Scored, found: Arithmetic) -> None:
+            replace(cache, arithmetic=found).write_ahead(job, scored)
+
+        return Ahead(key, self._wanted(), list(filter(is_left, jobs)), begin, take)
+
+    @property
+    def _cluster(self) -> Cluster | None:
+        """A server computes wherever it is asked from, so it needs none."""
+        return None if self._planned.model.remote else self._session.cluster
+
+    @property
+    def _generates(self) -> bool:
+        return SCORERS[self._planned.suite.scoring].generates
+
+    def _wanted(self) -> Wanted:
+        planned, pool = self._planned, self._session.pool
+        identity = pool.identity(planned.model, planned.base)
+        return Wanted(
+            key=locate(planned.model, planned.base).key,
+            spec=planned.model,
+            base=str(planned.base.absolute()),
+            digest=identity.digest,
+            foretold=identity.arithmetic,
+            generates=self._generates,
+            engine=self._session.engine,
+            batch_tokens=pool.resources.batch_tokens,
+            version=version(),
+        )
+
+    def _load(self) -> Model:
+        planned = self._planned
+        return self._session.pool.get(planned.model, planned.base, generates=self._generates)

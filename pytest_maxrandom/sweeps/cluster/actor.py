@@ -1,0 +1,137 @@
+"""What runs on a node of a cluster: a process that has one model, and answers for it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.errors import MaxRandomError
+from pytest_maxrandom.models.base import Resources
+from pytest_maxrandom.models.registry import ModelPool, identify
+from pytest_maxrandom.sweeps.executor import LocalExecutor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_maxrandom.models.base import EngineName
+    from pytest_maxrandom.record import Arithmetic
+    from pytest_maxrandom.suite.models import ModelSpec
+    from pytest_maxrandom.sweeps.executor import Job, Scored
+
+
+def version() -> str:
+    """Return the version of this package that is installed here."""
+    return importlib.metadata.version("pytest-maxrandom")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A model that nodes are to load from their own files.
+
+    Attributes
+    ----------
+    key : tuple of str
+        What two claims have in common that share a loaded model.
+    base : str
+        The folder of the suite file, which relative paths begin at.
+    digest : str
+        What determines the model's numbers, as the process found it that leads.
+    foretold : Arithmetic
+        What would compute them there.
+    version : str
+        Of this package.
+    """
+
+    key: tuple[str, ...]
+    spec: ModelSpec
+    base: str
+    digest: str
+    foretold: Arithmetic
+    generates: bool
+    engine: EngineName
+    batch_tokens: int | None
+    version: str
+
+
+@dataclass(frozen=True)
+class Refused:
+    """What was said in place of an answer; errors with arguments of their own do not travel.
+
+    Attributes
+    ----------
+    kind : str
+        Name of the error's class; empty where nobody foresaw it, so that the actor may be broken.
+    """
+
+    kind: str
+    sentence: str
+
+
+class ModelActor:
+    """Loads one model and answers jobs; all that it returns can be sent."""
+
+    def __init__(self) -> None:
+        self._executor: LocalExecutor | None = None
+
+    def start(self, wanted: Wanted) -> Arithmetic | Refused:
+        """Load the model, if the files here are those of the process that leads."""
+        if (own := version()) != wanted.version:
+            return Refused(
+                "ModelError",
+                f"it has pytest-maxrandom {own}, expected {wanted.version}; install that there",
+            )
+        base, spec = Path(wanted.base), wanted.spec
+        try:
+            if identify(spec, base).digest != wanted.digest:
+                return Refused(
+                    "ModelError",
+                    f"its files of {spec.name} are others than those of the process that leads; "
+                    "copy them there",
+                )
+            pool = ModelPool(Resources(engine=wanted.engine, batch_tokens=wanted.batch_tokens))
+            executor = LocalExecutor(lambda: pool.get(spec, base, generates=wanted.generates))
+            arithmetic = executor.arithmetic
+        except MaxRandomError as error:
+            return Refused(type(error).__name__, str(error))
+        self._executor = executor
+        return arithmetic
+
+    def check(self, jobs: Sequence[Job]) -> list[Refused | None]:
+        """Return what the model refuses of some jobs, as far as that is known at once."""
+        assert self._executor is not None
+        found: list[Refused | None] = []
+        for job in jobs:
+            try:
+                self._executor.check([job])
+                found.append(None)
+            except MaxRandomError as error:
+                found.append(Refused(type(error).__name__, str(error)))
+        return found
+
+    def run(self, jobs: Sequence[Job]) -> list[Scored | Refused]:
+        """Return the answers to some jobs; those behind one that failed are not computed."""
+        assert self._executor is not None
+        done: list[Scored | Refused] = []
+        for job in jobs:
+            done.append(self._one(job))
+            if isinstance(done[-1], Refused):
+                break
+        return done
+
+    def _one(self, job: Job) -> Scored | Refused:
+        assert self._executor is not None
+        try:
+            _, scored = next(iter(self._executor.run([job])))
+        except MaxRandomError as error:
+            return Refused(type(error).__name__, str(error))
+        except Exception as error:  # a driver, a library: the next actor may do better
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            return Refused("", reason)
+        return scored
+
+
+def remote(ray: Any) -> Any:
+    """Return the class whose instances run on nodes; those die with the process that leads."""
+    return ray.remote(max_restarts=0, max_task_retries=0)(ModelActor)

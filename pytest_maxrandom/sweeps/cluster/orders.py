@@ -1,0 +1,229 @@
+"""What is to be computed on a cluster: the jobs of one sweep, in chunks, each until it succeeds."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from pytest_maxrandom import errors
+from pytest_maxrandom.errors import MaxRandomError, SweepError
+from pytest_maxrandom.sweeps.cluster.actor import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from pytest_maxrandom.sweeps.cluster.actor import Wanted
+    from pytest_maxrandom.sweeps.executor import Job, Scored
+
+_MOST = 10
+_CHECKED = 50
+_LASTS, _EACH = 1.0, 0.02
+"""Jobs of a chunk at most; those that are checked together; seconds that a chunk should last, and
+more for each actor: so long that whoever leads them has the time to serve all, and so short that
+little is lost with an actor."""
+_TRIES = 3
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Jobs that are sent to an actor together.
+
+    Attributes
+    ----------
+    only_checked : bool
+        Whether the model is asked only whether it could answer them.
+    """
+
+    order: Order
+    jobs: Sequence[Job]
+    only_checked: bool = False
+
+
+@dataclass(eq=False)
+class Order:
+    """The jobs of one sweep.
+
+    Parameters
+    ----------
+    wanted : Wanted
+        The model that computes them.
+    begin : callable
+        Called with jobs before they are sent; whatever counts them does so then.
+    take : callable
+        Called with each job and its answers when they are there.
+
+    Attributes
+    ----------
+    error : MaxRandomError or None
+        Why no more of it is computed.
+    """
+
+    wanted: Wanted
+    begin: Callable[[Sequence[Job]], None]
+    take: Callable[[Job, Scored], None]
+    error: MaxRandomError | None = None
+    _source: Iterator[Job] = field(default_factory=lambda: iter(()))
+    _left: int = 0
+    _exhausted: bool = True
+    _unchecked: deque[Job] = field(default_factory=deque)
+    _checking: int = 0
+    _checked: set[tuple[int, str]] = field(default_factory=set)
+    _refused: dict[int, Refused] = field(default_factory=dict)
+    _again: deque[Job] = field(default_factory=deque)
+    _flying: dict[int, Job] = field(default_factory=dict)
+    _failed: dict[int, list[str]] = field(default_factory=dict)
+    _seconds: float = 0.0
+    _done: int = 0
+
+    def check(self, jobs: Iterable[Job]) -> None:
+        """Let the model say of jobs whether it could answer them, before any is computed."""
+        new = [job for job in jobs if (job.number, job.task) not in self._checked]
+        self._checked.update((job.number, job.task) for job in new)
+        self._unchecked.extend(new)
+
+    def compute(self, jobs: Iterable[Job], at_most: int) -> None:
+        """Let jobs be computed; those that are under way already are not begun again.
+
+        Parameters
+        ----------
+        at_most : int
+            How many they are, as far as that is known.
+        """
+        under_way = {(job.number, job.task) for job in self._flying.values()}
+        under_way |= {(job.number, job.task) for job in self._again}
+        self._source = (job for job in jobs if (job.number, job.task) not in under_way)
+        self._left, self._exhausted = at_most, False
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether all is checked that is to be."""
+        return not self._unchecked and not self._checking
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing of it is under way, or will be."""
+        nothing_left = self._exhausted and not self._again
+        return not self._flying and (self.error is not None or nothing_left)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether anything of it is still to be sent."""
+        return self.error is None and bool(self._unchecked or self._again or not self._exhausted)
+
+    def next(self, actors: int) -> Chunk | None:
+        """Return what is to be sent next; None where nothing is, for now.
+
+        Parameters
+        ----------
+        actors : int
+            How many share the work.
+        """
+        if self.error:
+            return None
+        if self._unchecked:
+            size = min(_CHECKED, math.ceil(len(self._unchecked) / actors))
+            jobs = [self._unchecked.popleft() for _ in range(min(size, len(self._unchecked)))]
+            self._checking += 1
+            return Chunk(self, jobs, only_checked=True)
+        if self._checking or self._refused:
+            return None
+        try:
+            jobs = self._take(self._size(actors))
+            if not jobs and self._again:
+                # What failed is tried by itself, so that nothing else is blamed for it.
+                jobs = [self._again.popleft()]
+            if not jobs:
+                return None
+            self.begin(jobs)
+        except MaxRandomError as error:
+            self.error = error
+            return None
+        self._flying.update((job.number, job) for job in jobs)
+        return Chunk(self, jobs)
+
+    def checked(self, chunk: Chunk, found: Sequence[Refused | None]) -> None:
+        """Take what the model says of jobs; of all refusals the first prompt's is told."""
+        self._checking -= 1
+        for job, refused in zip(chunk.jobs, found, strict=True):
+            if refused is not None:
+                self._refused[job.number] = refused
+        if self.is_checked and self._refused:
+            self.error = error_of(self._refused[min(self._refused)])
+
+    def answered(self, chunk: Chunk, found: Sequence[Scored | Refused]) -> bool:
+        """Take what computing jobs gave; return whether the actor may be trusted with others."""
+        sound = True
+        for job in chunk.jobs:
+            self._flying.pop(job.number, None)
+        for job, scored in zip(chunk.jobs, found, strict=False):
+            if not isinstance(scored, Refused):
+                self._done += 1
+                self._seconds += scored.cost.seconds
+                self.take(job, scored)
+            elif scored.kind:
+                self.error = self.error or error_of(scored)
+            else:
+                sound = False
+                self._blame([job], scored.sentence)
+        self._again.extend(chunk.jobs[len(found) :])
+        return sound
+
+    def lost(self, chunk: Chunk, reason: str, *, blame: bool) -> None:
+        """Take back what an actor had that is gone.
+
+        Parameters
+        ----------
+        blame : bool
+            Whether it may be the jobs' fault; it is not where a node went with all that it had.
+        """
+        if chunk.only_checked:
+            self._checking -= 1
+            self._unchecked.extend(chunk.jobs)
+            return
+        for job in chunk.jobs:
+            self._flying.pop(job.number, None)
+        if blame:
+            self._blame(chunk.jobs, reason)
+        else:
+            self._again.extend(chunk.jobs)
+
+    def _blame(self, jobs: Sequence[Job], reason: str) -> None:
+        for job in jobs:
+            reasons = self._failed.setdefault(job.number, [])
+            reasons.append(reason)
+            if len(reasons) < _TRIES:
+                self._again.append(job)
+                continue
+            self.error = self.error or SweepError(
+                f"prompt {job.number + 1} ({job.prompt.digest[:8]}) failed {_TRIES} times, each "
+                f"time on another actor of the cluster, at last so: {reason}"
+            )
+
+    def _take(self, size: int) -> list[Job]:
+        jobs = list(islice(self._source, size))
+        self._left -= len(jobs)
+        self._exhausted = len(jobs) < size
+        return jobs
+
+    def _size(self, actors: int) -> int:
+        """Return the size of the next chunk, smaller towards the end, so that all end together."""
+        if not self._done:
+            return 1
+        seconds = self._seconds / self._done
+        lasting = (_LASTS + _EACH * actors) / max(seconds, 1e-9)
+        fair = math.ceil(max(self._left, 1) / (2 * actors))
+        return max(1, min(_MOST, int(lasting), fair))
+
+
+def error_of(refused: Refused) -> MaxRandomError:
+    """Return the error that an actor told."""
+    kinds: dict[str, type[MaxRandomError]] = {
+        "PromptTooLong": errors.PromptTooLong,
+        "ScoreError": errors.ScoreError,
+        "ModelError": errors.ModelError,
+        "ModelNotFound": errors.ModelError,
+    }
+    return kinds.get(refused.kind, SweepError)(refused.sentence)

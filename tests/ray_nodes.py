@@ -1,0 +1,115 @@
+"""A Ray cluster of several nodes on this machine, whose processes say what they compute."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+_MEMORY = 80 * 2**20
+_TOLD = """
+import os, sys, time
+if any(word.endswith("default_worker.py") for word in sys.orig_argv):
+    from pytest_maxrandom.sweeps import executor
+
+    scored = executor.LocalExecutor._scored
+
+    def told(self, job):
+        begun = os.getpid(), time.monotonic(), job.prompt.digest, job.task, job.scoring
+        with open(os.environ["MAXRANDOM_TOLD"], "a") as file:
+            print(*begun, file=file)
+        if "deadly" in job.prompt.text:
+            os._exit(1)
+        if "broken" in job.prompt.text:
+            raise RuntimeError("the driver is gone")
+        return scored(self, job)
+
+    executor.LocalExecutor._scored = told
+"""
+"""Lets each process of a node write down what it begins to compute, and die of some prompts."""
+
+
+class Begun(NamedTuple):
+    """A prompt that an actor began to compute."""
+
+    process: int
+    when: float
+    prompt: str
+    task: str
+    scoring: str
+
+
+class Nodes:
+    """A head and nodes, on this machine.
+
+    Parameters
+    ----------
+    folder : Path
+        For what the nodes' processes read and write.
+    cpus : sequence of int
+        Of each node: actors of mock models; one model that is real takes all of them.
+    """
+
+    def __init__(self, folder: Path, cpus: Sequence[int] = (1, 1)) -> None:
+        from ray.cluster_utils import Cluster
+
+        (folder / "site").mkdir()
+        (folder / "site" / "sitecustomize.py").write_text(_TOLD)
+        self._told = folder / "told"
+        self._told.touch()
+        paths = [str(folder / "site"), *filter(None, [os.environ.get("PYTHONPATH")])]
+        self._env = {
+            "PYTHONPATH": os.pathsep.join(paths),
+            "MAXRANDOM_TOLD": str(self._told),
+            "OMP_NUM_THREADS": "1",
+        }
+        memory = {"object_store_memory": _MEMORY, "include_dashboard": False}
+        self._cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **memory})
+        self.address: str = self._cluster.address
+        self._nodes = [self._added(count) for count in cpus]
+
+    def _added(self, cpus: int, **env: str) -> Any:
+        return self._cluster.add_node(
+            num_cpus=cpus, object_store_memory=_MEMORY, env_vars={**self._env, **env}
+        )
+
+    def add(self, **env: str) -> None:
+        """Add a node with variables in its environment."""
+        self._nodes.append(self._added(1, **env))
+
+    def begun(self) -> list[Begun]:
+        """Return what was ever begun, the oldest first."""
+        rows = (line.split() for line in self._told.read_text().splitlines())
+        return [Begun(int(row[0]), float(row[1]), *row[2:]) for row in rows]
+
+    def kill_worker(self) -> None:
+        """Kill the actor that has begun a prompt last."""
+        os.kill(self.begun()[-1].process, signal.SIGKILL)
+
+    def kill_node(self) -> None:
+        """Kill a node with all of its processes, and add another one."""
+        self._cluster.remove_node(self._nodes.pop(0), allow_graceful=False)
+        self.add()
+
+    def forget(self) -> None:
+        """Forget what was begun."""
+        self._told.write_text("")
+
+    def close(self) -> None:
+        """End all of it."""
+        self._cluster.shutdown()
+
+
+@contextmanager
+def nodes_in(folder: Path, cpus: Sequence[int] = (1, 1)) -> Iterator[Nodes]:
+    """Have nodes for a while."""
+    nodes = Nodes(folder, cpus)
+    try:
+        yield nodes
+    finally:
+        nodes.close()

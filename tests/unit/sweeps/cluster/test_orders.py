@@ -1,0 +1,203 @@
+"""Every job of a sweep is computed, whatever fails meanwhile, and none is blamed for others."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_maxrandom.errors import LedgerError, PromptTooLong, ScoreError, SweepError
+from pytest_maxrandom.models.base import Answer
+from pytest_maxrandom.record import Arithmetic
+from pytest_maxrandom.suite.models import MockSpec
+from pytest_maxrandom.sweeps.cluster.actor import Refused, Wanted
+from pytest_maxrandom.sweeps.cluster.orders import Order
+from pytest_maxrandom.sweeps.executor import Cost, Scored, jobs_of
+from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
+from pytest_maxrandom.tasks.task import Example, Layout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_maxrandom.sweeps.cluster.orders import Chunk
+    from pytest_maxrandom.sweeps.executor import Job
+
+_EXAMPLES = [Example(f"e{i}", f"question {i}", ("Yes", "No"), (i % 2,)) for i in range(4)]
+_FORM = Format(Layout(append_choices=False))
+_PROMPTS = [
+    Prompt((Example(f"d{i}", f"shown {i}", ("Yes", "No"), (0,)),), _FORM) for i in range(60)
+]
+JOBS = jobs_of([(prompt, _EXAMPLES) for prompt in _PROMPTS], "sum_logprob")
+_ARITHMETIC = Arithmetic("", "", {})
+_WANTED = Wanted(("m",), MockSpec(name="m"), ".", "", _ARITHMETIC, False, "auto", None, "1")
+_SCORED = Scored(
+    ((Answer((-1.0, -2.0), (1, 1)),),),
+    Cost("", "", "", None, None, 0, 0, 0.001, _ARITHMETIC),
+)
+
+
+class Kept:
+    """What an order counted and took."""
+
+    def __init__(self) -> None:
+        self.begun: Counter[int] = Counter()
+        self.taken: Counter[int] = Counter()
+        self.order = Order(_WANTED, self._begin, self._take)
+
+    def _begin(self, jobs: Iterable[Job]) -> None:
+        self.begun.update(job.number for job in jobs)
+
+    def _take(self, job: Job, scored: Scored) -> None:
+        assert self.begun[job.number] > self.taken[job.number]
+        self.taken[job.number] += 1
+
+
+def _all(chunk: Chunk) -> list[Scored | Refused]:
+    return [_SCORED] * len(chunk.jobs)
+
+
+def test_all_is_computed_once_in_chunks_that_grow_and_end_small() -> None:
+    kept = Kept()
+    kept.order.compute(iter(JOBS), len(JOBS))
+    sizes = []
+    while chunk := kept.order.next(2):
+        sizes.append(len(chunk.jobs))
+        assert kept.order.answered(chunk, _all(chunk))
+    assert kept.order.is_idle
+    assert kept.taken == Counter(range(60))
+    assert sizes[0] == 1
+    assert max(sizes) == 10
+    assert sizes[-1] == 1
+
+
+def test_slow_prompts_are_sent_one_by_one() -> None:
+    kept = Kept()
+    kept.order.compute(iter(JOBS), len(JOBS))
+    slow = replace(_SCORED, cost=replace(_SCORED.cost, seconds=3.0))
+    for _ in range(10):
+        chunk = kept.order.next(1)
+        assert chunk is not None
+        assert len(chunk.jobs) == 1
+        kept.order.answered(chunk, [slow])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_lost_by_chance_is_computed_again_until_all_is_there(seed: int) -> None:
+    chance, kept = random.Random(seed), Kept()
+    kept.order.compute(iter(JOBS), len(JOBS))
+    under_way: list[Chunk] = []
+    while not kept.order.is_idle:
+        while len(under_way) < 4 and (chunk := kept.order.next(2)):
+            under_way.append(chunk)
+        chunk = under_way.pop(chance.randrange(len(under_way)))
+        if chance.random() < 0.3:  # nodes may go as often as they will
+            kept.order.lost(chunk, "the node has died", blame=False)
+        else:
+            kept.order.answered(chunk, _all(chunk))
+    assert kept.order.error is None
+    assert kept.taken == Counter(range(60))
+
+
+def test_a_prompt_that_fails_three_times_is_an_error_and_its_neighbours_are_not() -> None:
+    kept, deaths = Kept(), 0
+    kept.order.compute(iter(JOBS), len(JOBS))
+    while chunk := kept.order.next(2):
+        if any(job.number == 33 for job in chunk.jobs):
+            deaths += 1
+            kept.order.lost(chunk, "its process died", blame=True)
+        else:
+            kept.order.answered(chunk, _all(chunk))
+    assert deaths == 3
+    assert isinstance(kept.order.error, SweepError)
+    said = str(kept.order.error)
+    assert said.startswith(f"prompt 34 ({JOBS[33].prompt.digest[:8]}) failed 3 times")
+    assert said.endswith("its process died")
+    assert kept.taken == Counter(set(range(60)) - {33})
+
+
+def test_what_an_actor_did_not_come_to_is_blamed_for_nothing() -> None:
+    kept = Kept()
+    kept.order.compute(iter(JOBS), len(JOBS))
+    seen = 0
+    while chunk := kept.order.next(2):
+        if len(chunk.jobs) > 3 and seen < 5:
+            seen += 1
+            sound = kept.order.answered(chunk, [_SCORED, Refused("", "CUDA error")])
+            assert not sound
+        else:
+            kept.order.answered(chunk, _all(chunk))
+    assert seen == 5
+    assert kept.order.error is None
+    assert kept.taken == Counter(range(60))
+
+
+def test_what_the_model_refuses_is_said_once_and_of_the_first_prompt() -> None:
+    kept = Kept()
+    kept.order.check(JOBS)
+    kept.order.compute(iter(JOBS), len(JOBS))
+    chunks = []
+    while chunk := kept.order.next(4):
+        assert chunk.only_checked
+        chunks.append(chunk)
+    assert sum(len(chunk.jobs) for chunk in chunks) == 60
+    for chunk in reversed(chunks):
+        long = [Refused("PromptTooLong", f"prompt {job.number}") for job in chunk.jobs]
+        kept.order.checked(chunk, [None if one.sentence == "prompt 0" else one for one in long])
+    assert isinstance(kept.order.error, PromptTooLong)
+    assert str(kept.order.error) == "prompt 1"
+    assert not kept.begun
+
+
+def test_nothing_is_computed_before_all_is_checked_and_nothing_is_checked_twice() -> None:
+    kept = Kept()
+    kept.order.check(JOBS)
+    kept.order.check(JOBS[:10])
+    kept.order.compute(iter(JOBS), len(JOBS))
+    first = kept.order.next(1)
+    assert first is not None
+    kept.order.lost(first, "gone", blame=True)
+    checked: Counter[int] = Counter()
+    while (chunk := kept.order.next(1)) and chunk.only_checked:
+        checked.update(job.number for job in chunk.jobs)
+        kept.order.checked(chunk, [None] * len(chunk.jobs))
+    assert checked == Counter(range(60))
+    assert chunk is not None
+    assert kept.begun
+
+
+def test_what_the_model_says_against_a_prompt_ends_the_sweep_at_once() -> None:
+    kept = Kept()
+    kept.order.compute(iter(JOBS), len(JOBS))
+    chunk = kept.order.next(1)
+    assert chunk is not None
+    assert kept.order.answered(chunk, [Refused("ScoreError", "prompt 1: no number")])
+    assert isinstance(kept.order.error, ScoreError)
+    assert kept.order.next(1) is None
+    assert kept.order.is_idle
+
+
+def test_nothing_is_sent_that_could_not_be_counted() -> None:
+    def refuse(jobs: Iterable[Job]) -> None:
+        raise LedgerError("it cannot be read")
+
+    order = Order(_WANTED, refuse, lambda job, scored: None)
+    order.compute(iter(JOBS), len(JOBS))
+    assert order.next(1) is None
+    assert isinstance(order.error, LedgerError)
+
+
+def test_a_sweep_whose_turn_comes_does_not_begin_again_what_is_under_way() -> None:
+    kept = Kept()
+    kept.order.compute(iter(JOBS[:10]), 10)
+    flying = kept.order.next(1)
+    assert flying is not None
+    kept.order.compute(iter(JOBS), len(JOBS))
+    while chunk := kept.order.next(1):
+        kept.order.answered(chunk, _all(chunk))
+    assert not kept.order.is_idle
+    kept.order.answered(flying, _all(flying))
+    assert kept.order.is_idle
+    assert kept.taken == Counter(range(60))
