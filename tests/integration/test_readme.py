@@ -129,6 +129,7 @@ def test_public_names_are_those_that_are_promised() -> None:
         "max_random_baseline",
         "max_random_p_value",
         "max_random_pmf",
+        "search",
     }
     for name in pytest_maxrandom.__all__:
         assert callable(getattr(pytest_maxrandom, name))
