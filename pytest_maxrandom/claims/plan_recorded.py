@@ -65,7 +65,7 @@ class _Planner:
             self._problem(("models", index, "results"), f"models[{index}].results: {error}")
             return
         for place in range(len(self._suite.spec.tasks)):
-            if results is None:
+            if results is None or (model.if_missing and not self._asked(place, results)):
                 for shots in self._suite.spec.prompts.shots or (None,):
                     yield self._claim(model, place, shots, None)
                 continue
@@ -73,6 +73,11 @@ class _Planner:
                 judged = self._evidence(place, found)
                 if judged is not None:
                     yield self._claim(model, place, shots, judged)
+
+    def _asked(self, place: int, results: list[Answers]) -> bool:
+        """Tell whether results hold anything of a task."""
+        task = self._suite.spec.tasks[place]
+        return any(each.task == (task.in_results or task.name) for each in results)
 
     def _problem(self, location: tuple[str | int, ...], message: str) -> None:
         path, line = self._suite.path, self._suite.line(*location)
@@ -137,7 +142,10 @@ class _Planner:
         missing = [shots for shots in wanted if shots not in found]
         if not found:
             names = dict.fromkeys(each.task for each in results)
-            hint = did_you_mean(name, names, "`in_results: {}`".format) or "; correct `in_results`"
+            hint = did_you_mean(name, names, "`in_results: {}`".format) or (
+                "; correct `in_results`, or say in `if_missing` of the model why they are not "
+                "there, and this claim is skipped"
+            )
             message = f"found {listed(names, 8)}{hint}"
             self._problem(
                 ("tasks", place),

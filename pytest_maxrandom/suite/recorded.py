@@ -240,8 +240,8 @@ class RecordedModelSpec(NamedModel):
     quantization: Name | None = None
     """How the model was quantized when the results were made; not known if not given."""
     if_missing: Text | None = None
-    """What to do where the results are not there: claims are then skipped for this reason; without
-    it, a missing file is a mistake."""
+    """What to do where the results, or those of a task, are not there: claims are then skipped for
+    this reason; without it, that is a mistake."""
 
     @property
     def variant(self) -> str:

@@ -125,6 +125,21 @@ def test_claims_are_skipped_with_the_reason_where_results_are_missing(
     result.stdout.fnmatch_lines(["*::knows?m?", "*::guesses?m?"])
 
 
+def test_a_cell_that_is_missing_for_a_reason_is_skipped_and_the_others_are_judged(
+    pytester: pytest.Pytester, folder: Path
+) -> None:
+    save(folder / "m.npz", knows__0={"correct": rows(35, n=N)}, knows__2={"correct": rows(36, n=N)})
+    result = pytester.runpytest("--maxrandom-json=r.json", "-p", "no:cacheprovider")
+    result.assert_outcomes(passed=2, skipped=2)
+    found = claims(pytester.path / "r.json")
+    assert {found[f"guesses[m-{shots}shot]"]["message"] for shots in (0, 2)} == {"copy"}
+    replace(folder, ", if_missing: copy", "")
+    result = pytester.runpytest()
+    result.stdout.fnmatch_lines(
+        ["*no results of 'lab/m' for 'guesses', found 'knows'; *if_missing*"]
+    )
+
+
 def test_results_that_are_missing_for_no_reason_are_a_mistake(
     pytester: pytest.Pytester, folder: Path
 ) -> None:

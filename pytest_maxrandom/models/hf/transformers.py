@@ -131,6 +131,9 @@ def load(
     LockError
         If a GPU cannot be locked.
     """
+    # Of a kernel that it would fetch, and does well without; read in a failure's log it looks like
+    # the cause.
+    logging.getLogger("bitsandbytes.backends.cpu.ops").setLevel(logging.ERROR)
     resources = resources or Resources()
     processors = Processors(resources.worker, resources.workers, tell=resources.tell)
     resources.held.callback(processors.release)

@@ -252,7 +252,8 @@ def test_a_claim_may_be_judged_by_the_publication(tmp_path: Path) -> None:
         (
             "{name: emoji, chance: 1/2}",
             "",
-            "4: tasks[0]: no results of 'm' for 'emoji', found 'e'; correct `in_results`",
+            "4: tasks[0]: no results of 'm' for 'emoji', found 'e'; correct `in_results`, or say "
+            "in `if_missing` of the model why they are not there, and this claim is skipped",
         ),
         (
             "{name: e, chance: 1/2}",
