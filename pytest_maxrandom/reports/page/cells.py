@@ -208,7 +208,7 @@ def pack(content: object) -> str:
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     # A lone surrogate has no UTF-8; the JSON of one has.
     data = text.encode("utf-8", "backslashreplace")
-    return base64.b64encode(zlib.compress(data, 9)).decode("ascii")
+    return base64.b64encode(zlib.compress(data, 6)).decode("ascii")
 
 
 def unpack(packed: str) -> Any:

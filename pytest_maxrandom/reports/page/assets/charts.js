@@ -3,7 +3,8 @@
 const WIDTH = 720;
 
 function framed(height, label, shapes) {
-  return svg("svg", { class: "chart", viewBox: `0 0 ${WIDTH} ${height}`, width: WIDTH, role: "img", "aria-label": label }, svg("title", {}, label), shapes);
+  const drawn = svg("svg", { class: "chart", viewBox: `0 0 ${WIDTH} ${height}`, width: WIDTH, role: "img", "aria-label": label }, svg("title", {}, label), shapes);
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Drawing: ${label}` }, drawn);
 }
 
 function legend(entries) {
