@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import replace
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
@@ -46,7 +45,7 @@ from pytest_maxrandom.reports.text import clauses, rewritten, shorten, visible
 from pytest_maxrandom.reports.trend import written_moment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
     from typing import TypeAlias
 
@@ -73,7 +72,6 @@ def comment(
     page: str | None = None,
     branch: str | None = None,
     commit: str | None = None,
-    known: Container[str] | None = None,
     untrusted: bool = False,
     limit: int = LIMIT,
     templates: Path | None = None,
@@ -96,8 +94,6 @@ def comment(
         Name of the branch that the base is of.
     commit : str, optional
         What was tested.
-    known : container of str, optional
-        Red flags that an earlier comment told (see `flags_of`), where there is no base.
     untrusted : bool
         Whether the run comes from a pull request's own code; that is said.
     limit : int
@@ -125,7 +121,7 @@ def comment(
     else:
         found = changes(shown, compared)
     points = points_of(found, brief_names(_all_of(shown, compared)))
-    points += _flags(shown, compared, known)
+    points += _flags(shown, compared)
     rows = [change for change in sorted(found, key=weight) if change.now is not None]
     claims = brief_table(
         shown,
@@ -156,7 +152,7 @@ def comment(
         "branch": short(branch or ""),
         "key": key,
         "differs": any(change.now and change.before and change.why for change in found),
-        "compared": compared is not None or known is not None,
+        "compared": compared is not None,
         "beside": _beside(shown) if len(shown.claims) <= _FEW else [],
         "link": _link(page, report),
         "commit": visible(commit)[:10] if commit else "",
@@ -296,30 +292,26 @@ def _beside(run: RunRecord) -> list[Question]:
     return [Question("", (named[name],), what=said) for name, said in told.items() if said]
 
 
-def flags_of(run: RunRecord) -> list[str]:
-    """Return what tells each red flag of a run from others, whatever its numbers."""
-    return [_digest(claim, flag) for claim in run.claims for flag in claim.red_flags]
+def _told_of(run: RunRecord) -> Iterator[tuple[str, str]]:
+    """Yield what tells red flags from others, whatever their numbers."""
+    yield from ((claim.id, flag.kind) for claim in run.claims for flag in claim.red_flags)
 
 
-def _digest(claim: ClaimRecord, flag: RedFlag) -> str:
-    return sha256(f"{claim.id}\0{flag.kind}".encode(errors="replace")).hexdigest()[:8]
-
-
-def _flags(run: RunRecord, base: RunRecord | None, known: Container[str] | None) -> list[Point]:
+def _flags(run: RunRecord, base: RunRecord | None) -> list[Point]:
     """List red flags: new ones in full, those that are known folded.
 
     Without an earlier run to compare with, those of claims that pass are named in a few words, and
     all are told folded.
     """
     named = brief_names(run)
-    earlier = known if base is None else set(flags_of(base))
+    earlier = None if base is None else set(_told_of(base))
 
     def told(new: bool) -> list[Question]:
         def of(claim: ClaimRecord) -> list[RedFlag]:
             return [
                 flag
                 for flag in claim.red_flags
-                if (earlier is not None and _digest(claim, flag) not in earlier) == new
+                if (earlier is not None and (claim.id, flag.kind) not in earlier) == new
             ]
 
         return [in_full(each, named) for each in raised(failing_first(run.claims), of)]

@@ -13,7 +13,7 @@ from pytest_maxrandom.errors import ReportError
 from pytest_maxrandom.reports.changes import changes
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.text import shorten, visible
-from tests.unit.reports.page import Page, any_text, read
+from tests.unit.reports.page import Page, any_text, folded, read
 from tests.unit.reports.samples import claim, flag, run, scored, untested
 from tests.unit.reports.test_markdown import HOSTILE, designs_hiding
 from tests.unit.reports.test_text import ACTIVE
@@ -36,6 +36,28 @@ def points(text: str) -> list[str]:
 
 def rows(text: str) -> list[list[str]]:
     return read(text).body
+
+
+def test_red_flags_that_are_new_since_the_base_stand_in_full_and_known_ones_are_folded() -> None:
+    tied = flag("30 of 60 scores tie.", kind="tied_scores")
+    before = named("a", red_flags=[flag("Always wet is right on 30.")])
+    now = named("a", red_flags=[flag("Always wet is right on 31."), tied])
+    text = comment(run(now), run(before))
+    above = text.partition("<details>")[0]
+    assert "🚩 `a` 4-shot: **tied_scores (warns)**; 30 of 60 scores tie." in points(above)
+    assert "Always wet" not in above
+    # Its numbers are other ones, and it is the same flag.
+    assert "right on 31" in folded(text, "1 known red flag, with what to look at")
+    alone = comment(run(now)).partition("<details>")[0]
+    assert [point for point in points(alone) if "🚩" in point] == [
+        "🚩 `a` 4-shot: passes, but no better than the same answer to all",
+        "🚩 `a` 4-shot: passes, but scores tie",
+    ]
+
+
+def test_the_base_has_the_name_of_its_branch() -> None:
+    text = comment(run(claim(best=38)), run(claim()), branch="main")
+    assert "**Since `main` of 2026-01-31 12:00 UTC:** 1 claim fell. " in text
 
 
 def test_a_single_claim_is_one_quotable_line_and_a_row() -> None:
