@@ -79,7 +79,7 @@ class HandWrittenClaims:
             verdict = judge(claim, null, _right("best_correct", best_correct, null.n))
         except (TypeError, ValueError) as error:
             record.message = str(error)
-            raise
+            raise error.with_traceback(None)  # noqa: B904  (from where the user called)
         verdict.write_into(record)
         note(record, Remark("counts_only"))
         word(record)

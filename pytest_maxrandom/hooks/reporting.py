@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 from pytest_maxrandom.errors import MaxRandomError
+from pytest_maxrandom.hooks.failures import Failures
 from pytest_maxrandom.hooks.options import read_settings
 from pytest_maxrandom.hooks.run import RECORDS, Run
 from pytest_maxrandom.suite import is_suite
@@ -36,7 +37,9 @@ class Reporting:
         self._config = config
         self._settings = read_settings(config)
         self._run = Run(self._settings.adjust)
+        self._failures = Failures(config.option.tbstyle)
         self._said: list[str] = []
+        self._unwritten = ""
         self._tests = not (config.option.collectonly or self._settings.dry_run)
         self._base = _base(config, self._settings) if self._tests else None
         if self._settings.predictions and self._tests:
@@ -65,6 +68,7 @@ class Reporting:
         """Take over what a report says of claims."""
         _name_in_junit(self._config, report)
         self._run.add(report)
+        self._failures.show(report)
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Write the reports; a report that cannot be written is no success."""
@@ -78,7 +82,7 @@ class Reporting:
         try:
             self._write(self._run.record())
         except (OSError, MaxRandomError) as error:
-            self._said.append(f"no report was written: {error}")
+            self._unwritten = f"no report was written: {error}"
             if exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
@@ -137,13 +141,26 @@ class Reporting:
     ) -> None:
         """Show the claims as a table, where there are any."""
         _show_ids_as_written(terminalreporter)
-        if not self._tests or not (self._run or self._said):
+        if not self._tests or not (self._run or self._said or self._unwritten):
             return
-        from pytest_maxrandom.reports.terminal import rows
-
+        if config.option.no_summary:
+            if self._unwritten:
+                terminalreporter.line(self._unwritten, red=True)
+            return
         terminalreporter.section("maxrandom")
-        for line in [*(rows(self._run.record()) if self._run else ()), *self._said]:
-            terminalreporter.line(line)
+        terminal = terminalreporter._tw
+        if self._run:
+            from pytest_maxrandom.reports.terminal import summary
+
+            run = self._run.record()
+            for shown in summary(run, terminal.fullwidth, terminalreporter.verbosity):
+                lead = len(shown.text) if shown.lead is None else shown.lead
+                terminal.write(shown.text[:lead], **dict.fromkeys(shown.markup, True))
+                terminal.line(shown.text[lead:])
+        for told in self._said:
+            terminalreporter.line(told)
+        if self._unwritten:
+            terminalreporter.line(self._unwritten, red=True)
         if self._base is not None:
             from pytest_maxrandom.reports.difference import difference, lines
 

@@ -15,10 +15,10 @@ from pytest_maxrandom.notation import NONE, accuracy, count, p_value, span
 from pytest_maxrandom.record import RedFlag, Remark
 from pytest_maxrandom.reports.csv import field
 from pytest_maxrandom.reports.flag_sentences import sentence as flag_sentence
+from pytest_maxrandom.reports.layout import table_lines
 from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.remarks import Writer, worded as remark_worded
 from pytest_maxrandom.reports.tables import Column, Name, tabulate
-from pytest_maxrandom.reports.terminal import table_lines
 from pytest_maxrandom.reports.text import listed, shorten, visible
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def _lines(audit: TaskAudit, names: Mapping[int, str], dropped: int, limit: int)
     columns = [column for column, drop in _columns(audit, names, limit) if not 0 < drop <= dropped]
     if not limit:  # how wide is all but the names?
         columns = columns[:-1]
-    return [line.rstrip() for line in table_lines(tabulate("tasks", columns, audit.tasks))]
+    return [line.text for line in table_lines(tabulate("tasks", columns, audit.tasks))]
 
 
 def _columns(

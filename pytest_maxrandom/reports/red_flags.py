@@ -11,11 +11,40 @@ from pytest_maxrandom.record.red_flags import DEFAULTS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from pytest_maxrandom.record import ClaimRecord, RedFlag, Severity
+    from pytest_maxrandom.record import ClaimRecord, RedFlag, RedFlagKind, Severity
 
 DOES: dict[Severity, str] = {"fail": "fails", "warn": "warns", "ignore": "is ignored"}
 MOST_NAMES = 3
 """Of the claims that the same is said of."""
+
+REMEDIES: dict[RedFlagKind, str] = {
+    "choices": "state the number of choices that there are",
+    "complementary_prompts": "state the number of choices that there are",
+    "colliding_ids": "give each example an id of its own",
+    "repeated_examples": "remove copies, or name the right input",
+    "clustered_answers": "name the clusters",
+    "shared_text": "name the clusters",
+    "other_examples": "score all prompts on the same examples",
+    "cut_text": "look where the text ends",
+    "constant_scores": "look whether the question is in the text",
+    "tied_scores": "look what is scored, and how it is rounded",
+    "never_right": "look whether right and wrong are exchanged",
+    "unread_answers": "look at max_tokens, stop and pattern",
+    "unsteady_prompts": "look whether ids collide or results change",
+    "identical_models": "look whether the two are one model",
+    "near_identical_prompts": "give answers and right answers",
+    "label_mass": "look at the text before the answer",
+    "constant_answers": "look whether the model reads the question",
+    "majority": "claim balanced accuracy, or balance the labels",
+    "max_t": "look which label the model prefers",
+    "heuristic": "remove what the rule reads from the choices",
+    "choices_only": "look what tells right choices from wrong ones",
+    "near_heuristic": "take more examples",
+    "near_choices_only": "take more examples",
+    "repeated_prompts": "ask for fewer prompts, or allow more",
+    "unpassable": "take more examples, or fewer prompts",
+}
+"""What to do about each kind, in a few words; the documentation has a page for each."""
 
 _ALL: dict[Severity, str] = {"fail": "all fail", "warn": "all warn", "ignore": "all are ignored"}
 

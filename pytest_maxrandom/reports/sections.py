@@ -140,7 +140,7 @@ _NUMBERS: list[Column[ClaimRecord]] = [
     Column("correct", _correct, "right", below=""),
     Column("new", phrases.new_at_least, "right", below="", lead="new: ", optional=True,
            note=NOTES["new"]),
-    Column("standard\nbaseline", "standard_baseline", "score"),
+    Column("standard\nbaseline", "standard_baseline", "score", wide="standard"),
     MAXIMUM,
     Column("*p_max*", phrases.decisive_p, "right", brief="p", change=_p_change),
     Column("decided by", phrases.decisive_name, below="", optional=True, note=NOTES["p"]),

@@ -14,7 +14,9 @@ from pytest_maxrandom.notation import NONE, accuracy, count, p_value, signed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-Medium = Literal["markdown", "html", "latex", "terminal"]
+Medium = Literal["markdown", "html", "latex", "terminal", "wide"]
+"""wide: a terminal that has room for more columns."""
+TERMINALS: frozenset[Medium] = frozenset(("terminal", "wide"))
 PAGES: frozenset[Medium] = frozenset(("markdown", "html", "latex"))
 STACKED: frozenset[Medium] = frozenset(("markdown", "html"))
 """Those narrow pages where a column can stand in the cell of another one."""
@@ -80,6 +82,8 @@ class Column(Generic[R]):
     kind: Kind = "text"
     brief: str = ""
     """Its heading in a terminal, where it does not stand without one."""
+    wide: str = ""
+    """Its heading in a wide terminal, where it stands in such a one only."""
     header: bool = False
     """Whether it names the row: first in HTML and LaTeX, last in a terminal."""
     below: str | None = None
@@ -147,7 +151,7 @@ class Table:
             else:
                 groups.append([place])
         if medium != "markdown":
-            groups.sort(key=lambda group: self.columns[group[0]].header == (medium == "terminal"))
+            groups.sort(key=lambda group: self.columns[group[0]].header == (medium in TERMINALS))
         columns = [self._column(group, medium) for group in groups]
         rows = [[tuple(self._pieces(row, group, medium)) for group in groups] for row in self.cells]
         return columns, rows
@@ -157,12 +161,13 @@ class Table:
             empty = column.optional and not any(
                 piece != NONE for row in self.cells for piece in row[place]
             )
-            if not empty and (column.brief if medium == "terminal" else medium in column.media):
+            in_terminal = column.brief or (medium == "wide" and column.wide)
+            if not empty and (in_terminal if medium in TERMINALS else medium in column.media):
                 yield place
 
     def _column(self, places: list[int], medium: Medium) -> Column[Any]:
         first, *others = (self.columns[place] for place in places)
-        heading = first.brief if medium == "terminal" else first.heading
+        heading = (first.brief or first.wide) if medium in TERMINALS else first.heading
         for below in filter(None, (each.below for each in others)):
             heading = f"{heading}{'' if below.startswith('(') else ','}\n{below}"
         return replace(first, heading=heading)

@@ -2,142 +2,186 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.reports.design_sections import design_tables
-from pytest_maxrandom.reports.phrases import decisive_name
+from pytest_maxrandom.reports.layout import Line, table_lines, wrapped
+from pytest_maxrandom.reports.phrases import by_luck, decisive_name
 from pytest_maxrandom.reports.red_flags import (
     DOES,
     MOST_NAMES,
+    REMEDIES,
+    gravity,
     ignores_all,
     not_in_finding,
     raised,
 )
 from pytest_maxrandom.reports.sections import claims_table
 from pytest_maxrandom.reports.summary import (
+    REPORTED,
+    SYMBOLS,
+    became,
     missing,
     names,
     records,
     simulated,
+    symbol,
+    tally,
     unread,
     unverified,
     with_rows,
 )
-from pytest_maxrandom.reports.tables import Mark, Name
 from pytest_maxrandom.reports.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_maxrandom.record import RunRecord
-    from pytest_maxrandom.reports.tables import Piece, Table
+    from pytest_maxrandom.record import ClaimRecord, Record, RunRecord
+    from pytest_maxrandom.reports.layout import Markup
+
+R = TypeVar("R", bound="Record")
 
 _MOST_FLAGS = 20
-_GAP = "  "
+_MOST_SETTLED = 20
+"""Claims with rows that ended as they should; pytest has a dot for each."""
+_INDENT = "    "
+_VERDICTS: dict[str, tuple[str, tuple[Markup, ...]]] = {
+    SYMBOLS["passed"]: ("PASSED", ("green", "bold")),
+    SYMBOLS["failed"]: ("FAILED", ("red", "bold")),
+    SYMBOLS[REPORTED]: ("REPORTED", ("bold",)),
+    SYMBOLS["skipped"]: ("SKIPPED", ("yellow", "bold")),
+}
+_FIRST = ("failed", "xpassed", "error", None, "passed", REPORTED, "xfailed", "skipped")
+"""What became of records, in the order in which they are shown."""
 
 
-def rows(run: RunRecord) -> list[str]:
-    """Lay out the claims as a table of plain text.
-
-    Names stand last, where they can be as long as they are without pushing the numbers apart.
+def summary(run: RunRecord, width: int = 80, verbosity: int = 0) -> list[Line]:
+    """Sum up a run: its verdict, then tables with what fails on top, then red flags.
 
     Parameters
     ----------
     run : RunRecord
-        Its claims are shown in their order.
+        All that was tested.
+    width : int
+        Columns of the terminal; no line is longer.
+    verbosity : int
+        pytest's: below 0 nothing explains the numbers, below -1 there is the verdict alone; from 1
+        on there are all rows, and red flags in full.
 
     Returns
     -------
-    list of str
-        Lines without line breaks, the header first; none where there is nothing to tell.
+    list of Line
+        None where there is nothing to tell.
     """
-    named = {name: visible(shown) for name, shown in names(run).items()}
-    claims = with_rows(run.claims)
-    said = filter(None, [simulated(run), unverified(run)])
-    lines = [*said, *table_lines(claims_table(run, claims))]
+    lines = list(_verdict(run, width))
+    if verbosity >= -1:
+        luck = by_luck(run) if verbosity >= 0 else ""
+        for said in filter(None, [luck, simulated(run), unverified(run)]):
+            lines += wrapped(said, width)
+        lines += _tables(run, width, verbosity)
+        lines += _red_flags(run, width, is_whole=verbosity > 0)
+        for text in dict.fromkeys(told.text for each in records(run) for told in each.warnings):
+            lines += wrapped(visible(text), width, indent=_INDENT, markup=("yellow",))
+    return lines
+
+
+def _verdict(run: RunRecord, width: int) -> Iterator[Line]:
+    if records(run):
+        word, markup = _VERDICTS[symbol(run)]
+        flagged = sum(_passes_with_flag(claim) for claim in run.claims)
+        of_passing = f"{count(flagged)} that {'passes has' if flagged == 1 else 'pass have'}"
+        told = f"{word}: {tally(run)}" + f"; {of_passing} red flags" * bool(flagged)
+        yield from wrapped(told, width, indent=_INDENT, markup=markup, lead=len(word) + 1)
+    if told := missing(run):
+        ended = "interrupted" if run.interrupted else "ended early"
+        said = f"{ended}: {told.replace(' ', ' selected ', 1)}"
+        yield from wrapped(said, width, markup=("red",))
+    if run.broken:
+        yield from wrapped(unread(run), width, markup=("red",))
+
+
+def _tables(run: RunRecord, width: int, verbosity: int) -> Iterator[Line]:
+    """Show what was tested, what fails first."""
+    run = replace(
+        run,
+        claims=_failing_first(run.claims),
+        replicates=_failing_first(run.replicates),
+        label_bias=_failing_first(run.label_bias),
+        comparisons=_failing_first(run.comparisons),
+        contamination=_failing_first(run.contamination),
+    )
+    with_numbers = with_rows(run.claims)
+    shown = list(with_numbers)
+    if verbosity < 1:
+        settled = [claim for claim in shown if became(claim) in ("passed", "xfailed")]
+        hidden = {claim.id for claim in settled[_MOST_SETTLED:]}
+        shown = [claim for claim in shown if claim.id not in hidden]
+    yield from table_lines(claims_table(run, shown), width)
+    if left_out := len(with_numbers) - len(shown):
+        text = f"{count(left_out)} more claims pass, or fail as expected (-v shows them)"
+        yield from wrapped(text, width)
     for table in design_tables(run).values():
-        lines += table_lines(table)
-    if deciding := Counter(filter(None, map(decisive_name, claims))):
+        yield from table_lines(table, width)
+    if verbosity >= 0 and (deciding := Counter(filter(None, map(decisive_name, shown)))):
         told = ", ".join(
             f"{name} of {count(number)} {'claim' if number == 1 else 'claims'}"
             for name, number in deciding.items()
         )
-        rest = ", p_max of the others" if deciding.total() < len(claims) else ""
-        lines.append(f"p is the p-value that decides: {told}{rest}")
-    lines += _red_flags(run, named)
-    if skipped := len(run.claims) - len(claims):
-        lines.append(f"{count(skipped)} claims were skipped")
-    if told := missing(run):
-        ended = "interrupted" if run.interrupted else "ended early"
-        lines.append(f"{ended}: {told.replace(' ', ' selected ', 1)}")
-    if run.broken:
-        lines.append(unread(run))
-    lines += dict.fromkeys(visible(told.text) for each in records(run) for told in each.warnings)
-    return lines
+        rest = ", p_max of the others" if deciding.total() < len(shown) else ""
+        yield from wrapped(f"p is the p-value that decides: {told}{rest}", width)
+    if skipped := len(run.claims) - len(with_numbers):
+        yield from wrapped(f"{count(skipped)} claims were skipped", width)
 
 
-def table_lines(table: Table) -> list[str]:
-    """Align rows below a header; nothing where there are none."""
-    columns, rows = table.laid_out("terminal")
-    if not rows:
-        return []
-    headings = [str(column.heading).split("\n") for column in columns]
-    high = max(map(len, headings))
-    top = list(zip(*([""] * (high - len(each)) + each for each in headings), strict=True))
-    lines = [*map(list, top), *([" ".join(map(_piece, cell)) for cell in row] for row in rows)]
-    widths = [max(map(_columns, column)) for column in zip(*lines, strict=True)]
-    left = [column.kind == "text" for column in columns]
-    return [_GAP.join(map(_padded, line, widths, left)).rstrip() for line in lines]
+def _failing_first(found: Sequence[R]) -> list[R]:
+    return sorted(found, key=lambda record: _FIRST.index(became(record)))
 
 
-def _piece(piece: Piece) -> str:
-    match piece:
-        case Name():
-            return f"{piece.before}{visible(piece.text)}"
-        case Mark():
-            return piece.brief or piece.word
-        case str():
-            return piece
-    return ""
+def _passes_with_flag(claim: ClaimRecord) -> bool:
+    return claim.outcome == "passed" and bool(claim.red_flags)
 
 
-def _red_flags(run: RunRecord, named: Mapping[str, str]) -> list[str]:
-    """Tell each red flag once, whatever the number of its claims, and where none are told.
+def _red_flags(run: RunRecord, width: int, *, is_whole: bool) -> Iterator[Line]:
+    """Tell each red flag once, those of claims that pass first, and where none are told.
 
     pytest has told those that are why a claim fails.
     """
-    lines = [
-        f"red flag {told.flag.kind} ({DOES[told.flag.severity]}), "
-        f"{_several([named[name] for name in told.ids])}: {visible(told.flag.text)}"
-        for told in raised(run.claims, not_in_finding)
-    ]
-    if (left_out := len(lines) - _MOST_FLAGS) > 1:
-        lines[_MOST_FLAGS:] = [f"{count(left_out)} more red flags are in the reports"]
+    named = {name: visible(shown) for name, shown in names(run).items()}
+    passing = [claim for claim in run.claims if _passes_with_flag(claim)]
+    others = [claim for claim in run.claims if not _passes_with_flag(claim)]
+    for heading, claims in (("that pass", passing), ("that do not pass", others)):
+        found = list(_flags_of(claims, named, is_whole))
+        if found:
+            yield Line(f"Red flags of claims {heading}:", ("bold",))
+        for markup, lead, text in found[:_MOST_FLAGS]:
+            yield from wrapped(f"  {text}", width, indent=_INDENT, markup=markup, lead=lead + 2)
+        if left_out := len(found[_MOST_FLAGS:]):
+            yield from wrapped(f"  {count(left_out)} more are in the reports", width)
     tried = (claim for claim in run.claims if claim.outcome != "skipped")
     if unseen := [named[claim.id] for claim in tried if ignores_all(claim)]:
-        lines.append(f"all red flags are ignored, by the suite: {_several(unseen)}")
-    return lines
+        text = f"All red flags are ignored, by the suite: {_several(unseen)}"
+        yield from wrapped(text, width, indent=_INDENT)
+
+
+def _flags_of(
+    claims: Sequence[ClaimRecord], named: Mapping[str, str], is_whole: bool
+) -> Iterator[tuple[tuple[Markup, ...], int, str]]:
+    """Yield red flags with their markup, and how much of the text is marked."""
+    about: dict[tuple[str, str, str], dict[str, None]] = {}
+    for told in sorted(raised(claims, not_in_finding), key=lambda each: gravity(each.flag)):
+        flag = told.flag
+        what = visible(flag.text) if is_whole else REMEDIES[flag.kind]
+        ids = about.setdefault((flag.kind, DOES[flag.severity], what), {})
+        ids.update(dict.fromkeys(told.ids))
+    for (kind, does, what), ids in about.items():
+        markup: tuple[Markup, ...] = ("red",) if does == DOES["fail"] else ("yellow",)
+        where = _several([named[name] for name in ids])
+        yield markup, len(kind), f"{kind} ({does}): {what} ({where})"
 
 
 def _several(named: Sequence[str]) -> str:
     more = len(named) - MOST_NAMES
     return ", ".join(named[:MOST_NAMES]) + (f" and {count(more)} more" if more > 0 else "")
-
-
-def _columns(text: str) -> int:
-    """Count the columns that a terminal takes for a text without hidden characters."""
-    return sum(map(_width, text))
-
-
-def _width(character: str) -> int:
-    if unicodedata.combining(character) or character in "\u200d\ufe0f":
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
-def _padded(text: str, wide: int, left: bool) -> str:
-    space = " " * (wide - _columns(text))
-    return text + space if left else space + text

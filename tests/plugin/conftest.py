@@ -65,6 +65,12 @@ def answered(model: Model, inputs: Sequence[str] = INPUTS) -> list[int]:
     return [choice for choice in sweep.predictions[0].chosen if choice is not None]
 
 
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let sentences stand on one line each; the tests of the terminal have other widths."""
+    monkeypatch.setenv("COLUMNS", "1000")
+
+
 @pytest.fixture(scope="session")
 def answers(tiny_llama: Path) -> list[int]:
     """What the random model answers."""

@@ -108,7 +108,10 @@ def test_a_red_flag_stands_beside_the_numbers_that_fail_a_claim_too(
         [
             claim["message"],
             "never_right: The only prompt is right on no example; *",
-            "red flag shared_text (warns), known?tiny-none-0shot?, unknown?tiny-none-0shot?: *",
+            "Red flags of claims that pass:",
+            "  shared_text (warns): name the clusters (known?tiny-none-0shot?)",
+            "Red flags of claims that do not pass:",
+            "  shared_text (warns): name the clusters (unknown?tiny-none-0shot?)",
         ]
     )
     assert severities(found[KNOWN]) == {"shared_text": "warn"}
@@ -399,4 +402,10 @@ def test_red_flags_of_recorded_results_can_be_told_only(
     result.assert_outcomes(passed=3)
     halved = claims(pytester.path / "r.json")["halved[m-0shot]"]
     assert severities(halved) == {"complementary_prompts": "warn"}
-    result.stdout.fnmatch_lines(["red flag complementary_prompts (warns), halved?m-0shot?: *"])
+    result.stdout.fnmatch_lines(
+        [
+            "Red flags of claims that pass:",
+            "  complementary_prompts (warns): state the number of choices that there are "
+            "(halved?m-0shot?)",
+        ]
+    )

@@ -218,8 +218,10 @@ def _precision(spec: TransformersSpec, *, is_stored: bool = False) -> dict[str, 
         # LLM.int8() computes in float16 (arXiv 2208.07339), and casts what is not.
         kinds = {"none": "auto", "stored": "auto", "int8": torch.float16}
         dtype = kinds.get(spec.quantization, torch.bfloat16)
-    # It says for every layer and every batch that it casts.
-    logging.getLogger("bitsandbytes.autograd._functions").setLevel(logging.ERROR)
+    # The first says for every layer and every batch that it casts; the second that it runs on the
+    # kernels that it has, which the report names: under a failure that would look like its cause.
+    for talkative in ("bitsandbytes.autograd._functions", "bitsandbytes.backends.cpu.ops"):
+        logging.getLogger(talkative).setLevel(logging.ERROR)
     if is_stored or spec.quantization == "none":
         return {"dtype": dtype}
     if spec.quantization == "int8":

@@ -33,6 +33,7 @@ from pytest_maxrandom.record import (
     SweepCost,
     ValidationSet,
 )
+from pytest_maxrandom.reports.terminal import summary
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record.designs import Indication
@@ -275,6 +276,11 @@ def untested(**changed: Any) -> ClaimRecord:
         message="allenai/OLMo-7B: no such model on this machine",
     )
     return replace(record, **changed)
+
+
+def shown(record: RunRecord, width: int = 100, verbosity: int = 0) -> list[str]:
+    """Return the lines of the summary in a terminal, below the verdict."""
+    return [line.text for line in summary(record, width, verbosity)][1:]
 
 
 def run(*claims: ClaimRecord, **changed: Any) -> RunRecord:

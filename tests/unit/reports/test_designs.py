@@ -41,7 +41,6 @@ from pytest_maxrandom.reports.replicates import (
 )
 from pytest_maxrandom.reports.results import dump, load
 from pytest_maxrandom.reports.summary import designs, names, records, symbol, tally, versions
-from pytest_maxrandom.reports.terminal import rows
 from pytest_maxrandom.reports.untrusted import load_untrusted
 from pytest_maxrandom.reports.wording import word
 from tests.unit.reports import page, test_html
@@ -58,6 +57,7 @@ from tests.unit.reports.samples import (
     recorded,
     replicates,
     run,
+    shown,
     untested,
 )
 from tests.unit.reports.test_csv import parsed
@@ -192,11 +192,10 @@ def test_every_record_stands_in_latex_once(copies: int) -> None:
 
 def test_every_record_stands_in_the_terminal_once() -> None:
     record = many()
-    lines = rows(record)
-    shown = [line.rpartition("  ")[2] for line in lines]
+    named = [line.rpartition("  ")[2] for line in shown(record, verbosity=1)]
     for name in (*TASKS, "nf4 - none", "int8 - none"):
         number = 1 if " - " in name else 5  # claim, replicates, two comparisons, contamination
-        assert len([each for each in shown if each.startswith(name)]) == number
+        assert len([each for each in named if each.startswith(name)]) == number
 
 
 def read_csv(record: RunRecord, table: Table) -> list[dict[str, str]]:
@@ -337,8 +336,8 @@ def test_a_replicated_claim_is_reported_unless_a_share_is_claimed() -> None:
 @settings(deadline=None)
 def test_the_order_of_replicates_does_not_matter(counts: list[int]) -> None:
     one, other = replicates(*counts), replicates(*sorted(counts))
-    for shown in (histogram, contradictions, single_draws):
-        assert shown(one) == shown(other)
+    for told in (histogram, contradictions, single_draws):
+        assert told(one) == told(other)
     assert spread_over(one, "best_accuracy") == spread_over(other, "best_accuracy")
 
 

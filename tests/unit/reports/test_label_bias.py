@@ -32,14 +32,13 @@ from pytest_maxrandom.reports.references import bibtex
 from pytest_maxrandom.reports.rendering import disclosure, latex, markdown
 from pytest_maxrandom.reports.results import dump, load
 from pytest_maxrandom.reports.summary import tally
-from pytest_maxrandom.reports.terminal import rows
 from pytest_maxrandom.reports.text import shorten, visible
 from pytest_maxrandom.reports.untrusted import load_untrusted
 from pytest_maxrandom.stats.labels import LITTLE_MASS
 from tests.notes import noted
 from tests.unit.reports import page, test_html
 from tests.unit.reports.opened import html
-from tests.unit.reports.samples import calibrated, claim, interaction, label_bias, run
+from tests.unit.reports.samples import calibrated, claim, interaction, label_bias, run, shown
 from tests.unit.reports.test_csv import parsed
 from tests.unit.reports.test_latex import cited
 from tests.unit.reports.test_markdown import HOSTILE
@@ -166,11 +165,15 @@ def test_every_way_of_asking_stands_in_html_latex_and_the_terminal_once() -> Non
         body = text.partition(rf"\label{{tab:maxrandom-{key}}}")[2].partition(r"\end{tab")[0]
         lines = body.rpartition(r"\midrule")[2].splitlines()
         assert len([line for line in lines if " & " in line]) == number
-    header, *lines = rows(record)[3:]
-    assert header.split("  ")[-1] == "label bias"
+    lines = shown(record)
+    heads = [line.endswith("  label bias") for line in lines]
+    lines = lines[heads.index(True) + 1 :]
     assert len(lines) == 5
-    for line, name in zip(lines, ("weather", "facts", "facts", "moods", "broken"), strict=True):
-        assert line.endswith(f"  {name}[demo-nf4-4shot]")
+    ends = [line.rpartition("  ")[2] for line in lines]
+    names = ("weather", "facts", "facts", "moods", "broken")
+    assert sorted(ends) == sorted(f"{name}[demo-nf4-4shot]" for name in names)
+    results = [line.split()[0] for line in lines]
+    assert results == sorted(results, key=["failed", "error", "passed", "reported"].index)
 
 
 def test_prompts_are_named_so_that_it_is_seen_where_a_name_ends() -> None:

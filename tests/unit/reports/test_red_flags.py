@@ -21,11 +21,10 @@ from pytest_maxrandom.reports.origins import held_out
 from pytest_maxrandom.reports.red_flags import set_by_suite
 from pytest_maxrandom.reports.rendering import markdown
 from pytest_maxrandom.reports.results import dump
-from pytest_maxrandom.reports.terminal import rows
 from pytest_maxrandom.reports.untrusted import load_untrusted
 from tests.unit.reports.opened import claims, html
 from tests.unit.reports.page import folded, read
-from tests.unit.reports.samples import claim, flag, flagged, recorded, run, untested
+from tests.unit.reports.samples import claim, flag, flagged, recorded, run, shown, untested
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import ClaimRecord, RedFlagKind, Severity
@@ -115,9 +114,9 @@ def test_the_terminal_says_once_where_all_red_flags_are_ignored() -> None:
     unseen = [claim(id=f"a::{name}", severities=alone) for name in "bcdef"]
     left_out = untested(outcome="skipped", severities=alone)
     others = [claim(severities={"never_right": "ignore"}), left_out]
-    told = [line for line in rows(run(*unseen, *others)) if "ignored" in line]
-    assert told == ["all red flags are ignored, by the suite: b, c, d and 2 more"]
-    assert not any("ignored" in line for line in rows(run(*others)))
+    told = [line for line in shown(run(*unseen, *others)) if "ignored" in line]
+    assert told == ["All red flags are ignored, by the suite: b, c, d and 2 more"]
+    assert not any("ignored" in line for line in shown(run(*others)))
 
 
 GRAVE: list[RedFlagKind] = ["complementary_prompts", "other_examples", "never_right"]
@@ -139,8 +138,14 @@ def test_kinds_that_fail_by_default_are_told_before_others_then_in_the_order_of_
     # Claims that pass come first among flags of one gravity.
     last = [*(f"mild {place}" for place in range(30)), "mild too"]
     assert told == ["30 of 60 scores tie.", *GRAVE, *last]
-    terminal = [line.rpartition(": ")[2] for line in rows(record) if line.startswith("red flag")]
-    assert terminal == [*GRAVE, *(f"mild {place}" for place in range(17))]
+    lines = shown(record, 200, 1)
+    terminal = lines[lines.index("Red flags of claims that pass:") + 1 :]
+    assert [line.partition(": ")[2].partition(" (")[0] for line in terminal] == [
+        *(*GRAVE, *(f"mild {place}" for place in range(17))),
+        "",
+        "",
+        "mild too",
+    ]
     full = folded(comment(record), "35 red flags, with what to look at")
     points = re.findall(r"^- 🚩 .*\*\*; (.*)$", full, re.MULTILINE)
     assert points[:3] == ["30 of 60 scores tie.", *GRAVE[:2]]
@@ -165,14 +170,23 @@ def test_an_annotation_has_a_line_for_each_flag_that_fails() -> None:
 
 def test_the_terminal_tells_flags_once_below_the_table() -> None:
     several = [claim(id=f"a::{name}", red_flags=[flag("As good.")]) for name in "bcdef"]
-    told = "red flag majority (warns), b, c, d and 2 more: As good."
-    assert rows(run(flagged(red_flags=[TIED]), *several))[-1] == told
-    assert not any("tied_scores" in line for line in rows(run(flagged())))
-    assert rows(run(flagged()))[-1].endswith("weather[demo-nf4-4shot]: Always wet is as good.")
+    told = [
+        "Red flags of claims that pass:",
+        "  majority (warns): claim balanced accuracy, or balance the labels (b, c, d and 2 more)",
+    ]
+    assert shown(run(flagged(red_flags=[TIED]), *several))[-2:] == told
+    whole = shown(run(flagged(red_flags=[TIED]), *several), verbosity=1)
+    assert whole[-1] == "  majority (warns): As good. (b, c, d and 2 more)"
+    assert not any("tied_scores" in line for line in shown(run(flagged())))
+    assert shown(run(flagged()))[-2:] == [
+        "Red flags of claims that do not pass:",
+        "  majority (warns): claim balanced accuracy, or balance the labels "
+        "(weather[demo-nf4-4shot])",
+    ]
     many = [claim(id=f"a::{place}", red_flags=[flag(f"no {place}")]) for place in range(30)]
-    assert rows(run(*many))[-2:] == [
-        "red flag majority (warns), 19: no 19",
-        "10 more red flags are in the reports",
+    assert shown(run(*many), verbosity=1)[-2:] == [
+        "  majority (warns): no 19 (19)",
+        "  10 more are in the reports",
     ]
 
 

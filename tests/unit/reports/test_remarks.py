@@ -16,9 +16,8 @@ from pytest_maxrandom.reports.remark_sentences import SENTENCES
 from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.reports.rendering import markdown
 from pytest_maxrandom.reports.results import dump, load
-from pytest_maxrandom.reports.terminal import rows
 from pytest_maxrandom.reports.wording import word
-from tests.unit.reports.samples import claim, recorded, run
+from tests.unit.reports.samples import claim, recorded, run, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -196,7 +195,7 @@ def test_sentences_of_older_reports_stay(tmp_path: Path) -> None:
     assert "Said by hand." in page
     assert "The ledger is away." in page
     assert "t is unknown" in page
-    assert "The ledger is away." in rows(record)
+    assert "The ledger is away." in shown(record)
     path.write_text(dump(record))
     assert load(path) == record
 

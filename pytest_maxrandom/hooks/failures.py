@@ -1,0 +1,144 @@
+"""What pytest shows of a failure that its user can understand: one block, as wide as the terminal.
+
+The process with the terminal makes it, of a report that may have come from another one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.record import LISTS, ClaimRecord
+
+if TYPE_CHECKING:
+    import pytest
+
+    from pytest_maxrandom.record import Record
+
+_INDENT = "    "
+_FAILED = "Failed: "
+"""What pytest puts before the message of `pytest.fail`."""
+_XPASSED = "[XPASS(strict)]"
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """Where and why, as pytest names it in its lines of failures and short summaries."""
+
+    path: str
+    lineno: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.lineno}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What stands in the place of a traceback.
+
+    Attributes
+    ----------
+    reprcrash : Crash
+        What `--tb=line` and the short summary show.
+    whole : str
+        All of it, which JUnit and other reports get.
+    lines : tuple of str
+        What stands in a terminal, the message first.
+    style : str
+        pytest's `--tb`.
+    same_as : str
+        What had the same error before, which is not written again; may be empty.
+    """
+
+    reprcrash: Crash
+    whole: str
+    lines: tuple[str, ...]
+    style: str
+    same_as: str = ""
+
+    def __str__(self) -> str:
+        return self.whole
+
+    def toterminal(self, terminal: Any) -> None:
+        """Write it, broken between words; pytest itself writes the line of `--tb=line`."""
+        from pytest_maxrandom.reports.layout import wrapped
+        from pytest_maxrandom.reports.text import visible
+
+        if self.style == "line":
+            return
+        if self.same_as:
+            terminal.line(f"The same error as of {visible(self.same_as)}.")
+            return
+        width = terminal.fullwidth
+        markup = {"red": True, "bold": True}
+        for text in self.lines:
+            for line in wrapped(visible(text), width, indent=_INDENT):
+                terminal.line(line.text, **markup)
+            markup = {}
+
+
+class Failures:
+    """The failures of a run; an error that several items have in common is written once."""
+
+    def __init__(self, style: str) -> None:
+        self._style = style
+        self._first: dict[str, str] = {}
+
+    def show(self, report: pytest.TestReport) -> None:
+        """Let a report show its failure so, unless it has a traceback to show."""
+        from pytest_maxrandom.reports.summary import label
+
+        told = getattr(report, "maxrandom", ())
+        if not (report.failed and told):
+            return
+        name, fields = told[0]
+        record = LISTS[name](**fields)
+        shown: Any = report.longrepr
+        crash = getattr(shown, "reprcrash", None)
+        if isinstance(shown, str):
+            whole = shown
+        elif crash is not None and crash.message == f"{_FAILED}{record.message}":
+            whole = crash.message.removeprefix(_FAILED)
+        else:
+            return
+        message, *more = whole.split("\n")
+        where, line = record.suite, record.line
+        if message.startswith(_XPASSED):
+            message = _unexpected(record)
+        if self._style == "long" and report.when == "call":
+            more += _details(record)
+        if found := re.match(rf"{re.escape(where)}:(\d+): ", message):
+            lines = [message, *more]
+            line, message = int(found[1]), message[found.end() :]
+        else:
+            lines = [message, *more, f"{where}:{line}"]
+        name = label(record)
+        first = self._first.setdefault(message, name) if report.when != "call" else name
+        same_as = "" if first == name else first
+        crash = Crash(where, line, message)
+        failure: Any = Failure(crash, whole, tuple(lines), self._style, same_as)
+        report.longrepr = failure
+
+
+def _unexpected(record: Record) -> str:
+    from pytest_maxrandom.reports.phrases import finding
+
+    record.outcome = "xpassed"
+    return finding(record)
+
+
+def _details(record: Record) -> list[str]:
+    """Say what `--tb=long` adds."""
+    from pytest_maxrandom.notation import accuracy
+    from pytest_maxrandom.reports import phrases
+
+    if not isinstance(record, ClaimRecord) or record.best_correct is None:
+        return []
+    return [
+        f"Claimed: {phrases.claimed(record)}.",
+        f"Standard baseline {accuracy(record.standard_baseline)}, maximum random baseline "
+        f"{accuracy(record.max_random_baseline)}; {phrases.result(record)}.",
+        f"Guessers: {phrases.guessing(record)}.",
+    ]
