@@ -106,6 +106,11 @@ class _Planner:
             model=spec.model or model.name,
             task=(tasks[0].in_results or tasks[0].name) if len(tasks) == 1 else None,
             shots=stated if stated is not None or len(shots) != 1 else shots[0],
+            models=tuple(
+                (each.results.model,) if each.results.model else (each.name, each.short_name)
+                for each in self._suite.spec.models
+                if each.results.path == spec.path
+            ),
         )
         # A file that names no model is the first one's; one that does is read once for all.
         key = (spec.model_copy(update={"model": None}), meant.task, meant.shots)

@@ -129,10 +129,12 @@ class Rows:
             codes = self._codes[role] = defaultdict()
             codes.default_factory = codes.__len__
         self._pieces: dict[str, list[NDArray[np.int32]]] = {role: [] for role in self.names}
+        self._kept: NDArray[np.int64] | None = None
 
     def place(self, row: int) -> int:
         """Return the line of a row, or its number, both from 1."""
-        return row + 1 if self._lines is None else self._lines[row]
+        whole = row if self._kept is None else int(self._kept[row])
+        return whole + 1 if self._lines is None else self._lines[whole]
 
     def called(self, row: int) -> str:
         """Return what a message calls a row."""
@@ -196,6 +198,29 @@ class Rows:
             except ValueError as error:
                 row = place if of_row is None else int(np.argmax(of_row == place))
                 raise self.error(self.count + row, f"{role} {error}") from None
+
+    def keep(self, role: str, alternatives: Iterable[Sequence[str]]) -> None:
+        """Forget the rows in whose column something else stands, with whatever is wrong with them.
+
+        Parameters
+        ----------
+        alternatives : iterable of sequence of str
+            What may stand there. Where nothing of one of them does, all rows are kept, so that a
+            message can tell what there is.
+        """
+        texts = list(self._codes[role])
+        wanted = {text for each in alternatives for text in each}
+        if not all(any(text in self._codes[role] for text in each) for each in alternatives):
+            return
+        columns = {name: np.concatenate(pieces) for name, pieces in self._pieces.items()}
+        asked = [code for code, text in enumerate(texts) if text in wanted]
+        self._kept = np.flatnonzero(np.isin(columns[role], asked))
+        self.count = len(self._kept)
+        for name, column in columns.items():
+            codes, of_row = np.unique(column[self._kept], return_inverse=True)
+            known = list(self._codes[name])
+            self._codes[name] = defaultdict(None, {known[at]: new for new, at in enumerate(codes)})
+            self._pieces[name] = [of_row.astype(np.int32)]
 
     def read(self, role: str, parse: Callable[[str], T]) -> Values[T]:
         """Return what the texts of a column mean.

@@ -37,6 +37,8 @@ class Meant(NamedTuple):
     model: str | None = None
     task: str | None = None
     shots: int | None = None
+    models: tuple[tuple[str, ...], ...] | None = None
+    """What each model of the suite may be called; rows of others need not be right."""
 
 
 class Owner(NamedTuple):

@@ -49,6 +49,8 @@ def read_table(path: Path, spec: TableResults, meant: Meant) -> list[Answers]:
     and two answers were given, those that are right follow from `prediction` and `correct`.
     """
     rows = read_columns(path, wanted_columns(spec.columns, always=("prompt", "example")))
+    if meant.models is not None and "model" in rows.names and rows.count:
+        rows.keep("model", meant.models)
     if "correct" not in rows.names and not {"prediction", "gold"} <= rows.names.keys():
         name = spec.columns.correct or "correct"
         raise RecordedError(

@@ -469,3 +469,37 @@ def test_codes_are_numbered_anew_in_the_order_of_their_first_rows(
     firsts, renumbered = by_first_row(np.array(codes), size)
     assert firsts.tolist() == [codes.index(code) for code in distinct]
     assert renumbered.tolist() == [distinct.index(code) for code in codes]
+
+
+def test_rows_of_models_that_the_suite_does_not_name_need_not_be_right(write: Write) -> None:
+    def rows(model: str, correct: object) -> list[dict[str, Any]]:
+        known: list[dict[str, Any]] = [
+            {"model": model, "prompt_id": p, "example_id": e, "correct": str(int(p < e))}
+            for p, e in product("ab", "bcd")
+        ]
+        return [*known[:-1], {**known[-1], "correct": correct}]
+
+    said: dict[str, Any] = {"task": "t", "shots": 2}
+    mine, others = rows("mine", "1"), rows("others", "maybe")
+    for order in ([*mine, *others], [*others, *mine], [*others[:2], *mine, *others[2:]]):
+        path = write(order)
+        with pytest.raises(RecordedError, match="maybe"):
+            read_table(path, **said)
+        (found,) = read_table(path, models=(("lab/mine", "mine"),), **said)
+        (alone,) = read_table(write(mine), **said)
+        assert found.model == "mine"
+        assert (found.prompts, found.examples) == (alone.prompts, alone.examples)
+        assert (found.correct == alone.correct).all()
+
+
+def test_a_mistake_behind_rows_that_are_left_out_has_its_own_line(write: Write) -> None:
+    row = {"prompt_id": "p", "correct": "1"}
+    rows = [{"model": "others", "example_id": str(i), **row} for i in range(4)]
+    rows.insert(1, {"model": "mine", "example_id": "x", **row})
+    path = write([*rows, {"model": "mine", "example_id": "y", **row, "correct": "maybe"}])
+    place = "row 6" if path.suffix == ".parquet" else f"{7 if path.suffix == '.csv' else 6}: "
+    with pytest.raises(RecordedError, match=place):
+        read_table(path, task="t", shots=2, models=(("mine",),))
+    # Where a model is not there, all are read, so that a message can name them.
+    with pytest.raises(RecordedError):
+        read_table(path, task="t", shots=2, models=(("mine",), ("missing",)))
