@@ -81,14 +81,15 @@ class MockModel:
     def ask(self, questions: Iterable[Question]) -> Reply:
         """Answer the questions about each example together, because only one choice is the best."""
         answers: list[Answer] = []
-        if self._spec.seconds:
-            time.sleep(self._spec.seconds)
+        started = time.monotonic()
         for _, together in groupby(questions, key=lambda question: question.example):
             group = list(together)
             offered = len(group[0].example.choices) if group[0].example else 0
             size = max(1, offered // len(group[0].answers))
             for start in range(0, len(group), size):
                 answers += self._answers(group[start : start + size])
+        if self._spec.seconds:
+            time.sleep(max(0.0, self._spec.seconds - (time.monotonic() - started)))
         return Reply(tuple(answers), 0, 0)
 
     def _answers(self, questions: Sequence[Question]) -> list[Answer]:
