@@ -216,13 +216,17 @@ def brief_table(
         Column("needed", lambda claim: phrases.needed_value(claim) or NONE, "right",
                optional=True, note=NOTES["needed"]),
         Column("*p*", phrases.decisive_p, "right", change=_p_change),
-        Column("which", lambda claim: P_VALUES[phrases.decisive(claim)], below=""),
+        Column("which", _which_p, below=""),
         _N,
         _T,
         Column("standard\nbaseline", "standard_baseline", "score"),
         MAXIMUM,
     ]  # fmt: skip
     return tabulate("Claims", columns, shown, before, legend=_legend(shown))
+
+
+def _which_p(claim: ClaimRecord) -> str:
+    return P_VALUES[phrases.decisive(claim)].removesuffix(" p")
 
 
 def _legend(shown: Sequence[ClaimRecord]) -> str:

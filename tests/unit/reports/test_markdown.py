@@ -322,7 +322,7 @@ def test_a_score_of_another_metric_never_stands_as_an_accuracy() -> None:
         "❌ weather 4-shot: best macro-F1 .515; permutation p = .412 is above .05 (t = 20, n = 60)"
     ]
     (row,) = read(text).body
-    assert row[2:6] == [".515", "macro-F1", ".667", ".412permutation p"]
+    assert row[2:6] == [".515", "macro-F1", ".667", ".412permutation"]
     assert "reaches a macro-F1 of .515 on n = 60 validation examples" in paragraph
     assert "baseline is the expected macro-F1 of the best" in paragraph
     assert ".633" not in text + paragraph
@@ -331,7 +331,7 @@ def test_a_score_of_another_metric_never_stands_as_an_accuracy() -> None:
 def test_the_table_names_the_p_value_that_decides() -> None:
     assert read(markdown(run(claim()))).body[0][4] == ".0013p_max"
     shuffled = claim(permutation_p=0.04, asserted={"p_max": 0.05, "permutation_p": 0.05})
-    assert read(markdown(run(shuffled))).body[0][4] == ".040permutation p"
+    assert read(markdown(run(shuffled))).body[0][4] == ".040permutation"
 
 
 def test_claims_of_the_same_name_are_told_apart_by_their_files_everywhere() -> None:
