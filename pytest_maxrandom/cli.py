@@ -38,6 +38,7 @@ _GROUPS = {
     },
     "the count of all tries": {"ledger": "ledger"},
     "pull requests": {"gate": "gate", "comment": "comment"},
+    "programs that tune prompts": {"mcp": "mcp"},
 }
 """Modules of `commands`: `add_parser` describes one's commands, what is run returns a text."""
 _COMMANDS = {name: module for group in _GROUPS.values() for name, module in group.items()}

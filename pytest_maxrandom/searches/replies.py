@@ -1,12 +1,23 @@
-"""What a search is told of a prompt that it has tried."""
+"""What a search is told: of a prompt that it has tried, and in the end of them all."""
 
 from __future__ import annotations
 
+import platform
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import TYPE_CHECKING, TypeAlias
 
+from pytest_maxrandom.errors import ReportError, SearchError
+from pytest_maxrandom.record import RunRecord
+from pytest_maxrandom.reports.rendering import markdown
+from pytest_maxrandom.reports.results import dump
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_maxrandom.ledger.lines import Told
+    from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.tasks.task import Example
 
@@ -66,3 +77,35 @@ def reply(found: PromptPredictions, told: Told) -> Reply:
             pairs = zip(found.examples, found.chosen, strict=True)
             return [Answered.of(example, place) for example, place in pairs]
     return None
+
+
+def as_number(told: Reply) -> float:
+    """Return what a search is told as a number to maximize; 0 where it is told nothing."""
+    if isinstance(told, list):
+        return sum(each.correct for each in told) / len(told)
+    return float(told or 0)
+
+
+def save(record: ClaimRecord, file: Path) -> None:
+    """Write the verdict on a search as a report.
+
+    Raises
+    ------
+    SearchError
+        If the name says neither Markdown nor JSON.
+    ReportError
+        If it cannot be written.
+    """
+    if file.suffix not in (".md", ".json"):
+        raise SearchError(f"report: found {file.name}, expected a name with .md or .json")
+    name = "pytest-maxrandom"
+    versions = {"python": platform.python_version(), name: version(name)}
+    if record.engine and record.engine.arithmetic:
+        versions |= record.engine.arithmetic.versions
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    run = RunRecord([record], now, versions, adjustment="none")
+    text = dump(run) if file.suffix == ".json" else markdown(run)
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ReportError(f"{file}: cannot be written: {error.strerror}") from error

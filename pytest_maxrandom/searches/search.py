@@ -93,14 +93,27 @@ def search(
     if not isinstance(by, str) or not by.strip():
         raise SearchError(f"by: found {by!r}, expected a name of who proposes prompts")
     path = Path(suite)
+    planned = _chosen(path, claims_of(path), task=task, model=model, shots=shots)
+    file = Path(store) if store is not None else Path(STORE)
+    return Tries(planned, path, feedback, budget, by, file, engine)
+
+
+def claims_of(path: Path) -> list[PlannedClaim]:
+    """Return the claims of a suite that prompts can be searched for.
+
+    Raises
+    ------
+    SuiteError
+        With all the mistakes of the suite.
+    SearchError
+        If there is no such file, or no model to search with.
+    """
     if not path.is_file():
         raise SearchError(f"there is no suite file {path}")
     claims = [each for each in sweeps_of(plan_file(path)) if not each.replicate]
     if not claims:
         raise SearchError(f"{path}: its results are recorded, so there is no model to search with")
-    planned = _chosen(path, claims, task=task, model=model, shots=shots)
-    file = Path(store) if store is not None else Path(STORE)
-    return Tries(planned, path, feedback, budget, by, file, engine)
+    return claims
 
 
 def _chosen(path: Path, claims: Sequence[PlannedClaim], **wanted: str | int | None) -> PlannedClaim:

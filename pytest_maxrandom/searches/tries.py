@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 import dataclasses
-import platform
+import threading
 import uuid
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.claims.counting import claim_ledger, subject_of
 from pytest_maxrandom.claims.evaluation import Evaluation
 from pytest_maxrandom.claims.nulls import guessers
 from pytest_maxrandom.claims.searched import judged_as, searches_of, told_of
 from pytest_maxrandom.claims.session import SessionState
-from pytest_maxrandom.errors import ReportError, SearchError
+from pytest_maxrandom.errors import SearchError
 from pytest_maxrandom.ledger.lines import Told
 from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.registry import ModelPool
-from pytest_maxrandom.record import RunRecord
-from pytest_maxrandom.reports.rendering import markdown
-from pytest_maxrandom.reports.results import dump
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.searches.outlook import Outlook
 from pytest_maxrandom.searches.proposals import Proposals
-from pytest_maxrandom.searches.replies import reply
+from pytest_maxrandom.searches.replies import as_number, reply, save
 from pytest_maxrandom.stats.search import Feedback, Searched
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.sweeps.sweep import run_sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
     from types import TracebackType
     from typing import Self
@@ -82,6 +77,7 @@ class Tries:
         prompts = planned.suite.prompts.model_copy(update={"budget": None})
         suite = planned.suite.model_copy(update={"prompts": prompts, "until": "all"})
         self._planned = dataclasses.replace(planned, suite=suite)
+        self._lock = threading.RLock()  # optimizers try prompts from several threads
         self._proposals = Proposals(self._planned, seen=feedback == "answers")
         self.demonstrations: Mapping[str, Example] = self._proposals.pool
         self._answers: dict[str, PromptPredictions] = {}
@@ -112,10 +108,35 @@ class Tries:
     ) -> None:
         self.close()
 
+    def rest(self) -> None:
+        """Let go of the model, which is loaded again where it is needed."""
+        with self._lock:
+            self._session.pool.drop()
+
     def close(self) -> None:
         """Let go of the model and the store; what was tried is counted and kept."""
         self._session.pool.drop()
         self._session.close()
+
+    @property
+    def validation(self) -> tuple[Example, ...]:
+        """The validation examples, for adapters. Who proposes may see them with answers only."""
+        return self._planned.condition.prompt_set.validation
+
+    def counted(self) -> dict[str, Any]:
+        """Return what the ledger counts on these examples: t of the claim and of any, searches."""
+        with self._lock:
+            self._ledger.refresh()
+        searches = [
+            {"by": by, "feedback": one.feedback, "steps": one.steps, "budget": one.budget}
+            for by, one in searches_of(self._ledger.searches)
+        ]
+        claim, task = len(self._ledger.tries(self._subject)), len(self._ledger.tries())
+        return {"claim": claim, "task": task, "searches": searches}
+
+    def knows(self, prompt: Prompt) -> bool:
+        """Tell whether the search was told of a prompt."""
+        return prompt.digest in self._told
 
     @property
     def t(self) -> int:
@@ -157,6 +178,31 @@ class Tries:
         prompt = self._proposals.prompt(instruction, demonstrations, format)
         return self.reply(self.tried(prompt))
 
+    def __call__(self, **prompt: Any) -> float:
+        """Try a prompt as `try_prompt` does, and return what is told as a number to maximize.
+
+        For optimizers that want a plain function: 1 or 0 where one bit is told, the accuracy where
+        that or the answers are, and 0 where nothing is.
+        """
+        return as_number(self.try_prompt(**prompt))
+
+    def ask(self, prompt: Prompt, examples: Sequence[Example]) -> PromptPredictions:
+        """Ask a prompt something else than the validation set, which is no try and is not counted.
+
+        Raises
+        ------
+        SearchError
+            If one of the examples is a validation example or belongs to the test set.
+        SweepError
+            If the prompt cannot be scored.
+        """
+        condition = self._planned.condition
+        closed = {id(each) for each in (*condition.prompt_set.validation, *condition.test)}
+        if any(id(example) in closed for example in examples):
+            raise SearchError("ask: found an example that prompts are judged by, expected others")
+        with self._lock:
+            return self._swept([(prompt, list(examples))], lambda found: None)
+
     def prompt(
         self,
         instruction: str | None = None,
@@ -174,6 +220,10 @@ class Tries:
         SearchError, SweepError
             As `try_prompt`.
         """
+        with self._lock:
+            return self._tried(prompt)
+
+    def _tried(self, prompt: Prompt) -> PromptPredictions:
         new = prompt.digest not in self._told
         if new and self._ended:
             raise SearchError(
@@ -186,7 +236,8 @@ class Tries:
                 "examples that no search has seen"
             )
         if prompt.digest not in self._answers:
-            self._answers[prompt.digest] = self._swept(prompt)
+            pairs = self._with([prompt]).condition.prompt_set.pairs
+            self._answers[prompt.digest] = self._swept(pairs, self._evaluated)
         found = self._answers[prompt.digest]
         if new:
             self._count(found)
@@ -213,7 +264,8 @@ class Tries:
         SearchError
             If no prompt was tried since the search was begun.
         """
-        self._record = self._judged(self._session)
+        with self._lock:
+            self._record = self._judged(self._session)
         return self._record
 
     def open_test(self) -> ClaimRecord:
@@ -233,7 +285,8 @@ class Tries:
                 f"{self._path}: the task {self._planned.task} has no test set to open; set one "
                 "aside before a search begins (`test: {fraction: 0.25}`)"
             )
-        self._record = self._judged(dataclasses.replace(self._session, no_test=False))
+        with self._lock:
+            self._record = self._judged(dataclasses.replace(self._session, no_test=False))
         return self._record
 
     def report(self, path: str | PathLike[str]) -> None:
@@ -246,24 +299,9 @@ class Tries:
         ReportError
             If it cannot be written.
         """
-        file = Path(path)
         if self._record is None:
             raise SearchError("report: there is no verdict yet; call verdict() first")
-        if file.suffix not in (".md", ".json"):
-            raise SearchError(f"report: found {file.name}, expected a name with .md or .json")
-        versions = {
-            "python": platform.python_version(),
-            "pytest-maxrandom": version("pytest-maxrandom"),
-        }
-        if (engine := self._record.engine) and engine.arithmetic:
-            versions |= engine.arithmetic.versions
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        run = RunRecord([self._record], now, versions, adjustment="none")
-        text = dump(run) if file.suffix == ".json" else markdown(run)
-        try:
-            file.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise ReportError(f"{file}: cannot be written: {error.strerror}") from error
+        save(self._record, Path(path))
 
     def _judged(self, session: SessionState) -> ClaimRecord:
         if not self._answers:
@@ -282,23 +320,24 @@ class Tries:
         record.outcome = "passed" if record.passed else "failed"
         return record
 
-    def _swept(self, prompt: Prompt) -> PromptPredictions:
-        """Score one prompt, or read it from the store; the ledger counts it first."""
-        planned = self._with([prompt])
-
-        def counted(found: PromptPredictions) -> None:
-            n = len(found.examples)
-            self._ledger.evaluated(self._subject, found.prompt.digest, n, found.correct)
-
+    def _swept(
+        self,
+        pairs: Sequence[tuple[Prompt, list[Example]]],
+        finished: Callable[[PromptPredictions], None],
+    ) -> PromptPredictions:
+        """Score one prompt, or read it from the store."""
         sweep = run_sweep(
-            jobs_of(planned.condition.prompt_set.pairs, planned.suite.scoring),
+            jobs_of(pairs, self._planned.suite.scoring),
             LocalExecutor(self._load),
-            _silent,
-            cache=self._session.cache(planned),
-            fresh=False,
-            finished=counted,
+            cache=self._session.cache(self._planned),
+            finished=finished,
         )
         return sweep.predictions[0]
+
+    def _evaluated(self, found: PromptPredictions) -> None:
+        """Count a try, before anybody sees it."""
+        n = len(found.examples)
+        self._ledger.evaluated(self._subject, found.prompt.digest, n, found.correct)
 
     def _count(self, found: PromptPredictions) -> None:
         correct, n = found.correct, len(found.examples)

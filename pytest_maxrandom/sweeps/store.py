@@ -276,7 +276,13 @@ def _connect(path: Path, *, read_only: bool = False, shared: bool = False) -> sq
     if not read_only:
         _make_folder(path.parent)
     address = f"{path.as_uri()}?immutable=1" if read_only else str(path)
-    connection = sqlite3.connect(address, timeout=_PATIENCE, isolation_level=None, uri=read_only)
+    connection = sqlite3.connect(
+        address,
+        timeout=_PATIENCE,
+        isolation_level=None,
+        uri=read_only,
+        check_same_thread=False,  # searches are asked by many threads, one at a time
+    )
     try:
         logged = shared and _has_log(path)
         if logged:  # one that other hosts cannot see; so it is read without shared memory

@@ -1,0 +1,244 @@
+"""`maxrandom mcp`: an MCP server, so that an agent that tunes prompts is counted.
+
+It knows the suites that it is started with, and what a search on them may be told. A caller names
+claims of these suites, and gives texts; no path, no address, and nothing that is run.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from pytest_maxrandom.commands import suites_in
+from pytest_maxrandom.errors import MaxRandomError, SearchError, did_you_mean
+from pytest_maxrandom.host import STORE
+from pytest_maxrandom.searches.search import claims_of
+from pytest_maxrandom.searches.tries import Tries
+from pytest_maxrandom.stats.maximum import MaxRandomBaseline
+from pytest_maxrandom.stats.search import Feedback
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from mcp.server import MCPServer
+
+    from pytest_maxrandom.claims.planned import PlannedClaim
+
+_SHOWN = 100
+"""Demonstrations whose texts are told at once."""
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Describe the command and its arguments."""
+    text = "serve suites to an agent (MCP, on standard input and output), and count its prompts"
+    parser = commands.add_parser("mcp", help=text, description=text[:1].upper() + text[1:])
+    parser.add_argument("paths", nargs="+", type=Path, help="suites, or folders with suites")
+    parser.add_argument(
+        "--feedback",
+        choices=get_args(Feedback),
+        default="accept",
+        help="what the agent learns of each prompt: none, accept (whether it is the best so far; "
+        "the default), score (its accuracy), answers (each answer)",
+    )
+    parser.add_argument(
+        "--budget", type=int, metavar="N", help="distinct prompts that may be tried for each claim"
+    )
+    parser.add_argument("--by", default="mcp", help="the agent's name in the ledger (mcp)")
+    parser.add_argument(
+        "--store", type=Path, default=Path(STORE), help=f"file that keeps results ({STORE})"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> str:
+    """Serve until the client leaves.
+
+    Raises
+    ------
+    SearchError
+        If the package is missing, or an option is wrong.
+    SuiteError
+        With all the mistakes of the suites.
+    """
+    try:
+        import mcp.server  # noqa: F401
+    except ImportError as error:
+        raise SearchError(
+            "the package mcp is not installed; install it with "
+            "`pip install 'pytest-maxrandom[mcp]'`"
+        ) from error
+    if options.budget is not None and options.budget < 1:
+        raise SearchError(f"--budget: found {options.budget}, expected a whole number from 1 on")
+    searches = Searches(
+        suites_in(options.paths), options.feedback, options.budget, options.by, options.store
+    )
+    try:
+        server(searches).run("stdio")
+    finally:
+        searches.close()
+    return ""
+
+
+class Searches:
+    """The claims that an agent may search prompts for, each with its search.
+
+    Parameters
+    ----------
+    suites : list of Path
+        Files; their claims are known by their names, behind the suite's where two have one name.
+    """
+
+    def __init__(
+        self, suites: list[Path], feedback: Feedback, budget: int | None, by: str, store: Path
+    ) -> None:
+        self._given = (feedback, budget, by, store)
+        found = [(path, claim) for path in suites for claim in claims_of(path)]
+        names = [claim.name for _, claim in found]
+        self._claims: dict[str, tuple[Path, PlannedClaim]] = {
+            claim.name if names.count(claim.name) == 1 else f"{path}::{claim.name}": (path, claim)
+            for path, claim in found
+        }
+        self._tries: dict[str, Tries] = {}
+        self._lock = threading.Lock()
+
+    def of(self, claim: str) -> Tries:
+        """Return the search for a claim; only one of them has its model in memory.
+
+        Raises
+        ------
+        SearchError
+            If there is no such claim.
+        """
+        if claim not in self._claims:
+            names = ", ".join(self._claims)
+            near = did_you_mean(claim, self._claims)
+            raise SearchError(f"claim: found {claim!r}, expected one of {names}{near}")
+        with self._lock:
+            for name, others in self._tries.items():
+                if name != claim:
+                    others.rest()
+            if claim not in self._tries:
+                path, planned = self._claims[claim]
+                feedback, budget, by, store = self._given
+                self._tries[claim] = Tries(planned, path, feedback, budget, by, store, "auto")
+            return self._tries[claim]
+
+    def names(self) -> list[str]:
+        """Return the names of the claims."""
+        return list(self._claims)
+
+    def close(self) -> None:
+        """Let go of models and stores."""
+        for tries in self._tries.values():
+            tries.close()
+
+
+def server(searches: Searches) -> MCPServer[Any]:
+    """Return the server, with its five tools."""
+    from mcp.server import MCPServer
+    from mcp.server.mcpserver.exceptions import ToolError
+
+    made = MCPServer(
+        "maxrandom",
+        instructions="Few-shot prompts are tried on validation examples here, and every try is "
+        "counted. Call plan first: it says what the best prompt must reach after the budget. "
+        "verdict ends the search.",
+    )
+
+    def told(call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        try:
+            return call()
+        except (MaxRandomError, ValueError, TypeError) as error:
+            raise ToolError(str(error)) from error
+
+    @made.tool()
+    def plan(claim: str | None = None) -> dict[str, Any]:
+        """Name the claims; or tell one: n, shots, budget, what is needed, and demonstrations."""
+        if claim is None:
+            return {"claims": searches.names()}
+        return told(lambda: _plan(searches.of(claim)))
+
+    @made.tool()
+    def baseline(n: int, choices: int, t: int, correct: int | None = None) -> dict[str, Any]:
+        """Tell what the best of t random guessers reaches on n examples with so many choices."""
+        return told(lambda: _baseline(n, choices, t, correct))
+
+    @made.tool()
+    def try_prompt(
+        claim: str,
+        instruction: str | None = None,
+        demonstrations: list[str] | None = None,
+        format: dict[str, Any] | str | None = None,  # noqa: A002 as in suites
+    ) -> dict[str, Any]:
+        """Try a prompt. Instruction: the text before the demonstrations; these by their ids."""
+
+        def tried() -> dict[str, Any]:
+            tries = searches.of(claim)
+            reply = tries.try_prompt(instruction, demonstrations, format)  # type: ignore[arg-type]
+            if isinstance(reply, list):
+                shown: Any = [asdict(each) for each in reply]
+            else:
+                shown = reply
+            return {tries.feedback: shown, "t": tries.t, "left": tries.left}
+
+        return told(tried)
+
+    @made.tool()
+    def verdict(claim: str) -> dict[str, Any]:
+        """End the search for a claim, and judge its best prompt."""
+        return told(lambda: _verdict(searches.of(claim)))
+
+    @made.tool()
+    def ledger(claim: str) -> dict[str, Any]:
+        """Tell what was ever tried on the examples of a claim, and by whom."""
+        return told(lambda: searches.of(claim).counted())
+
+    return made
+
+
+def _plan(tries: Tries) -> dict[str, Any]:
+    shown = [*tries.demonstrations.values()][:_SHOWN]
+    return {
+        "n": tries.n,
+        "shots": tries.shots,
+        "feedback": tries.feedback,
+        "t": tries.t,
+        "left": tries.left,
+        "outlook": str(tries.outlook),
+        "needed": tries.outlook.critical_count,
+        "demonstrations": len(tries.demonstrations),
+        "examples": [
+            {"id": each.id, "input": each.input, "answer": each.choices[each.right[0]]}
+            for each in shown
+        ],
+    }
+
+
+def _baseline(n: int, choices: int, t: int, correct: int | None) -> dict[str, Any]:
+    if choices < 2:
+        raise ValueError(f"choices: found {choices}, expected at least 2")
+    found = MaxRandomBaseline(n, {choices: n}, t)
+    numbers: dict[str, Any] = {
+        "standard_baseline": found.standard_baseline,
+        "max_random_baseline": found.expected_accuracy,
+        "critical_count": found.critical_count(),
+    }
+    return numbers if correct is None else {**numbers, "p_max": found.p_value(correct)}
+
+
+def _verdict(tries: Tries) -> dict[str, Any]:
+    record = tries.verdict()
+    return {
+        "passed": record.passed,
+        "best_correct": record.best_correct,
+        "n": record.n,
+        "t": record.t,
+        "p_max": record.p_max,
+        "permutation_p": record.permutation_p,
+        "why": record.message,
+        "prompt": record.best_prompt.text if record.best_prompt else None,
+        "notes": [each.text for each in record.notes],
+    }

@@ -1,0 +1,179 @@
+"""DSPy's own optimizers: what they score is what the ledger counts."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_maxrandom import search
+from pytest_maxrandom.errors import SearchError
+from tests.unit.searches.conftest import lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+dspy = pytest.importorskip("dspy")
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # those of other packages
+
+
+@pytest.fixture
+def proposer() -> Any:
+    """A language model that proposes another instruction each time, whatever it is asked."""
+    number = itertools.count()
+
+    class Proposer(dspy.BaseLM):  # type: ignore[misc,name-defined]
+        def forward(self, prompt: Any = None, messages: Any = None, **given: Any) -> Any:
+            raise NotImplementedError
+
+        def __call__(self, prompt: Any = None, messages: Any = None, **given: Any) -> list[str]:
+            text = f"Answer well, in the way {next(number)}."
+            fields = ("proposed_instruction", "observations", "summary", "program_description",
+                      "module_description", "new_instruction", "improved_instruction")  # fmt: skip
+            said = "".join(f"[[ ## {name} ## ]]\n{text}\n\n" for name in fields)
+            return [f"{said}[[ ## completed ## ]]\n```\n{text}\n```"]
+
+    return Proposer("proposer")
+
+
+@pytest.fixture
+def scored(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[tuple[str, tuple[str, ...]]]]:
+    """Which programs validation examples were put through, seen from DSPy's side."""
+    from pytest_maxrandom.searches.dspy import Task, _Ask
+
+    seen: set[tuple[str, tuple[str, ...]]] = set()
+    forward = _Ask.forward
+
+    def watched(self: Any, **given: Any) -> Any:
+        task: Task = self.task
+        if given["question"] in {each.question for each in task.valset}:
+            demos = tuple(dict.fromkeys(demo["question"] for demo in self.demos))
+            seen.add((self.signature.instructions, demos))
+        return forward(self, **given)
+
+    monkeypatch.setattr(_Ask, "forward", watched)
+    return iter([seen])
+
+
+@pytest.mark.parametrize("feedback", ["score", "accept"])
+def test_miprov2_is_counted(
+    suite: Path, proposer: Any, scored: Iterator[set[Any]], feedback: Any
+) -> None:
+    from pytest_maxrandom.searches.dspy import UNTOLD, Task
+
+    seen = next(scored)
+    with search(suite, feedback=feedback, by="MIPROv2") as tries, dspy.context(lm=proposer):
+        task = Task(tries)
+        optimizer = dspy.MIPROv2(
+            metric=task.metric,
+            auto=None,
+            num_candidates=3,
+            max_bootstrapped_demos=2,
+            max_labeled_demos=2,
+            num_threads=2,
+            seed=1,
+        )
+        best = optimizer.compile(
+            task.program,
+            trainset=task.trainset,
+            valset=task.valset,
+            num_trials=6,
+            minibatch=False,
+        )
+        assert best(question=task.valset[0].question).answer == UNTOLD
+        # Nothing of a validation example reaches the optimizer, not even its text.
+        assert all(set(each.keys()) == {"question"} for each in task.valset)
+        assert not any("good enough" in each.question for each in task.valset)
+        record = tries.verdict()
+        prompts = {_prompt(task, instruction, demos) for instruction, demos in seen}
+    told = {row["prompt"] for row in lines(suite, "feedback")}
+    assert told == prompts == {row["prompt"] for row in lines(suite, "prompt")}
+    assert 1 < len(told) == record.t
+    assert record.searched is not None
+    assert [each.by for each in record.searched.searches] == ["MIPROv2"]
+
+
+def test_gepa_learns_answers_and_is_judged_by_a_test_set(
+    suite: Path, proposer: Any, scored: Iterator[set[Any]]
+) -> None:
+    from pytest_maxrandom.searches.dspy import Task
+
+    text = suite.read_text().replace("validation:", "test: {fraction: 0.3}, validation:")
+    suite.write_text(text.replace("max_examples: 60", "max_examples: 30"))
+    seen = next(scored)
+    with search(suite, feedback="answers", by="GEPA") as tries, dspy.context(lm=proposer):
+        task = Task(tries)
+        optimizer = dspy.GEPA(
+            metric=task.metric, max_metric_calls=150, reflection_lm=proposer, num_threads=1, seed=1
+        )
+        optimizer.compile(task.program, trainset=task.trainset, valset=task.valset)
+        record = tries.verdict()
+        prompts = {_prompt(task, instruction, demos) for instruction, demos in seen}
+        opened = tries.open_test()
+    told = {row["prompt"] for row in lines(suite, "feedback")}
+    assert told == prompts
+    assert 1 < len(told) == record.t
+    assert (record.passed, record.p_max) == (False, None)
+    assert opened.test is not None
+    assert opened.passed == (opened.test.p is not None and opened.test.p <= 0.05)
+
+
+def test_the_metric_tells_what_the_feedback_allows(suite: Path) -> None:
+    from pytest_maxrandom.searches.dspy import Task
+
+    values: dict[str, list[float]] = {}
+    for feedback in ("none", "accept", "score", "answers"):
+        with search(suite, feedback=feedback, by=feedback) as tries:
+            task = Task(tries)
+            values[feedback] = [
+                task.metric(each, task.program(question=each.question)) for each in task.valset
+            ]
+            evaluated = dspy.Evaluate(devset=task.valset, metric=task.metric)(task.program)
+            mean = sum(values[feedback]) / len(task.valset)
+            assert evaluated.score == pytest.approx(100 * mean, abs=0.01)
+    assert {*values["none"]} == {0.0}
+    assert {*values["accept"]} == {1.0}  # the first prompt is the best so far
+    assert {*values["answers"]} == {0.0, 1.0}
+    accuracy = sum(values["answers"]) / len(values["answers"])
+    assert values["score"] == pytest.approx([accuracy] * 60)
+
+
+def test_what_is_beyond_the_budget_is_worth_nothing(suite: Path) -> None:
+    from pytest_maxrandom.searches.dspy import Task
+
+    with search(suite, feedback="score", budget=1) as tries:
+        task = Task(tries)
+        first = task.program(question=task.valset[0].question)
+        assert first.value > 0
+        other = task.program.deepcopy()
+        other.ask.signature = other.ask.signature.with_instructions("Another one.")
+        assert other(question=task.valset[0].question).value == 0
+        assert (task.untold, tries.t) == (1, 1)
+
+
+def test_demos_that_make_no_sense_are_one_sentence(suite: Path) -> None:
+    from pytest_maxrandom.searches.dspy import Task
+
+    with search(suite, feedback="score") as tries:
+        task = Task(tries)
+        task.program.ask.demos = task.trainset[:3]
+        with pytest.raises(SearchError, match=r"^found 3 demos, expected at most 2, which is how"):
+            task.program(question=task.valset[0].question)
+        task.program.ask.demos = [dspy.Example(question="Who?", answer="Me")]
+        with pytest.raises(SearchError, match=r"^demos: found 'Who\?', expected questions of"):
+            task.program(question=task.valset[0].question)
+    suite.write_text(suite.read_text().replace("max_examples: 60", "max_examples: 100"))
+    with (
+        search(suite, feedback="score") as tries,
+        pytest.raises(SearchError, match="demonstrations come from the validation set here"),
+    ):
+        Task(tries)
+
+
+def _prompt(task: Any, instruction: str, demos: tuple[str, ...]) -> str:
+    shown = [dspy.Example(question=one) for one in demos]
+    digest: str = task.prompt(instruction, shown).digest
+    return digest

@@ -1,0 +1,106 @@
+"""The MCP server, asked by the client of the package through a process of its own."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_maxrandom.cli import main
+from tests.unit.searches.conftest import lines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+anyio = pytest.importorskip("anyio")
+mcp = pytest.importorskip("mcp")
+
+CLAIM = "task[knows-2shot]"
+
+
+class Refused(Exception):
+    """What a tool refuses."""
+
+
+async def _conversation(suite: Path, talk: Any, *options: str) -> None:
+    from mcp import Client, StdioServerParameters
+
+    arguments = ["-m", "pytest_maxrandom.cli", "mcp", str(suite), *options]
+    server = StdioServerParameters(command=sys.executable, args=arguments, cwd=suite.parents[1])
+    async with Client(server) as client:
+
+        async def call(tool: str, **given: Any) -> Any:
+            result = await client.call_tool(tool, given)
+            if result.is_error:
+                raise Refused(str(getattr(result.content[0], "text", "")))
+            return result.structured_content
+
+        tools = {tool.name for tool in (await client.list_tools()).tools}
+        assert tools == {"plan", "baseline", "try_prompt", "verdict", "ledger"}
+        await talk(call)
+
+
+def test_an_agent_is_counted(suite: Path) -> None:
+    async def talk(call: Any) -> None:
+        assert (await call("plan"))["claims"] == [CLAIM]
+        plan = await call("plan", claim=CLAIM)
+        assert (plan["n"], plan["shots"], plan["left"]) == (60, 2, 4)
+        assert "is needed; p counts 15 prompts after 4 tries" in plan["outlook"]
+        ids = [each["id"] for each in plan["examples"]]
+        assert len(ids) == plan["demonstrations"] == 40
+        known = await call("baseline", n=100, choices=2, t=200, correct=62)
+        assert round(known["p_max"], 3) == 0.879
+        for number in range(4):
+            told = await call(
+                "try_prompt",
+                claim=CLAIM,
+                instruction=f"Try {number}. ",
+                demonstrations=ids[number : number + 2],
+            )
+            assert type(told["accept"]) is bool
+            assert told["left"] == 3 - number
+        with pytest.raises(Refused, match="the budget of 4 prompts is spent"):
+            await call("try_prompt", claim=CLAIM, demonstrations=ids[-2:])
+        verdict = await call("verdict", claim=CLAIM)
+        assert verdict["t"] == 4
+        assert "agent tried 4 prompts (feedback `accept`, budget 4)" in verdict["notes"][0]
+        counted = await call("ledger", claim=CLAIM)
+        assert counted["claim"] == 4
+        assert counted["searches"] == [
+            {"by": "agent", "feedback": "accept", "steps": 4, "budget": 4}
+        ]
+
+    anyio.run(_conversation, suite, talk, "--budget", "4", "--by", "agent")
+    assert len(lines(suite, "prompt")) == len(lines(suite, "feedback")) == 4
+
+
+def test_an_agent_gets_nothing_else(suite: Path) -> None:
+    async def talk(call: Any) -> None:
+        for claim in ("other", "../eval_suites/suite.yaml", str(suite), "/etc/passwd"):
+            with pytest.raises(Refused, match=r"claim: found .*, expected one of task\["):
+                await call("plan", claim=claim)
+        with pytest.raises(Refused, match=r"demonstrations: found '/etc/passwd', expected ids"):
+            await call("try_prompt", claim=CLAIM, demonstrations=["/etc/passwd", "e1"])
+        with pytest.raises(Refused, match=r"format: .*expected keys of a suite's `formats`"):
+            await call(
+                "try_prompt", claim=CLAIM, demonstrations=["e1", "e2"], format={"path": "/etc"}
+            )
+        with pytest.raises(Refused):
+            await call("try_prompt", claim=CLAIM, suite="/etc/passwd", feedback="answers")
+        with pytest.raises(Refused, match="choices: found 1, expected at least 2"):
+            await call("baseline", n=10, choices=1, t=1)
+        with pytest.raises(Refused, match="there is nothing to judge"):
+            await call("verdict", claim=CLAIM)
+
+    anyio.run(_conversation, suite, talk)
+    assert not lines(suite, "prompt")
+
+
+def test_a_server_that_cannot_start_says_why(
+    suite: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["mcp", str(suite), "--budget", "0"]) == 2
+    assert "--budget: found 0, expected a whole number from 1 on" in capsys.readouterr().err
+    assert main(["mcp", str(suite.with_name("none.yaml"))]) == 2
+    assert "there is no file or folder" in capsys.readouterr().err

@@ -1,0 +1,45 @@
+"""Optuna's studies: each distinct prompt is counted once, and the budget ends them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_maxrandom import search
+from tests.unit.searches.conftest import lines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+optuna = pytest.importorskip("optuna")
+
+
+@pytest.mark.parametrize("feedback", ["score", "accept", "none"])
+def test_a_study_is_counted(suite: Path, feedback: Any) -> None:
+    from pytest_maxrandom.searches.optuna import objective
+
+    suggested = set()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    with search(suite, feedback=feedback, budget=6, by="optuna") as tries:
+        ids = sorted(tries.demonstrations)
+
+        def suggest(trial: Any) -> dict[str, Any]:
+            words = trial.suggest_categorical("words", ["Think. ", "Add. ", "Take care. "])
+            first = trial.suggest_int("first", 0, 2)
+            suggested.add((words, first))
+            return {"instruction": words, "demonstrations": [ids[first], ids[first + 1]]}
+
+        study = optuna.create_study(
+            direction="maximize", sampler=optuna.samplers.TPESampler(seed=1, n_startup_trials=3)
+        )
+        study.optimize(objective(tries, suggest), n_trials=60)
+        assert tries.left == 0
+        record = tries.verdict()
+    assert record.t == len(suggested) == 6
+    assert {row["by"] for row in lines(suite, "feedback")} == {"optuna"}
+    assert len(lines(suite, "prompt")) == 6
+    if feedback == "score":
+        assert study.best_value == record.best_accuracy
+    if feedback == "none":
+        assert {trial.value for trial in study.trials} == {0.0}
