@@ -9,7 +9,7 @@ from pytest_maxrandom.reports import phrases
 from pytest_maxrandom.reports.curves import curve
 from pytest_maxrandom.reports.html import HTML
 from pytest_maxrandom.reports.page.cells import may_show
-from pytest_maxrandom.reports.red_flags import does
+from pytest_maxrandom.reports.red_flags import REMEDIES, does
 from pytest_maxrandom.reports.summary import model_name
 
 if TYPE_CHECKING:
@@ -51,7 +51,13 @@ def content(
         "numbers": _numbers(claim),
         "why": phrases.finding(claim) or phrases.result(claim),
         "flags": [
-            {"kind": flag.kind, "does": does(flag), "text": flag.text} for flag in claim.red_flags
+            {
+                "kind": flag.kind,
+                "does": does(flag),
+                "text": flag.text,
+                "remedy": REMEDIES[flag.kind],
+            }
+            for flag in claim.red_flags
         ],
         "told": told,
         "counts": claim.correct_counts,

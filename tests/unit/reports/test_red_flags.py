@@ -18,7 +18,7 @@ from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.flag_sentences import brief
 from pytest_maxrandom.reports.headlines import all_flags, flagged as flagged_lines, open_questions
 from pytest_maxrandom.reports.origins import held_out
-from pytest_maxrandom.reports.red_flags import set_by_suite
+from pytest_maxrandom.reports.red_flags import REMEDIES, set_by_suite
 from pytest_maxrandom.reports.rendering import markdown
 from pytest_maxrandom.reports.results import dump
 from pytest_maxrandom.reports.untrusted import load_untrusted
@@ -88,8 +88,8 @@ def test_the_details_have_a_line_for_each_flag_those_that_fail_first() -> None:
     assert second == "**🚩 Red flag majority (warns):** Always wet is as good."
     (opened,) = claims(html(run(flagged())))
     assert [tuple(flag.values()) for flag in opened["flags"]] == [
-        ("tied_scores", "fails", "30 of 60 scores tie."),
-        ("majority", "warns", "Always wet is as good."),
+        ("tied_scores", "fails", "30 of 60 scores tie.", REMEDIES["tied_scores"]),
+        ("majority", "warns", "Always wet is as good.", REMEDIES["majority"]),
     ]
 
 
