@@ -80,8 +80,9 @@ def flag(kind: str, parameters: str) -> str:
 
 
 def options() -> str:
-    """The options that the plugin adds to pytest."""
+    """The options that the plugin adds to pytest, and the keys of its configuration file."""
     made = argparse.ArgumentParser(add_help=False)
+    keys: list[str] = []
 
     class Group:
         addoption = staticmethod(made.add_argument)
@@ -91,8 +92,13 @@ def options() -> str:
         def getgroup(*_: str) -> type[Group]:
             return Group
 
+        @staticmethod
+        def addini(name: str, help: str, **_: object) -> None:  # noqa: A002
+            keys.append(f"`{name}` (in the configuration file)\n: {escaped(help)}\n")
+
     add_options(cast("pytest.Parser", Options))
-    return "\n".join(line for action in made._actions for line in _argument(action))
+    lines = [line for action in made._actions for line in _argument(action)]
+    return "\n".join([*lines, *keys])
 
 
 def commands() -> str:
