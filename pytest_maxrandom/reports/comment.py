@@ -30,6 +30,7 @@ from pytest_maxrandom.reports.origins import held_out, looks
 from pytest_maxrandom.reports.phrases import new_questions
 from pytest_maxrandom.reports.red_flags import raised
 from pytest_maxrandom.reports.rendering import checked
+from pytest_maxrandom.reports.searches import of_searches
 from pytest_maxrandom.reports.sections import brief_table
 from pytest_maxrandom.reports.summary import (
     ENDINGS,
@@ -286,7 +287,7 @@ def _beside(run: RunRecord) -> list[Question]:
     """Say of each claim what it is worth on new questions and on the test set, and its looks."""
     named = brief_names(run)
     told = {
-        claim.id: clauses(new_questions(claim), held_out(claim), looks(claim))
+        claim.id: clauses(new_questions(claim), held_out(claim), looks(claim), of_searches(claim))
         for claim in run.claims
     }
     return [Question("", (named[name],), what=said) for name, said in told.items() if said]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import count
@@ -10,7 +11,7 @@ from pytest_maxrandom.reports.text import listed
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_maxrandom.record import Unpassable
+    from pytest_maxrandom.record import ClaimRecord, Unpassable
 
 _MOST_DIGITS = 10**9
 
@@ -36,6 +37,14 @@ def why_nothing_passes(why: Unpassable, n: int | None = None) -> str:
         "permutations": "the right answers cannot be shuffled in enough ways to tell the best of "
         f"so many prompts from a preferred label, so no result on {examples} can pass",
     }[why]
+
+
+def of_searches(claim: ClaimRecord) -> str:
+    """Say where the tries of a claim came from, and by which rule it is judged; or nothing."""
+    if claim.searched is None:
+        return ""
+    found = asdict(claim.searched)
+    return f"{sources(found['searches'])}; {rule(found)}"
 
 
 def sources(searches: Sequence[Mapping[str, Any]]) -> str:

@@ -15,6 +15,7 @@ with; that one only proposes. Its instruction is the prompt's, its demos are the
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import SearchError
@@ -27,7 +28,7 @@ except ImportError as error:
     ) from error
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from pytest_maxrandom.searches.tries import Tries
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
@@ -68,7 +69,7 @@ class Task:
     def __init__(self, tries: Tries) -> None:
         self._tries = tries
         validation = tries.validation
-        self._pool = {example.input: example for example in tries.demonstrations.values()}
+        self._pool = _by_question(tries.demonstrations.values())
         shared = {example.id for example in validation} & tries.demonstrations.keys()
         if shared:
             raise SearchError(
@@ -77,12 +78,13 @@ class Task:
                 "`validation: {max_examples}`, so that they come from elsewhere"
             )
         told = tries.feedback == "answers"
-        self._questions = {
-            example.input if told else f"validation example {example.id}": example
-            for example in validation
-        }
+        self._questions = (
+            _by_question(validation)
+            if told
+            else {f"validation example {example.id}": example for example in validation}
+        )
         self.untold = 0
-        self.trainset = [_example(example.input, example) for example in self._pool.values()]
+        self.trainset = [_example(question, each) for question, each in self._pool.items()]
         self.valset = [
             _example(question, example if told else None)
             for question, example in self._questions.items()
@@ -190,6 +192,16 @@ class _Program(dspy.Module):  # type: ignore[misc]
     def forward(self, question: str) -> dspy.Prediction:
         """Answer a question."""
         return self.ask(question=question)
+
+
+def _by_question(examples: Iterable[Example]) -> dict[str, Example]:
+    """Return examples by their questions; where several ask the same, by their ids as well."""
+    given = list(examples)
+    times = Counter(example.input for example in given)
+    return {
+        each.input if times[each.input] == 1 else f"{each.input} ({each.id})": each
+        for each in given
+    }
 
 
 def _example(question: str, example: Example | None) -> dspy.Example:

@@ -12,6 +12,7 @@ import pytest
 from scipy.stats import binom
 
 from pytest_maxrandom import search
+from pytest_maxrandom.cli import main
 from pytest_maxrandom.errors import SearchError
 from pytest_maxrandom.searches.replies import Answered
 
@@ -146,6 +147,9 @@ def test_a_later_suite_is_not_judged_by_t(pytester: pytest.Pytester, suite: Path
         assert "test tried 20 prompts (feedback `accept`, budget 20)" in str(claim["notes"])
     pytester.runpytest_inprocess("--maxrandom-report=r.md")
     assert "test tried 20 prompts" in (pytester.path / "r.md").read_text()
+    assert main(["comment", "r.json", "--dry-run", "--out", "comment.md"]) == 0
+    comment = (pytester.path / "comment.md").read_text()
+    assert "test tried 20 prompts (feedback \\`accept\\`, budget 20); what it learned" in comment
 
 
 def test_after_answers_only_a_test_set_decides(pytester: pytest.Pytester, suite: Path) -> None:
@@ -242,8 +246,6 @@ def test_what_cannot_be_written_down_is_not_told(pytester: pytest.Pytester, suit
 
 
 def test_a_report_is_written_and_read(pytester: pytest.Pytester, suite: Path) -> None:
-    from pytest_maxrandom.cli import main
-
     with begun(suite, "accept", "guesses") as tries:
         with pytest.raises(SearchError, match=r"^report: there is no verdict yet; "):
             tries.report("r.md")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
 from pytest_maxrandom import search
 from pytest_maxrandom.errors import SearchError
@@ -13,7 +16,6 @@ from tests.unit.searches.conftest import lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 dspy = pytest.importorskip("dspy")
 
@@ -58,17 +60,41 @@ def scored(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[tuple[str, tuple[str
     return iter([seen])
 
 
-@pytest.mark.parametrize("feedback", ["score", "accept"])
+@pytest.fixture
+def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The tasks of the demo, with a mock model, two shots and a test set."""
+    monkeypatch.chdir(tmp_path)
+    there = Path(__file__).parents[3] / "eval_suites" / "demo"
+    shutil.copytree(there / "data", tmp_path / "eval_suites" / "data")
+    content = yaml.safe_load((there / "demo.yaml").read_text())
+    for task in content["tasks"]:
+        task.pop("xfail", None)
+        task["validation"]["max_examples"] = 30
+        task["test"] = {"fraction": 0.3}
+    content = {
+        "models": [{"name": "knows", "backend": "mock", "knows": 0.5}],
+        "tasks": content["tasks"],
+        "prompts": {"shots": 2, "count": 3},
+    }
+    path = tmp_path / "eval_suites" / "demo.yaml"
+    path.write_text(yaml.safe_dump(content))
+    return path
+
+
+@pytest.mark.parametrize(("task", "feedback"), [("swapped_topic", "score"), ("kind_of", "accept")])
 def test_miprov2_is_counted(
-    suite: Path, proposer: Any, scored: Iterator[set[Any]], feedback: Any
+    demo: Path, proposer: Any, scored: Iterator[set[Any]], task: str, feedback: Any
 ) -> None:
     from pytest_maxrandom.searches.dspy import UNTOLD, Task
 
     seen = next(scored)
-    with search(suite, feedback=feedback, by="MIPROv2") as tries, dspy.context(lm=proposer):
-        task = Task(tries)
+    with (
+        search(demo, task=task, feedback=feedback, by="MIPROv2") as tries,
+        dspy.context(lm=proposer),
+    ):
+        given = Task(tries)
         optimizer = dspy.MIPROv2(
-            metric=task.metric,
+            metric=given.metric,
             auto=None,
             num_candidates=3,
             max_bootstrapped_demos=2,
@@ -77,34 +103,35 @@ def test_miprov2_is_counted(
             seed=1,
         )
         best = optimizer.compile(
-            task.program,
-            trainset=task.trainset,
-            valset=task.valset,
+            given.program,
+            trainset=given.trainset,
+            valset=given.valset,
             num_trials=6,
             minibatch=False,
         )
-        assert best(question=task.valset[0].question).answer == UNTOLD
+        assert best(question=given.valset[0].question).answer == UNTOLD
         # Nothing of a validation example reaches the optimizer, not even its text.
-        assert all(set(each.keys()) == {"question"} for each in task.valset)
-        assert not any("good enough" in each.question for each in task.valset)
+        assert all(set(each.keys()) == {"question"} for each in given.valset)
+        assert not {each.question for each in given.valset} & {e.input for e in tries.validation}
         record = tries.verdict()
-        prompts = {_prompt(task, instruction, demos) for instruction, demos in seen}
-    told = {row["prompt"] for row in lines(suite, "feedback")}
-    assert told == prompts == {row["prompt"] for row in lines(suite, "prompt")}
+        prompts = {_prompt(given, instruction, demos) for instruction, demos in seen}
+    told = {row["prompt"] for row in lines(demo, "feedback")}
+    assert told == prompts == {row["prompt"] for row in lines(demo, "prompt")}
     assert 1 < len(told) == record.t
     assert record.searched is not None
     assert [each.by for each in record.searched.searches] == ["MIPROv2"]
 
 
 def test_gepa_learns_answers_and_is_judged_by_a_test_set(
-    suite: Path, proposer: Any, scored: Iterator[set[Any]]
+    demo: Path, proposer: Any, scored: Iterator[set[Any]]
 ) -> None:
     from pytest_maxrandom.searches.dspy import Task
 
-    text = suite.read_text().replace("validation:", "test: {fraction: 0.3}, validation:")
-    suite.write_text(text.replace("max_examples: 60", "max_examples: 30"))
     seen = next(scored)
-    with search(suite, feedback="answers", by="GEPA") as tries, dspy.context(lm=proposer):
+    with (
+        search(demo, task="digit_sum", feedback="answers", by="GEPA") as tries,
+        dspy.context(lm=proposer),
+    ):
         task = Task(tries)
         optimizer = dspy.GEPA(
             metric=task.metric, max_metric_calls=150, reflection_lm=proposer, num_threads=1, seed=1
@@ -113,7 +140,7 @@ def test_gepa_learns_answers_and_is_judged_by_a_test_set(
         record = tries.verdict()
         prompts = {_prompt(task, instruction, demos) for instruction, demos in seen}
         opened = tries.open_test()
-    told = {row["prompt"] for row in lines(suite, "feedback")}
+    told = {row["prompt"] for row in lines(demo, "feedback")}
     assert told == prompts
     assert 1 < len(told) == record.t
     assert (record.passed, record.p_max) == (False, None)
