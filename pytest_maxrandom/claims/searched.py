@@ -89,7 +89,7 @@ def judged_as(
         searches=[
             SearchOfExamples(by, one.feedback, one.steps, one.budget) for by, one in searches
         ],
-        prompts=None if prompts is None else float(prompts),
+        possible=None if prompts is None else float(prompts),
         decided_by="validation",
     )
     if found.learned:
@@ -133,7 +133,7 @@ def told(record: ClaimRecord) -> dict[str, Any]:
     found = record.searched
     assert found is not None
     searches = [asdict(each) for each in found.searches]
-    rule: dict[str, Any] = {"searches": searches, "prompts": found.prompts}
+    rule: dict[str, Any] = {"searches": searches, "possible": found.possible}
     rule |= {"decided_by": found.decided_by, "why": found.why}
     return {"searches": searches, "rule": rule}
 

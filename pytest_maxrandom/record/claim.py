@@ -133,7 +133,7 @@ class Searched:
     """
 
     searches: list[SearchOfExamples]
-    prompts: float | None
+    possible: float | None
     """All prompts that could have been tried; None where no number is known, so that no p-value is
     either."""
     decided_by: Literal["validation", "test", "nothing"]
@@ -380,7 +380,7 @@ class ClaimRecord(ItemRecord):
         """
         if self.searched is None or not self.searched.learned:
             return self.t
-        return None if self.searched.prompts is None else int(self.searched.prompts)
+        return None if self.searched.possible is None else int(self.searched.possible)
 
     @property
     def failing_flags(self) -> list[RedFlag]:

@@ -76,5 +76,5 @@ def rule(values: Mapping[str, Any]) -> str:
         return "it learned nothing of the answers, so p counts t as for any claim"
     return (
         f"what it learned chose the next prompt, so p counts the "
-        f"{prompts_in_words(values['prompts'])} that could have been tried"
+        f"{prompts_in_words(values['possible'])} that could have been tried"
     )

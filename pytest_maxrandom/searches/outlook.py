@@ -47,12 +47,12 @@ class Outlook:
     def of(cls, planned: PlannedClaim, found: Searched, steps: int) -> Outlook:
         """Return the outlook of a search that will have been told of so many steps."""
         critical = None
-        if found.why is None and found.prompts:
-            judged = planned.with_t(int(found.prompts))
+        if found.why is None and found.possible:
+            judged = planned.with_t(int(found.possible))
             least = judged.claim.critical(judged.null)
             critical = None if least is None else int(least)
         n = planned.condition.prompt_set.n
-        return cls(steps, found.prompts, critical, n, found.decided_by, found.why)
+        return cls(steps, found.possible, critical, n, found.decided_by, found.why)
 
     def __str__(self) -> str:
         if self.why is not None:

@@ -119,7 +119,7 @@ def test_a_bit_for_each_prompt_is_a_tree(
         record = tries.verdict()
     assert record.best_correct is not None
     assert record.searched is not None
-    assert (record.t, record.searched.prompts) == (20, 2**20 - 1)
+    assert (record.t, record.searched.possible) == (20, 2**20 - 1)
     assert record.critical_count == 138
     alone = binom.sf(record.best_correct - 1, N, 0.5)
     assert record.p_max == pytest.approx(-math.expm1((2**20 - 1) * math.log1p(-alone)), rel=1e-9)
@@ -142,7 +142,7 @@ def test_a_later_suite_is_not_judged_by_t(pytester: pytest.Pytester, suite: Path
         # What the search was told may have chosen the suite's prompts, whichever model told it.
         claim = found[model]
         assert claim["t"] == 3 + own
-        assert claim["searched"]["prompts"] == 2**20 - 1 + 2**20 * 3
+        assert claim["searched"]["possible"] == 2**20 - 1 + 2**20 * 3
         assert claim["critical_count"] > 138
         assert "test tried 20 prompts (feedback `accept`, budget 20)" in str(claim["notes"])
     pytester.runpytest_inprocess("--maxrandom-report=r.md")
@@ -231,8 +231,8 @@ def test_a_verdict_ends_a_search_and_a_second_one_counts_it(
         second = tries.verdict()
     assert first.searched is not None
     assert second.searched is not None
-    assert first.searched.prompts == 2**4 - 1
-    assert second.searched.prompts == (2**4 - 1) * (N + 1)
+    assert first.searched.possible == 2**4 - 1
+    assert second.searched.possible == (2**4 - 1) * (N + 1)
     assert second.tries is not None
     assert second.tries.look == 2
 

@@ -395,7 +395,7 @@ def test_macro_f1_is_simulated_and_says_with_what_error() -> None:
     assert 0.3 < (record.standard_baseline or 0) < 0.5
     failing = assessed(yes_no("yyn" * 10), always("No"), t=3, metric="macro_f1")
     assert failing.message is not None
-    assert "score .250 (10/30 right)" in failing.message
+    assert "best macro-F1 .250; permutation p > .999 is above .05" in failing.message
     assert "p_max" not in failing.message
 
 

@@ -237,7 +237,7 @@ def test_the_share_that_is_asked_for_is_an_exact_fraction_of_the_replicates(
     assert short.passed is False
     assert short.message is not None
     assert f"passes in {needed - 1} of {count} replicates" in short.message
-    assert f"asks for {float(share):g}, which is {needed};" in short.message
+    assert f"needs {needed} (in_replicates: {float(share):g});" in short.message
     assert "\n" not in short.message
 
 
