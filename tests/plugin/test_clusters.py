@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_maxrandom.cli import main
 from pytest_maxrandom.stats.winner import wilson
 
 if TYPE_CHECKING:
@@ -50,9 +51,11 @@ def test_a_run_tells_clusters_and_what_n_is_worth(
     assert (test["low"], test["high"]) == wilson(test["correct"], 6, effective_n=3.0)
     report = (pytester.path / "r.md").read_text()
     assert "**Clusters:** n = 18 examples in 9 clusters, effective n 9.0" in report
-    assert "n = 18 validation examples (in 9 clusters, effective n 9.0) of" in report
-    assert "by the effective n (in 3 clusters, effective n 3.0)" in report
-    assert "Kish" in report
+    main(["report", "r.json", "--format", "disclosure", "--out", "d.md"])
+    paragraph = (pytester.path / "d.md").read_text()
+    assert "n = 18 validation examples (in 9 clusters, effective n 9.0) of" in paragraph
+    assert "by the effective n (in 3 clusters, effective n 3.0)" in paragraph
+    assert "Kish" in paragraph
 
     (clustered / "suite.yaml").write_text(
         "models: [{name: tiny, backend: recorded, quantization: none, results: "

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from pytest_maxrandom.cli import main
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -30,6 +32,8 @@ def test_counterfactual_scores_are_tries_of_their_own_and_are_computed_once(
             assert (claim["t"], claim["tries"]["claim"]) == (2, 2)
             assert claim["engine"]["requests"] == 2 * claim["n"] * computed
             assert claim["engine"]["reused"] == 1 - computed
-    assert "the highest log-likelihood of a continuation" in (pytester.path / "r.md").read_text()
+    assert "model `tiny`, counterfactual\n" in (pytester.path / "r.md").read_text()
+    main(["report", "r.json", "--format", "disclosure", "--out", "d.md"])
+    assert "the highest log-likelihood of a continuation" in (pytester.path / "d.md").read_text()
     suite.write_text(suite.read_text() + "counterfactual: {statement: ' was'}\n")
     assert [claim["tries"]["claim"] for claim in _run(pytester)] == [3, 3]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_maxrandom.cli import main
 from tests import tiny
 from tests.served import FakeServer, serving
 
@@ -125,8 +126,10 @@ def test_a_chat_is_read_stored_and_counted(pytester: pytest.Pytester, server: Fa
     assert claim["correct_counts"] == [N] * T
     assert claim["engine"]["engine"] == "chat"
     assert {path for path, body in server.bodies if body} == {"/v1/chat/completions"}
+    main(["report", "r.json", "--format", "disclosure", "--out", "d.md"])
     page = (pytester.path / "r.md").read_text()
-    assert "the label or the text that begins what it wrote, as whole words, else" in page
+    paragraph = (pytester.path / "d.md").read_text()
+    assert "the label or the text that begins what it wrote, as whole words, else" in paragraph
     assert "at most 12 tokens, which end at what begins the next question; temperature 0" in page
     assert "the server puts it into its own template" in page
     asked = len(server.bodies)

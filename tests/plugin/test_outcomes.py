@@ -48,8 +48,11 @@ def test_a_claim_passes_and_another_fails_as_expected(
     assert fails["xfail"] == "the answers are the opposite of what the model says"
     assert len(holds["validation_ids"]) == N
     text = (pytester.path / "r.md").read_text()
-    assert "known" in text
-    assert f"{N}/{N}" in text
+    assert "maxrandom: 1 of 2 claims passes, 1 fails as expected\n" in text
+    for claim, said in ((HOLDS, "passed"), (FAILS, "expected failure")):
+        right = claims[claim]["best_correct"]
+        numbers = f"{right} of {N} correct, n = {N}, t = 1"
+        assert f" <code>{claim}</code> {said}: {numbers}</summary>" in text
 
 
 def test_a_failing_claim_is_one_line_with_all_its_numbers(

@@ -85,8 +85,9 @@ def below(screen: pyte.Screen) -> list[str]:
 
 
 @pytest.fixture
-def slow(pytester: pytest.Pytester) -> Path:
+def slow(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two models, three tasks, four prompts each, at 20 prompts a second."""
+    monkeypatch.delenv("COLUMNS", raising=False)  # the pseudo-terminal says how wide it is
     folder = pytester.mkdir("eval_suites")
     (folder / "data").mkdir()
     rows = [f'{{"input": "q{i}", "choices": ["Yes", "No"], "answer": {i % 2}}}' for i in range(12)]

@@ -86,7 +86,11 @@ def test_a_fatal_red_flag_fails_a_claim_and_is_told_with_what_was_found(
     properties = {p.get("name"): p.get("value") for p in case.iter("property")}
     assert (properties["red_flags"], properties["passed"]) == ("shared_text", "False")
     text = (pytester.path / "r.md").read_text()
-    assert "- ❌ `known[tiny-none-0shot]`: red flag shared_text (fails): " in text
+    (line,) = re.findall("^- ❌ (.*)$", text, re.MULTILINE)
+    assert line.startswith("`known` 0-shot: **best 1.000** (p_max = ")
+    assert line.endswith("; a red flag fails it: examples share text")
+    found = flag["text"].replace("`", "\\`")
+    assert f"- 🚩 `known` 0-shot: **shared_text (fails)**; {found}\n" in text
     assert "- **🚩 Red flag shared_text (fails):** " in text
     assert "- **Red flags, by the suite:** shared_text fails\n" in text
 
