@@ -204,13 +204,23 @@ def _owner(look: Look, claims: Iterable[ClaimRecord]) -> str:
         if (claim.task, claim.model, claim.quantization, claim.shots, claim.scoring)
         == (look.task, look.model, look.quantization, look.shots, look.scoring)
     ]
-    near: Sequence[ClaimRecord] = [
-        claim
-        for claim in alike
-        if PurePosixPath(look.beside).match(str(PurePosixPath(claim.suite).parent))
-    ]
+    near: Sequence[ClaimRecord] = [claim for claim in alike if _stands_in(look.beside, claim.suite)]
     owners = Counter(claim.id for claim in (near or alike))
     return next(iter(owners)) if len(owners) == 1 else ""
+
+
+def _stands_in(folder: str, suite: str) -> bool:
+    """Return whether a suite's path says that it stands in a folder; one without a folder does not.
+
+    Examples
+    --------
+    >>> _stands_in("/team/models", "models/words.maxrandom.yaml")
+    True
+    >>> _stands_in("/team/models", "words.maxrandom.yaml")
+    False
+    """
+    said = PurePosixPath(suite).parent.parts
+    return bool(said) and PurePosixPath(folder).parts[-len(said) :] == said
 
 
 def _name(look: Look) -> str:

@@ -29,6 +29,14 @@ TASKS: dict[str, tuple[dict[tuple[int, int], int], int]] = {
     "snarks": ({(2, 1): 181}, 0),
 }
 
+# Two questions of it stand there twice, once with Yes as the right answer and once with No.
+CONTRADICTIONS = {
+    "causal_judgement": (
+        "4 examples ask what another one asks with the same choices, and call another choice "
+        "right: no answer can be right in both, so look which of them is.",
+    ),
+}
+
 
 def load(data_dir: Path, name: str) -> Task:
     spec = BigBenchSpec(name=name, format="bigbench", path=f"bigbench/{name}.json")
@@ -41,7 +49,25 @@ def test_a_real_task_has_its_published_shape(data_dir: Path, name: str) -> None:
     shapes, duplicates = TASKS[name]
     assert Counter((len(e.choices), len(e.right)) for e in task.examples) == shapes
     assert task.duplicates == duplicates
-    assert sentences(task.notes) == ()
+    assert sentences(task.notes) == CONTRADICTIONS.get(name, ())
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_examples_that_contradict_each_other_are_those_of_the_json(
+    data_dir: Path, name: str
+) -> None:
+    plain = json.loads((data_dir / "bigbench" / f"{name}.json").read_text(encoding="utf-8"))
+    asked: dict[tuple[str, frozenset[str]], list[set[str]]] = {}
+    for raw in plain["examples"]:
+        scores = raw["target_scores"]
+        right = {choice for choice, score in scores.items() if score}
+        asked.setdefault((raw["input"], frozenset(scores)), []).append(right)
+    contradicting = sum(
+        any(not right & other for other in answers)
+        for answers in asked.values()
+        for right in answers
+    )
+    assert contradicting == (4 if name in CONTRADICTIONS else 0)
 
 
 @pytest.mark.parametrize("name", TASKS)

@@ -51,7 +51,7 @@ def test_a_gate_that_is_red_for_another_reason_says_so_before_the_claims(
     (body,) = forge.bodies()
     why = "The gate failed: pytest failed otherwise than by a claim; the log says how"
     assert why in body
-    assert body.index(why) < body.index("test_strong")
+    assert body.index(why) < body.index("1 of 1 claim passes") < body.index("`strong`")
 
 
 @pytest.mark.parametrize("how", ["pytest dies", "the gate cannot run"])
@@ -76,7 +76,7 @@ def test_an_earlier_comment_does_not_stand_when_there_is_no_report(
     keep_reports(workspace)
     both_jobs(workspace, forge, suites)
     (body,) = forge.bodies()
-    assert f"❌ {why}" in body
+    assert f"### ❌ maxrandom · gate: {why}\n" in body
     assert "✅" not in body
 
 
@@ -134,8 +134,10 @@ def test_the_comment_says_what_changed_since_the_base_report(
     assert result.code == 0, result.log
     (body,) = forge.bodies()
     assert body.startswith("<!-- maxrandom:nightly -->\n")
-    assert "test_one" in body
-    assert re.search(r"newly fail|fails now|fell", body)
+    assert "### ❌ maxrandom · nightly: 1 of 1 claim fails\n" in body
+    assert "- ❌ `one` **newly fails**: best .630, needs .640" in body
+    assert re.search(r"\*\*Since the base of [^*]+:\*\* 1 claim fell\.", body)
+    assert re.search(r"❌&nbsp;failed<br>\(was\spassed\) \| `one` \|", body)
     assert "created: https://github.test" in result.log
     assert TOKEN not in result.log
     assert result.used["Fetch the reports"]["name"] == "maxrandom-nightly"

@@ -111,6 +111,19 @@ def test_a_look_that_may_be_of_two_claims_is_of_neither(tmp_path: Path) -> None:
     assert [len(trend.points) for trend in found] == [1, 2]
 
 
+def test_a_look_is_of_the_one_claim_of_a_suite_in_the_folder_that_pytest_runs_in(
+    tmp_path: Path,
+) -> None:
+    look_at(tmp_path, [30, 38])
+    root = replace(claim(), id="x.yaml::w", suite="x.yaml")
+    found = trends([("now", on(0, root))], looks([tmp_path]))
+    assert [(trend.claim, len(trend.points)) for trend in found] == [(root.id, 2)]
+    # Another suite, whose folder is not the ledger's, may have been looked at as well.
+    other = replace(claim(), id="b/x.yaml::w", suite="b/x.yaml")
+    found = trends([("now", on(0, root, other))], looks([tmp_path]))
+    assert [len(trend.points) for trend in found] == [1, 1, 1]
+
+
 def test_looks_are_the_same_in_whatever_order_files_are_named(tmp_path: Path) -> None:
     look_at(tmp_path / "a", [30, 38])
     look_at(tmp_path / "b", [31])
