@@ -131,8 +131,8 @@ def load(
     LockError
         If a GPU cannot be locked.
     """
-    # Of a kernel that it would fetch, and does well without; read in a failure's log it looks like
-    # the cause.
+    # It says that it runs on the kernels that it has, which the report names; under a failure that
+    # would look like its cause.
     logging.getLogger("bitsandbytes.backends.cpu.ops").setLevel(logging.ERROR)
     resources = resources or Resources()
     processors = Processors(resources.worker, resources.workers, tell=resources.tell)
@@ -218,10 +218,8 @@ def _precision(spec: TransformersSpec, *, is_stored: bool = False) -> dict[str, 
         # LLM.int8() computes in float16 (arXiv 2208.07339), and casts what is not.
         kinds = {"none": "auto", "stored": "auto", "int8": torch.float16}
         dtype = kinds.get(spec.quantization, torch.bfloat16)
-    # The first says for every layer and every batch that it casts; the second that it runs on the
-    # kernels that it has, which the report names: under a failure that would look like its cause.
-    for talkative in ("bitsandbytes.autograd._functions", "bitsandbytes.backends.cpu.ops"):
-        logging.getLogger(talkative).setLevel(logging.ERROR)
+    # It says for every layer and every batch that it casts.
+    logging.getLogger("bitsandbytes.autograd._functions").setLevel(logging.ERROR)
     if is_stored or spec.quantization == "none":
         return {"dtype": dtype}
     if spec.quantization == "int8":
@@ -311,9 +309,24 @@ def _reason(error: Exception, spec: TransformersSpec) -> str | None:
 
 
 @contextmanager
+def _errors_only(*names: str) -> Iterator[None]:
+    """Let these loggers tell nothing but errors."""
+    levels = [(logger, logger.level) for logger in map(logging.getLogger, names)]
+    for logger, level in levels:
+        logger.setLevel(max(level, logging.ERROR))
+    try:
+        yield
+    finally:
+        for logger, level in levels:
+            logger.setLevel(level)
+
+
+@contextmanager
 def _quiet() -> Iterator[None]:
     """Keep the libraries' own deprecations and loading bars out of the user's summary."""
-    with warnings.catch_warnings():
+    # Where torchao is installed, transformers imports it for quantized models of all kinds. It
+    # then names the kernels that it lacks, which under a failure would look like its cause.
+    with warnings.catch_warnings(), _errors_only("torchao", "torch.utils._pytree"):
         for category in (DeprecationWarning, FutureWarning):
             warnings.simplefilter("ignore", category)
         from transformers.utils import logging as bars

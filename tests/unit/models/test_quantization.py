@@ -12,7 +12,7 @@ import pytest
 import tests.tiny as tiny
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models.base import Question
-from pytest_maxrandom.models.hf.transformers import _precision, load
+from pytest_maxrandom.models.hf.transformers import _precision, _quiet, load
 from pytest_maxrandom.suite.models import TransformersSpec
 
 if TYPE_CHECKING:
@@ -224,3 +224,22 @@ def test_files_that_are_quantized_as_the_suite_says_give_the_same_numbers(
 ) -> None:
     stored = _sums(_load(stored_in_fp4, quantization="fp4"))
     assert stored == pytest.approx(_sums(_load(tiny_llama, quantization="fp4")), abs=1e-2)
+
+
+@pytest.mark.parametrize("name", ["torchao.kernel.intmm", "torch.utils._pytree"])
+def test_of_kernels_that_it_lacks_a_library_tells_nothing_while_a_model_is_loaded(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    pytest.importorskip("transformers")
+    logger = logging.getLogger(name)
+    # torch's own loggers hand nothing on.
+    logger.addHandler(caplog.handler)
+    try:
+        logger.warning("before")
+        with _quiet():
+            logger.warning("no triton")
+            logger.error("broken")
+        logger.warning("after")
+    finally:
+        logger.removeHandler(caplog.handler)
+    assert list(dict.fromkeys(caplog.messages)) == ["before", "broken", "after"]
