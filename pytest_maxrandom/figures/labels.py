@@ -31,7 +31,9 @@ _AWAY = 7.0
 """Points from the axes to a label."""
 _MARK = 2.0
 """Points from the middle of a mark to its edge, or somewhat less."""
-_BESIDE = ((5, 0), (-5, 0), (5, 3), (-5, 3), (5, -3), (-5, -3), (0, 5), (0, -5))
+_BESIDE = (
+    (5, 0), (-5, 0), (5, 3), (-5, 3), (5, -3), (-5, -3), (0, 5), (0, -5), (0, 3), (0, -3),
+)  # fmt: skip
 """Points right of an interval's end, or of its mark, and above it, at which a label may stand."""
 
 
