@@ -354,7 +354,13 @@ class Evaluation:
             record.holds = record.passed = True  # nothing is asserted
         if record.searched.decided_by != "test" or not worth_it or self._session.no_test:
             return
+        examples = self._planned.condition.test
         best = sweep.predictions[record.best_prompt.index].prompt
+        others = self._ledger.openings(examples) - {self._subject.tried(best.digest)}
+        if others or self._ledger.seen(examples):
+            # What was told of it may have chosen the prompt.
+            record.searched.decided_by = "nothing"
+            return
         record.test = self._open(best, progress)
         if record.test is None:
             note(record, Remark("test_not_opened"))

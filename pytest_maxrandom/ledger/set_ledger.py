@@ -210,6 +210,10 @@ class SetLedger(SetFiles):
         """Return what a search on these examples is known by."""
         return search_digest(subject, self._digest, feedback, by, budget)
 
+    def openings(self, examples: Sequence[Example]) -> set[Try]:
+        """Return for which tries a test set was opened, also as it was before a small change."""
+        return {tried for _, tried in self._openings(sorted(map(example_digest, examples)))}
+
     @property
     def searches(self) -> dict[str, dict[Try, Told]]:
         """What searches were told of these examples, whoever searched and for whichever model."""

@@ -107,7 +107,7 @@ SENTENCES = {
         "of this one or a part of it, which shares {common:,} of {examples:,} examples "
         "with this one."
     ),
-    "searched": "Of the prompts that t counts, {searches:of_searches}; {rule:of_rule}.",
+    "searched": "On these examples {searches:of_searches}; {rule:of_rule}.",
     "budget_overrun": (
         "The budget of {budget:,} prompts is overrun: t counts the {t:,} that were evaluated."
     ),

@@ -69,7 +69,7 @@ def rule(values: Mapping[str, Any]) -> str:
     if values["why"] is not None:
         ways = {
             "test": "the test set alone decides",
-            "nothing": "a test set that no search has seen could decide, and there is none",
+            "nothing": "a test set that nobody has seen or opened could decide, and there is none",
         }
         return f"{why_nothing_passes(values['why'])}: {ways[values['decided_by']]}"
     if all(each["feedback"] == "none" for each in values["searches"]):

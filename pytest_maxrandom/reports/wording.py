@@ -153,7 +153,7 @@ def _after_search(claim: ClaimRecord, searched: Searched) -> str:
     """Say why a claim fails that no result on the validation set can pass after a search."""
     found, why = _reached(claim), why_nothing_passes(searched.why or "answers", claim.n)
     if searched.decided_by == "nothing":
-        return f"{found}; {why}, and there is no test set {_context(claim)}"
+        return f"{found}; {why}; no test set that nobody has seen decides {_context(claim)}"
     test = claim.test
     if test is None:
         return f"{found}; {why}, and the test set stayed closed {_context(claim)}"

@@ -59,24 +59,12 @@ class Task:
         The validation set.
     untold : int
         Prompts that were proposed after the budget was spent; their value is 0.
-
-    Raises
-    ------
-    SearchError
-        If demonstrations come from the validation set, and answers are not told.
     """
 
     def __init__(self, tries: Tries) -> None:
         self._tries = tries
         validation = tries.validation
         self._pool = _by_question(tries.demonstrations.values())
-        shared = {example.id for example in validation} & tries.demonstrations.keys()
-        if shared:
-            raise SearchError(
-                "demonstrations come from the validation set here, so bootstrapping them would "
-                "show its answers; give the task a pool (`pool:`), or a smaller "
-                "`validation: {max_examples}`, so that they come from elsewhere"
-            )
         told = tries.feedback == "answers"
         self._questions = (
             _by_question(validation)

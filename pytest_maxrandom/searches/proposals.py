@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import ValidationError
@@ -39,6 +40,11 @@ class Proposals:
     ----------
     pool : dict of str to Example
         What demonstrations may be, by id.
+
+    Raises
+    ------
+    SearchError
+        If demonstrations would show validation examples to who may not see them.
     """
 
     def __init__(self, planned: PlannedClaim, *, seen: bool) -> None:
@@ -49,6 +55,14 @@ class Proposals:
             condition.task, self._validation, planned.suite.prompts, condition.shots
         )
         self.pool = {example.id: example for example in examples}
+        shared = self.pool.keys() & {example.id for example in self._validation}
+        if shared and not seen:
+            raise SearchError(
+                f"{condition.task.name} has its demonstrations from the validation set, whose "
+                "right answers they would show; give it a pool (`pool:`) or a smaller `validation: "
+                "{max_examples}`, so that they come from elsewhere, or search with "
+                "feedback='answers'"
+            )
 
     def prompt(
         self,
@@ -95,14 +109,20 @@ class Proposals:
         """Refuse an instruction that shows a validation example, unless these may be seen."""
         if not isinstance(instruction, str):
             raise SearchError(f"instruction: found {instruction!r}, expected a text")
+        said = _plain(instruction)
         for example in () if self._seen else self._validation:
-            question = example.input.strip()
-            if len(question) >= _SHORTEST and question in instruction:
+            question = _plain(example.input)
+            if len(question) >= _SHORTEST and question in said:
                 raise SearchError(
                     f"instruction: it repeats the question of validation example {example.id!r}, "
                     "so whoever proposed it has seen the examples; begin the search with "
                     "feedback='answers', which a test set can judge"
                 )
+
+
+def _plain(text: str) -> str:
+    """Return the letters and digits of a text, in small letters."""
+    return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def _spec(given: Mapping[str, str] | str | None) -> FormatSpec | None:

@@ -13,7 +13,7 @@ from pytest_maxrandom.claims.evaluation import Evaluation
 from pytest_maxrandom.claims.nulls import guessers
 from pytest_maxrandom.claims.searched import judged_as, searches_of, told_of
 from pytest_maxrandom.claims.session import SessionState
-from pytest_maxrandom.errors import SearchError
+from pytest_maxrandom.errors import LedgerError, SearchError
 from pytest_maxrandom.ledger.lines import Told
 from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.registry import ModelPool
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.prompts.formats import Prompt
     from pytest_maxrandom.tasks.task import Example
+
+
+_FIRST = "what a search learns must be counted first"
 
 
 class Tries:
@@ -197,8 +200,8 @@ class Tries:
             If the prompt cannot be scored.
         """
         condition = self._planned.condition
-        closed = {id(each) for each in (*condition.prompt_set.validation, *condition.test)}
-        if any(id(example) in closed for example in examples):
+        closed = {each.content for each in (*condition.prompt_set.validation, *condition.test)}
+        if any(example.content in closed for example in examples):
             raise SearchError("ask: found an example that prompts are judged by, expected others")
         with self._lock:
             return self._swept([(prompt, list(examples))], lambda found: None)
@@ -315,6 +318,8 @@ class Tries:
         )
         evaluation = Evaluation(planned, [planned], session)
         evaluation.run(record, _silent)
+        if self.feedback in ("none", "accept"):
+            record.correct_counts = []  # a look tells of the best prompt, and of no other
         record.warnings = list(dict.fromkeys(evaluation.warnings))
         word(record)
         record.outcome = "passed" if record.passed else "failed"
@@ -341,14 +346,20 @@ class Tries:
 
     def _count(self, found: PromptPredictions) -> None:
         correct, n = found.correct, len(found.examples)
+        try:
+            self._ledger.refresh()  # the same search may go on elsewhere
+        except LedgerError as error:
+            raise SearchError(f"{error}; so nothing is told: {_FIRST}") from error
+        self._told |= self._ledger.search(self._subject, self.feedback, self._by, self._budget or 0)
+        if found.prompt.digest in self._told:
+            return
         best = max((each.correct / each.n for each in self._told.values()), default=-1.0)
         accepted = int(correct / n > best)
         told = Told(self.feedback, self._by, self._budget or 0, n, correct, accepted)
         if not self._ledger.told(self._subject, found.prompt.digest, told):
             why = self._ledger.problems[-1].values.get("why") if self._ledger.problems else ""
             raise SearchError(
-                f"{self._ledger.path}: cannot be written to ({why}), so nothing is told: what a "
-                "search learns must be counted first"
+                f"{self._ledger.path}: cannot be written to ({why}), so nothing is told: {_FIRST}"
             )
         self._told[found.prompt.digest] = told
 

@@ -58,7 +58,8 @@ def prompts_of(t: int, searches: Iterable[Searched] = (), *, looks: int = 0) -> 
         The searches on these examples. Whatever else was tried may have come from what they
         learned, so each answer that they were given multiplies it.
     looks
-        Verdicts that were seen before; where there are searches, each told them a score.
+        Verdicts that were seen before; where there are searches, whatever they are told else, each
+        told them which prompt is best, and how good it is.
 
     Returns
     -------
@@ -80,11 +81,14 @@ def prompts_of(t: int, searches: Iterable[Searched] = (), *, looks: int = 0) -> 
     >>> prompts_of(3, [Searched("answers", 3, n=200)]) is None
     True
     """
-    leaves, learned, weight, n = 1, 0, 1, 0
-    for one in searches:
-        branches = _branches(one)
-        if branches is None:
-            return None
+    leaves, learned, weight, n, steps_told = 1, 0, 1, 0, 0
+    given = list(searches)
+    if any(_branches(one) is None for one in given):
+        return None
+    # Searches may take turns; a tree is largest where the widest branches come first.
+    for one in sorted(given, key=lambda one: -(_branches(one) or 0)):
+        n, steps_told = max(n, one.n), steps_told + one.steps
+        branches = _branches(one) or 1
         if branches == 1 or not one.steps:
             continue
         steps = max(one.steps, one.budget or 0)
@@ -97,11 +101,13 @@ def prompts_of(t: int, searches: Iterable[Searched] = (), *, looks: int = 0) -> 
         nodes = (branches**steps - 1) // (branches - 1)
         learned = leaves * nodes + learned
         leaves *= branches**steps
-        n = max(n, one.n)
     found = (learned + leaves * t) * weight
-    if looks * math.log2(n + 1) > MOST_OF_A_TREE.bit_length():
+    if not given:
+        return found
+    told = (n + 1) * max(1, t + steps_told)  # how good the best prompt is, and which one
+    if looks * math.log2(told) > MOST_OF_A_TREE.bit_length():
         return None
-    found *= (n + 1) ** looks
+    found *= told**looks
     return found if found <= MOST_OF_A_TREE else None
 
 

@@ -165,7 +165,7 @@ def test_after_answers_only_a_test_set_decides(pytester: pytest.Pytester, suite:
     assert (record.passed, record.p_max, record.permutation_p) == (False, None, None)
     assert record.new_questions is None
     assert record.message is not None
-    assert "these 200 examples give no p-value, and there is no test set" in record.message
+    assert "these 200 examples give no p-value; no test set that nobody" in record.message
     claim = claims(pytester)["knows"]
     assert (claim["passed"], claim["p_max"], claim["critical_count"]) == (False, None, None)
 
@@ -187,10 +187,10 @@ def test_a_test_set_is_opened_once_for_what_looks_good(
         assert opened.test is not None
         assert opened.test.p is not None
         assert opened.test.p < 0.05
-        # A suite later opens it for its own best prompt, and the claim counts both.
+        # It was told of now, so that it decides nothing about another prompt.
         claim = claims(pytester)["knows"]
-        assert (claim["passed"], claim["searched"]["decided_by"]) == (True, "test")
-        assert claim["test"]["openings"] == 2
+        assert (claim["passed"], claim["searched"]["decided_by"]) == (False, "nothing")
+        assert len(lines(suite, "opening")) == 1
 
 
 def test_a_search_goes_on_where_it_stopped(pytester: pytest.Pytester, suite: Path) -> None:
@@ -232,9 +232,19 @@ def test_a_verdict_ends_a_search_and_a_second_one_counts_it(
     assert first.searched is not None
     assert second.searched is not None
     assert first.searched.possible == 2**4 - 1
-    assert second.searched.possible == (2**4 - 1) * (N + 1)
+    # The first verdict told which prompt is best, and how good it is.
+    assert second.searched.possible == (2**4 - 1) * (N + 1) * 4
+    assert (first.correct_counts, second.correct_counts) == ([], [])
     assert second.tries is not None
     assert second.tries.look == 2
+
+
+def test_demonstrations_do_not_show_validation_examples(suite: Path) -> None:
+    text = suite.read_text().replace("max_examples: 200", "max_examples: 500")
+    suite.write_text(re.sub(r"shots: 0.*", "shots: 2, count: 3}", text))
+    assert "task has its demonstrations from the validation set, whose right" in wrong(suite)
+    with begun(suite, "answers") as tries:
+        assert len(tries.demonstrations) == 500
 
 
 def test_what_cannot_be_written_down_is_not_told(pytester: pytest.Pytester, suite: Path) -> None:

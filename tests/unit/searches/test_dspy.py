@@ -192,12 +192,6 @@ def test_demos_that_make_no_sense_are_one_sentence(suite: Path) -> None:
         task.program.ask.demos = [dspy.Example(question="Who?", answer="Me")]
         with pytest.raises(SearchError, match=r"^demos: found 'Who\?', expected questions of"):
             task.program(question=task.valset[0].question)
-    suite.write_text(suite.read_text().replace("max_examples: 60", "max_examples: 100"))
-    with (
-        search(suite, feedback="score") as tries,
-        pytest.raises(SearchError, match="demonstrations come from the validation set here"),
-    ):
-        Task(tries)
 
 
 def _prompt(task: Any, instruction: str, demos: tuple[str, ...]) -> str:

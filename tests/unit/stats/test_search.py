@@ -30,6 +30,11 @@ def test_what_is_tried_besides_may_come_from_what_was_learned() -> None:
     learned = Searched("accept", 3, 10, 3)
     courses = 2**3
     assert prompts_of(2, [learned]) == of_tree(2, 3) + 2 * courses
+    # Searches may take turns: no order of their steps has more prompts.
+    wide = Searched("score", 1, 10, 1)
+    assert (
+        prompts_of(0, [learned, wide]) == prompts_of(0, [wide, learned]) == 1 + 11 * of_tree(2, 3)
+    )
     # A second search may begin with all that the first was told.
     assert prompts_of(0, [learned, learned]) == of_tree(2, 3) + courses * of_tree(2, 3)
 
@@ -48,7 +53,9 @@ def test_without_a_budget_each_doubling_spends_its_share(steps: int, doubling: i
 
 def test_a_verdict_that_was_seen_tells_a_score() -> None:
     search = [Searched("accept", 4, 30, 4)]
-    assert prompts_of(0, search, looks=2) == (2**4 - 1) * 31**2
+    assert prompts_of(0, search, looks=2) == (2**4 - 1) * (4 * 31) ** 2
+    none = [Searched("none", 50, 30, 50)]
+    assert prompts_of(50, none, looks=1) == 50 * 100 * 31
     assert prompts_of(4, looks=2) == 4  # who did not search is judged by the looks themselves
 
 
