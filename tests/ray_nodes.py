@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -19,10 +19,18 @@ if any(word.endswith("default_worker.py") for word in sys.orig_argv):
 
     scored = executor.LocalExecutor._scored
 
+    def most():
+        with open(os.environ["MAXRANDOM_TOLD"] + ".most") as file:
+            return float(file.read())
+
     def told(self, job):
         begun = os.getpid(), time.monotonic(), job.prompt.digest, job.task, job.scoring
         with open(os.environ["MAXRANDOM_TOLD"], "a") as file:
             print(*begun, file=file)
+        with open(os.environ["MAXRANDOM_TOLD"]) as file:
+            place = len(file.readlines())
+        while place > most():
+            time.sleep(0.01)
         if "deadly" in job.prompt.text:
             os._exit(1)
         if "broken" in job.prompt.text:
@@ -31,7 +39,8 @@ if any(word.endswith("default_worker.py") for word in sys.orig_argv):
 
     executor.LocalExecutor._scored = told
 """
-"""Lets each process of a node write down what it begins to compute, and die of some prompts."""
+"""Lets each process of a node write down what it begins to compute, wait until it may, and die of
+some prompts."""
 
 
 class Begun(NamedTuple):
@@ -62,6 +71,7 @@ class Nodes:
         (folder / "site" / "sitecustomize.py").write_text(_TOLD)
         self._told = folder / "told"
         self._told.touch()
+        self.hold(float("inf"))
         paths = [str(folder / "site"), *filter(None, [os.environ.get("PYTHONPATH")])]
         self._env = {
             "PYTHONPATH": os.pathsep.join(paths),
@@ -87,9 +97,18 @@ class Nodes:
         rows = (line.split() for line in self._told.read_text().splitlines())
         return [Begun(int(row[0]), float(row[1]), *row[2:]) for row in rows]
 
+    def hold(self, most: float) -> None:
+        """Let only so many of the prompts that are ever begun be computed; the next ones wait."""
+        new = self._told.with_name("told.new")
+        new.write_text(str(most))
+        new.replace(self._told.with_name("told.most"))
+
     def kill_worker(self) -> None:
-        """Kill the actor that has begun a prompt last."""
-        os.kill(self.begun()[-1].process, signal.SIGKILL)
+        """Kill the actor that has begun a prompt last, of those that live."""
+        for each in reversed(self.begun()):
+            with suppress(ProcessLookupError):
+                os.kill(each.process, signal.SIGKILL)
+                return
 
     def kill_node(self) -> None:
         """Kill a node with all of its processes, and add another one."""

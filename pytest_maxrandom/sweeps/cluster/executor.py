@@ -284,12 +284,29 @@ class RayExecutor:
         self._raise()
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Scored]]:
-        """Yield each job with its answers as they come."""
-        self._order.compute(jobs, len(jobs) if isinstance(jobs, list) else self._most)
+        """Yield each job with its answers as they come.
+
+        What was computed ahead may come before its job is taken, and waits until then; what another
+        process stored meanwhile is never taken.
+        """
+        come = {(job.number, job.task) for job, _ in self._come}
+        taken: set[tuple[int, str]] = set()
+
+        def new() -> Iterator[Job]:
+            for job in jobs:
+                taken.add(key := (job.number, job.task))
+                if key not in come:
+                    yield job
+
+        self._order.compute(new(), len(jobs) if isinstance(jobs, list) else self._most)
         with self._cluster.serving(self._order):
             while True:
-                while self._come:
-                    yield self._come.popleft()
+                for _ in range(len(self._come)):
+                    job, scored = self._come.popleft()
+                    if (job.number, job.task) in taken:
+                        yield job, scored
+                    else:
+                        self._come.append((job, scored))
                 self._raise()
                 if self._order.is_idle:
                     return

@@ -73,7 +73,7 @@ class Order:
     _checked: set[tuple[int, str]] = field(default_factory=set)
     _refused: dict[int, Refused] = field(default_factory=dict)
     _again: deque[Job] = field(default_factory=deque)
-    _flying: dict[int, Job] = field(default_factory=dict)
+    _flying: dict[tuple[int, str], Job] = field(default_factory=dict)
     _failed: dict[int, list[str]] = field(default_factory=dict)
     _seconds: float = 0.0
     _done: int = 0
@@ -92,7 +92,7 @@ class Order:
         at_most : int
             How many they are, as far as that is known.
         """
-        under_way = {(job.number, job.task) for job in self._flying.values()}
+        under_way = set(self._flying)
         under_way |= {(job.number, job.task) for job in self._again}
         self._source = (job for job in jobs if (job.number, job.task) not in under_way)
         self._left, self._exhausted = at_most, False
@@ -141,7 +141,7 @@ class Order:
         except MaxRandomError as error:
             self.error = error
             return None
-        self._flying.update((job.number, job) for job in jobs)
+        self._flying.update(((job.number, job.task), job) for job in jobs)
         return Chunk(self, jobs)
 
     def checked(self, chunk: Chunk, found: Sequence[Refused | None]) -> None:
@@ -157,7 +157,7 @@ class Order:
         """Take what computing jobs gave; return whether the actor may be trusted with others."""
         sound = True
         for job in chunk.jobs:
-            self._flying.pop(job.number, None)
+            self._flying.pop((job.number, job.task), None)
         for job, scored in zip(chunk.jobs, found, strict=False):
             if not isinstance(scored, Refused):
                 self._done += 1
@@ -184,7 +184,7 @@ class Order:
             self._unchecked.extend(chunk.jobs)
             return
         for job in chunk.jobs:
-            self._flying.pop(job.number, None)
+            self._flying.pop((job.number, job.task), None)
         if blame:
             self._blame(chunk.jobs, reason)
         else:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -14,14 +15,16 @@ from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.suite.models import MockSpec
 from pytest_maxrandom.sweeps.cluster.actor import Refused, Wanted
+from pytest_maxrandom.sweeps.cluster.executor import Cluster, RayExecutor
 from pytest_maxrandom.sweeps.cluster.orders import Order
 from pytest_maxrandom.sweeps.executor import Cost, Scored, jobs_of
 from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
 from pytest_maxrandom.tasks.task import Example, Layout
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    from pytest_maxrandom.sweeps.cluster.fleet import Fleet
     from pytest_maxrandom.sweeps.cluster.orders import Chunk
     from pytest_maxrandom.sweeps.executor import Job
 
@@ -201,3 +204,53 @@ def test_a_sweep_whose_turn_comes_does_not_begin_again_what_is_under_way() -> No
     kept.order.answered(flying, _all(flying))
     assert kept.order.is_idle
     assert kept.taken == Counter(range(60))
+
+
+class _OneActor(Cluster):
+    """A cluster with an actor that has two chunks already, and answers one at each turn."""
+
+    def __init__(self, chunks: list[Chunk]) -> None:
+        super().__init__()
+        self.chunks = chunks
+
+    @property
+    def fleet(self) -> Fleet:
+        return cast("Fleet", SimpleNamespace(check_any=lambda wanted: None))
+
+    def pump(self) -> None:
+        (order,) = self._orders.values()
+        while len(self.chunks) < 2 and (chunk := order.next(1)):
+            self.chunks.append(chunk)
+        if self.chunks:
+            chunk = self.chunks.pop(0)
+            assert chunk.order.answered(chunk, _all(chunk))
+
+
+@pytest.mark.parametrize("early", [0, 1, 2])
+@pytest.mark.parametrize("stored", [set(), {0}, {1}, {0, 1, 5}])
+def test_what_was_computed_ahead_waits_until_its_job_is_taken(early: int, stored: set[int]) -> None:
+    """`early` of two chunks are answered after the claim's turn has come, and before it asks."""
+    kept = Kept()
+    kept.order.compute(iter(JOBS), len(JOBS))
+    chunks = [chunk for chunk in (kept.order.next(1), kept.order.next(1)) if chunk]
+    cluster = _OneActor(list(chunks))
+    cluster._orders["claim"] = kept.order
+    begun = kept.begun
+    executor = RayExecutor(cluster, _WANTED, kept._begin, "claim")
+    for chunk in chunks[:early]:
+        assert chunk.order.answered(chunk, _all(chunk))
+        cluster.chunks.remove(chunk)
+    taken: set[int] = set()
+
+    def source() -> Iterator[Job]:
+        for job in JOBS:
+            if job.number not in stored:  # by another process, meanwhile
+                taken.add(job.number)
+                yield job
+
+    found = []
+    for job, _ in executor.run(source()):
+        assert job.number in taken
+        found.append(job.number)
+    assert sorted(found) == sorted(set(range(60)) - stored)
+    assert max(begun.values()) == 1
