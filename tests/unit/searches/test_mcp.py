@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -41,6 +42,12 @@ async def _conversation(suite: Path, talk: Any, *options: str) -> None:
         await talk(call)
 
 
+def _run(suite: Path, talk: Any, *options: str) -> None:
+    # Tests of the page leave an event loop running in the thread of all tests.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(anyio.run, _conversation, suite, talk, *options).result()
+
+
 def test_an_agent_is_counted(suite: Path) -> None:
     async def talk(call: Any) -> None:
         assert (await call("plan"))["claims"] == [CLAIM]
@@ -71,7 +78,7 @@ def test_an_agent_is_counted(suite: Path) -> None:
             {"by": "agent", "feedback": "accept", "steps": 4, "budget": 4}
         ]
 
-    anyio.run(_conversation, suite, talk, "--budget", "4", "--by", "agent")
+    _run(suite, talk, "--budget", "4", "--by", "agent")
     assert len(lines(suite, "prompt")) == len(lines(suite, "feedback")) == 4
 
 
@@ -93,7 +100,7 @@ def test_an_agent_gets_nothing_else(suite: Path) -> None:
         with pytest.raises(Refused, match="there is nothing to judge"):
             await call("verdict", claim=CLAIM)
 
-    anyio.run(_conversation, suite, talk)
+    _run(suite, talk)
     assert not lines(suite, "prompt")
 
 
