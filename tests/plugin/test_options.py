@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.fixture(autouse=True)
+def _no_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CI", raising=False)  # the page holds fewer texts where CI is set
+
+
 def _settings(pytester: pytest.Pytester, *arguments: str) -> Settings:
     return read_settings(pytester.parseconfig(*arguments))
 
