@@ -24,7 +24,7 @@ from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.studies.label_bias.interactions import further, placements
 from pytest_maxrandom.suite.base import FormatSpec
 from pytest_maxrandom.suite.prompts import PromptsSpec
-from pytest_maxrandom.suite.spec import BigBenchSpec, ValidationSpec
+from pytest_maxrandom.suite.tasks import BigBenchSpec, ValidationSpec
 from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.prompts.sampling import draw_prompts, validation_set
 from pytest_maxrandom.sweeps.sweep import run_sweep

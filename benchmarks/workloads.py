@@ -21,7 +21,7 @@ from transformers import (
 from pytest_maxrandom.models.base import Question
 from pytest_maxrandom.suite.base import FormatSpec
 from pytest_maxrandom.suite.prompts import PromptsSpec
-from pytest_maxrandom.suite.spec import BigBenchSpec, JsonlSpec, ValidationSpec
+from pytest_maxrandom.suite.tasks import BigBenchSpec, JsonlSpec, ValidationSpec
 from pytest_maxrandom.sweeps.prompts.formats import Format
 from pytest_maxrandom.sweeps.prompts.sampling import draw_prompts, validation_set
 from pytest_maxrandom.tasks.load import load_task

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from lm_eval_documents import Unknown, documents
 
 from pytest_maxrandom.errors import SuiteError
-from pytest_maxrandom.suite.spec import LmEvalSpec
+from pytest_maxrandom.suite.tasks import LmEvalSpec
 from pytest_maxrandom.tasks.lm_eval.config import read_config
 from pytest_maxrandom.tasks.lm_eval.index import index, installed
 from pytest_maxrandom.tasks.load import load_task

@@ -12,8 +12,9 @@ from pytest_maxrandom.suite.base import FormatSpec
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_maxrandom.suite.arms import ArmSpec
     from pytest_maxrandom.suite.base import Scoring
-    from pytest_maxrandom.suite.models import ArmSpec, ModelSpec
+    from pytest_maxrandom.suite.models import ModelSpec
     from pytest_maxrandom.suite.prompts import PromptsSpec
     from pytest_maxrandom.suite.recorded import RecordedModelSpec
     from pytest_maxrandom.suite.spec import SuiteSpec

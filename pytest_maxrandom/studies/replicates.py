@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import Condition, PlannedClaim
     from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.suite.loader import Suite
-    from pytest_maxrandom.suite.spec import SuiteSpec, TaskSpec
+    from pytest_maxrandom.suite.spec import SuiteSpec
+    from pytest_maxrandom.suite.tasks import TaskSpec
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,19 +2,80 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import (
+    BeforeValidator,
+    Field,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    create_model,
+    model_validator,
+)
 
 from pytest_maxrandom.errors import did_you_mean
-from pytest_maxrandom.suite.base import Spec, Text
+from pytest_maxrandom.suite.base import FormatSpec, Name, Prose, Scoring, Spec, Text
+from pytest_maxrandom.suite.models import ModelSpec, TransformersSpec, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from pytest_maxrandom.suite.base import Contradiction, NamedModel
-    from pytest_maxrandom.suite.models import ArmSpec
+
+
+class ArmSpec(Spec):
+    """An arm: the suite with one thing changed, or, with no key, as it stands.
+
+    It may change another key of the suite's model, too: which, that depends on the backend.
+    """
+
+    model: Name | None = None
+    """Another model, as `name` of a model."""
+    instruction: Prose | None = None
+    """An instruction, in place of the task's prefix or of the suite's one instruction."""
+    format: FormatSpec | None = None
+    """What is written differently; all else stays as the task, or the suite's one format, has
+    it."""
+    scoring: Scoring | None = None
+    """Another way to read an answer from the model."""
+
+    @property
+    def of_model(self) -> dict[str, Any]:
+        """What it changes of the model beside its name."""
+        return {
+            key: value
+            for key, value in self
+            if key not in ArmSpec.model_fields and value is not None
+        }
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _of_backend(
+        cls, value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo
+    ) -> Any:
+        if cls is not ArmSpec or isinstance(value, ArmSpec):
+            return handler(value)
+        suite = info.context if isinstance(info.context, dict) else {}
+        return arm_of(suite.get("models")).model_validate(value)
+
+
+@functools.cache
+def arm_spec(kind: type[ModelSpec]) -> type[ArmSpec]:
+    """Return what may be said of an arm of a suite whose model is of a kind."""
+    own: dict[str, Any] = {}
+    for key in kind.keys_in_arms():
+        field = kind.model_fields[key]
+        own[key] = (field.rebuild_annotation() | None, Field(None, description=field.description))
+    return create_model(f"ArmOf{kind.__name__}", __base__=ArmSpec, **own)
+
+
+def arm_of(models: Any) -> type[ArmSpec]:
+    """Return what may be said of the arms of a suite that says this of its models."""
+    kind = kind_of(models[0] if isinstance(models, list) and models else {})
+    return arm_spec(TransformersSpec if kind is ModelSpec else kind)
+
 
 Level = Annotated[float, Field(gt=0, lt=0.5)]
 

@@ -10,6 +10,7 @@ from pytest_maxrandom.errors import did_you_mean
 from pytest_maxrandom.suite.arms import (
     CompareSpec,
     ContaminationSpec,
+    arm_of,
     model_names,
     split_comparison,
     things_changed,
@@ -17,15 +18,15 @@ from pytest_maxrandom.suite.arms import (
 )
 from pytest_maxrandom.suite.base import UNLISTED, Spec, as_list, repeats
 from pytest_maxrandom.suite.claims import LabelBiasSpec
-from pytest_maxrandom.suite.models import OpenAISpec, arm_of, kind_of
+from pytest_maxrandom.suite.models import OpenAISpec, kind_of
 from pytest_maxrandom.suite.prompts import PromptsSpec
 from pytest_maxrandom.suite.recorded import RecordedModelSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pytest_maxrandom.suite.arms import ArmSpec
     from pytest_maxrandom.suite.base import Contradiction, Location
-    from pytest_maxrandom.suite.models import ArmSpec
 
 S = TypeVar("S", bound=Spec)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.suite.base import Location, Spec
     from pytest_maxrandom.suite.models import ModelSpec
-    from pytest_maxrandom.suite.spec import TaskSpec
+    from pytest_maxrandom.suite.tasks import TaskSpec
 
 _OTHERS: dict[type[Spec], tuple[type[Spec], str]] = {
     SuiteSpec: (RecordedSuiteSpec, "of recorded results"),

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic.json_schema import models_json_schema
 
-from pytest_maxrandom.suite.models import MODELS, ArmSpec, arm_spec
+from pytest_maxrandom.suite.arms import ArmSpec, arm_spec
+from pytest_maxrandom.suite.models import MODELS
 from pytest_maxrandom.suite.recorded import RecordedSuiteSpec
-from pytest_maxrandom.suite.spec import TASKS, SuiteSpec
+from pytest_maxrandom.suite.spec import SuiteSpec
+from pytest_maxrandom.suite.tasks import TASKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import Problem, described, did_you_mean, listed, quoted
 from pytest_maxrandom.record import Remark
-from pytest_maxrandom.suite.spec import BigBenchSpec
+from pytest_maxrandom.suite.tasks import BigBenchSpec
 from pytest_maxrandom.tasks.reading import (
     HALF_A_PAIR,
     UNPAIRED,

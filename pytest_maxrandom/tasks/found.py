@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.errors import Problem, SuiteError, did_you_mean, listed, quoted
 from pytest_maxrandom.suite import is_suite
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite, task_of_keys
-from pytest_maxrandom.suite.spec import RowsSpec
+from pytest_maxrandom.suite.tasks import RowsSpec
 from pytest_maxrandom.tasks.lm_eval.index import index, installed
 from pytest_maxrandom.tasks.load import members
 from pytest_maxrandom.tasks.reading import shown
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import TypeAlias
 
-    from pytest_maxrandom.suite.spec import TaskSpec
+    from pytest_maxrandom.suite.tasks import TaskSpec
     from pytest_maxrandom.tasks.task import Where
 
 FORMATS = {

@@ -12,7 +12,7 @@ from pytest_maxrandom.errors import MaxRandomError, Problem, SuiteError, quoted
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.extensions import SOURCES, load
-from pytest_maxrandom.suite.spec import PoolSpec
+from pytest_maxrandom.suite.tasks import PoolSpec
 from pytest_maxrandom.tasks.bigbench import BigBench
 from pytest_maxrandom.tasks.lm_eval import LmEval
 from pytest_maxrandom.tasks.reading import Findings, checked_task
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TypeAlias
 
-    from pytest_maxrandom.suite.spec import TaskSpec, TestSpec
+    from pytest_maxrandom.suite.tasks import TaskSpec, TestSpec
     from pytest_maxrandom.tasks.task import Example, Source, Where
 
     _Key: TypeAlias = tuple[str, ...]

@@ -26,7 +26,7 @@ from pytest_maxrandom.tasks.task import Example
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from pytest_maxrandom.suite.spec import RowsSpec
+    from pytest_maxrandom.suite.tasks import RowsSpec
     from pytest_maxrandom.tasks.reading import Findings
 
 Parts: TypeAlias = "Sequence[tuple[str, str | None]]"  # texts, each with the column after it

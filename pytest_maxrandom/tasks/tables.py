@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import Problem, listed, quoted
-from pytest_maxrandom.suite.spec import CsvSpec, HubSpec, JsonlSpec
+from pytest_maxrandom.suite.tasks import CsvSpec, HubSpec, JsonlSpec
 from pytest_maxrandom.tasks.reading import (
     Findings,
     JsonObject,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.record import Remark
-    from pytest_maxrandom.suite.spec import TaskSpec
+    from pytest_maxrandom.suite.tasks import TaskSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ class Source(Protocol[S]):
     Attributes
     ----------
     spec : type of TaskSpec
-        A subclass of :class:`pytest_maxrandom.suite.spec.TaskSpec` with the keys that a task of
+        A subclass of :class:`pytest_maxrandom.suite.tasks.TaskSpec` with the keys that a task of
         this format has in a suite beside the common ones, typed and with docstrings.
     """
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_maxrandom.suite.spec import BigBenchSpec
+from pytest_maxrandom.suite.tasks import BigBenchSpec
 from pytest_maxrandom.tasks.load import load_task
 from tests.notes import sentences
 

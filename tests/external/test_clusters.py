@@ -11,7 +11,7 @@ import pytest
 
 from pytest_maxrandom.flags.texts import clustered, same_text
 from pytest_maxrandom.stats.clusters import effective_n
-from pytest_maxrandom.suite.spec import BigBenchSpec, ValidationSpec
+from pytest_maxrandom.suite.tasks import BigBenchSpec, ValidationSpec
 from pytest_maxrandom.sweeps.prompts.sampling import validation_set
 from pytest_maxrandom.tasks.load import load_task
 from tests.unit.flags.made import seen, worded

@@ -23,7 +23,7 @@ from pytest_maxrandom.models.base import Answer, Backend, Identity, Located, Rep
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.models import ModelSpec
-from pytest_maxrandom.suite.spec import TaskSpec
+from pytest_maxrandom.suite.tasks import TaskSpec
 from pytest_maxrandom.tasks import Example, Task
 
 

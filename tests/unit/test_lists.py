@@ -14,7 +14,7 @@ from pytest_maxrandom.suite.base import Scoring
 from pytest_maxrandom.suite.claims import DESCRIPTIONS, Metric
 from pytest_maxrandom.suite.models import MODELS
 from pytest_maxrandom.suite.recorded import RESULTS
-from pytest_maxrandom.suite.spec import TASKS
+from pytest_maxrandom.suite.tasks import TASKS
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks import load
 

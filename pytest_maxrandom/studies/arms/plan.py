@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.arms import ContaminationSpec, DifferenceSpec
     from pytest_maxrandom.suite.loader import Suite
     from pytest_maxrandom.suite.recorded import RecordedTaskSpec
-    from pytest_maxrandom.suite.spec import TaskSpec
+    from pytest_maxrandom.suite.tasks import TaskSpec
     from pytest_maxrandom.sweeps.answers import Answers
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.suite.base import FormatSpec
     from pytest_maxrandom.suite.prompts import CounterfactualSpec, GenerationSpec, PromptsSpec
-    from pytest_maxrandom.suite.spec import ValidationSpec
+    from pytest_maxrandom.suite.tasks import ValidationSpec
     from pytest_maxrandom.sweeps.prompts.formats import Labels
     from pytest_maxrandom.tasks.task import Example, Layout, Task
 

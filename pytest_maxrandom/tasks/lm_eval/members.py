@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from pytest_maxrandom.suite.spec import LmEvalSpec
+    from pytest_maxrandom.suite.tasks import LmEvalSpec
     from pytest_maxrandom.tasks.task import Where
 
 _OF_GROUPS = {"group", "group_alias", "task", "aggregate_metric_list", "metadata", "include"}

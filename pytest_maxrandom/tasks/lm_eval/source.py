@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import Problem, SuiteError, described, did_you_mean, listed, quoted
 from pytest_maxrandom.record import Remark
-from pytest_maxrandom.suite.spec import LmEvalSpec
+from pytest_maxrandom.suite.tasks import LmEvalSpec
 from pytest_maxrandom.tasks.lm_eval import examples, through
 from pytest_maxrandom.tasks.lm_eval.config import Config
 from pytest_maxrandom.tasks.lm_eval.data import Rows, read_rows

@@ -26,7 +26,7 @@ from pytest_maxrandom.tasks.reading import Mistake
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_maxrandom.suite.spec import LmEvalSpec
+    from pytest_maxrandom.suite.tasks import LmEvalSpec
     from pytest_maxrandom.tasks.lm_eval.config import Config, Function
 
 TRUSTED = "MAXRANDOM_TRUSTED_TASKS"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.suite.prompts import PromptsSpec
-from pytest_maxrandom.suite.spec import LmEvalSpec
+from pytest_maxrandom.suite.tasks import LmEvalSpec
 from pytest_maxrandom.sweeps.prompts.sampling import draw_prompts
 from pytest_maxrandom.tasks.load import load_task
 from tests.integration.lm_eval_tasks.documents import DECLARATIVE, WITH_FUNCTIONS

@@ -24,7 +24,8 @@ from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.stats.permutation import STOP_AFTER, max_t_test
 from pytest_maxrandom.suite.claims import AssertSpec
 from pytest_maxrandom.suite.models import TransformersSpec
-from pytest_maxrandom.suite.spec import CsvSpec, SuiteSpec
+from pytest_maxrandom.suite.spec import SuiteSpec
+from pytest_maxrandom.suite.tasks import CsvSpec
 from pytest_maxrandom.sweeps.labels import label, preferable
 from pytest_maxrandom.sweeps.predictions import predict
 from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt, shown_order

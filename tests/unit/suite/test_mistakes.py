@@ -8,7 +8,7 @@ import pytest
 
 from pytest_maxrandom.record import RedFlagKind
 from pytest_maxrandom.suite.base import Scoring
-from pytest_maxrandom.suite.spec import TASKS
+from pytest_maxrandom.suite.tasks import TASKS
 from tests.suites import either
 from tests.unit.suite.examples import MINIMAL
 

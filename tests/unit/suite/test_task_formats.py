@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_maxrandom.suite.spec import TASKS
+from pytest_maxrandom.suite.tasks import TASKS
 from tests.suites import having
 
 if TYPE_CHECKING:

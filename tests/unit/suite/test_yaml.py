@@ -9,7 +9,7 @@ import pytest
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.suite.claims import AssertSpec
 from pytest_maxrandom.suite.models import TransformersSpec
-from pytest_maxrandom.suite.spec import CsvSpec
+from pytest_maxrandom.suite.tasks import CsvSpec
 from tests.suites import load_suite
 from tests.unit.suite.examples import MINIMAL
 

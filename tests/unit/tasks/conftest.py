@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.errors import SuiteError
-from pytest_maxrandom.suite.spec import TASKS
+from pytest_maxrandom.suite.tasks import TASKS
 from pytest_maxrandom.tasks.load import load_task
 
 if TYPE_CHECKING:

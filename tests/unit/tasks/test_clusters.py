@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.suite.spec import TASKS
+from pytest_maxrandom.suite.tasks import TASKS
 from pytest_maxrandom.tasks.load import set_aside
 from pytest_maxrandom.tasks.task import Example, Task
 from tests.notes import sentences

@@ -15,7 +15,7 @@ from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.studies.plan import plan_file
 from pytest_maxrandom.suite.extensions import SOURCES, load
 from pytest_maxrandom.suite.schema import schema
-from pytest_maxrandom.suite.spec import TASKS, TaskSpec
+from pytest_maxrandom.suite.tasks import TASKS, TaskSpec
 from pytest_maxrandom.tasks.load import BUILT_IN, load_task
 from pytest_maxrandom.tasks.tables import Csv
 from pytest_maxrandom.tasks.task import Example, Task
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 SUMS = """
 from pytest_maxrandom.errors import Problem, SuiteError
-from pytest_maxrandom.suite.spec import TASKS, TaskSpec
+from pytest_maxrandom.suite.tasks import TASKS, TaskSpec
 from pytest_maxrandom.tasks import Example, Task
 
 

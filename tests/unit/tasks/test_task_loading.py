@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from pytest_maxrandom.errors import SuiteError
-from pytest_maxrandom.suite.spec import CsvSpec
+from pytest_maxrandom.suite.tasks import CsvSpec
 from pytest_maxrandom.tasks.load import load_task
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pytest_maxrandom.suite.prompts import PromptsSpec
-from pytest_maxrandom.suite.spec import ValidationSpec
+from pytest_maxrandom.suite.tasks import ValidationSpec
 from pytest_maxrandom.sweeps.prompts.sampling import PromptSet, draw_prompts, validation_set
 from pytest_maxrandom.tasks.task import Example, Task
 

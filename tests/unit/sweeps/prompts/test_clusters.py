@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from pytest_maxrandom.suite.prompts import PromptsSpec
-from pytest_maxrandom.suite.spec import ValidationSpec
+from pytest_maxrandom.suite.tasks import ValidationSpec
 from pytest_maxrandom.sweeps.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.tasks.task import Task
 from tests.notes import sentences

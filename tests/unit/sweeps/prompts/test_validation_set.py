@@ -8,7 +8,7 @@ from collections import Counter
 from hypothesis import given, strategies as st
 from scipy.stats import chisquare
 
-from pytest_maxrandom.suite.spec import ValidationSpec
+from pytest_maxrandom.suite.tasks import ValidationSpec
 from pytest_maxrandom.sweeps.prompts.sampling import validation_set
 from pytest_maxrandom.tasks.task import Task
 from tests.unit.sweeps.prompts.examples import example, task_of

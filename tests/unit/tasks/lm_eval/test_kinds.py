@@ -13,7 +13,7 @@ from pytest_maxrandom.models.mock import MockModel
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.suite.models import MockSpec
-from pytest_maxrandom.suite.spec import LmEvalSpec
+from pytest_maxrandom.suite.tasks import LmEvalSpec
 from pytest_maxrandom.sweeps.prompts.formats import Format
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.load import load_task

@@ -11,7 +11,7 @@ from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.errors import SuiteError
 from pytest_maxrandom.studies.label_bias.plan import PlannedLabelBias
 from pytest_maxrandom.studies.plan import plan_file
-from pytest_maxrandom.suite.spec import LmEvalSpec
+from pytest_maxrandom.suite.tasks import LmEvalSpec
 from pytest_maxrandom.tasks.found import FoundTask, find_tasks
 from pytest_maxrandom.tasks.lm_eval.index import index, installed
 from pytest_maxrandom.tasks.load import load_task, members
