@@ -1,0 +1,109 @@
+"""What a suite may say of arms that are trained: on which texts, how, and for which answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from pytest_maxrandom.suite.base import Seed, Spec, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_maxrandom.suite.base import Contradiction
+
+Examples = Annotated[int, Field(gt=0, le=1_000_000)]
+Epochs = Annotated[int, Field(gt=0, le=1000)]
+Rate = Annotated[float, Field(gt=0, le=1)]
+BatchSize = Annotated[int, Field(gt=0, le=4096)]
+MaxLength = Annotated[int, Field(gt=1, le=1_000_000)]
+
+Objective = Literal["causal", "masked"]
+Method = Literal["full", "lora", "qlora"]
+
+_OF_ADAPTERS = ("rank", "alpha", "dropout")
+
+
+class TrainSpec(Spec):
+    """Further pretraining of an arm's model on texts, before it is asked anything."""
+
+    text: Text
+    """scored: the texts of the examples that are scored, without their answers (never those of the
+    test set). extra: as many other texts of the task, which are neither scored nor shown nor
+    labelled. Else a file (relative to the suite file): JSONL with `text` in each row, or plain text
+    with a text per line; it is read as it stands."""
+    examples: Examples | None = None
+    """How many texts; as many as are scored if not given."""
+    form: Literal["text", "prompt"] = "text"
+    """text: the example's input alone. prompt: what a sweep would ask, the instruction, the text
+    and the choices where these are listed, up to where the answer would stand."""
+    objective: Objective = "causal"
+    """causal: the next token. masked: masked tokens, of a model that reads both ways (BERT)."""
+    method: Method = "full"
+    """full: all weights. lora: an adapter on every linear layer. qlora: the same on weights of 4
+    bits, for a model with `quantization: nf4` or `fp4`."""
+    rank: Annotated[int, Field(gt=0, le=4096)] = 16
+    """Rank of the adapter."""
+    alpha: Annotated[float, Field(gt=0, le=65536)] = 32
+    """The adapter counts alpha / rank times."""
+    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.05
+    """Share of the adapter's inputs that are left out at each step."""
+    epochs: Epochs = 1
+    """How often each text is read."""
+    learning_rate: Rate | None = None
+    """Step size of AdamW; 5e-5 for `method: full`, else 2e-4, if not given."""
+    batch_size: BatchSize = 16
+    """Texts of a step."""
+    max_length: MaxLength = 256
+    """Tokens of a text at most; what is longer is cut."""
+    seed: Seed = 0
+    """Another seed shuffles, masks and begins otherwise. It is mixed with the replicate's."""
+
+    @property
+    def path(self) -> str | None:
+        """The file of texts; None where they are the task's."""
+        return None if self.text in ("extra", "scored") else self.text
+
+    @property
+    def rate(self) -> float:
+        """The learning rate."""
+        if self.learning_rate is not None:
+            return self.learning_rate
+        return 5e-5 if self.method == "full" else 2e-4
+
+    def contradictions(self) -> Iterator[Contradiction]:
+        """Yield settings of an adapter that there is not, and of prompts that are not written."""
+        if self.method == "full":
+            for key in _OF_ADAPTERS:
+                if key in self.model_fields_set:
+                    yield (
+                        (key,),
+                        "this is about an adapter, and `method: full` trains all weights; remove "
+                        "it, or use `method: lora`",
+                    )
+        if self.path is not None and self.form == "prompt":
+            yield (
+                ("form",),
+                "a file of texts is read as it stands; remove this, or use `text: extra` or "
+                "`text: scored`",
+            )
+
+
+class ClassifySpec(Spec):
+    """A classification head, fine-tuned with all weights on labelled examples of the task."""
+
+    examples: Examples = 50
+    """Labelled examples that it is trained on; they are never scored."""
+    stratified: bool = True
+    """Whether each class has its share of them, as in the task."""
+    epochs: Epochs = 3
+    """How often each labelled example is read."""
+    learning_rate: Rate = 5e-5
+    """Step size of AdamW."""
+    batch_size: BatchSize = 16
+    """Labelled examples of a step."""
+    max_length: MaxLength = 256
+    """Tokens of a text at most, in training and when it is asked; what is longer is cut."""
+    seed: Seed = 0
+    """Another seed draws other examples, and begins otherwise. It is mixed with the replicate's."""
