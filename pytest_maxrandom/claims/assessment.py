@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from pytest_maxrandom.claims.nulls import Null
-    from pytest_maxrandom.claims.planned import PlannedClaim, RecordedClaim
+    from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.claims.planned_recorded import RecordedClaim
     from pytest_maxrandom.claims.verdict import Claim, Verdict
     from pytest_maxrandom.flags import Flag, FlagInput
     from pytest_maxrandom.flags.flag_input import JudgedScore

@@ -16,7 +16,8 @@ from pytest_maxrandom.sweeps.scorers import SCORERS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_maxrandom.claims.planned import PlannedClaim, RecordedClaim
+    from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.claims.planned_recorded import RecordedClaim
     from pytest_maxrandom.flags.compare import Compared
     from pytest_maxrandom.suite.claims import Metric
     from pytest_maxrandom.sweeps.labels import Labels

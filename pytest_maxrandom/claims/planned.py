@@ -16,19 +16,17 @@ from pytest_maxrandom.record import (
     ClaimRecord,
     Generated,
     PromptCount,
-    Recorded,
     ValidationSet,
     note,
 )
 from pytest_maxrandom.stats.clusters import summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.claims.arms import Arm
     from pytest_maxrandom.claims.nulls import Null, ScoreGuessers
-    from pytest_maxrandom.claims.stated import Evidence
     from pytest_maxrandom.claims.verdict import Claim
     from pytest_maxrandom.record import ClaimHeading, Record
     from pytest_maxrandom.suite.claims import Metric
@@ -240,77 +238,6 @@ def _generated(suite: SuiteSpec) -> Generated | None:
     how = suite.generation
     stop = None if how.stop is None else list(how.stop)
     return Generated(how.max_tokens, stop, how.temperature, how.pattern)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RecordedClaim(ClaimOfSuite):
-    """A claim about results that exist already, ready to be judged.
-
-    Attributes
-    ----------
-    evidence : Evidence or None
-        None where the results are missing.
-    others : tuple of RecordedClaim
-        Those about other models, on the same task with as many shots.
-    """
-
-    model: RecordedModelSpec
-    evidence: Evidence | None
-    others: tuple[RecordedClaim, ...] = field(default=(), repr=False)
-
-    def with_other_models(self, claims: Iterable[RecordedClaim]) -> RecordedClaim:
-        """Return the claim with those of other models on the same task with as many shots.
-
-        One name with several quantizations is one model; with several labels it is not.
-        """
-        return dataclasses.replace(
-            self,
-            others=tuple(
-                claim
-                for claim in claims
-                if (claim.task, claim.shots) == (self.task, self.shots)
-                and (
-                    claim.model.name != self.model.name
-                    or (
-                        claim.model.label != self.model.label
-                        and claim.model.quantization == self.model.quantization
-                    )
-                )
-            ),
-        )
-
-    @property
-    def simulated(self) -> bool:
-        """Whether a rule made the answers up."""
-        return self.evidence is not None and self.evidence.read.simulated
-
-    def record(self, node_id: str, suite: str) -> ClaimRecord:
-        """Return what can be said of the claim before it is judged."""
-        model, evidence = self.model, self.evidence
-        stated = list(evidence.stated) if evidence else []
-        record = ClaimRecord(
-            **self.heading(node_id, suite),
-            asserted=self.claim.asserted(),
-            levels=self.claim.levels(self.evidence.null.t) if self.evidence else {},
-            severities=self.claim.deviations(),
-            backend=model.backend,
-            scoring="",
-            xfail=self.xfail,
-            share=self.share,
-            recorded=Recorded(model.results.path, model.results.format, stated),
-        )
-        note(record, *self.claim.notes)
-        if evidence:
-            record.n, record.t = evidence.n, evidence.null.t
-            record.clusters, record.effective_n = evidence.clusters
-            record.standard_baseline = evidence.null.standard_baseline
-            record.max_random_baseline = evidence.null.max_random_baseline
-            record.published = evidence.published
-            note(record, *evidence.notes)
-            record.validation_ids = list(evidence.results.examples)
-            assert record.recorded is not None
-            record.recorded.chances = evidence.mix
-        return record
 
 
 class Design:

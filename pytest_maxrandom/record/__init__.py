@@ -32,20 +32,22 @@ from pytest_maxrandom.record.claim import (
     HeldOut as HeldOut,
     HeuristicName as HeuristicName,
     NewQuestions as NewQuestions,
-    PromptCount as PromptCount,
     Published as Published,
     Recorded as Recorded,
-    Searched as Searched,
-    SearchOfExamples as SearchOfExamples,
     ShortcutControl as ShortcutControl,
     Shortcuts as Shortcuts,
-    Tries as Tries,
-    Unpassable as Unpassable,
-    ValidationSet as ValidationSet,
 )
 from pytest_maxrandom.record.cost import (
     Arithmetic as Arithmetic,
     SweepCost as SweepCost,
+)
+from pytest_maxrandom.record.counts import (
+    PromptCount as PromptCount,
+    Searched as Searched,
+    SearchOfExamples as SearchOfExamples,
+    Tries as Tries,
+    Unpassable as Unpassable,
+    ValidationSet as ValidationSet,
 )
 from pytest_maxrandom.record.designs import (
     ComparisonRecord as ComparisonRecord,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_maxrandom.claims.assessment import assess_recorded
 from pytest_maxrandom.claims.counting import expected
 from pytest_maxrandom.claims.decided import may_pass_early, undecidable
-from pytest_maxrandom.claims.planned import RecordedClaim
+from pytest_maxrandom.claims.planned_recorded import RecordedClaim
 from pytest_maxrandom.errors import MaxRandomError, RedFlagged
 from pytest_maxrandom.hooks.items.base import SuiteItem, all_sweeps
 from pytest_maxrandom.hooks.options import read_settings

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_maxrandom.claims.planned import PlannedClaim, RecordedClaim
+from pytest_maxrandom.claims.planned import PlannedClaim
+from pytest_maxrandom.claims.planned_recorded import RecordedClaim
 from pytest_maxrandom.errors import MaxRandomError, SweepError
 from pytest_maxrandom.hooks.items.base import SuiteItem
 from pytest_maxrandom.hooks.options import read_settings

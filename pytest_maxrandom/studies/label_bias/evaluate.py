@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.claims.assessment import assess_recorded
-from pytest_maxrandom.claims.planned import RecordedClaim
+from pytest_maxrandom.claims.planned_recorded import RecordedClaim
 from pytest_maxrandom.record import Remark, note
 from pytest_maxrandom.stats.labels.priors import NoPrior, base_rates
 from pytest_maxrandom.studies.label_bias.answers import label_answers

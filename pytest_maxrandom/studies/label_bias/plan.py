@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.claims.planned import Planned, PlannedClaim, RecordedClaim
+from pytest_maxrandom.claims.planned import Planned, PlannedClaim
+from pytest_maxrandom.claims.planned_recorded import RecordedClaim
 from pytest_maxrandom.errors import Problem, SuiteError
 from pytest_maxrandom.record import LabelBiasRecord, Remark, note
 from pytest_maxrandom.stats.labels.priors import held_back

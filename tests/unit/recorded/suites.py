@@ -19,7 +19,7 @@ from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.claims.planned import RecordedClaim
+    from pytest_maxrandom.claims.planned_recorded import RecordedClaim
     from pytest_maxrandom.flags import Flag
     from pytest_maxrandom.record import ClaimRecord
 

@@ -25,7 +25,7 @@ from tests.unit.recorded.test_predictions import answer, line, write
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_maxrandom.claims.planned import RecordedClaim
+    from pytest_maxrandom.claims.planned_recorded import RecordedClaim
 
 
 @pytest.mark.parametrize("ending", WRITERS)

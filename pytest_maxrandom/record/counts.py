@@ -1,0 +1,112 @@
+"""How n and t of a claim came about, and what searches learned of its examples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pytest_maxrandom.record.base import Count
+
+
+@dataclass(slots=True)
+class PromptCount:
+    """How t came about."""
+
+    asked: int
+    """`count` of the suite."""
+    possible: int
+    """Distinct draws (of demonstrations, instruction and format) that the pool offers."""
+    regime: Literal["pool", "outside", "leave_out", "none"]
+    """Where demonstrations come from: the task's own pool; examples outside the validation set;
+    the validation set, less the prompt's own; no demonstrations (0 shots)."""
+    pool: int
+    """Examples that demonstrations are drawn from."""
+    instructions: int
+    formats: int
+    combine: Literal["sample", "cross"]
+    seed: int
+    source: str | None = None
+    """The file or the split that the task's own pool was read from."""
+    proposed_by: str | None = None
+    """Who proposed them, where a search did and none was drawn."""
+
+
+@dataclass(slots=True)
+class ValidationSet:
+    """How n came about."""
+
+    examples: int
+    """Examples in the validation set (n is smaller where prompts leave out their own)."""
+    available: int
+    """Examples in the task, without those of the test set."""
+    duplicates: int
+    """Examples of the task that repeat another one exactly."""
+    seed: int
+    chances: dict[str, int]
+    """Number of validation examples by the chance of one guess, as fractions: {"1/2": 50}."""
+    test: int = 0
+    """Examples set aside as the test set."""
+
+
+@dataclass(slots=True)
+class Tries:
+    """How t was counted, in the ledger and this run together."""
+
+    run: int
+    """Distinct prompts of this run."""
+    claim: int
+    """Distinct (model, prompt) pairs ever evaluated for this claim on these examples."""
+    task: int
+    """The same for any claim on these examples."""
+    counted: Literal["claim", "task", "budget", "doubling"]
+    """Which of them is t; budget: the number declared in advance; doubling: the number at the
+    end of its doubling (1, 3, 7, ...), because the claim's levels are spent per doubling."""
+    look: int
+    """Which look at this claim this is, from 1; the same prompts again are the same look."""
+    level: float
+    """What a p-value of as many prompts as there are at the end of the doubling may be, so that all
+    looks together keep the claim's level: see `pytest_maxrandom.stats.looks`."""
+    holds: bool
+    """Whether the claim holds at that."""
+
+
+Unpassable = Literal["answers", "too_many", "metric", "permutations"]
+"""Why no result on a validation set can pass: answers of examples were told; a search could have
+tried too many prompts; the metric is no accuracy; right answers cannot be shuffled often enough."""
+
+
+@dataclass(slots=True)
+class SearchOfExamples:
+    """A search that has tried prompts on the examples that a claim is tested on."""
+
+    by: str
+    """Who proposed its prompts: dspy, optuna, mcp, or as the search was called."""
+    feedback: Literal["none", "accept", "score", "answers"]
+    """What it was told of each prompt."""
+    steps: Count
+    """Distinct prompts that it was told of."""
+    budget: Count | None
+    """Steps that it declared before it began."""
+
+
+@dataclass(slots=True)
+class Searched:
+    """As the best of how many prompts the best one is judged, because searches learned of others.
+
+    See `pytest_maxrandom.stats.search`.
+    """
+
+    searches: list[SearchOfExamples]
+    possible: float | None
+    """All prompts that could have been tried; None where no number is known, so that no p-value is
+    either."""
+    decided_by: Literal["validation", "test", "nothing"]
+    """Where no result on the validation set could pass, the test set decides; without one nothing
+    does."""
+    why: Unpassable | None = None
+    """Why no result on the validation set can pass; None where one can."""
+
+    @property
+    def learned(self) -> bool:
+        """Whether any search was told anything."""
+        return any(each.feedback != "none" for each in self.searches)
