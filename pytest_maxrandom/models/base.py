@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from pytest_maxrandom.host import TRAINED, TRAINED_BYTES
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from pytest_maxrandom.models.training import Training
     from pytest_maxrandom.record import Arithmetic
     from pytest_maxrandom.suite.models import ModelSpec
     from pytest_maxrandom.tasks.task import Example
@@ -30,16 +33,20 @@ class Located:
     places : mapping of str to str
         Where the model is, by the key of the spec that says so: a folder, the name on a hub, or an
         address. Two models with the same places and the same other keys are one.
+    training : Training or None
+        What it is trained on before it is asked anything.
     """
 
     spec: ModelSpec
     places: Mapping[str, str] = field(default_factory=dict)
+    training: Training | None = None
 
     @property
     def key(self) -> tuple[str, ...]:
         """What two items must have in common to share a loaded model."""
         said = self.spec.model_dump_json(exclude={"label", *self.places})
-        return *(f"{key}={place}" for key, place in self.places.items()), said
+        trained = () if self.training is None else (f"training={self.training.digest}",)
+        return *(f"{key}={place}" for key, place in self.places.items()), said, *trained
 
     @property
     def size(self) -> int | None:
@@ -110,6 +117,13 @@ class Resources:
         What is given back when the model is dropped, or could not be loaded, such as locks.
     generates : bool
         Whether the model is wanted to generate answers, and need not tell likelihoods.
+    trained : Path
+        Folder in which the weights of trained arms are kept.
+    trained_bytes : int
+        How large that folder may grow; the arms are removed that were used least lately.
+    training : callable
+        Told of each logging step of a training: which step it is, of how many, and the loss, which
+        is None before the first.
     """
 
     worker: int = 0
@@ -119,6 +133,9 @@ class Resources:
     tell: Callable[[str], None] = lambda sentence: None
     held: ExitStack = field(default_factory=ExitStack)
     generates: bool = False
+    trained: Path = Path(TRAINED)
+    trained_bytes: int = TRAINED_BYTES
+    training: Callable[[int, int, float | None], None] = lambda step, steps, loss: None
 
 
 class Backend(Protocol):
@@ -128,7 +145,9 @@ class Backend(Protocol):
     ``pytest_maxrandom.backends``; suites then say ``backend: name``. The class is called without
     arguments, when a suite first names it. It derives from this protocol, and then need not write
     `begin`. A backend that can tell before a model is loaded how long its texts may be also has
-    ``lengths(located)``, which returns :class:`Lengths` or None.
+    ``lengths(located)``, which returns :class:`Lengths` or None. One that can train a model has
+    ``check_training(located)``, which refuses with a ModelError what it cannot; `load` then trains
+    what ``located.training`` says, and `identity` remains that of the base.
 
     Attributes
     ----------
@@ -364,6 +383,10 @@ class Model(Protocol):
         What stands before and after a prompt where it is a message to the model.
     estimate : callable
         Returns the :class:`Estimate` of questions that `ask` would take, and computes nothing.
+    trained : Trained
+        What its training found. A model with a classification head answers questions whose
+        `context` is a text and whose `answers` are the classes, by the head's log-probabilities;
+        each answer counts as one token.
     """
 
     device: str

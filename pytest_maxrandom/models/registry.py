@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import MaxRandomError, ModelError
 from pytest_maxrandom.models.base import Resources
+from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.extensions import BACKENDS, load
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.models.base import Backend, Identity, Located, Model
+    from pytest_maxrandom.models.training import Training
     from pytest_maxrandom.record import Arithmetic
     from pytest_maxrandom.suite.models import ModelSpec
 
@@ -79,30 +81,48 @@ def _told(spec: ModelSpec) -> Iterator[None]:
         raise ModelError(message) from error
 
 
-def locate(spec: ModelSpec, base: Path) -> Located:
-    """Return where a model is.
+def locate(spec: ModelSpec, base: Path, training: Training | None = None) -> Located:
+    """Return where a model is, with what it is trained on.
 
     Raises
     ------
     ModelError
-        If it is nowhere.
+        If it is nowhere, or cannot be trained so.
     """
     backend = backend_of(spec)
     with _told(spec):
-        return backend.locate(spec, base)
+        located = backend.locate(spec, base)
+        if training is None:
+            return located
+        check = getattr(backend, "check_training", None)
+        if check is None:
+            raise ModelError(
+                f"the backend {spec.backend!r} of {spec.name} cannot train a model; use `backend: "
+                "transformers`"
+            )
+        located = replace(located, training=training)
+        check(located)
+        return located
 
 
-def identify(spec: ModelSpec, base: Path) -> Identity:
+def identify(spec: ModelSpec, base: Path, training: Training | None = None) -> Identity:
     """Return what determines a model's numbers, as far as that is known before it is loaded.
 
     Raises
     ------
     ModelError
-        If it is nowhere, or its files cannot be read.
+        If it is nowhere, its files cannot be read, or it cannot be trained so.
     """
-    located = locate(spec, base)
+    located = locate(spec, base, training)
     with _told(spec):
-        return backend_of(spec).identity(located)
+        found = backend_of(spec).identity(located)
+    if training is None:
+        return found
+    return replace(
+        found,
+        digest=digest(found.digest, training.digest),
+        tried_digest=digest(found.tried_digest, training.digest),
+    )
 
 
 class ModelPool:
@@ -128,7 +148,7 @@ class ModelPool:
         self._refusal = ""
         self._found: dict[tuple[str, ...], Arithmetic] = {}
 
-    def identity(self, spec: ModelSpec, base: Path) -> Identity:
+    def identity(self, spec: ModelSpec, base: Path, training: Training | None = None) -> Identity:
         """Return what determines a model's numbers.
 
         What computes them is as it was found when the model was loaded, else as is foretold.
@@ -136,17 +156,30 @@ class ModelPool:
         Raises
         ------
         ModelError
-            If the model is nowhere, or its files cannot be read.
+            If the model is nowhere, its files cannot be read, or it cannot be trained so.
         """
-        identity, key = identify(spec, base), locate(spec, base).key
+        identity, key = identify(spec, base, training), locate(spec, base, training).key
         return replace(identity, arithmetic=self._found.get(key, identity.arithmetic))
 
-    def loaded_elsewhere(self, spec: ModelSpec, base: Path, arithmetic: Arithmetic) -> None:
+    def loaded_elsewhere(
+        self,
+        spec: ModelSpec,
+        base: Path,
+        arithmetic: Arithmetic,
+        training: Training | None = None,
+    ) -> None:
         """Take note of what computes a model that was loaded elsewhere."""
-        self._found[locate(spec, base).key] = arithmetic
+        self._found[locate(spec, base, training).key] = arithmetic
 
-    def get(self, spec: ModelSpec, base: Path, *, generates: bool = False) -> Model:
-        """Return the model, loaded if it is not at hand.
+    def get(
+        self,
+        spec: ModelSpec,
+        base: Path,
+        training: Training | None = None,
+        *,
+        generates: bool = False,
+    ) -> Model:
+        """Return the model, loaded if it is not at hand, and trained if that was not done before.
 
         Waits for a GPU if other processes have models on all of them.
 
@@ -162,7 +195,7 @@ class ModelPool:
         LockError
             If its GPU cannot be locked.
         """
-        located = locate(spec, base)
+        located = locate(spec, base, training)
         if located.key != self._key:
             self.drop()
             try:

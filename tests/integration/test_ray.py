@@ -229,7 +229,7 @@ def _wanted(spec: ModelSpec, base: Path, **other: str) -> Wanted:
     known = {"digest": identity.digest, "version": version(), **other}
     return Wanted(
         key=locate(spec, base).key, spec=spec, base=str(base), foretold=identity.arithmetic,
-        generates=False, engine="auto", batch_tokens=None, **known,
+        generates=False, engine="auto", batch_tokens=None, training=None, **known,
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_maxrandom.models.base import EngineName
+    from pytest_maxrandom.models.training import Training
     from pytest_maxrandom.record import Arithmetic
     from pytest_maxrandom.suite.models import ModelSpec
     from pytest_maxrandom.sweeps.executor import Job, Scored
@@ -42,6 +43,8 @@ class Wanted:
         What would compute them there.
     version : str
         Of this package.
+    training : Training or None
+        What the model is trained on there.
     """
 
     key: tuple[str, ...]
@@ -53,6 +56,7 @@ class Wanted:
     engine: EngineName
     batch_tokens: int | None
     version: str
+    training: Training | None = None
 
 
 @dataclass(frozen=True)
@@ -82,16 +86,16 @@ class ModelActor:
                 "ModelError",
                 f"it has pytest-maxrandom {own}, expected {wanted.version}; install that there",
             )
-        base, spec = Path(wanted.base), wanted.spec
+        at = wanted.spec, Path(wanted.base), wanted.training
         try:
-            if identify(spec, base).digest != wanted.digest:
+            if identify(*at).digest != wanted.digest:
                 return Refused(
                     "ModelError",
-                    f"its files of {spec.name} are others than those of the process that leads; "
+                    f"its files of {at[0].name} are others than those of the process that leads; "
                     "copy them there",
                 )
             pool = ModelPool(Resources(engine=wanted.engine, batch_tokens=wanted.batch_tokens))
-            executor = LocalExecutor(lambda: pool.get(spec, base, generates=wanted.generates))
+            executor = LocalExecutor(lambda: pool.get(*at, generates=wanted.generates))
             arithmetic = executor.arithmetic
         except MaxRandomError as error:
             return Refused(type(error).__name__, str(error))

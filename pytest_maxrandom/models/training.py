@@ -1,0 +1,143 @@
+"""What an arm is trained on, and what its training found: a part of who the model is."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.stats.seeding import digest
+
+if TYPE_CHECKING:
+    from pytest_maxrandom.suite.training import ClassifySpec, TrainSpec
+
+_DRAWN = {"text", "examples", "form", "stratified"}
+"""Keys that say how texts are drawn, which the texts themselves show."""
+_OF_ADAPTERS = {"rank", "alpha", "dropout"}
+_PART = 4
+"""The first and the last of so many parts of a training tell whether its loss falls."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledText:
+    """A text with its right answer.
+
+    Attributes
+    ----------
+    label : int
+        Index into the labels of the training.
+    """
+
+    text: str
+    label: int
+
+
+@dataclass(frozen=True)
+class Training:
+    """What an arm is trained on, as it was drawn.
+
+    Attributes
+    ----------
+    settings : TrainSpec or None
+        Of further pretraining, if there is any.
+    texts : tuple of str
+        What the model reads in it, word for word.
+    classify : ClassifySpec or None
+        Of the classification head that follows, if there is one.
+    labelled : tuple of LabelledText
+        What the head is trained on.
+    labels : tuple of str
+        The classes.
+    seed : int
+        Of the replicate; it is mixed with those of the settings.
+    """
+
+    settings: TrainSpec | None
+    texts: tuple[str, ...] = ()
+    classify: ClassifySpec | None = None
+    labelled: tuple[LabelledText, ...] = ()
+    labels: tuple[str, ...] = ()
+    seed: int = 0
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hex) of all that determines the result but the base and the machine."""
+        parts = [_said(self.settings), _said(self.classify), str(self.seed)]
+        for texts in (self.texts, self.labels, [each.text for each in self.labelled]):
+            parts += [str(len(texts)), *texts]
+        return digest(*parts, *(each.label for each in self.labelled))
+
+    @cached_property
+    def text_digest(self) -> str:
+        """SHA-256 (hex) of the texts alone, in their order."""
+        return digest(*self.texts, *(each.text for each in self.labelled))
+
+    @property
+    def pretraining(self) -> Training | None:
+        """The further pretraining alone: whatever follows it, its result is the same."""
+        return replace(self, classify=None, labelled=(), labels=()) if self.settings else None
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What training found; it is kept with the weights, so an arm that is read tells the same.
+
+    Attributes
+    ----------
+    losses : tuple of float
+        Mean cross-entropy in nats per token, or per labelled text, of each logging step: of the
+        further pretraining, then of the classification head.
+    pretraining_steps : int
+        How many of `losses` are those of the further pretraining.
+    tokens : int
+        That went through the network in training, without padding.
+    steps : int
+        Of the optimizer.
+    cut : int
+        How many texts were longer than `max_length`.
+    seconds : float
+        That training took.
+    peak_memory : int or None
+        Bytes at most, on GPUs or else of the process; None where that is not known.
+    threads : int
+        Of the processor in training.
+    text_digest : str
+        As :attr:`Training.text_digest`.
+    from_cache : bool
+        Whether the weights were read, and nothing was trained.
+    """
+
+    losses: tuple[float, ...]
+    tokens: int
+    steps: int
+    seconds: float
+    peak_memory: int | None
+    text_digest: str
+    pretraining_steps: int = 0
+    cut: int = 0
+    threads: int = 1
+    from_cache: bool = False
+
+    @property
+    def falls(self) -> bool:
+        """Whether the loss of each training ends below where it began, on average over a part."""
+        both = self.losses[: self.pretraining_steps], self.losses[self.pretraining_steps :]
+        return all(_falls(losses) for losses in both)
+
+
+def _falls(losses: tuple[float, ...]) -> bool:
+    part = max(1, len(losses) // _PART)
+    return len(losses) < 2 or sum(losses[-part:]) < sum(losses[:part])
+
+
+def _said(settings: TrainSpec | ClassifySpec | None) -> str:
+    """Write what of the settings changes the result of given texts."""
+    if settings is None:
+        return ""
+    said: dict[str, Any] = settings.model_dump(mode="json", exclude=_DRAWN)
+    if said.get("method") == "full":
+        said = {key: value for key, value in said.items() if key not in _OF_ADAPTERS}
+    if "method" in said:
+        said["learning_rate"] = settings.rate  # type: ignore[union-attr]
+    return json.dumps(said, sort_keys=True)
