@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import NONE, accuracy, count, signed
 from pytest_maxrandom.reports import comparisons, label_bias, replicates
-from pytest_maxrandom.reports.sections import (
+from pytest_maxrandom.reports.columns import (
     HTML_ONLY,
     MAXIMUM,
     NOTES,

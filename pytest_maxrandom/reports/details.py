@@ -22,9 +22,9 @@ from pytest_maxrandom.reports import (
     red_flags,
     replicates,
 )
+from pytest_maxrandom.reports.columns import MAXIMUM, RESULT, mark, was
 from pytest_maxrandom.reports.design_sections import labels_table
 from pytest_maxrandom.reports.dialect import Detail
-from pytest_maxrandom.reports.sections import MAXIMUM, RESULT, mark, was
 from pytest_maxrandom.reports.tables import Column, Name, Table, tabulate
 from pytest_maxrandom.reports.text import clauses, shorten
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from pytest_maxrandom.reports.summary import WORDS
@@ -88,7 +89,9 @@ def _filled(words: Sequence[str], width: int, first: str, indent: str) -> Iterat
     """Yield lines filled with words; one that is longer than a line is taken apart."""
     room = max(1, width - max(len(first), len(indent)))
     line, is_empty = first, True
-    for word in words:
+    # What stands together where there is room is several words where there is none.
+    fitting = ([word] if width_of(word) <= room else word.split(" ") for word in words)
+    for word in chain.from_iterable(fitting):
         gap = "" if is_empty else " "
         for part in [word] if width_of(word) <= room else _parts(word, room):
             if not is_empty and width_of(line) + len(gap) + width_of(part) > width:

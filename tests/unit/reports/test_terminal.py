@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from pytest_maxrandom.record.red_flags import DEFAULTS
 from pytest_maxrandom.reports.layout import COLOURS, width_of, wrapped
@@ -240,6 +240,7 @@ texts = st.text(st.sampled_from("ab[]-_:/. 中é"), max_size=60)
 
 
 @given(texts, st.integers(8, 40))
+@example(":::::中 - :[", 8)  # stands together where there is room
 @settings(deadline=None)
 def test_wrapping_loses_nothing_and_breaks_words_only_where_a_line_is_too_short(
     text: str, width: int
