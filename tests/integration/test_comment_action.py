@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,8 +24,6 @@ from tests.integration.jobs import (
 from tests.unit.ci.server import TOKEN
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.integration.action_runner import Result
     from tests.unit.ci.server import Server
 
@@ -145,11 +144,14 @@ def test_the_comment_says_what_changed_since_the_base_report(
 
 FAKE_GH = """#!/bin/bash
 printf '%s\\n' "$*" >> "$GH_LOG"
-echo 31
+echo "$GH_FOUND"
 """
 
 
-def test_the_comment_links_to_the_page_that_github_knows(workspace: Path, forge: Server) -> None:
+@pytest.mark.parametrize("found", ["31", ""])
+def test_the_comment_links_to_the_page_that_github_knows_and_to_the_run(
+    workspace: Path, forge: Server, found: str
+) -> None:
     write_claims(workspace, one=HOLDS)
     tools = workspace.parent / "tools"
     tools.mkdir()
@@ -159,13 +161,29 @@ def test_the_comment_links_to_the_page_that_github_knows(workspace: Path, forge:
     # What Python is run stands in front.
     python = tools / "python"
     python.symlink_to(sys.executable)
-    environment = {"PATH": f"{tools}:/usr/bin:/bin", "GH_LOG": str(log)}
+    environment = {"PATH": f"{tools}:/usr/bin:/bin", "GH_LOG": str(log), "GH_FOUND": found}
     both_jobs(workspace, forge, environment=environment)
     (body,) = forge.bodies()
-    assert "https://github.test/team/models/actions/runs/20/artifacts/31" in body
+    run = "https://github.test/team/models/actions/runs/20"
+    page = f"[Full report](<{run}/artifacts/31>) · [run](<{run}>)"
+    assert (page if found else f"[Full report](<{run}>)") in body
     (asked,) = log.read_text().splitlines()
     assert "repos/team/models/actions/runs/20/artifacts" in asked
     assert "name=maxrandom-gate.html" in asked
+
+
+def test_the_page_is_asked_for_by_the_name_that_the_gate_gives_it(
+    workspace: Path, forge: Server
+) -> None:
+    write_claims(workspace, one=HOLDS)
+    kept = run_gate(workspace, key="nightly").used["Keep the page"]
+    keep_reports(workspace)
+    # Of a file that is not zipped, the artifact's name is the file's.
+    assert kept["archive"] == "false"
+    steps = yaml.safe_load(COMMENT.read_text(encoding="utf-8"))["runs"]["steps"]
+    (find,) = (step for step in steps if step["name"] == "Find the page")
+    name = Path(kept["path"]).name.replace("nightly", "$KEY")
+    assert f"name={name}" in find["run"]
 
 
 def test_it_runs_no_code_but_its_own_and_what_has_a_hash() -> None:

@@ -29,7 +29,8 @@ from tests.integration.jobs import (
     run_gate,
     write_claims,
 )
-from tests.unit.ci.server import TOKEN
+from tests.unit.ci.server import TOKEN, serving
+from tests.unit.ci.test_gitlab import GitLabServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -310,7 +311,7 @@ def _steps(node: Any) -> Iterator[dict[str, Any]]:
             yield from _steps(value)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_other_actions_are_pinned_and_no_script_holds_an_expression(path: Path) -> None:
     steps = list(_steps(yaml.safe_load(path.read_text(encoding="utf-8"))))
     assert steps or path.name == "gitlab-ci.yml"
@@ -373,6 +374,42 @@ def test_the_example_with_a_ledger_fails_where_prompts_are_left_uncounted(
     assert "every line as it should be" in result.log
     titles = [where["title"] for _, where, _ in commands(result.log)]
     assert titles == (["Commit the ledger"] if code else [])
+
+
+@pytest.mark.parametrize("report", [True, False])
+def test_the_example_for_gitlab_links_its_note_to_the_page_and_to_the_job(
+    workspace: Path, report: bool
+) -> None:
+    job = yaml.safe_load((ROOT / ".github/examples/gitlab-ci.yml").read_text())["maxrandom"]
+    (script,) = job["after_script"]
+    # What its artifacts hold, at the paths that they have there.
+    assert job["artifacts"]["paths"] == ["maxrandom-report"]
+    if report:
+        write_claims(workspace, one=HOLDS)
+        run_gate(workspace)
+        assert (workspace / "maxrandom-report" / "report.html").is_file()
+    url = "https://gitlab.test/team/models/-/jobs/9"
+    with serving(GitLabServer()) as server:
+        told = {
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "GITLAB_CI": "true",
+            "GITLAB_TOKEN": TOKEN,
+            "CI_API_V4_URL": f"{server.url}/api/v4",
+            "CI_JOB_STATUS": "success" if report else "failed",
+            "CI_JOB_URL": url,
+            "CI_MERGE_REQUEST_IID": "7",
+            "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main",
+            "CI_PIPELINE_ID": "20",
+            "CI_PIPELINE_URL": "https://gitlab.test/team/models/-/pipelines/20",
+            "CI_PROJECT_ID": "42",
+            "CI_PROJECT_URL": "https://gitlab.test/team/models",
+            "no_proxy": "127.0.0.1",
+        }
+        subprocess.run(["bash", "-e", "-c", script], cwd=workspace, env=told, check=True)
+        (note,) = server.comments
+    page = f"[Full report](<{url}/artifacts/file/maxrandom-report/report.html>)"
+    assert (page in note["body"]) == report
+    assert ("The run failed and left no report" in note["body"]) != report
 
 
 def test_the_pre_commit_hook_takes_the_files_that_pytest_collects(tmp_path: Path) -> None:
