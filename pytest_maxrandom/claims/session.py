@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.models.registry import ModelPool
     from pytest_maxrandom.record import Arithmetic
     from pytest_maxrandom.sweeps.cluster.executor import Cluster
-    from pytest_maxrandom.sweeps.store import Key
+    from pytest_maxrandom.sweeps.rows import Key
     from pytest_maxrandom.sweeps.sweep import Sweep
 
 

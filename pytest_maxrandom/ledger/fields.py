@@ -8,24 +8,24 @@ from pytest_maxrandom.stats.search import Feedback
 
 Row = dict[str, Any]
 
-_SUBJECT = {"model": str, "model_digest": str, "quantization": str, "shots": int, "scoring": str}
+SUBJECT = {"model": str, "model_digest": str, "quantization": str, "shots": int, "scoring": str}
 _WHEN = {"kind": str, "when": str, "run": str}
 FIELDS: dict[str, dict[str, type]] = {
     "set": {"kind": str, "task": str, "set": str, "examples": list, "chances": dict},
     "prompt": {
         **_WHEN,
-        **_SUBJECT,
+        **SUBJECT,
         "task_digest": str,
         "prompt": str,
         "n": int,
         "correct": int,
     },
-    "look": {**_WHEN, "look": str, **_SUBJECT, "t": int, "best_correct": int, "n": int},
+    "look": {**_WHEN, "look": str, **SUBJECT, "t": int, "best_correct": int, "n": int},
     "test": {"kind": str, "test": str, "examples": list},
-    "opening": {**_WHEN, **_SUBJECT, "prompt": str, "test": str, "n": int},
+    "opening": {**_WHEN, **SUBJECT, "prompt": str, "test": str, "n": int},
     "feedback": {
         **_WHEN,
-        **_SUBJECT,
+        **SUBJECT,
         "prompt": str,
         "n": int,
         "correct": int,

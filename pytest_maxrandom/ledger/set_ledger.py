@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import LockError
+from pytest_maxrandom.ledger.fields import SUBJECT
 from pytest_maxrandom.ledger.lines import (
     example_digest,
     examples_digest,
@@ -251,7 +251,7 @@ class SetLedger(SetFiles):
             "kind": kind,
             "when": datetime.now(UTC).isoformat(timespec="seconds"),
             "run": self._run,
-            **asdict(subject),
+            **{name: getattr(subject, name) for name in SUBJECT},
             **facts,
         }
 

@@ -293,6 +293,16 @@ class Answer:
     text: str | None = None
     finish: Finish | None = None
 
+    def __reduce__(self) -> tuple[type[Answer], tuple[object, ...]]:
+        """Travel as a call: thousands come from other machines every second."""
+        return Answer, (
+            self.log_likelihoods,
+            self.tokens,
+            self.fills_context,
+            self.text,
+            self.finish,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:

@@ -279,7 +279,7 @@ def spent(scored: Scored, *, reused: bool) -> SweepCost:
     return SweepCost(
         device=cost.device,
         dtype=cost.dtype,
-        requests=0 if reused else sum(_requests(own) for own in scored.answers),
+        requests=0 if reused else sum(_requests(one) for own in scored.answers for one in own),
         tokens_forwarded=0 if reused else cost.tokens_forwarded,
         seconds=0.0 if reused else cost.seconds,
         trie_nodes=0 if reused else cost.trie_nodes,
@@ -297,9 +297,9 @@ def spent(scored: Scored, *, reused: bool) -> SweepCost:
     )
 
 
-def _requests(own: Sequence[Answer]) -> int:
-    """Count what was asked about one example: its continuations, or one text."""
-    return sum(1 if one.text is not None else len(one.tokens) for one in own)
+def _requests(answer: Answer) -> int:
+    """Count what was asked: continuations, or one text."""
+    return len(answer.tokens) if answer.text is None else 1
 
 
 def total(engines: Sequence[SweepCost]) -> SweepCost:

@@ -43,13 +43,11 @@ class BegunPrompt:
     ----------
     job : Job
         The prompt with all of its examples.
-    cells : sequence of (sequence of int, Job)
-        The examples' places in the job, and the job on them alone, numbered by its place here.
+    cells : sequence of sequence of int
+        The examples' places in the job.
     """
 
-    def __init__(
-        self, job: Job, cells: Sequence[tuple[tuple[int, ...], Job]], parts: Parts
-    ) -> None:
+    def __init__(self, job: Job, cells: Sequence[tuple[int, ...]], parts: Parts) -> None:
         self.job = job
         self._parts = parts
         self._predictions: PromptPredictions | None = None
@@ -59,11 +57,11 @@ class BegunPrompt:
     def read(self, read: Read) -> None:
         """Take what is stored of the cells that come next."""
         while len(self._pieces) < len(self._cells):
-            places, cell = self._cells[len(self._pieces)]
-            stored = read([cell]).get(cell.number)
+            number = len(self._pieces)
+            stored = read([self._cell(number)]).get(number)
             if stored is None:
                 return
-            self._pieces.append(_Piece(places, stored, reused=True))
+            self._pieces.append(_Piece(self._cells[number], stored, reused=True))
 
     def read_whole(self, stored: Scored) -> None:
         """Take what is stored of all of it."""
@@ -80,7 +78,7 @@ class BegunPrompt:
         answers = iter(scored.answers)
         left, cost = len(scored.answers), scored.cost
         while left:
-            places, _ = self._cells[len(self._pieces)]
+            places = self._cells[len(self._pieces)]
             own = tuple(islice(answers, len(places)))
             full = sum(any(one.fills_context for one in each) for each in own)
             piece = replace(scored, answers=own, cost=replace(cost, full_texts=full))
@@ -91,7 +89,7 @@ class BegunPrompt:
     def new(self) -> list[tuple[Job, Scored]]:
         """Return the cells that are not stored yet, each with its answers."""
         return [
-            (self._cells[number][1], piece.scored)
+            (self._cell(number), piece.scored)
             for number, piece in enumerate(self._pieces)
             if not piece.reused
         ]
@@ -140,11 +138,15 @@ class BegunPrompt:
 
     def _next(self, examples: int | None) -> list[int]:
         found: list[int] = []
-        for places, _ in self._cells[len(self._pieces) :]:
+        for places in self._cells[len(self._pieces) :]:
             if examples is not None and len(found) >= examples:
                 break
             found += places
         return found
+
+    def _cell(self, number: int) -> Job:
+        """Return the job on the examples of one cell, numbered by its place here."""
+        return self._parts.job(self.job, self._cells[number], number)
 
 
 class Parts:
@@ -161,11 +163,7 @@ class Parts:
         key = tuple(map(id, job.examples))
         if key not in self._cells:
             self._cells[key] = _cells(job.examples)
-        cells = [
-            (places, self.job(job, places, number))
-            for number, places in enumerate(self._cells[key])
-        ]
-        begun = BegunPrompt(job, cells, self)
+        begun = BegunPrompt(job, self._cells[key], self)
         if stored is not None:
             begun.read_whole(stored)
         elif read is not None:

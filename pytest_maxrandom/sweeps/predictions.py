@@ -11,7 +11,7 @@ import numpy as np
 from pytest_maxrandom.stats.gold import NOT_EVALUATED, hits
 from pytest_maxrandom.sweeps.answers import NO_CHOICE, Answers
 from pytest_maxrandom.sweeps.labels import common_words
-from pytest_maxrandom.sweeps.scorers import SCORERS
+from pytest_maxrandom.sweeps.scorers import SCORERS, joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -115,13 +115,12 @@ def predict(
     read = [
         scorer.answer(prompt, example, own) for example, own in zip(examples, answers, strict=True)
     ]
+    scored = list(map(joined, answers))
     return PromptPredictions(
         prompt=prompt,
         examples=tuple(examples),
-        log_likelihoods=tuple(
-            tuple(value for one in own for value in one.log_likelihoods) for own in answers
-        ),
-        tokens=tuple(tuple(count for one in own for count in one.tokens) for own in answers),
+        log_likelihoods=tuple(values for values, _ in scored),
+        tokens=tuple(tokens for _, tokens in scored),
         chosen=tuple(one.chosen for one in read),
         ties=sum(one.tied for one in read),
         margins=tuple(one.margin for one in read),

@@ -116,18 +116,19 @@ class Cloze:
 
     def answer(self, prompt: Prompt, example: Example, answers: Sequence[Answer]) -> Reading:
         """Return the choice with the highest score."""
-        values = (value for one in answers for value in one.log_likelihoods)
-        tokens = (count for one in answers for count in one.tokens)
-        scores = []
-        for value, count, text in zip(values, tokens, prompt.format.answers(example), strict=True):
-            if math.isnan(value):
-                raise ScoreError(f"the log-likelihood of the answer {text!r} is no number (NaN)")
-            scores.append(self.score(value, count, text))
-        second, top = sorted(scores)[-2:]
+        (values, tokens), texts = joined(answers), prompt.format.answers(example)
+        if any(map(math.isnan, values)):
+            text = next(
+                text for value, text in zip(values, texts, strict=True) if math.isnan(value)
+            )
+            raise ScoreError(f"the log-likelihood of the answer {text!r} is no number (NaN)")
+        scores = [self.score(*each) for each in zip(values, tokens, texts, strict=True)]
+        top = max(scores)
+        if scores.count(top) == 1:
+            second = sorted(scores)[-2]
+            return Reading(scores.index(top), margin=top - second)
         equal = [index for index, score in enumerate(scores) if score == top]
-        # Both may be minus infinity.
-        margin = 0.0 if top == second else top - second
-        return Reading(_lot(equal, prompt, example), len(equal) > 1, margin)
+        return Reading(_lot(equal, prompt, example), tied=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +198,14 @@ class Generate:
         if not equal:
             return Reading(None)
         return Reading(_lot(equal, prompt, example), len(equal) > 1)
+
+
+def joined(answers: Sequence[Answer]) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    """Return the log-likelihoods and tokens of all answers to one example."""
+    if len(answers) == 1:
+        return answers[0].log_likelihoods, answers[0].tokens
+    values = tuple(value for one in answers for value in one.log_likelihoods)
+    return values, tuple(count for one in answers for count in one.tokens)
 
 
 def _lot(equal: Sequence[int], prompt: Prompt, example: Example) -> int:

@@ -6,69 +6,31 @@ and what cannot be written is computed again by the next run.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import sqlite3
-from dataclasses import asdict, replace
-from datetime import UTC, datetime
-from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
-
-import numpy as np
+from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.errors import GitError, LockError, StoreError
 from pytest_maxrandom.host.git import is_checkout, repository
 from pytest_maxrandom.host.machine import held, on_shared_files
-from pytest_maxrandom.models.base import Answer
-from pytest_maxrandom.record import Arithmetic, Remark
-from pytest_maxrandom.sweeps.executor import Cost, Scored
+from pytest_maxrandom.record import Remark
+from pytest_maxrandom.sweeps.rows import TABLE, read, write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
     from pathlib import Path
+
+    from pytest_maxrandom.sweeps.executor import Scored
+    from pytest_maxrandom.sweeps.rows import Key
 
     T = TypeVar("T")
 
 _APPLICATION = 0x4D785264
 """``application_id`` of the file's header ("MxRd"), by which it is told from others' databases."""
 
-# Another schema gets another name, and what is there under the names of others is left alone. In
-# older files the column `said` has another name, and is empty.
-_TABLE = """
-CREATE TABLE IF NOT EXISTS results (
-    model TEXT NOT NULL,            -- digest of what determines the numbers
-    task TEXT NOT NULL,             -- digest of the scored examples
-    prompt TEXT NOT NULL,           -- digest of the prompt
-    scoring TEXT NOT NULL,
-    engine TEXT NOT NULL,           -- the one that was forced, or auto
-    arithmetic TEXT NOT NULL,       -- digest of processor, kernels and versions
-    choices BLOB NOT NULL,          -- per example: their number; uint32, as all counts here
-    log_likelihoods BLOB NOT NULL,  -- per example and choice: float64, in nats
-    tokens BLOB NOT NULL,           -- per example and choice
-    said BLOB NOT NULL,             -- JSON: of generated answers [text, why it ends]; else empty
-    cost TEXT NOT NULL,             -- JSON: device, dtype, engine used, tokens, seconds, arithmetic
-    stored TEXT NOT NULL,           -- UTC, ISO 8601
-    checksum BLOB NOT NULL,         -- SHA-256 of all the columns before
-    PRIMARY KEY (model, task, prompt, scoring, engine, arithmetic)
-)
-"""
-_WHERE = "(model, task, prompt, scoring, engine, arithmetic) = (?, ?, ?, ?, ?, ?)"
-_COUNT, _VALUE = "<u4", "<f8"
 _PATIENCE = 60.0  # seconds; a writer holds the file for milliseconds
 _COMPANIONS = ("", "-wal", "-shm", "-journal")
 # SQLite's own messages may quote damaged bytes.
 _FAILURES = (sqlite3.Error, UnicodeDecodeError)
-
-
-class Key(NamedTuple):
-    """What a result depends on: the first columns of the table."""
-
-    model: str
-    task: str
-    prompt: str
-    scoring: str
-    engine: str
-    arithmetic: str
 
 
 class Store:
@@ -122,7 +84,7 @@ class Store:
         """Return what is stored of the results that are asked for."""
         wanted = list(keys)
         try:
-            return self._try(lambda connection: _read(connection, wanted)) or {}
+            return self._try(lambda connection: read(connection, wanted)) or {}
         except (sqlite3.Error, StoreError) as error:
             self.close()
             self._tell("store_unreadable", error)
@@ -133,7 +95,7 @@ class Store:
         if not self._writable:
             return
         try:
-            self._try(lambda connection: _write(connection, key, scored))
+            self._try(lambda connection: write(connection, key, scored))
         except (sqlite3.Error, StoreError) as error:
             self._writable = False
             self._tell("store_closed", error)
@@ -298,7 +260,7 @@ def _connect(path: Path, *, read_only: bool = False, shared: bool = False) -> sq
         if logged:
             connection.execute("PRAGMA journal_mode = DELETE")
             connection.execute("PRAGMA locking_mode = NORMAL")
-        connection.execute(_TABLE)
+        connection.execute(TABLE)
         # A loss of power may undo the last prompts; it cannot damage the file, which without the
         # log it could unless each is on the disk.
         connection.execute(f"PRAGMA synchronous = {'FULL' if shared else 'NORMAL'}")
@@ -327,62 +289,3 @@ def _foreign(path: Path) -> StoreError:
         f"{path} is no results store of pytest-maxrandom, and is left as it is; remove it, or name "
         "another file with --maxrandom-store"
     )
-
-
-def _read(connection: sqlite3.Connection, keys: Sequence[Key]) -> dict[Key, Scored]:
-    query = f"SELECT * FROM results WHERE {_WHERE}"
-    rows = ((key, connection.execute(query, key).fetchone()) for key in keys)
-    return {key: _decoded(key, row) for key, row in rows if row is not None}
-
-
-def _write(connection: sqlite3.Connection, key: Key, scored: Scored) -> None:
-    answers = [one for own in scored.answers for one in own]
-    row = (
-        *key,
-        np.array([sum(len(one.tokens) for one in own) for own in scored.answers], _COUNT).tobytes(),
-        np.array([value for one in answers for value in one.log_likelihoods], _VALUE).tobytes(),
-        np.array([count for one in answers for count in one.tokens], _COUNT).tobytes(),
-        _said(answers),
-        json.dumps(asdict(scored.cost)),
-        datetime.now(UTC).isoformat(timespec="seconds"),
-    )
-    places = ", ".join("?" * (len(row) + 1))
-    statement = f"INSERT OR REPLACE INTO results VALUES ({places})"
-    connection.execute(statement, (*row, _checksum(row)))
-
-
-def _decoded(key: Key, row: tuple[Any, ...]) -> Scored:
-    # The checksum knows of types as well: past it, everything is as it was written.
-    if row[:6] != key or row[-1] != _checksum(row[:-1]):
-        raise sqlite3.DatabaseError("a row of the table `results` is not what was written")
-    counts, values, tokens = (
-        iter(np.frombuffer(data, kind).tolist())
-        for data, kind in zip(row[6:9], (_COUNT, _VALUE, _COUNT), strict=True)
-    )
-    answers = [
-        Answer(tuple(islice(values, count)), tuple(islice(tokens, count))) for count in counts
-    ]
-    if row[9]:
-        written = zip(answers, json.loads(row[9]), strict=True)
-        answers = [replace(one, text=text, finish=finish) for one, (text, finish) in written]
-    cost = json.loads(row[10])
-    return Scored(
-        tuple((one,) for one in answers),
-        Cost(**cost | {"arithmetic": Arithmetic(**cost["arithmetic"])}),
-    )
-
-
-def _said(answers: Sequence[Answer]) -> bytes:
-    """Return what was generated, one text for each example; nothing where choices were scored."""
-    if not any(one.text is not None for one in answers):
-        return b""
-    return json.dumps([(one.text, one.finish) for one in answers]).encode()
-
-
-def _checksum(row: Sequence[Any]) -> bytes:
-    checksum = hashlib.sha256()
-    for value in row:
-        part = value if isinstance(value, bytes) else str(value).encode()
-        checksum.update(f"{type(value).__name__} {len(part)} ".encode())
-        checksum.update(part)
-    return checksum.digest()

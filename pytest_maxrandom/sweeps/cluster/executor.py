@@ -79,6 +79,7 @@ class Cluster:
     _refusal: str = ""
     _orders: dict[Hashable, Order] = field(default_factory=dict)
     _starting: Wanted | None = None
+    _waiting: set[tuple[str, ...]] = field(default_factory=set)
     _looked: float = 0.0
     _waits: float = 0.0
     _told: int = 0
@@ -190,6 +191,7 @@ class Cluster:
     def _send(self) -> None:
         """Give actors chunks, those of the sweep whose turn it is first."""
         before: list[Order] = []
+        self._waiting.clear()
         if self._starting is not None and not self.fleet.coming(self._starting):
             return  # a node is waited for, so none is given to others
         for order in list(self._orders.values()):
@@ -205,11 +207,12 @@ class Cluster:
         """Send what can be sent of an order; return whether it waits for a node."""
         fleet, wanted = self.fleet, order.wanted
         actors = fleet.ready(wanted)
-        while with_room := [each for each in actors if each.has_room]:
-            chunk = order.next(len(actors))
-            if chunk is None:
-                break
-            fleet.send(min(with_room, key=lambda each: len(each.chunks)), chunk)
+        room = [each.room for each in actors if each.room]
+        if order.is_checked and fleet.can_wait(actors):
+            self._waiting.add(wanted.key)
+        elif room:
+            for chunk in order.next(len(actors), sum(room)):
+                fleet.send(min(actors, key=lambda each: len(each.chunks)), chunk)
         if not order.has_more:
             return False
         self._make_room(wanted, before)
@@ -230,8 +233,11 @@ class Cluster:
             self.fleet.stop(actor)
 
     def _hungry(self) -> bool:
-        """Tell whether an actor could do more."""
-        return any(actor.has_room and actor.arithmetic for actor in self.fleet.actors)
+        """Tell whether an actor could do more than is about to be sent to it."""
+        return any(
+            actor.room and actor.arithmetic and actor.wanted.key not in self._waiting
+            for actor in self.fleet.actors
+        )
 
     def _next_ahead(self) -> Order | None:
         for make in self.later or ():

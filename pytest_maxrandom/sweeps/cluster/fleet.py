@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, deque
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from pytest_maxrandom.record import Arithmetic, Remark
 from pytest_maxrandom.sweeps.cluster.actor import Refused, remote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pytest_maxrandom.sweeps.cluster.actor import Wanted
     from pytest_maxrandom.sweeps.cluster.connection import Connection, Node
@@ -24,7 +25,9 @@ _STARTS = 3
 _NODE_DIED = "node has died"
 """How Ray says that it was not the actor's fault."""
 _AHEAD = 2
-"""Chunks that an actor has: one that it computes and one that waits, so that it never does."""
+_TOGETHER = 8
+"""Chunks that an actor has: one that it computes and one that waits, so that it never does. Actors
+that are sent theirs together, where none has nothing to do."""
 
 
 @dataclass(eq=False)
@@ -49,9 +52,9 @@ class Actor:
     chunks: deque[Chunk] = field(default_factory=deque)
 
     @property
-    def has_room(self) -> bool:
-        """Whether it can be sent more."""
-        return len(self.chunks) < _AHEAD
+    def room(self) -> int:
+        """How many chunks it can be sent."""
+        return _AHEAD - len(self.chunks)
 
 
 class Fleet:
@@ -70,6 +73,7 @@ class Fleet:
         self._ray = connection.ray
         self._class = remote(self._ray)
         self._nodes: dict[str, Node] = {}
+        self._full: set[tuple[str, ...]] = set()  # models for which no node has room now
         self._unfit: dict[tuple[str, ...], dict[str, str]] = {}
         self._deaths: Counter[tuple[tuple[str, ...], str]] = Counter()
         self._arithmetic: dict[tuple[str, ...], Arithmetic] = {}
@@ -81,6 +85,8 @@ class Fleet:
     def look_around(self) -> None:
         """See which nodes have come and gone."""
         seen = self._connection.nodes()
+        if seen.keys() != self._nodes.keys():
+            self._full.clear()
         self._nodes = {id_: self._nodes.get(id_, node) for id_, node in seen.items()}
 
     def arithmetic(self, wanted: Wanted) -> Arithmetic | None:
@@ -92,6 +98,15 @@ class Fleet:
         known = self.arithmetic(wanted)
         same = (each for each in self.actors if each.wanted.key == wanted.key)
         return [each for each in same if known is not None and each.arithmetic == known]
+
+    def can_wait(self, actors: Sequence[Actor]) -> bool:
+        """Tell whether all have enough to do until more of them have room, and are served at once.
+
+        Whatever is sent is counted before, which takes as long for one as for many.
+        """
+        with_room = sum(1 for each in actors if each.room)
+        together = min(_TOGETHER, math.ceil(len(actors) / 2))
+        return with_room < together and all(each.chunks for each in actors)
 
     def coming(self, wanted: Wanted) -> bool:
         """Tell whether any actor has a model, or loads it."""
@@ -107,10 +122,18 @@ class Fleet:
 
     def start(self, wanted: Wanted) -> None:
         """Start an actor wherever there is room for one."""
+        if wanted.key in self._full:
+            return
+        taken: dict[str, Counter[str]] = {}
+        for actor in self.actors:
+            taken.setdefault(actor.node.id, Counter()).update(actor.shape)
         for node in self._fit(wanted):
             shape = self._shape(wanted, node)
-            for _ in _rooms(self._free(node), shape):
+            gone = taken.get(node.id, Counter())
+            free = {name: count - gone[name] for name, count in node.resources.items()}
+            for _ in _rooms(free, shape):
                 self._start(wanted, node, shape)
+        self._full.add(wanted.key)
 
     def check_any(self, wanted: Wanted) -> None:
         """Refuse a model that no node can load.
@@ -120,7 +143,7 @@ class Fleet:
         ModelError
             In one sentence, with each node's reason.
         """
-        if self.places(wanted) or self.coming(wanted):
+        if self.coming(wanted) or self.places(wanted):
             return
         self.look_around()
         if self.places(wanted):
@@ -136,6 +159,7 @@ class Fleet:
     def stop(self, actor: Actor) -> None:
         """End an actor that has nothing to do; its node has room for another then."""
         self.actors.remove(actor)
+        self._full.clear()
         self._under_way = {ref: at for ref, at in self._under_way.items() if at[0] is not actor}
         with suppress(Exception):  # it may have died just now
             self._ray.kill(actor.handle)
@@ -257,13 +281,6 @@ class Fleet:
                     self._refuse(node, wanted, "it has no GPU, and others have")
             able = on_gpus
         yield from able
-
-    def _free(self, node: Node) -> dict[str, float]:
-        taken: Counter[str] = Counter()
-        for actor in self.actors:
-            if actor.node is node:
-                taken.update(actor.shape)
-        return {name: count - taken[name] for name, count in node.resources.items()}
 
     def _shape(self, wanted: Wanted, node: Node) -> dict[str, float]:
         """Return what an actor takes: an accelerator, or where there is none the processors."""

@@ -113,36 +113,48 @@ class Order:
         """Whether anything of it is still to be sent."""
         return self.error is None and bool(self._unchecked or self._again or not self._exhausted)
 
-    def next(self, actors: int) -> Chunk | None:
-        """Return what is to be sent next; None where nothing is, for now.
+    def next(self, actors: int, at_most: int) -> list[Chunk]:
+        """Return what is to be sent next; nothing where nothing is, for now.
+
+        All of it is counted at once, because what counts must wait for the disk.
 
         Parameters
         ----------
         actors : int
             How many share the work.
+        at_most : int
+            How many chunks they have room for.
         """
         if self.error:
-            return None
+            return []
         if self._unchecked:
-            size = min(_CHECKED, math.ceil(len(self._unchecked) / actors))
-            jobs = [self._unchecked.popleft() for _ in range(min(size, len(self._unchecked)))]
-            self._checking += 1
-            return Chunk(self, jobs, only_checked=True)
+            return list(islice(self._checks(actors), at_most))
         if self._checking or self._refused:
-            return None
+            return []
         try:
-            jobs = self._take(self._size(actors))
-            if not jobs and self._again:
-                # What failed is tried by itself, so that nothing else is blamed for it.
-                jobs = [self._again.popleft()]
-            if not jobs:
-                return None
-            self.begin(jobs)
+            found = list(islice(self._parts(actors), at_most))
+            jobs = [job for part in found for job in part]
+            if jobs:
+                self.begin(jobs)
         except MaxRandomError as error:
             self.error = error
-            return None
+            return []
         self._flying.update(((job.number, job.task), job) for job in jobs)
-        return Chunk(self, jobs)
+        return [Chunk(self, part) for part in found]
+
+    def _checks(self, actors: int) -> Iterator[Chunk]:
+        size = min(_CHECKED, math.ceil(len(self._unchecked) / actors))
+        while self._unchecked:
+            jobs = [self._unchecked.popleft() for _ in range(min(size, len(self._unchecked)))]
+            self._checking += 1
+            yield Chunk(self, jobs, only_checked=True)
+
+    def _parts(self, actors: int) -> Iterator[list[Job]]:
+        while jobs := self._take(self._size(actors)):
+            yield jobs
+        while self._again:
+            # What failed is tried by itself, so that nothing else is blamed for it.
+            yield [self._again.popleft()]
 
     def checked(self, chunk: Chunk, found: Sequence[Refused | None]) -> None:
         """Take what the model says of jobs; of all refusals the first prompt's is told."""

@@ -21,7 +21,8 @@ from pytest_maxrandom.errors import StoreError
 from pytest_maxrandom.models.base import Answer
 from pytest_maxrandom.record import Arithmetic
 from pytest_maxrandom.sweeps.executor import Cost, Scored
-from pytest_maxrandom.sweeps.store import Key, Store
+from pytest_maxrandom.sweeps.rows import Key
+from pytest_maxrandom.sweeps.store import Store
 from tests.notes import sentences
 
 if TYPE_CHECKING:

@@ -48,14 +48,20 @@ class Kept:
     def __init__(self) -> None:
         self.begun: Counter[int] = Counter()
         self.taken: Counter[int] = Counter()
+        self.times = 0
         self.order = Order(_WANTED, self._begin, self._take)
 
     def _begin(self, jobs: Iterable[Job]) -> None:
         self.begun.update(job.number for job in jobs)
+        self.times += 1
 
     def _take(self, job: Job, scored: Scored) -> None:
         assert self.begun[job.number] > self.taken[job.number]
         self.taken[job.number] += 1
+
+
+def _next(order: Order, actors: int) -> Chunk | None:
+    return next(iter(order.next(actors, 1)), None)
 
 
 def _all(chunk: Chunk) -> list[Scored | Refused]:
@@ -66,7 +72,7 @@ def test_all_is_computed_once_in_chunks_that_grow_and_end_small() -> None:
     kept = Kept()
     kept.order.compute(iter(JOBS), len(JOBS))
     sizes = []
-    while chunk := kept.order.next(2):
+    while chunk := _next(kept.order, 2):
         sizes.append(len(chunk.jobs))
         assert kept.order.answered(chunk, _all(chunk))
     assert kept.order.is_idle
@@ -76,12 +82,27 @@ def test_all_is_computed_once_in_chunks_that_grow_and_end_small() -> None:
     assert sizes[-1] == 1
 
 
+def test_what_is_sent_to_several_actors_is_counted_at_once() -> None:
+    kept = Kept()
+    kept.order.compute(iter(JOBS), len(JOBS))
+    first = _next(kept.order, 2)
+    assert first is not None
+    kept.order.answered(first, _all(first))
+    assert kept.times == 1
+    chunks = kept.order.next(2, 3)
+    assert len(chunks) == 3
+    assert kept.times == 2
+    sent = [job.number for chunk in chunks for job in chunk.jobs]
+    assert kept.begun == Counter([0, *sent])
+    assert sent == list(range(1, 1 + len(sent)))
+
+
 def test_slow_prompts_are_sent_one_by_one() -> None:
     kept = Kept()
     kept.order.compute(iter(JOBS), len(JOBS))
     slow = replace(_SCORED, cost=replace(_SCORED.cost, seconds=3.0))
     for _ in range(10):
-        chunk = kept.order.next(1)
+        chunk = _next(kept.order, 1)
         assert chunk is not None
         assert len(chunk.jobs) == 1
         kept.order.answered(chunk, [slow])
@@ -93,7 +114,7 @@ def test_what_is_lost_by_chance_is_computed_again_until_all_is_there(seed: int) 
     kept.order.compute(iter(JOBS), len(JOBS))
     under_way: list[Chunk] = []
     while not kept.order.is_idle:
-        while len(under_way) < 4 and (chunk := kept.order.next(2)):
+        while len(under_way) < 4 and (chunk := _next(kept.order, 2)):
             under_way.append(chunk)
         chunk = under_way.pop(chance.randrange(len(under_way)))
         if chance.random() < 0.3:  # nodes may go as often as they will
@@ -107,7 +128,7 @@ def test_what_is_lost_by_chance_is_computed_again_until_all_is_there(seed: int) 
 def test_a_prompt_that_fails_three_times_is_an_error_and_its_neighbours_are_not() -> None:
     kept, deaths = Kept(), 0
     kept.order.compute(iter(JOBS), len(JOBS))
-    while chunk := kept.order.next(2):
+    while chunk := _next(kept.order, 2):
         if any(job.number == 33 for job in chunk.jobs):
             deaths += 1
             kept.order.lost(chunk, "its process died", blame=True)
@@ -125,7 +146,7 @@ def test_what_an_actor_did_not_come_to_is_blamed_for_nothing() -> None:
     kept = Kept()
     kept.order.compute(iter(JOBS), len(JOBS))
     seen = 0
-    while chunk := kept.order.next(2):
+    while chunk := _next(kept.order, 2):
         if len(chunk.jobs) > 3 and seen < 5:
             seen += 1
             sound = kept.order.answered(chunk, [_SCORED, Refused("", "CUDA error")])
@@ -142,7 +163,7 @@ def test_what_the_model_refuses_is_said_once_and_of_the_first_prompt() -> None:
     kept.order.check(JOBS)
     kept.order.compute(iter(JOBS), len(JOBS))
     chunks = []
-    while chunk := kept.order.next(4):
+    while chunk := _next(kept.order, 4):
         assert chunk.only_checked
         chunks.append(chunk)
     assert sum(len(chunk.jobs) for chunk in chunks) == 60
@@ -159,11 +180,11 @@ def test_nothing_is_computed_before_all_is_checked_and_nothing_is_checked_twice(
     kept.order.check(JOBS)
     kept.order.check(JOBS[:10])
     kept.order.compute(iter(JOBS), len(JOBS))
-    first = kept.order.next(1)
+    first = _next(kept.order, 1)
     assert first is not None
     kept.order.lost(first, "gone", blame=True)
     checked: Counter[int] = Counter()
-    while (chunk := kept.order.next(1)) and chunk.only_checked:
+    while (chunk := _next(kept.order, 1)) and chunk.only_checked:
         checked.update(job.number for job in chunk.jobs)
         kept.order.checked(chunk, [None] * len(chunk.jobs))
     assert checked == Counter(range(60))
@@ -174,11 +195,11 @@ def test_nothing_is_computed_before_all_is_checked_and_nothing_is_checked_twice(
 def test_what_the_model_says_against_a_prompt_ends_the_sweep_at_once() -> None:
     kept = Kept()
     kept.order.compute(iter(JOBS), len(JOBS))
-    chunk = kept.order.next(1)
+    chunk = _next(kept.order, 1)
     assert chunk is not None
     assert kept.order.answered(chunk, [Refused("ScoreError", "prompt 1: no number")])
     assert isinstance(kept.order.error, ScoreError)
-    assert kept.order.next(1) is None
+    assert _next(kept.order, 1) is None
     assert kept.order.is_idle
 
 
@@ -188,17 +209,17 @@ def test_nothing_is_sent_that_could_not_be_counted() -> None:
 
     order = Order(_WANTED, refuse, lambda job, scored: None)
     order.compute(iter(JOBS), len(JOBS))
-    assert order.next(1) is None
+    assert _next(order, 1) is None
     assert isinstance(order.error, LedgerError)
 
 
 def test_a_sweep_whose_turn_comes_does_not_begin_again_what_is_under_way() -> None:
     kept = Kept()
     kept.order.compute(iter(JOBS[:10]), 10)
-    flying = kept.order.next(1)
+    flying = _next(kept.order, 1)
     assert flying is not None
     kept.order.compute(iter(JOBS), len(JOBS))
-    while chunk := kept.order.next(1):
+    while chunk := _next(kept.order, 1):
         kept.order.answered(chunk, _all(chunk))
     assert not kept.order.is_idle
     kept.order.answered(flying, _all(flying))
@@ -219,7 +240,7 @@ class _OneActor(Cluster):
 
     def pump(self) -> None:
         (order,) = self._orders.values()
-        while len(self.chunks) < 2 and (chunk := order.next(1)):
+        while len(self.chunks) < 2 and (chunk := _next(order, 1)):
             self.chunks.append(chunk)
         if self.chunks:
             chunk = self.chunks.pop(0)
@@ -232,7 +253,7 @@ def test_what_was_computed_ahead_waits_until_its_job_is_taken(early: int, stored
     """`early` of two chunks are answered after the claim's turn has come, and before it asks."""
     kept = Kept()
     kept.order.compute(iter(JOBS), len(JOBS))
-    chunks = [chunk for chunk in (kept.order.next(1), kept.order.next(1)) if chunk]
+    chunks = [chunk for chunk in (_next(kept.order, 1), _next(kept.order, 1)) if chunk]
     cluster = _OneActor(list(chunks))
     cluster._orders["claim"] = kept.order
     begun = kept.begun

@@ -1,0 +1,128 @@
+"""How results stand in the store: one row for each prompt, with a checksum over all of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from dataclasses import asdict, fields, replace
+from datetime import UTC, datetime
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pytest_maxrandom.models.base import Answer
+from pytest_maxrandom.record import Arithmetic
+from pytest_maxrandom.sweeps.executor import Cost, Scored
+from pytest_maxrandom.sweeps.scorers import joined
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Another schema gets another name, and what is there under the names of others is left alone. In
+# older files the column `said` has another name, and is empty.
+TABLE = """
+CREATE TABLE IF NOT EXISTS results (
+    model TEXT NOT NULL,            -- digest of what determines the numbers
+    task TEXT NOT NULL,             -- digest of the scored examples
+    prompt TEXT NOT NULL,           -- digest of the prompt
+    scoring TEXT NOT NULL,
+    engine TEXT NOT NULL,           -- the one that was forced, or auto
+    arithmetic TEXT NOT NULL,       -- digest of processor, kernels and versions
+    choices BLOB NOT NULL,          -- per example: their number; uint32, as all counts here
+    log_likelihoods BLOB NOT NULL,  -- per example and choice: float64, in nats
+    tokens BLOB NOT NULL,           -- per example and choice
+    said BLOB NOT NULL,             -- JSON: of generated answers [text, why it ends]; else empty
+    cost TEXT NOT NULL,             -- JSON: device, dtype, engine used, tokens, seconds, arithmetic
+    stored TEXT NOT NULL,           -- UTC, ISO 8601
+    checksum BLOB NOT NULL,         -- SHA-256 of all the columns before
+    PRIMARY KEY (model, task, prompt, scoring, engine, arithmetic)
+)
+"""
+_WHERE = "(model, task, prompt, scoring, engine, arithmetic) = (?, ?, ?, ?, ?, ?)"
+_COUNT, _VALUE = "<u4", "<f8"
+_INSERT = f"INSERT OR REPLACE INTO results VALUES ({', '.join('?' * 13)})"
+
+
+class Key(NamedTuple):
+    """What a result depends on: the first columns of the table."""
+
+    model: str
+    task: str
+    prompt: str
+    scoring: str
+    engine: str
+    arithmetic: str
+
+
+def read(connection: sqlite3.Connection, keys: Sequence[Key]) -> dict[Key, Scored]:
+    """Return the results that are there.
+
+    Raises
+    ------
+    sqlite3.DatabaseError
+        If a row is not what was written.
+    """
+    query = f"SELECT * FROM results WHERE {_WHERE}"
+    rows = ((key, connection.execute(query, key).fetchone()) for key in keys)
+    return {key: _decoded(key, row) for key, row in rows if row is not None}
+
+
+def write(connection: sqlite3.Connection, key: Key, scored: Scored) -> None:
+    """Put one result, in place of an older one."""
+    answers = list(chain.from_iterable(scored.answers))
+    values, tokens = joined(answers)
+    counts = [sum(len(one.tokens) for one in own) for own in scored.answers]
+    row = (
+        *key,
+        np.array(counts, _COUNT).tobytes(),
+        np.array(values, _VALUE).tobytes(),
+        np.array(tokens, _COUNT).tobytes(),
+        _said(answers),
+        json.dumps(_shown(scored.cost)),
+        datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    connection.execute(_INSERT, (*row, _checksum(row)))
+
+
+def _shown(cost: Cost) -> dict[str, object]:
+    found = {field.name: getattr(cost, field.name) for field in fields(cost)}
+    return found | {"arithmetic": asdict(cost.arithmetic)}
+
+
+def _decoded(key: Key, row: tuple[Any, ...]) -> Scored:
+    # The checksum knows of types as well: past it, everything is as it was written.
+    if row[:6] != key or row[-1] != _checksum(row[:-1]):
+        raise sqlite3.DatabaseError("a row of the table `results` is not what was written")
+    counts, values, tokens = (
+        iter(np.frombuffer(data, kind).tolist())
+        for data, kind in zip(row[6:9], (_COUNT, _VALUE, _COUNT), strict=True)
+    )
+    answers = [
+        Answer(tuple(islice(values, count)), tuple(islice(tokens, count))) for count in counts
+    ]
+    if row[9]:
+        written = zip(answers, json.loads(row[9]), strict=True)
+        answers = [replace(one, text=text, finish=finish) for one, (text, finish) in written]
+    cost = json.loads(row[10])
+    return Scored(
+        tuple((one,) for one in answers),
+        Cost(**cost | {"arithmetic": Arithmetic(**cost["arithmetic"])}),
+    )
+
+
+def _said(answers: Sequence[Answer]) -> bytes:
+    """Return what was generated, one text for each example; nothing where choices were scored."""
+    if not any(one.text is not None for one in answers):
+        return b""
+    return json.dumps([(one.text, one.finish) for one in answers]).encode()
+
+
+def _checksum(row: Sequence[Any]) -> bytes:
+    checksum = hashlib.sha256()
+    for value in row:
+        part = value if isinstance(value, bytes) else str(value).encode()
+        checksum.update(f"{type(value).__name__} {len(part)} ".encode())
+        checksum.update(part)
+    return checksum.digest()
