@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,13 +32,13 @@ from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.prompts.sampling import draw_prompts
 from pytest_maxrandom.sweeps.sweep import run_sweep
 from pytest_maxrandom.tasks.task import Example, Layout, Task
+from tests.goals import Goal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_maxrandom.models.base import Model
     from pytest_maxrandom.sweeps.executor import Job
-    from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.sweeps.sweep import Sweep
 
 N, LEVEL = 100, 0.05
@@ -47,23 +46,6 @@ KINDS = {"guessers": 0.0, "all right in .55": 0.1, "in .65": 0.3, "in .85": 0.7}
 """What share of the answers a model knows, so that it is right in so many."""
 CLAIMS = {"default claim": False, "`p_max` alone": True}
 """Whether one prompt that reaches the critical count is enough."""
-
-
-@dataclass
-class Goal:
-    """What a claim whose t is declared is to decide."""
-
-    least: int
-    passes: bool
-    chance: float = 0.5
-
-    def critical(self) -> int:
-        """Return the fewest right answers that pass."""
-        return self.least
-
-    def is_reached(self, predictions: PromptPredictions) -> bool:
-        """Tell whether one prompt is enough."""
-        return self.passes
 
 
 def made(count: int) -> list[Example]:

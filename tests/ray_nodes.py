@@ -62,6 +62,13 @@ class Nodes:
         For what the nodes' processes read and write.
     cpus : sequence of int
         Of each node: actors of mock models; one model that is real takes all of them.
+
+    Attributes
+    ----------
+    address : str
+        Of the cluster.
+    path : str
+        Where the nodes' processes import from, before all else.
     """
 
     def __init__(self, folder: Path, cpus: Sequence[int] = (1, 1)) -> None:
@@ -73,8 +80,9 @@ class Nodes:
         self._told.touch()
         self.hold(float("inf"))
         paths = [str(folder / "site"), *filter(None, [os.environ.get("PYTHONPATH")])]
+        self.path = os.pathsep.join(paths)
         self._env = {
-            "PYTHONPATH": os.pathsep.join(paths),
+            "PYTHONPATH": self.path,
             "MAXRANDOM_TOLD": str(self._told),
             "OMP_NUM_THREADS": "1",
         }

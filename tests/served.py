@@ -11,6 +11,7 @@ import json
 import math
 import re
 import threading
+import time
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
@@ -63,7 +64,9 @@ class FakeServer(ThreadingHTTPServer):
     Attributes
     ----------
     faults : dict
-        What is wrong: see `_Handler`.
+        What is wrong: see `_Handler`; and how many seconds each answer takes (`slow`).
+    busiest : int
+        The most questions that it was asked at once.
     bodies : list
         What was sent to it, path and JSON.
     keys : list
@@ -85,6 +88,22 @@ class FakeServer(ThreadingHTTPServer):
         self.bodies: list[tuple[str, Any]] = []
         self.keys: list[str | None] = []
         self.says: Callable[[str], tuple[str | None, str]] | None = None
+        self.busiest = 0
+        self._busy = 0
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Count who is answered, and take the time that it should."""
+        with self._lock:
+            self._busy += 1
+            self.busiest = max(self.busiest, self._busy)
+        time.sleep(self.faults.get("slow", 0.0))
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._busy -= 1
 
     @property
     def url(self) -> str:
@@ -144,7 +163,8 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(
                 401, {"error": {"message": f"bad key {self.headers['Authorization']}"}}
             )
-        reply = self._reply(body)
+        with server.at_work():
+            reply = self._reply(body)
         if isinstance(reply, Exception):
             told = {"message": reply.args[0], "code": (*reply.args, None)[1]}
             return self._send(400, {"error": told})

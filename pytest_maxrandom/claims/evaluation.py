@@ -403,17 +403,22 @@ class Evaluation:
             finished=finished,
         )
 
-    def ahead(self) -> Ahead | None:
+    def ahead(self, progress: Progress) -> Ahead | None:
         """Return what a cluster can compute of its sweep before its turn; None if nothing.
 
         A sweep that may stop early is computed in its turn only, because nobody knows before what
         of it is needed.
+
+        Parameters
+        ----------
+        progress : callable
+            Told of that as of a sweep; what its turn tells goes on from there.
         """
         planned, session = self._planned, self._session
         stops = session.stops(planned) and undecidable(planned) is None
         if stops or not self._store.writable:
             return None
-        return self._runner.ahead(self.jobs, session.cache(planned), self._begun)
+        return self._runner.ahead(self.jobs, session.cache(planned), self._begun, progress)
 
     def ready(self) -> None:
         """Load the model, here or on a cluster.

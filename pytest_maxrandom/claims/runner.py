@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.models.registry import locate
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import Arithmetic
     from pytest_maxrandom.sweeps.cluster.executor import Cluster
     from pytest_maxrandom.sweeps.executor import Executor, Job, Scored
-    from pytest_maxrandom.sweeps.sweep import Cache
+    from pytest_maxrandom.sweeps.sweep import Cache, Progress
 
     Begin = Callable[[Sequence[Job]], None]
 
@@ -67,7 +68,9 @@ class Runner:
             self._session.begun.add(key)
         return self._cluster.executor(self._wanted(), begin, key if named else None)
 
-    def ahead(self, jobs: Sequence[Job], cache: Cache, begin: Begin) -> Ahead | None:
+    def ahead(
+        self, jobs: Sequence[Job], cache: Cache, begin: Begin, progress: Progress
+    ) -> Ahead | None:
         """Return what of the claim's jobs can be computed before its turn; None if nothing."""
         key, fresh = id(self._planned), self._session.fresh
         if self._cluster is None or key in self._session.begun:
@@ -79,10 +82,18 @@ class Runner:
             begun = not fresh and parts.begin(job, cache.read).is_begun
             return job.number not in known and not begun
 
+        left = list(filter(is_left, jobs))
+        read, computed = len(jobs) - len(left), count(1)
+
         def take(job: Job, scored: Scored, found: Arithmetic) -> None:
             replace(cache, arithmetic=found).write_ahead(job, scored)
+            new = next(computed)
+            progress(read + new, len(jobs), new)
 
-        return Ahead(key, self._wanted(), list(filter(is_left, jobs)), begin, take)
+        if left:
+            progress(0, len(jobs), 0)
+            progress(read, len(jobs), 0)
+        return Ahead(key, self._wanted(), left, begin, take)
 
     @property
     def _cluster(self) -> Cluster | None:

@@ -1,7 +1,8 @@
 """A line for each model at work, where a person is watching: prompts done, rate, time left.
 
-What is counted is what the sweeps of a process tell, wherever it was computed. Workers of
-pytest-xdist send what they count to the process that has the terminal.
+What is counted is what the sweeps of a process tell, wherever it was computed, and what a cluster
+computes of sweeps that come later. Workers of pytest-xdist send what they count to the process that
+has the terminal.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class State(NamedTuple):
     seconds : float
         That sweeps took.
     at_work : bool
-        Whether one is running.
+        Whether it is the turn of one of its claims, or a sweep of it runs ahead of that.
     """
 
     model: str
@@ -76,6 +77,11 @@ class Tally:
     ----------
     expected : mapping of int to int
         How many prompts each claim has that is selected.
+
+    Attributes
+    ----------
+    turns : int
+        Of how many claims it is the turn.
     """
 
     def __init__(self, model: str, expected: Mapping[int, int]) -> None:
@@ -87,6 +93,7 @@ class Tally:
         self._running: set[int] = set()
         self._seconds = 0.0
         self._last = 0.0
+        self.turns = 0
 
     def told(self, sweep: int, done: int, total: int, computed: int, now: float) -> None:
         """Take what a sweep tells; one that is read again is finished already."""
@@ -110,7 +117,7 @@ class Tally:
         """Tell whether a sweep has all of its prompts."""
         return self._done[sweep] == self._total[sweep]
 
-    def state(self, *, at_work: bool) -> State:
+    def state(self) -> State:
         """Return what there is to tell."""
         more = sum(total - self._expected.get(sweep, 0) for sweep, total in self._total.items())
         return State(
@@ -120,7 +127,7 @@ class Tally:
             sum(self._done.values()),
             sum(self._computed.values()),
             self._seconds,
-            at_work,
+            self.turns > 0 or bool(self._running),
         )
 
 
@@ -300,12 +307,14 @@ class Progress:
         self._sweeps: list[int] = []
 
     def __enter__(self) -> Progress:
+        self._tally.turns += 1
         return self
 
     def __exit__(self, *exception: object) -> None:
         for sweep in self._sweeps:
             self._tally.end(sweep)
-        self._board.tell(self._tally.state(at_work=False), at_once=True)
+        self._tally.turns -= 1
+        self._board.tell(self._tally.state(), at_once=True)
 
     def __call__(self, done: int, total: int, computed: int) -> None:
         """Show that `done` of `total` prompts are finished, `computed` of them not by the store."""
@@ -314,7 +323,7 @@ class Progress:
         elif not done and self._tally.is_whole(self._sweeps[-1]):
             self._sweeps.append(next(self._further))
         self._tally.told(self._sweeps[-1], done, total, computed, time.monotonic())
-        self._board.tell(self._tally.state(at_work=True), at_once=not done)
+        self._board.tell(self._tally.state(), at_once=not done or done == total)
 
 
 def text(states: Iterable[State]) -> str:

@@ -22,6 +22,8 @@ from pytest_maxrandom.suite.models import MockSpec, TransformersSpec
 from pytest_maxrandom.sweeps.cluster.actor import ModelActor, Refused, Wanted, version
 from tests.parts import alike
 from tests.ray_nodes import nodes_in
+from tests.served import serving
+from tests.terminals import below, in_a_terminal, screens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,15 +55,17 @@ def folder(tmp_path: Path, nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> Pat
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     (tmp_path / "eval_suites").mkdir()
+    _task()
+    return tmp_path
+
+
+def _task() -> None:
     rows = [
         {"id": f"e{i}", "input": f"question {i * 7919 % 1000}", "choices": ["Yes", "No"],
          "answer": ("Yes", "No")[i * 31 % 7 % 2]}
         for i in range(N)
     ]  # fmt: skip
-    (tmp_path / "eval_suites" / "task.jsonl").write_text(
-        "".join(json.dumps(r) + "\n" for r in rows)
-    )
-    return tmp_path
+    Path("eval_suites/task.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def _suite(name: str, models: str, instructions: list[str], rest: str = "") -> None:
@@ -132,6 +136,30 @@ def test_actors_that_have_nothing_to_do_begin_with_the_next_claims(
     assert len({each.process for each in begun}) > 1
 
 
+def test_models_that_the_cluster_computes_at_once_have_a_line_each(
+    folder: Path, nodes: Nodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)  # the pseudo-terminal says how wide it is
+    for name in "ab":
+        mock = f"- {{backend: mock, name: {name}, knows: 0.9, seconds: 0.4}}"
+        _suite(name, mock, _instructions(30, name), "assert: report\n")
+    options = "-v", "-p", "no:xdist", "-p", "no:cacheprovider", "--color=no", _on(nodes)
+    written = in_a_terminal(folder, *options)
+    shown = [below(screen) for screen in screens(written)]
+    assert max(map(len, shown)) == 2, written
+    seen = " ".join(line for each in shown for line in each)
+    for model in "ab":
+        done = [int(each) for each in re.findall(rf"{model}: (\d+)/30 prompts", seen)]
+        assert done == sorted(done)
+        assert done[-1] > 20
+    # Four actors do no more; what was computed ahead of its turn is not counted when it is read.
+    rates = [float(each) for each in re.findall(r"(\d+(?:\.\d)?)/s, ", seen)]
+    assert rates
+    assert max(rates) < 4 / 0.4 + 1
+    *_, left = screens(written)
+    assert "2 passed" in left.display[left.cursor.y - 1]
+
+
 def test_a_decided_sweep_has_the_verdict_of_one_process(folder: Path, nodes: Nodes) -> None:
     models = "- {backend: mock, name: guesses}\n- {backend: mock, name: knows, knows: 0.9}"
     _suite("s", models, _instructions(30), "until: decided\n")
@@ -199,6 +227,78 @@ def test_what_cannot_be_is_told_before_anything_runs(
     result = pytester.runpytest_subprocess(*words)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"*--maxrandom-executor: *{said}"])
+
+
+def test_a_node_without_the_weights_or_with_others_or_another_version_is_named_and_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`~` is another folder on each of these nodes, as it may be on machines."""
+    (tmp_path / "ray").mkdir()
+    homes = {name: tmp_path / name for name in ("whole", "empty", "other", "older")}
+    for home in homes.values():
+        home.mkdir()
+    for name in ("whole", "other", "older"):
+        shutil.copytree(DEMO / "demo-llama", homes[name] / "demo-llama")
+    weights = homes["other"] / "demo-llama" / "model.safetensors"
+    raw = weights.read_bytes()
+    weights.write_bytes(raw[:-1] + bytes([raw[-1] ^ 1]))
+    installed = tmp_path / "site" / "pytest_maxrandom-0.0.1.dist-info"
+    installed.mkdir(parents=True)
+    (installed / "METADATA").write_text("Name: pytest-maxrandom\nVersion: 0.0.1\n")
+    monkeypatch.setenv("HOME", str(homes["whole"]))
+    monkeypatch.chdir(tmp_path)
+    Path("pytest.ini").write_text("[pytest]\n")
+    Path("eval_suites").mkdir()
+    _task()
+    _suite("s", "- {name: ~/demo-llama, dtype: float32}", _instructions(8), "assert: report\n")
+    with nodes_in(tmp_path / "ray") as found:
+        for name in ("empty", "other", "older"):
+            own = {"HOME": str(homes[name]), "MAXRANDOM_TOLD": str(tmp_path / f"told-{name}")}
+            if name == "older":
+                own["PYTHONPATH"] = f"{installed.parent}{os.pathsep}{found.path}"
+            found.add(**own)
+        said, claims = _run(_on(found))
+        assert len(found.begun()) == 8
+    (claim,) = claims.values()
+    assert claim["outcome"] == "passed", said
+    assert not list(tmp_path.glob("told-*"))  # nothing was computed there
+    told = {each["text"] for each in claim["warnings"] if "is not used for" in each["text"]}
+    assert len(told) == 3
+    for why in (
+        "there is no folder ~/demo-llama",
+        "its files of ~/demo-llama are others than those of the process that leads; copy them",
+        f"it has pytest-maxrandom 0.0.1, expected {version()}; install that there",
+    ):
+        assert len([each for each in told if why in each]) == 1, told
+        assert f"is not used for ~/demo-llama: {why}" in said
+    _, alone = _run("--maxrandom-store=alone.db")
+    assert claim["correct_counts"] == alone["~/demo-llama"]["correct_counts"]
+
+
+def test_served_models_need_no_actors_and_are_asked_by_concurrency(
+    folder: Path, nodes: Nodes
+) -> None:
+    with serving("vllm") as server:
+        server.faults["slow"] = 0.005
+        far = (
+            f"- {{backend: vllm, name: far, url: '{server.url}', served_model: the-model, "
+            "concurrency: 3}"
+        )
+        near = "- {backend: mock, name: near, knows: 0.9}"
+        _suite("s", f"{far}\n{near}", _instructions(4), "assert: report\n")
+        _, claims = _run(_on(nodes), "--maxrandom-store=ray.db")
+        assert server.busiest == 3
+        # Only the other model was computed on the cluster.
+        assert len(nodes.begun()) == 4
+        assert claims["far"]["outcome"] == claims["near"]["outcome"] == "passed"
+        shutil.rmtree("eval_suites/maxrandom-ledger")
+        shutil.rmtree("eval_suites/maxrandom-ledger-simulated")
+        _, alone = _run("--maxrandom-store=alone.db")
+        assert alike(claims) == alike(alone)
+        # Where nothing else is asked, there need be no cluster.
+        _suite("s", far, _instructions(4), "assert: report\n")
+        _, claims = _run("--maxrandom-executor=ray:127.0.0.1:1", "--maxrandom-fresh")
+        assert claims["far"]["outcome"] == "passed"
 
 
 def test_a_node_that_computes_otherwise_is_named_and_not_used(

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-import pty
 import re
-import struct
 import subprocess
 import sys
-import termios
 from typing import TYPE_CHECKING
 
-import pyte
 import pytest
 
 from pytest_maxrandom.hooks.progress import State, Tally, text
+from tests.terminals import WRITTEN, below, in_a_terminal, screens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-WRITTEN = re.compile(r"(?:\x1bD)+\x1b\[\d+A\x1b7.*?\x1b8", re.DOTALL)
 SLOW = """
 import time
 from pytest_maxrandom.models.mock import MockModel
@@ -41,47 +34,6 @@ TASK = """\
     append_choices: false
     assert: report
 """
-
-
-def in_a_terminal(folder: Path, *arguments: str, lines: int = 24) -> str:
-    """Run pytest with a pseudo-terminal of 80 columns as its output."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, 80, 0, 0))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pytest", *arguments], cwd=folder, stdout=theirs, stderr=theirs
-    )
-    os.close(theirs)
-    pieces = []
-    while True:
-        try:
-            piece = os.read(ours, 4096)
-        except OSError:  # Linux: the other end was closed
-            break
-        if not piece:
-            break
-        pieces.append(piece)
-    process.wait()
-    os.close(ours)
-    return b"".join(pieces).decode()
-
-
-def screens(written: str, lines: int = 24) -> Iterator[pyte.Screen]:
-    """Yield what a terminal shows after each writing of progress, and at the end."""
-    screen = pyte.Screen(80, lines)
-    stream = pyte.Stream(screen)
-    place = 0
-    for piece in WRITTEN.finditer(written):
-        stream.feed(written[place : piece.end()])
-        place = piece.end()
-        yield screen
-    stream.feed(written[place:])
-    yield screen
-
-
-def below(screen: pyte.Screen) -> list[str]:
-    """Return the lines of models, which stand below the cursor's."""
-    shown = [line.rstrip() for line in screen.display[screen.cursor.y + 1 :]]
-    return [line for line in shown if line]
 
 
 @pytest.fixture
@@ -166,12 +118,12 @@ def test_the_rate_is_that_of_prompts_that_were_computed() -> None:
     tally.told(1, 0, 100, 0, now=0.0)
     tally.told(1, 80, 100, 0, now=0.0)  # out of the store
     tally.told(1, 90, 100, 10, now=5.0)
-    assert text([tally.state(at_work=True)]) == "m: 90/150 prompts, 2.0/s, 30 s left"
+    assert text([tally.state()]) == "m: 90/150 prompts, 2.0/s, 30 s left"
     tally.told(1, 100, 100, 20, now=10.0)
     # The time between two sweeps is no time of prompts.
     tally.told(2, 0, 50, 0, now=1000.0)
     tally.told(2, 10, 50, 10, now=1005.0)
-    assert text([tally.state(at_work=True)]) == "m: 110/150 prompts, 2.0/s, 20 s left"
+    assert text([tally.state()]) == "m: 110/150 prompts, 2.0/s, 20 s left"
 
 
 def test_what_a_decided_sweep_leaves_out_is_not_left_to_do() -> None:
@@ -179,7 +131,7 @@ def test_what_a_decided_sweep_leaves_out_is_not_left_to_do() -> None:
     tally.told(1, 0, 100, 0, now=0.0)
     tally.told(1, 1, 100, 1, now=1.0)
     tally.end(1)
-    assert text([tally.state(at_work=True)]) == "m: 1/51 prompts, 1.0/s, 50 s left"
+    assert text([tally.state()]) == "m: 1/51 prompts, 1.0/s, 50 s left"
 
 
 def test_a_sweep_that_is_read_again_is_not_done_twice_and_further_ones_are_added() -> None:
@@ -188,7 +140,23 @@ def test_a_sweep_that_is_read_again_is_not_done_twice_and_further_ones_are_added
         tally.told(sweep, 0, total, 0, now=0.0)
         tally.told(sweep, total - 1, total, 0, now=0.0)
         tally.told(sweep, total, total, 0, now=0.0)
-    assert text([tally.state(at_work=True)]) == "m: 10/10 prompts"
+    assert text([tally.state()]) == "m: 10/10 prompts"
+
+
+def test_a_sweep_that_a_cluster_has_begun_ahead_goes_on_in_its_turn() -> None:
+    tally = Tally("m", {1: 100, 2: 50})
+    tally.told(2, 0, 50, 0, now=0.0)
+    tally.told(2, 10, 50, 0, now=0.0)  # out of the store
+    tally.told(2, 40, 50, 30, now=10.0)
+    assert tally.state().at_work
+    assert text([tally.state()]) == "m: 40/150 prompts, 3.0/s, 37 s left"
+    # Its turn reads one after the other what is there; that is neither new nor fast.
+    for done in range(41):
+        tally.told(2, done, 50, max(0, done - 10), now=10.0)
+    assert text([tally.state()]) == "m: 40/150 prompts, 3.0/s, 37 s left"
+    tally.told(2, 50, 50, 40, now=20.0)
+    assert not tally.state().at_work
+    assert text([tally.state()]) == "m: 50/150 prompts"
 
 
 def test_processes_that_share_a_model_are_counted_together() -> None:

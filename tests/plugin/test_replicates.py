@@ -14,7 +14,7 @@ from pytest_maxrandom.ledger import examples_digest
 from pytest_maxrandom.studies.plan import plan_file
 from pytest_maxrandom.studies.replicates import PlannedReplicates
 from tests.plugin.conftest import forget, ledger_of
-from tests.plugin.test_progress import in_a_terminal
+from tests.terminals import in_a_terminal
 
 if TYPE_CHECKING:
     from pathlib import Path

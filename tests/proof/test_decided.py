@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from pytest_maxrandom.sweeps.decided import DecidedSweep, run_decided
 from pytest_maxrandom.sweeps.executor import Cost, Scored, jobs_of
 from pytest_maxrandom.sweeps.prompts.formats import Format, Prompt
 from pytest_maxrandom.tasks.task import Example, Layout
+from tests.goals import Goal
 from tests.proof.scale import LEVEL, scaled
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_maxrandom.sweeps.executor import Job
-    from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from tests.proof.conftest import Measured
 
 pytestmark = pytest.mark.proof
@@ -72,23 +71,6 @@ class Drawn:
                 for example in job.examples
             )
             yield job, Scored(tuple((ANSWERS[each],) for each in chosen), COST)
-
-
-@dataclass
-class Goal:
-    """The critical count of a claim whose t is declared."""
-
-    least: int
-    passes: bool
-    chance: float = 0.5
-
-    def critical(self) -> int:
-        """Return it."""
-        return self.least
-
-    def is_reached(self, predictions: PromptPredictions) -> bool:
-        """Tell whether one prompt is enough."""
-        return self.passes
 
 
 def critical(t: int) -> int:

@@ -124,7 +124,7 @@ class SuiteItem(pytest.Item):
     def ahead(self, claim: PlannedClaim) -> Ahead | None:
         """Return what a cluster can compute of a claim before its turn; None if nothing."""
         try:
-            return self.evaluation(claim).ahead()
+            return self.evaluation(claim).ahead(self.progress(claim))
         except MaxRandomError:  # its turn says it
             return None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from pytest_maxrandom.sweeps.executor import LocalExecutor, jobs_of
 from pytest_maxrandom.sweeps.parts import Parts
 from pytest_maxrandom.sweeps.store import Store
 from pytest_maxrandom.sweeps.sweep import Cache, Sweep, is_stored, run_sweep
+from tests.goals import Goal
 from tests.unit.sweeps.killed_sweep import WORK, made
 
 if TYPE_CHECKING:
@@ -33,23 +33,6 @@ def _model() -> Model:
 
 def _never() -> Model:
     raise AssertionError("the model was loaded")
-
-
-@dataclass
-class Goal:
-    """A critical count."""
-
-    least: int
-    passes: bool = False
-    chance: float = 0.5
-
-    def critical(self) -> int:
-        """Return it."""
-        return self.least
-
-    def is_reached(self, predictions: PromptPredictions) -> bool:
-        """Tell whether one prompt is enough."""
-        return self.passes
 
 
 @cache
