@@ -87,6 +87,7 @@ class Evaluation:
             )
         )
         self._run = without_siblings(planned, run)
+        self._checked: int | None = None
         self._check_budget()
         self.jobs = jobs_of(condition.prompt_set.pairs, planned.suite.scoring)
 
@@ -306,8 +307,9 @@ class Evaluation:
 
     def _check_budget(self) -> None:
         """Refuse prompts beyond the budget; those that were evaluated before may be tested."""
-        budget = self._planned.suite.prompts.budget
-        if budget is None:
+        budget, read = self._planned.suite.prompts.budget, self._ledger.read_rows
+        # What this process adds is counted since the first time: the whole sweep is.
+        if budget is None or read == self._checked:
             return
         claim, task = self._tries()
         t = claim if self._planned.counted == "claim" else task
@@ -320,6 +322,7 @@ class Evaluation:
                 "earlier prompts again, or use examples that no prompt has seen; a budget that is "
                 "raised now is told as one that was not declared in advance"
             )
+        self._checked = read
 
     def _evaluated(self, prompt: PromptPredictions) -> None:
         self._ledger.evaluated(

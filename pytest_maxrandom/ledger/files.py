@@ -49,6 +49,8 @@ class LedgerFile:
         That the last line was cut off.
     empty : bool
         Whether there was no line when it was last read.
+    read_rows : int
+        How many lines were read; what this process adds itself is none of them.
     """
 
     def __init__(self, path: Path) -> None:
@@ -61,6 +63,7 @@ class LedgerFile:
         self.searches: dict[str, dict[Try, Told]] = {}
         self.torn: Remark | None = None
         self.empty = True
+        self.read_rows = 0
         self._begun: dict[ClaimKey, set[Try]] = {}
         self._wrong = ""
         self._offset = 0
@@ -182,6 +185,7 @@ class LedgerFile:
         for number, found in read_lines(data, self._lines + 1):
             if not isinstance(found, str):
                 self.take(found)
+                self.read_rows += 1
                 complete = number == end
             elif found == CUT:
                 self.torn = Remark("cut_off", {"file": str(self.path), "line": number})

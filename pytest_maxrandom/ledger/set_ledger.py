@@ -100,6 +100,11 @@ class SetLedger(SetFiles):
         self.write()
         super().refresh()
 
+    @property
+    def read_rows(self) -> int:
+        """How many lines were read of this set; it grows where another process adds some."""
+        return sum(file.read_rows for file in self._own)
+
     def shared_with(self, examples: Sequence[Example]) -> str:
         """Say how many examples another set has in common with this one: ``29 of 40``."""
         common = shared(map(example_digest, examples), self._examples)

@@ -128,6 +128,7 @@ def test_the_rate_is_that_of_prompts_that_were_computed() -> None:
 
 def test_what_a_decided_sweep_leaves_out_is_not_left_to_do() -> None:
     tally = Tally("m", {1: 100, 2: 50})
+    tally.turns = 1
     tally.told(1, 0, 100, 0, now=0.0)
     tally.told(1, 1, 100, 1, now=1.0)
     tally.end(1)
