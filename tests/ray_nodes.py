@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -78,6 +79,7 @@ class Nodes:
         (folder / "site" / "sitecustomize.py").write_text(_TOLD)
         self._told = folder / "told"
         self._told.touch()
+        self._killed: Counter[tuple[str, str]] = Counter()
         self.hold(float("inf"))
         paths = [str(folder / "site"), *filter(None, [os.environ.get("PYTHONPATH")])]
         self.path = os.pathsep.join(paths)
@@ -111,17 +113,28 @@ class Nodes:
         new.write_text(str(most))
         new.replace(self._told.with_name("told.most"))
 
-    def kill_worker(self) -> None:
-        """Kill the actor that has begun a prompt last, of those that live."""
+    def kill_worker(self) -> bool:
+        """Kill the actor that has begun a prompt last, of those that live, and return if one was.
+
+        It is spared where its prompt has died twice: with the third time it would be an error.
+        """
+        seen: set[int] = set()
         for each in reversed(self.begun()):
+            asked = each.prompt, each.task
+            if each.process in seen or self._killed[asked] == 2:
+                seen.add(each.process)
+                continue
             with suppress(ProcessLookupError):
                 os.kill(each.process, signal.SIGKILL)
-                return
+                self._killed[asked] += 1
+                return True
+        return False
 
-    def kill_node(self) -> None:
+    def kill_node(self) -> bool:
         """Kill a node with all of its processes, and add another one."""
         self._cluster.remove_node(self._nodes.pop(0), allow_graceful=False)
         self.add()
+        return True
 
     def forget(self) -> None:
         """Forget what was begun."""

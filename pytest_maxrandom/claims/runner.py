@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import count
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.models.registry import locate
@@ -83,17 +82,21 @@ class Runner:
             return job.number not in known and not begun
 
         left = list(filter(is_left, jobs))
-        read, computed = len(jobs) - len(left), count(1)
+        read, computed = len(jobs) - len(left), 0
+
+        def begun(sent: Sequence[Job]) -> None:
+            if not computed:  # before that, whoever waits for its actors is not at work
+                progress(0, len(jobs), 0)
+                progress(read, len(jobs), 0)
+            begin(sent)
 
         def take(job: Job, scored: Scored, found: Arithmetic) -> None:
+            nonlocal computed
             replace(cache, arithmetic=found).write_ahead(job, scored)
-            new = next(computed)
-            progress(read + new, len(jobs), new)
+            computed += 1
+            progress(read + computed, len(jobs), computed)
 
-        if left:
-            progress(0, len(jobs), 0)
-            progress(read, len(jobs), 0)
-        return Ahead(key, self._wanted(), left, begin, take)
+        return Ahead(key, self._wanted(), left, begun, take)
 
     @property
     def _cluster(self) -> Cluster | None:

@@ -154,7 +154,6 @@ def test_what_is_killed_changes_nothing(
                 break
             nodes.hold(len(nodes.begun()) + 1)  # so it dies at any time, but never after the end
             time.sleep(chance.uniform(0, 0.2))
-            killed += 1
             if kind == "controller":
                 process.kill()
                 process.communicate()
@@ -162,7 +161,9 @@ def test_what_is_killed_changes_nothing(
                 assert {each.prompt for each in nodes.begun()} & own <= counted
                 process = _run(nodes)
             else:
-                getattr(nodes, f"kill_{kind}")()
+                while not getattr(nodes, f"kill_{kind}")():
+                    assert _more_is_begun(nodes, process)
+            killed += 1
         nodes.hold(float("inf"))
         _compare(nodes, _report(process), alone, killed, resumed="controller" in kinds)
     assert killed == len(kinds) * KILLS

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from pytest_maxrandom.errors import ClusterError
 
 MISSING = 'ray is not installed; pip install "pytest-maxrandom[ray]"'
-_PATIENCE = 10.0  # seconds
+_PATIENCE, _SOON = 10.0, 2.0  # seconds
 _OWN = "local"
 _UNREACHABLE = (
     "; expected the address of one that runs (`ray status` there tells it), or no address, and "
@@ -94,6 +94,7 @@ class Connection:
                 each["NodeID"],
                 each.get("NodeName") or each["NodeManagerAddress"],
                 each["Resources"],
+                (each["NodeManagerAddress"], each["NodeManagerPort"]),
             )
             for each in self.ray.nodes()
             if each["Alive"]
@@ -119,11 +120,22 @@ class Node:
         Why no model is put there; empty where one may be.
     """
 
-    def __init__(self, id_: str, name: str, resources: dict[str, float]) -> None:
+    def __init__(
+        self, id_: str, name: str, resources: dict[str, float], place: tuple[str, int]
+    ) -> None:
         self.id = id_
+        self._place = place
         self.name = f"{name} ({id_[:8]})"
         self.resources = resources
         self.odd = ""
+
+    def answers(self) -> bool:
+        """Tell whether the machine is there now; of one that has gone Ray learns seconds later."""
+        try:
+            socket.create_connection(self._place, _SOON).close()
+        except OSError:
+            return False
+        return True
 
 
 def _reach(address: str) -> None:

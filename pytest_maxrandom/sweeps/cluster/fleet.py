@@ -211,7 +211,8 @@ class Fleet:
     def _lose(self, actor: Actor, reason: str, *, blame: bool = True) -> None:
         """Take back what an actor had; of that only the oldest chunk was computed."""
         self.look_around()
-        gone = actor.node.id not in self._nodes or _NODE_DIED in reason
+        known = actor.node.id in self._nodes and _NODE_DIED not in reason
+        gone = not (known and actor.node.answers())
         if actor.arithmetic is None and not gone:
             died = actor.wanted.key, actor.node.id
             self._deaths[died] += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -74,7 +74,7 @@ class Order:
     _refused: dict[int, Refused] = field(default_factory=dict)
     _again: deque[Job] = field(default_factory=deque)
     _flying: dict[tuple[int, str], Job] = field(default_factory=dict)
-    _failed: dict[int, list[str]] = field(default_factory=dict)
+    _failed: Counter[int] = field(default_factory=Counter)
     _seconds: float = 0.0
     _done: int = 0
 
@@ -179,7 +179,7 @@ class Order:
                 self.error = self.error or error_of(scored)
             else:
                 sound = False
-                self._blame([job], scored.sentence)
+                self._blame(job, scored.sentence)
         self._again.extend(chunk.jobs[len(found) :])
         return sound
 
@@ -189,7 +189,8 @@ class Order:
         Parameters
         ----------
         blame : bool
-            Whether it may be the jobs' fault; it is not where a node went with all that it had.
+            Whether it may be a job's fault; it is not where a node went with all that it had. Of
+            several jobs none is blamed: each is tried by itself, and then it is known which fails.
         """
         if chunk.only_checked:
             self._checking -= 1
@@ -197,22 +198,20 @@ class Order:
             return
         for job in chunk.jobs:
             self._flying.pop((job.number, job.task), None)
-        if blame:
-            self._blame(chunk.jobs, reason)
+        if blame and len(chunk.jobs) == 1:
+            self._blame(chunk.jobs[0], reason)
         else:
             self._again.extend(chunk.jobs)
 
-    def _blame(self, jobs: Sequence[Job], reason: str) -> None:
-        for job in jobs:
-            reasons = self._failed.setdefault(job.number, [])
-            reasons.append(reason)
-            if len(reasons) < _TRIES:
-                self._again.append(job)
-                continue
-            self.error = self.error or SweepError(
-                f"prompt {job.number + 1} ({job.prompt.digest[:8]}) failed {_TRIES} times, each "
-                f"time on another actor of the cluster, at last so: {reason}"
-            )
+    def _blame(self, job: Job, reason: str) -> None:
+        self._failed[job.number] += 1
+        if self._failed[job.number] < _TRIES:
+            self._again.append(job)
+            return
+        self.error = self.error or SweepError(
+            f"prompt {job.number + 1} ({job.prompt.digest[:8]}) failed {_TRIES} times, each "
+            f"time on another actor of the cluster, at last so: {reason}"
+        )
 
     def _take(self, size: int) -> list[Job]:
         jobs = list(islice(self._source, size))

@@ -126,15 +126,17 @@ def test_what_is_lost_by_chance_is_computed_again_until_all_is_there(seed: int) 
 
 
 def test_a_prompt_that_fails_three_times_is_an_error_and_its_neighbours_are_not() -> None:
-    kept, deaths = Kept(), 0
+    kept, deaths = Kept(), []
     kept.order.compute(iter(JOBS), len(JOBS))
     while chunk := _next(kept.order, 2):
         if any(job.number == 33 for job in chunk.jobs):
-            deaths += 1
+            deaths.append(len(chunk.jobs))
             kept.order.lost(chunk, "its process died", blame=True)
         else:
             kept.order.answered(chunk, _all(chunk))
-    assert deaths == 3
+    # Where others died with it, it is not known whose fault that is.
+    assert deaths[0] > 1
+    assert deaths[1:] == [1, 1, 1]
     assert isinstance(kept.order.error, SweepError)
     said = str(kept.order.error)
     assert said.startswith(f"prompt 34 ({JOBS[33].prompt.digest[:8]}) failed 3 times")
