@@ -7,6 +7,7 @@ from collections import deque
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.errors import ClusterError
@@ -304,7 +305,10 @@ class RayExecutor:
                 if key not in come:
                     yield job
 
-        self._order.compute(new(), len(jobs) if isinstance(jobs, list) else self._most)
+        source = new()
+        if (first := next(source, None)) is not None:  # else all is stored, and no cluster is asked
+            at_most = max(1, len(jobs) if isinstance(jobs, list) else self._most)
+            self._order.compute(chain([first], source), at_most)
         with self._cluster.serving(self._order):
             while True:
                 for _ in range(len(self._come)):

@@ -95,7 +95,7 @@ class Order:
         under_way = set(self._flying)
         under_way |= {(job.number, job.task) for job in self._again}
         self._source = (job for job in jobs if (job.number, job.task) not in under_way)
-        self._left, self._exhausted = at_most, False
+        self._left, self._exhausted = at_most, at_most == 0
 
     @property
     def is_checked(self) -> bool:

@@ -249,6 +249,12 @@ class _OneActor(Cluster):
             assert chunk.order.answered(chunk, _all(chunk))
 
 
+def test_a_sweep_that_is_stored_asks_no_cluster() -> None:
+    executor = Cluster("127.0.0.1:1").executor(_WANTED, Kept()._begin)
+    executor.check([])
+    assert list(executor.run(iter(()))) == []
+
+
 @pytest.mark.parametrize("early", [0, 1, 2])
 @pytest.mark.parametrize("stored", [set(), {0}, {1}, {0, 1, 5}])
 def test_what_was_computed_ahead_waits_until_its_job_is_taken(early: int, stored: set[int]) -> None:
