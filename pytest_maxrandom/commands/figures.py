@@ -45,6 +45,13 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help=f"formats, of {','.join(FORMATS)}; {','.join(DEFAULT_FORMATS)} by default",
     )
     parser.add_argument(
+        "--width",
+        type=float,
+        metavar="INCHES",
+        help="how wide figures are at most: 7.2, a page, by default; 3.3 for one column of two. "
+        "Letters keep their size",
+    )
+    parser.add_argument(
         "--only",
         nargs="+",
         default=[],
@@ -94,11 +101,16 @@ def run(options: argparse.Namespace) -> str:
     if not installed():
         raise MaxRandomError(MISSING)
     from pytest_maxrandom.figures.catalogue import write_all
+    from pytest_maxrandom.figures.style import NARROWEST, WIDTH
 
+    width = WIDTH if options.width is None else options.width
+    if not NARROWEST <= width <= WIDTH:
+        raise ValueError(f"--width: found {width:g}, expected inches from {NARROWEST:g} to {WIDTH}")
     written = write_all(
         [each.only(options.only) for each in _catalogues(options)],
         options.out,
         formats,
+        width=width,
         told=lambda path: print(path, flush=True),
     )
     if not written.files:

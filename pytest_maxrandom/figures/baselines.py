@@ -10,11 +10,10 @@ from fractions import Fraction
 from functools import cache, partial
 from typing import TYPE_CHECKING, Literal
 
-from matplotlib.figure import Figure
-
+from pytest_maxrandom.figures.axes import accuracy_axis, log_axis, spaced
 from pytest_maxrandom.figures.labels import counts, label_ends, settle
-from pytest_maxrandom.figures.panels import accuracy_axis, log_axis, numbered, pages, spaced
-from pytest_maxrandom.figures.style import BLACK, GREY, LINES, PALE, WIDTH, marks
+from pytest_maxrandom.figures.panels import numbered, pages, pairs, per_file, title
+from pytest_maxrandom.figures.style import BLACK, GREY, LINES, PALE, marks, narrow
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from pytest_maxrandom.figures.labels import EndLabels
     from pytest_maxrandom.figures.results import Result
@@ -88,27 +88,29 @@ def rows_of(results: Iterable[Result]) -> list[Row]:
 
 def figures(rows: Sequence[Row]) -> Iterator[tuple[str, Figure]]:
     """Draw two panels for each number of choices, at most three rows in a file."""
-    drawn = [baselines(page) for page in pages(rows, _MOST)]
+    drawn = [baselines(page) for page in pages(rows, per_file(_MOST, 2))]
     yield from numbered("baseline_over_t_and_n", drawn)
 
 
 def baselines(rows: Sequence[Row]) -> Figure:
     """Draw, for each row, curves over t for some n, and over n for some t."""
-    figure = Figure(figsize=(WIDTH, 0.3 + _ROW * len(rows)), layout="constrained")
-    grid = figure.subplots(len(rows), 2, squeeze=False)
+    figure, grid = pairs(len(rows), 0.3, _ROW)
     labels: list[EndLabels] = []
     for (over_t, over_n), row in zip(grid, rows, strict=True):
         labels += [_panel(over_t, row, "t"), _panel(over_n, row, "n")]
         over_t.set_ylabel("expected best accuracy")
+        if narrow():
+            over_n.set_ylabel("expected best accuracy")
         parts = [f"{row.choices} choices"]
         given = [f"{name} = {count(one)}" for name, one in (("n", row.n), ("t", row.t)) if one]
         if given:
             parts.append(f"wide: {', '.join(given)}")
         if row.results:
             parts.append(f"circles: claims, {counts(row.results)}")
-        over_t.set_title("; ".join(parts))
-    for axes, name in zip(grid[-1], ("prompts t", "examples n"), strict=True):
-        axes.set_xlabel(name)
+        title(over_t, "; ".join(parts))
+        if row is rows[-1] or narrow():
+            over_t.set_xlabel("prompts t")
+            over_n.set_xlabel("examples n")
     return settle(figure, labels)
 
 

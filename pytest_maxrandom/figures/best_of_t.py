@@ -9,24 +9,21 @@ import math
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from pytest_maxrandom.figures.labels import counts, label_ends, settle, short
-from pytest_maxrandom.figures.panels import (
+from pytest_maxrandom.figures.axes import (
     FLOOR,
     accuracy_axis,
     alpha_lines,
     draw_intervals,
-    file_name,
     interval_handle,
     mark_claims,
-    numbered,
     p_axis,
-    pages,
     shown_p,
     standing_handles,
 )
+from pytest_maxrandom.figures.labels import LONGEST, counts, label_ends, settle, short
+from pytest_maxrandom.figures.panels import file_name, legend, numbered, pages, title, with_strips
 from pytest_maxrandom.figures.results import by_model
 from pytest_maxrandom.figures.style import (
     BLACK,
@@ -35,14 +32,17 @@ from pytest_maxrandom.figures.style import (
     PALE,
     SMALL,
     STANDARD,
-    WIDTH,
+    inches,
+    letters,
     marks,
+    width,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from pytest_maxrandom.figures.labels import EndLabels
     from pytest_maxrandom.figures.results import Result
@@ -51,18 +51,12 @@ _MOST_TOGETHER = 24
 """Claims of several models in one file."""
 _MOST_MODELS = 3
 """Models in one file."""
-_MOST = 48
-"""Claims in one panel."""
 _SLOT = (0.115, 0.5)
 """Inches that a claim takes, at least and at most."""
-_WIDE = 6.0
-"""Inches that two entries of the legend take beside each other."""
 _SIDES = 1.65
 """Inches beside the panels."""
 _PANEL, _STRIP = 1.75, 0.95
 """Inches that a panel, and the strip below it, are high."""
-_LETTER = 0.56 * SMALL / 72
-"""Inches that a letter takes, on the average."""
 _SLANT = 60
 """Degrees."""
 
@@ -70,7 +64,8 @@ _SLANT = 60
 def figures(results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:
     """Draw all claims: one panel for each model, one file for each model where they are many."""
     models = by_model(results)
-    if len(results) <= _MOST_TOGETHER and len(models) <= _MOST_MODELS:
+    together = max(map(len, models.values())) <= _most() and len(results) <= _MOST_TOGETHER
+    if together and len(models) <= _MOST_MODELS:
         yield "best_of_t", best_of_t(list(models.values()))
         return
     for model, group in models.items():
@@ -78,13 +73,18 @@ def figures(results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:
         yield from numbered(f"best_of_t-{file_name(model)}", drawn)
 
 
+def _most() -> int:
+    """Return how many claims a panel has room for."""
+    return int((width() - _SIDES) / _SLOT[0])
+
+
 def _pages(group: list[Result]) -> list[list[Result]]:
     """Cut the claims of a model, between tasks where that is possible."""
     tasks = [list(same) for _, same in groupby(group, key=lambda result: result.task)]
-    widest = max(map(len, tasks))
-    if widest > _MOST:
-        return [list(page) for page in pages(group, _MOST)]
-    return [[result for same in page for result in same] for page in pages(tasks, _MOST // widest)]
+    widest, most = max(map(len, tasks)), _most()
+    if widest > most:
+        return [list(page) for page in pages(group, most)]
+    return [[result for same in page for result in same] for page in pages(tasks, most // widest)]
 
 
 def best_of_t(models: Sequence[Sequence[Result]]) -> Figure:
@@ -94,21 +94,13 @@ def best_of_t(models: Sequence[Sequence[Result]]) -> Figure:
     prompt's value, and two marks in the strip below.
     """
     longest = max(map(len, models))
-    slot = min(max((WIDTH - _SIDES) / longest, _SLOT[0]), _SLOT[1])
+    slot = min(max((width() - _SIDES) / longest, _SLOT[0]), _SLOT[1])
     slants = [_slant_height(model, slot) for model in models]
-    below = sum(0.3 + (slant or 0.15) for slant in slants)
-    heights = [high for _ in models for high in (_PANEL, _STRIP)]
-    figure = Figure(
-        figsize=(
-            max(_SIDES + slot * longest, 4.4),
-            0.35 + sum(heights) + below + 0.5 * len(models),
-        ),
-        layout="constrained",
-    )
-    grid = figure.subplots(2 * len(models), 1, squeeze=False, height_ratios=heights)[:, 0]
+    below = sum(0.8 + (slant or 0.15) for slant in slants)
+    wide = max(_SIDES + slot * longest, min(4.4, width()))
+    figure, grid = with_strips(len(models), wide, (_PANEL, _STRIP), 0.35 + below)
     labels: list[EndLabels] = []
-    for place, (model, slant) in enumerate(zip(models, slants, strict=True)):
-        upper, strip = grid[2 * place], grid[2 * place + 1]
+    for (upper, strip), model, slant in zip(grid, models, slants, strict=True):
         labels += [_values(upper, model), _p_values(strip, model)]
         _settings(strip, model, slanted=slant > 0)
         for axes in (upper, strip):
@@ -117,11 +109,7 @@ def best_of_t(models: Sequence[Sequence[Result]]) -> Figure:
             for _, start, _ in _tasks(model)[1:]:
                 axes.axvline(start - 0.5, color=PALE, linewidth=0.6, zorder=0)
     everything = [result for model in models for result in model]
-    figure.legend(
-        handles=[*standing_handles(everything), *interval_handle(everything)],
-        loc="outside upper left",
-        ncols=2 if figure.get_figwidth() > _WIDE else 1,
-    )
+    legend(figure, [*standing_handles(everything), *interval_handle(everything)])
     return settle(figure, labels)
 
 
@@ -158,7 +146,7 @@ def _values(axes: Axes, model: Sequence[Result]) -> EndLabels:
     axes.xaxis.set_major_locator(NullLocator())
     metrics = dict.fromkeys(result.metric for result in model)
     axes.set_ylabel(" / ".join(metrics))
-    axes.set_title("\n".join(filter(None, [*short([model[0].panel], 60), counts(model)])))
+    title(axes, *short([model[0].panel], 60), counts(model))
     return label_ends(
         axes,
         [
@@ -202,7 +190,8 @@ def _tasks(model: Sequence[Result]) -> list[tuple[str, int, int]]:
         for place, result in enumerate(model)
         if place == 0 or model[place - 1].task != result.task
     ]
-    names = short([model[start].task for start in starts])
+    # In a narrow figure a long name would slant over all that is left of it.
+    names = short([model[start].task for start in starts], min(LONGEST, letters(width() / 3)))
     return [
         (name, start, stop - start)
         for name, (start, stop) in zip(names, pairwise([*starts, len(model)]), strict=True)
@@ -240,7 +229,7 @@ def _settings(axes: Axes, model: Sequence[Result], *, slanted: bool) -> None:
 def _slant_height(model: Sequence[Result], slot: float) -> float:
     """Return the inches that names take when slanted; 0 where each fits below its claims."""
     tasks = _tasks(model)
-    if len(tasks) == 1 or all(len(name) * _LETTER <= width * slot for name, _, width in tasks):
+    if len(tasks) == 1 or all(inches(len(name)) <= many * slot for name, _, many in tasks):
         return 0
     longest = max(len(name) for name, _, _ in tasks)
-    return 0.1 + longest * _LETTER * math.sin(math.radians(_SLANT))
+    return 0.1 + inches(longest) * math.sin(math.radians(_SLANT))

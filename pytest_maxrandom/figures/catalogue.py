@@ -20,7 +20,7 @@ from pytest_maxrandom.figures import (
     selection,
 )
 from pytest_maxrandom.figures.results import results_of
-from pytest_maxrandom.figures.style import applied
+from pytest_maxrandom.figures.style import WIDTH, applied
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.reports.text import visible
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
@@ -189,6 +189,7 @@ def write_all(
     folder: Path,
     formats: Sequence[str] = DEFAULT_FORMATS,
     *,
+    width: float = WIDTH,
     told: Callable[[Path], object] = lambda _: None,
 ) -> Written:
     """Draw and write everything.
@@ -201,6 +202,8 @@ def write_all(
         Is made if it is not there.
     formats
         Endings of the files.
+    width
+        Inches that figures are wide at most.
     told
         Is called with each file when it is written.
 
@@ -211,7 +214,7 @@ def write_all(
     """
     files: list[Path] = []
     taken: set[str] = set()
-    with applied():
+    with applied(width):
         for draw in (draw for catalogue in catalogues for draw in catalogue.families.values()):
             folder.mkdir(parents=True, exist_ok=True)
             for stem, figure in draw():

@@ -12,8 +12,9 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import blended_transform_factory
 
+from pytest_maxrandom.figures.axes import accuracy_axis, interval_handle
 from pytest_maxrandom.figures.labels import counts, plain, settle, short
-from pytest_maxrandom.figures.panels import accuracy_axis, frame, interval_handle, numbered, pages
+from pytest_maxrandom.figures.panels import frame, legend, numbered, pages, per_file, title
 from pytest_maxrandom.figures.style import (
     BLACK,
     INTERVAL,
@@ -57,7 +58,8 @@ def obstacle(result: Result) -> str:
 
 def figures(results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:
     """Draw one panel for each claim, at most twelve in a file."""
-    yield from numbered("histogram", [histograms(page) for page in pages(results, _MOST)])
+    drawn = [histograms(page) for page in pages(results, per_file(_MOST, 3))]
+    yield from numbered("histogram", drawn)
 
 
 def histograms(results: Sequence[Result]) -> Figure:
@@ -66,7 +68,7 @@ def histograms(results: Sequence[Result]) -> Figure:
     Bars are shares of the prompts; a dotted outline is the distribution of one guesser and a
     hatched one that of the best of t, both in the same bins of whole counts.
     """
-    figure, grid, columns = frame(len(results), _WIDTHS, 0.55, _PANEL, shared=True)
+    figure, grid, _ = frame(len(results), _WIDTHS, 0.55, _PANEL, shared=True)
     extent = span_of(results)
     tasks = short([result.setting for result in results])
     for axes, result, task in zip(grid, results, tasks, strict=True):
@@ -75,17 +77,13 @@ def histograms(results: Sequence[Result]) -> Figure:
         stated = counts([result])
         if len(result.counts) != result.t:
             stated += f" ({count(len(result.counts))} prompts shown)"
-        axes.set_title("\n".join([task, *named, stated]), size=SMALL)
+        title(axes, task, *named, stated)
     figure.supxlabel("accuracy", size=SMALL)
     figure.supylabel("share of the prompts, probability", size=SMALL)
-    legend = {
+    handles = {
         name: handle for handle, name in zip(*grid[0].get_legend_handles_labels(), strict=True)
     }
-    figure.legend(
-        handles=[*(legend[name] for name in _ORDER), *interval_handle(results)],
-        loc="outside upper left",
-        ncols=3 if columns > 1 else 1,
-    )
+    legend(figure, [*(handles[name] for name in _ORDER), *interval_handle(results)])
     margin = (extent[1] - extent[0]) / 50
     grid[0].set_xlim(extent[0] - margin, extent[1] + margin)
     low, high = grid[0].get_ylim()

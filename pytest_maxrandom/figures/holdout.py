@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
 from sklearn.metrics import precision_recall_curve, roc_curve
 
+from pytest_maxrandom.figures.axes import accuracy_axis
 from pytest_maxrandom.figures.labels import settle, short
-from pytest_maxrandom.figures.panels import accuracy_axis, numbered, pages
-from pytest_maxrandom.figures.style import BLACK, GREY, MAXIMUM, PALE, SKY, SMALL, WIDTH, marks
+from pytest_maxrandom.figures.panels import numbered, pages, pairs, per_file, title
+from pytest_maxrandom.figures.style import BLACK, GREY, MAXIMUM, PALE, SKY, marks
 from pytest_maxrandom.notation import accuracy, count, span
 from pytest_maxrandom.studies.holdout import predictive_values
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from pytest_maxrandom.studies.holdout import Study, Trials
 
@@ -43,7 +44,7 @@ def drawable(trials: Trials) -> bool:
 
 def figures(studies: Sequence[Study]) -> Iterator[tuple[str, Figure]]:
     """Draw a row for each study, at most three in a file."""
-    yield from numbered("holdout", [curves(page) for page in pages(studies, _MOST)])
+    yield from numbered("holdout", [curves(page) for page in pages(studies, per_file(_MOST, 2))])
 
 
 def curves(studies: Sequence[Study]) -> Figure:
@@ -52,8 +53,7 @@ def curves(studies: Sequence[Study]) -> Figure:
     Curves take every threshold of F, the distribution function of guessers at the validation
     accuracy; a mark is the prediction "above the baseline".
     """
-    figure = Figure(figsize=(WIDTH, 0.3 + _ROW * len(studies)), layout="constrained")
-    grid = figure.subplots(len(studies), 2, squeeze=False)
+    figure, grid = pairs(len(studies), 0.3, _ROW)
     for (roc, pr), study in zip(grid, studies, strict=True):
         _row(roc, pr, study)
     return settle(figure)
@@ -98,7 +98,7 @@ def _row(roc: Axes, pr: Axes, study: Study) -> None:
         axes.legend(loc="lower right", frameon=True, framealpha=0.9, edgecolor="none")
     sizes = f"n = {span(list(study.sizes))}, t = {span(list(study.tries))}"
     stated = f"{sizes}; {count(len(study.trials))} trials"
-    roc.set_title("\n".join([*short([study.name], 50), stated]), size=SMALL)
+    title(roc, *short([study.name], 50), stated)
 
 
 def _mark(axes: Axes, x: float | None, y: float | None, mark: str, label: str) -> None:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from pytest_maxrandom.figures.labels import counts, settle, short
-from pytest_maxrandom.figures.panels import accuracy_axis, numbered, pages
+from pytest_maxrandom.figures.axes import accuracy_axis
+from pytest_maxrandom.figures.labels import LONGEST, counts, settle, short
+from pytest_maxrandom.figures.panels import legend, numbered, pages, title
 from pytest_maxrandom.figures.results import by_model
-from pytest_maxrandom.figures.style import LINES, PALE, SMALL, WIDTH, marks
+from pytest_maxrandom.figures.style import LINES, PALE, SMALL, inches, letters, marks, narrow, width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,7 +42,7 @@ def figures(results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:
     all_shots = sorted({each.shots for each in results}, key=lambda shots: (len(shots), shots))
     drawn = [
         increase(models, page, all_shots)
-        for models in pages(list(by_model(results).values()), _MODELS)
+        for models in pages(list(by_model(results).values()), 1 if narrow() else _MODELS)
         for page in pages(tasks, _TASKS)
         if any(result.task in page for model in models for result in model)
     ]
@@ -52,17 +53,19 @@ def increase(
     models: Sequence[Sequence[Result]], tasks: Sequence[str], all_shots: Sequence[str]
 ) -> Figure:
     """Draw what the claims of these models about these tasks have."""
-    width = WIDTH if len(models) > 1 else 5.2
-    figure = Figure(figsize=(width, 1.25 + _ROW * len(tasks)), layout="constrained")
+    wide = width() if len(models) > 1 else min(5.2, width())
+    figure = Figure(figsize=(wide, 1.25 + _ROW * len(tasks)), layout="constrained")
     grid = figure.subplots(1, len(models), squeeze=False, sharex=True, sharey=True)[0]
+    rows = short(tasks, min(LONGEST, letters(wide / 3)))
+    beside = inches(max(map(len, rows))) / len(models) + 0.2
     for axes, model in zip(grid, models, strict=True):
         shown = [result for result in model if result.task in tasks]
         _panel(axes, shown, tasks, all_shots)
         above = [name for name in (model[0].model, model[0].suite) if name]
         names = short(above, 60 // len(models))
         stated = counts(shown).replace(", t", "\nt" if len(models) > 1 else ", t")
-        axes.set_title("\n".join([*names, stated]), size=SMALL)
-    grid[0].set_yticks(range(len(tasks)), short(tasks))
+        title(axes, *names, *stated.splitlines(), left=beside if axes is grid[0] else 0.2)
+    grid[0].set_yticks(range(len(tasks)), rows)
     grid[0].set_ylim(len(tasks) - 0.4, -0.6)
     largest = max(each.maximum - each.standard for model in models for each in model)
     grid[0].set_xlim(0, 1.08 * largest or 1)
@@ -74,7 +77,7 @@ def increase(
     }
     if any(all_shots):
         ordered = [handles[name] for name in map(_name, all_shots) if name in handles]
-        figure.legend(handles=ordered, loc="outside upper right", ncols=6)
+        legend(figure, ordered, "right")
     return settle(figure)
 
 

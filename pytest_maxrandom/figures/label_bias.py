@@ -14,8 +14,9 @@ from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
+from pytest_maxrandom.figures.axes import accuracy_axis
 from pytest_maxrandom.figures.labels import settle, short
-from pytest_maxrandom.figures.panels import accuracy_axis, frame, numbered, pages
+from pytest_maxrandom.figures.panels import frame, legend, numbered, pages, per_file, title
 from pytest_maxrandom.figures.style import BLACK, GREY, ORANGE, PALE, SMALL, WIDTH, marks
 from pytest_maxrandom.notation import count, signed
 from pytest_maxrandom.reports.label_bias import label_checked, r_interval
@@ -114,7 +115,7 @@ def panels_of(run: RunRecord) -> tuple[list[Panel], list[str]]:
 
 def figures(panels: Sequence[Panel]) -> Iterator[tuple[str, Figure]]:
     """Draw one panel for each way of asking, at most twelve in a file."""
-    drawn = [base_rates(page) for page in pages(panels, _MOST)]
+    drawn = [base_rates(page) for page in pages(panels, per_file(_MOST, 3))]
     yield from numbered("label_bias", drawn)
 
 
@@ -134,18 +135,13 @@ def base_rates(panels: Sequence[Panel]) -> Figure:
         axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
         accuracy_axis(axes.yaxis)
         axes.grid(True, color=PALE, linewidth=0.6)
-        titles = [
-            setting,
-            *short([panel.model], longest),
-            panel.asked,
-            f"n = {count(panel.n)}, t = {count(panel.t)}",
-        ]
-        axes.set_title("\n".join(filter(None, titles)), size=SMALL)
+        stated = f"n = {count(panel.n)}, t = {count(panel.t)}"
+        title(axes, setting, *short([panel.model], longest), panel.asked, stated)
     figure.supylabel("accuracy by right answer (recall)", size=SMALL)
     shown = [_RECALL] if all(panel.has_rates for panel in panels) else [_RECALL, _SHARE]
     handles = [Line2D([], [], **marks(*_LOOKS[name], 5, 1), label=name) for name in shown]
     handles.append(Line2D([], [], label="chance", **_LINE))
-    figure.legend(handles=handles, loc="outside upper left", ncols=len(handles))
+    legend(figure, handles)
     settle(figure)
     for axes, panel in zip(grid, panels, strict=True):
         if panel.has_rates:

@@ -6,25 +6,22 @@ After figure 9 of arXiv 2404.13020.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.figures.labels import Marked, counts, label_ends, label_marks, settle, short
-from pytest_maxrandom.figures.panels import (
+from pytest_maxrandom.figures.axes import (
     FLOOR,
     accuracy_axis,
     alpha_lines,
     draw_intervals,
-    frame,
-    interval_handle,
     mark_claims,
-    numbered,
     p_axis,
-    pages,
     shown_p,
-    standing_handles,
 )
+from pytest_maxrandom.figures.labels import Marked, counts, label_ends, label_marks, short
+from pytest_maxrandom.figures.panels import draw_panels, frame, numbered, pages, per_file, title
 from pytest_maxrandom.figures.results import by_model
-from pytest_maxrandom.figures.style import GREY, PALE, SMALL, WIDTH
+from pytest_maxrandom.figures.style import GREY, PALE, WIDTH
 from pytest_maxrandom.notation import count
 
 if TYPE_CHECKING:
@@ -60,7 +57,7 @@ def obstacle(result: Result) -> str:
 def figures(results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:
     """Draw one panel for each model, at most nine in a file, or two where claims are many."""
     models = list(by_model(results).values())
-    most = _MOST_WIDE if max(map(len, models)) > _MANY else _MOST
+    most = _MOST_WIDE if max(map(len, models)) > _MANY else per_file(_MOST, 3)
     yield from numbered("normalized", [normalized(page) for page in pages(models, most)])
 
 
@@ -81,19 +78,18 @@ def normalized(models: Sequence[Sequence[Result]]) -> Figure:
     """Draw p_max over the normalized score, a mark for each claim."""
     wide = max(map(len, models)) > _MANY
     widths, high = ((WIDTH,), _HIGH) if wide else (_WIDTHS, _PANEL)
-    figure, grid, columns = frame(len(models), widths, 0.75, high, shared=True)
-    longest = 34 if columns > 1 else 60
-    labels = [_panel(axes, model, longest) for axes, model in zip(grid, models, strict=True)]
+    framed = frame(len(models), widths, 0.75, high, shared=True)
+    _, grid, columns = framed
     everything = [result for model in models for result in model]
     metrics = " / ".join(dict.fromkeys(result.metric for result in everything))
-    figure.supxlabel(f"(best {metrics} {_MINUS} chance) / (1 {_MINUS} chance)", size=SMALL)
-    figure.supylabel("p_max", size=SMALL)
-    figure.legend(
-        handles=[*standing_handles(everything), *interval_handle(everything)],
-        loc="outside upper left",
-        ncols=2 if columns > 1 or wide else 1,
+    figure = draw_panels(
+        models,
+        partial(_panel, longest=34 if columns > 1 else 60),
+        framed,
+        everything,
+        along=f"(best {metrics} {_MINUS} chance) / (1 {_MINUS} chance)",
+        upright="p_max",
     )
-    settle(figure, labels)
     for axes, model in zip(grid, models, strict=True):
         _names(axes, model)
     return figure
@@ -110,7 +106,7 @@ def _panel(axes: Axes, model: Sequence[Result], longest: int) -> EndLabels:
     axes.grid(True, color=PALE, linewidth=0.6)
     accuracy_axis(axes.xaxis)
     names = short([name for name in (model[0].model, model[0].suite) if name], longest)
-    axes.set_title("\n".join([*names, counts(model)]), size=SMALL)
+    title(axes, *names, counts(model))
     return label_ends(axes, labels)
 
 

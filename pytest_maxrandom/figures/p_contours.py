@@ -9,20 +9,10 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.figures.labels import decimal, label_ends, settle, short
-from pytest_maxrandom.figures.panels import (
-    accuracy_axis,
-    frame,
-    interval_handle,
-    intervals_beside,
-    log_axis,
-    mark_claims,
-    numbered,
-    pages,
-    spaced,
-    standing_handles,
-)
-from pytest_maxrandom.figures.style import BLACK, DARK, GREY, LINES, PALE, SMALL, WIDTH
+from pytest_maxrandom.figures.axes import claims_over_t, spaced
+from pytest_maxrandom.figures.labels import decimal, label_ends, short
+from pytest_maxrandom.figures.panels import draw_panels, frame, numbered, pages, per_file, title
+from pytest_maxrandom.figures.style import BLACK, DARK, GREY, LINES, WIDTH
 from pytest_maxrandom.notation import accuracy, count, span
 
 if TYPE_CHECKING:
@@ -87,19 +77,20 @@ def panels_of(results: Iterable[Result]) -> list[Panel]:
 
 def figures(panels: Sequence[Panel]) -> Iterator[tuple[str, Figure]]:
     """Draw the panels, at most six in a file."""
-    yield from numbered("p_contours", [contours(page) for page in pages(panels, _MOST)])
+    drawn = [contours(page) for page in pages(panels, per_file(_MOST, 2))]
+    yield from numbered("p_contours", drawn)
 
 
 def contours(panels: Sequence[Panel]) -> Figure:
     """Draw panels: for each t, the least accuracy whose p_max is at most some level."""
-    figure, grid, columns = frame(len(panels), (4.4, WIDTH), 0.6, _PANEL)
-    labels = [_panel(axes, panel) for axes, panel in zip(grid, panels, strict=True)]
-    figure.supxlabel("prompts t", size=SMALL)
-    figure.supylabel("accuracy of the best prompt", size=SMALL)
-    everything = [result for panel in panels for result in panel.results]
-    if marks := [*standing_handles(everything), *interval_handle(everything)]:
-        figure.legend(handles=marks, loc="outside upper left", ncols=2 if columns > 1 else 1)
-    return settle(figure, labels)
+    return draw_panels(
+        panels,
+        _panel,
+        frame(len(panels), (4.4, WIDTH), 0.6, _PANEL),
+        [result for panel in panels for result in panel.results],
+        along="prompts t",
+        upright="accuracy of the best prompt",
+    )
 
 
 def _panel(axes: Axes, panel: Panel) -> EndLabels:
@@ -120,17 +111,13 @@ def _panel(axes: Axes, panel: Panel) -> EndLabels:
     labels.append((expected[-1], "expected", GREY))
     if panel.t is not None:
         axes.axvline(panel.t, color=BLACK, linewidth=0.8, linestyle=(0, (1, 2)))
-    mark_claims(axes, [(result.t, result.best, result) for result in results])
-    ordered = sorted(results, key=lambda each: -each.best)
-    intervals_beside(axes, [(each.t, each, DARK) for each in ordered], steps[-1])
-    log_axis(axes.xaxis, 1, steps[-1])
-    axes.grid(True, color=PALE, linewidth=0.6)
-    accuracy_axis(axes.yaxis)
     mean = "mean chance" if len(guessers.chance_groups) > 1 else "chance"
     stated = f"n = {count(guessers.n)}, t = {span(tries or ([panel.t] if panel.t else []))}"
     stated += f", {mean} {accuracy(guessers.standard_baseline)}"
     if results:
         stated += f"; {count(len(results))} {'claim' if len(results) == 1 else 'claims'}"
     suite = results[0].suite if results else ""
-    axes.set_title("\n".join([*(short([suite], _LONGEST) if suite else []), stated]), size=SMALL)
+    ordered = sorted(results, key=lambda each: -each.best)
+    claims_over_t(axes, [(each.t, each.best, each, DARK) for each in ordered], steps[-1])
+    title(axes, *short([suite], _LONGEST), stated)
     return label_ends(axes, labels)

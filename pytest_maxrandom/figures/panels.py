@@ -1,39 +1,36 @@
-"""What several figures share: the axis of p-values, marks by verdict, files of limited size."""
+"""How panels become a figure: sizes, legends, titles; and files of limited size."""
 
 from __future__ import annotations
 
 import math
 import re
+import textwrap
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from pytest_maxrandom.figures.labels import decimal, plain
-from pytest_maxrandom.figures.style import BLACK, INTERVAL, INTERVALS, MARKS, STANDINGS, marks
-from pytest_maxrandom.notation import level
+from pytest_maxrandom.figures.axes import interval_handle, standing_handles
+from pytest_maxrandom.figures.labels import settle
+from pytest_maxrandom.figures.style import SMALL, inches, letters, narrow, width
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
 
+    from pytest_maxrandom.figures.labels import EndLabels
     from pytest_maxrandom.figures.results import Result
 
 Item = TypeVar("Item")
 
-FLOOR = 1e-6
-"""Smaller p-values are drawn here, as triangles that point down."""
-_APART = 0.02
-"""Share of an axis between intervals that would stand on each other."""
-MOST_DECADES = 18
-"""No number of prompts is larger than 10 to this power."""
 _LONGEST = 60
 """Characters of a file's name."""
+_HANDLE = 0.55
+"""Inches that an entry of a legend takes beside its letters."""
+_SIDE = 0.65
+"""Inches left of a panel, where titles begin, and a little room."""
 
 
 def frame(
@@ -46,7 +43,8 @@ def frame(
     number : int
         Panels.
     widths : sequence of float
-        Inches that the figure is wide with one column, with two, and so on.
+        Inches that the figure is wide with one column, with two, and so on; none has more columns
+        than fit.
     above, high : float
         Inches above all panels, and of each with its title.
     shared : bool
@@ -57,9 +55,10 @@ def frame(
     tuple of (Figure, list of Axes, int)
         The figure, its panels, and the number of columns.
     """
-    columns = min(len(widths), number)
+    fitting = [one for one in widths if one <= width()] or [width()]
+    columns = min(len(fitting), number)
     rows = math.ceil(number / columns)
-    figure = Figure(figsize=(widths[columns - 1], above + high * rows), layout="constrained")
+    figure = Figure(figsize=(fitting[columns - 1], above + high * rows), layout="constrained")
     grid = figure.subplots(rows, columns, squeeze=False, sharex=shared, sharey=shared).ravel()
     for axes in grid[number:]:
         axes.set_visible(False)
@@ -68,130 +67,108 @@ def frame(
     return figure, list(grid[:number]), columns
 
 
-def mark_claims(
-    axes: Axes, places: Iterable[tuple[float, float, Result]], *, of_p: bool = False
-) -> None:
-    """Draw a mark for each claim, by its verdict; for a p-value below `FLOOR` a triangle."""
-    for x, y, result in places:
-        mark, face, edge = MARKS[result.verdict]
-        shape = "v" if of_p and result.p_max < FLOOR else mark
-        look = marks(shape, face, edge)
-        axes.plot(x, y, **look, zorder=4, clip_on=False, label=plain(result.claim))
+def pairs(number: int, above: float, high: float) -> tuple[Figure, list[tuple[Axes, Axes]]]:
+    """Make a figure of pairs of panels beside each other; below each other where it is narrow.
+
+    Parameters
+    ----------
+    number : int
+        Pairs.
+    above, high : float
+        Inches above all panels, and of each.
+    """
+    columns = 1 if narrow() else 2
+    rows = 2 * number // columns
+    figure = Figure(figsize=(width(), above + high * rows), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+    return figure, list(zip(grid[::2], grid[1::2], strict=True))
 
 
-def draw_intervals(
-    axes: Axes,
-    entries: Iterable[tuple[float, tuple[float, float] | None, str]],
+def with_strips(
+    number: int, wide: float, heights: tuple[float, float], more: float
+) -> tuple[Figure, list[tuple[Axes, Axes]]]:
+    """Make a figure of panels below each other, each with a strip below it.
+
+    Parameters
+    ----------
+    number : int
+        Panels.
+    wide : float
+        Inches that the figure is wide.
+    heights : tuple of (float, float)
+        Inches of a panel and of its strip, without what is written.
+    more : float
+        Inches of all that is written.
+    """
+    every = [*heights] * number
+    figure = Figure(figsize=(wide, sum(every) + more), layout="constrained")
+    grid = figure.subplots(2 * number, 1, squeeze=False, height_ratios=every)[:, 0].tolist()
+    return figure, list(zip(grid[::2], grid[1::2], strict=True))
+
+
+def draw_panels(
+    panels: Sequence[Item],
+    draw: Callable[[Axes, Item], EndLabels],
+    framed: tuple[Figure, list[Axes], int],
+    results: Sequence[Result],
     *,
-    level: bool = False,
-    color: str | None = None,
-) -> None:
-    """Draw intervals, upright or level; those that are None are left out.
+    along: str,
+    upright: str,
+    first: Sequence[Artist] = (),
+) -> Figure:
+    """Draw panels with claims as marks into a `frame`, and what they all have around them.
 
     Parameters
     ----------
-    entries
-        Where each stands on the other axis, its ends, and what it is an interval of.
+    draw
+        Draws a panel and returns the labels at its right.
+    results
+        All claims that are drawn, for the legend.
+    along, upright
+        What the axes of all panels are.
+    first
+        Entries of the legend before those of marks and intervals.
     """
-    for place, ends, name in entries:
-        if ends is not None:
-            beside = [place, place]
-            points = (ends, beside) if level else (beside, ends)
-            label = f"interval of {plain(name)}"
-            look = INTERVAL if color is None else {**INTERVAL, "color": color}
-            axes.plot(*points, **look, zorder=3, clip_on=False, label=label)
+    figure, grid, _ = framed
+    labels = [draw(axes, panel) for axes, panel in zip(grid, panels, strict=True)]
+    figure.supxlabel(along, size=SMALL)
+    figure.supylabel(upright, size=SMALL)
+    legend(figure, [*first, *standing_handles(results), *interval_handle(results)])
+    return settle(figure, labels)
 
 
-def intervals_beside(axes: Axes, entries: Iterable[tuple[int, Result, str]], longest: int) -> None:
-    """Draw upright intervals over t on a `log_axis`, moved to the left where one hides another.
+def legend(figure: Figure, handles: Sequence[Artist], side: str = "left") -> None:
+    """Put a legend above all panels: lines that fit, in as many columns as fit."""
+    if not handles:
+        return
+    wide = figure.get_figwidth()
+    fitting = letters(wide - _HANDLE)
+    names = [textwrap.fill(str(handle.get_label()), fitting) for handle in handles]
+    longest = max(len(line) for name in names for line in name.splitlines())
+    columns = int(wide / (inches(longest) + _HANDLE))
+    figure.legend(
+        handles, names, loc=f"outside upper {side}", ncols=max(1, min(columns, len(names)))
+    )
 
-    A tick on each says which best accuracy it belongs to.
+
+def title(axes: Axes, *lines: str, left: float = _SIDE) -> None:
+    """Write what stands above a panel, in lines that fit above it; empty ones are left out.
 
     Parameters
     ----------
-    entries
-        Where each stands, the claim, and a colour.
-    longest
-        The right end of the axis, which begins at 1.
+    left
+        Inches between the figure's edge, or the panel before, and this one.
     """
-    step = max(longest, 2) ** _APART
-    taken: list[float] = []
-    for t, result, colour in entries:
-        place = float(t)
-        while any(max(place / other, other / place) < step * 0.99 for other in taken):
-            place /= step
-        taken.append(place)
-        draw_intervals(axes, [(place, result.interval, result.claim)], color=colour)
-        if place < t and result.interval is not None:
-            axes.plot(place, result.best, **marks("_", colour, colour, 5, 1.1), zorder=3)
+    figure, spec = axes.figure, axes.get_subplotspec()
+    assert isinstance(figure, Figure)
+    assert spec is not None
+    room = letters(figure.get_figwidth() / spec.get_gridspec().ncols - left)
+    axes.set_title("\n".join(textwrap.fill(line, room) for line in lines if line), size=SMALL)
 
 
-def interval_handle(results: Iterable[Result]) -> list[Line2D]:
-    """Return the entry of a legend that says what intervals are; none where there is none."""
-    if not any(result.interval for result in results):
-        return []
-    return [Line2D([], [], **INTERVAL, marker="|", markersize=3, label=INTERVALS)]
-
-
-def p_axis(axes: Axes) -> None:
-    """Give a panel an upright logarithmic axis of p-values from `FLOOR` to 1."""
-    axes.set_yscale("log")
-    axes.set_ylim(FLOOR / 3, 2.5)
-    axes.yaxis.set_major_locator(FixedLocator([FLOOR, 1e-4, 1e-2, 1]))
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter(
-        FuncFormatter(lambda p, _: f"≤ {decimal(p)}" if p <= FLOOR else decimal(p))
-    )
-
-
-def shown_p(p: float) -> float:
-    """Return where a p-value is drawn on a `p_axis`."""
-    return max(p, FLOOR)
-
-
-def alpha_lines(axes: Axes, results: Iterable[Result]) -> list[tuple[float, str, str]]:
-    """Draw what the claims bound p_max by, and return the lines' labels."""
-    alphas = sorted({result.alpha for result in results})
-    for alpha in alphas:
-        axes.axhline(shown_p(alpha), color=BLACK, linewidth=0.9, linestyle=(0, (5, 2)), zorder=1)
-    return [
-        (shown_p(alpha), f"\N{GREEK SMALL LETTER ALPHA} = {level(alpha)}", BLACK)
-        for alpha in alphas
-    ]
-
-
-def standing_handles(results: Iterable[Result]) -> list[Line2D]:
-    """Return the entries of a legend for the verdicts that occur."""
-    present = {result.verdict for result in results}
-    return [
-        Line2D([], [], **marks(*look, size=5, width=1), label=STANDINGS[standing])
-        for standing, look in MARKS.items()
-        if standing in present
-    ]
-
-
-def log_axis(axis: Axis, low: int, high: int) -> None:
-    """Make an axis logarithmic, with few enough powers of ten that their labels do not touch."""
-    axis.axes.set_xscale("log")
-    axis.axes.set_xlim(low, high)
-    within = [power for power in range(MOST_DECADES + 1) if low <= 10**power <= high]
-    every = max(1, math.ceil((len(within) - 1) / 4))
-    axis.set_major_locator(FixedLocator([10**power for power in within[::every]]))
-    axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(
-        FuncFormatter(lambda value, _: f"{value:,.0f}" if value < 1e6 else f"{value:.0e}")
-    )
-
-
-def spaced(low: int, high: int, steps: int, also: Iterable[int] = ()) -> list[int]:
-    """Return about so many whole numbers from low to high, evenly spaced on a `log_axis`."""
-    between = np.geomspace(low, high, steps).round().astype(int).tolist()
-    return sorted({low, high, *also, *between})
-
-
-def accuracy_axis(axis: Axis) -> None:
-    """Write accuracies as reports do: ``.5``."""
-    axis.set_major_formatter(FuncFormatter(lambda value, _: decimal(round(value, 6))))
+def per_file(panels: int, columns: int) -> int:
+    """Return how many panels a file has room for: as many rows where it is narrow."""
+    return math.ceil(panels / columns) if narrow() else panels
 
 
 def pages(items: Sequence[Item], size: int) -> list[Sequence[Item]]:

@@ -10,20 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.lines import Line2D
 
-from pytest_maxrandom.figures.labels import counts, label_ends, settle, short
-from pytest_maxrandom.figures.panels import (
-    accuracy_axis,
-    frame,
-    interval_handle,
-    intervals_beside,
-    log_axis,
-    mark_claims,
-    numbered,
-    pages,
-    spaced,
-    standing_handles,
-)
-from pytest_maxrandom.figures.style import GREY, LINES, PALE, SMALL, WIDTH
+from pytest_maxrandom.figures.axes import claims_over_t, spaced
+from pytest_maxrandom.figures.labels import counts, label_ends, short
+from pytest_maxrandom.figures.panels import draw_panels, frame, numbered, pages, per_file, title
+from pytest_maxrandom.figures.style import GREY, LINES, WIDTH, narrow
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.stats.selection import expected_maximum
 
@@ -42,6 +32,8 @@ _MOST = 6
 _TOGETHER = 4
 """Curves of a panel."""
 _WIDTHS = (4.8, WIDTH)
+_LABEL, _SHORT_LABEL = 28, 18
+"""Characters of a curve's name, and of one in a narrow figure."""
 _PANEL = 2.5
 """Inches that a panel is high."""
 _STEPS = 60
@@ -71,7 +63,7 @@ def families(results: Sequence[Result]) -> list[list[Result]]:
 
 def figures(results: Sequence[Result]) -> Iterator[tuple[str, Figure]]:
     """Draw one panel for each task, with a curve for each model and number of shots."""
-    drawn = [selection(page) for page in pages(families(results), _MOST)]
+    drawn = [selection(page) for page in pages(families(results), per_file(_MOST, 2))]
     yield from numbered("selection", drawn)
 
 
@@ -81,18 +73,15 @@ def selection(panels: Sequence[Sequence[Result]]) -> Figure:
     A mark at the end of each curve is the best of all prompts, with its interval, which stands a
     little to the left where it would hide another; wide curves are the best of t guessers.
     """
-    figure, grid, columns = frame(len(panels), _WIDTHS, 0.85, _PANEL)
-    labels = [_panel(axes, family) for axes, family in zip(grid, panels, strict=True)]
-    figure.supxlabel("prompts t, of those that were evaluated", size=SMALL)
-    figure.supylabel("expected accuracy of the best of t", size=SMALL)
-    everything = [result for family in panels for result in family]
-    guessers = Line2D([], [], **_GUESSERS, label="best of t random guessers")
-    figure.legend(
-        handles=[guessers, *standing_handles(everything), *interval_handle(everything)],
-        loc="outside upper left",
-        ncols=2 if columns > 1 else 1,
+    return draw_panels(
+        panels,
+        _panel,
+        frame(len(panels), _WIDTHS, 0.85, _PANEL),
+        [result for family in panels for result in family],
+        along="prompts t, of those that were evaluated",
+        upright="expected accuracy of the best of t",
+        first=[Line2D([], [], **_GUESSERS, label="best of t random guessers")],
     )
-    return settle(figure, labels)
 
 
 _GUESSERS: dict[str, Any] = {"color": GREY, "linewidth": 2.6, "alpha": 0.55}
@@ -133,21 +122,20 @@ def _panel(axes: Axes, family: Sequence[Result]) -> EndLabels:
         name = f"guessers, n = {count(one.n)}"
         axes.plot(steps, heights, **_GUESSERS, zorder=1, label=name)
         labels.append((heights[-1], name, GREY))
-    names = short([_name(result) for result in family], 28)
+    names = short([_name(result) for result in family], _SHORT_LABEL if narrow() else _LABEL)
     for result, name, (colour, dashes) in zip(family, names, LINES, strict=False):
         steps = spaced(1, len(result.counts), _STEPS)
         heights = curve(result, steps)
         axes.plot(steps, heights, color=colour, linestyle=dashes, label=f"curve of {result.claim}")
         labels.append((heights[-1], name, colour))
-    drawn = zip(family, LINES, strict=False)
-    intervals_beside(axes, [(len(one.counts), one, colour) for one, (colour, _) in drawn], longest)
-    mark_claims(axes, [(len(each.counts), max(each.counts) / each.n, each) for each in family])
-    log_axis(axes.xaxis, 1, longest)
-    axes.grid(True, color=PALE, linewidth=0.6)
-    accuracy_axis(axes.yaxis)
+    claims = [
+        (len(each.counts), max(each.counts) / each.n, each, colour)
+        for each, (colour, _) in zip(family, LINES, strict=False)
+    ]
     first = family[0]
     above = short([name for name in (first.task, first.suite) if name], 40)
-    axes.set_title("\n".join([*above, counts(family)]), size=SMALL)
+    claims_over_t(axes, claims, longest)
+    title(axes, *above, counts(family))
     return label_ends(axes, labels)
 
 

@@ -8,6 +8,7 @@ so that a print in grey loses nothing.
 from __future__ import annotations
 
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -19,9 +20,36 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import Standing
 
 WIDTH = 7.2
-"""Inches that a figure is wide at most."""
+"""Inches that a figure is wide at most, unless another width is asked for: a page of text."""
+NARROWEST = 3.2
+"""Inches below which names and numbers have no room."""
 TEXT, SMALL = 8.0, 7.0
 """Points."""
+_LETTER = 0.56 * SMALL / 72
+"""Inches that a small letter takes, on the average."""
+
+_width: ContextVar[float] = ContextVar("width", default=WIDTH)
+
+
+def width() -> float:
+    """Return the inches that figures are wide at most."""
+    return _width.get()
+
+
+def narrow() -> bool:
+    """Return whether figures are for a column of a paper or a telephone: one panel in a row."""
+    return _width.get() < 0.75 * WIDTH
+
+
+def inches(letters: int) -> float:
+    """Return what so many small letters take."""
+    return letters * _LETTER
+
+
+def letters(room: float) -> int:
+    """Return how many small letters fit into so many inches."""
+    return max(1, int(room / _LETTER))
+
 
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
@@ -108,9 +136,19 @@ _SETTINGS: dict[Any, Any] = {
 
 
 @contextmanager
-def applied() -> Iterator[None]:
-    """Draw and write figures in this style, whatever the user's own settings are."""
+def applied(width: float = WIDTH) -> Iterator[None]:
+    """Draw and write figures in this style, whatever the user's own settings are.
+
+    Parameters
+    ----------
+    width
+        Inches that they are wide at most.
+    """
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_SETTINGS)
-        yield
+        token = _width.set(width)
+        try:
+            yield
+        finally:
+            _width.reset(token)

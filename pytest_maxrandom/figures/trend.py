@@ -6,12 +6,12 @@ import math
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator
 
+from pytest_maxrandom.figures.axes import accuracy_axis, draw_intervals
 from pytest_maxrandom.figures.labels import label_ends, plain, settle, short
-from pytest_maxrandom.figures.panels import accuracy_axis, draw_intervals, numbered, pages
+from pytest_maxrandom.figures.panels import legend, numbered, pages, title, with_strips
 from pytest_maxrandom.figures.style import (
     BLACK,
     GREY,
@@ -19,10 +19,10 @@ from pytest_maxrandom.figures.style import (
     INTERVALS,
     MAXIMUM,
     PALE,
-    SMALL,
     STANDARD,
-    WIDTH,
+    letters,
     marks,
+    width,
 )
 from pytest_maxrandom.notation import count, span
 from pytest_maxrandom.reports.trend import moment
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from pytest_maxrandom.figures.labels import EndLabels
     from pytest_maxrandom.reports.trend import Point, Trend
@@ -39,8 +40,8 @@ _MOST = 3
 """Claims of a file."""
 _MOST_POINTS = 60
 """Points of a claim: its last ones."""
-_TICKS = 8
-"""Runs that are named below a claim."""
+_TICK = 0.9
+"""Inches that a run's name takes below a claim."""
 _LONGEST = 14
 """Characters of a run's label."""
 _PANEL, _STRIP = 1.6, 0.55
@@ -65,18 +66,17 @@ def figures(trends: Sequence[Trend]) -> Iterator[tuple[str, Figure]]:
 
 def courses(trends: Sequence[Trend]) -> Figure:
     """Draw claims, the oldest run left; lines end where the validation examples are others."""
-    heights = [high for _ in trends for high in (_PANEL, _STRIP)]
-    figure = Figure(figsize=(WIDTH, 0.5 + sum(heights) + 0.75 * len(trends)), layout="constrained")
-    grid = figure.subplots(2 * len(trends), 1, squeeze=False, height_ratios=heights)[:, 0]
+    more = 0.5 + 0.75 * len(trends)
+    figure, grid = with_strips(len(trends), width(), (_PANEL, _STRIP), more)
     labels: list[EndLabels] = []
-    names = short([trend.claim.partition("::")[2] or trend.claim for trend in trends], 70)
-    for place, (trend, name) in enumerate(zip(trends, names, strict=True)):
+    names = [trend.claim.partition("::")[2] or trend.claim for trend in trends]
+    longest = min(70, letters(width() - 0.6))
+    for (upper, strip), trend, name in zip(grid, trends, short(names, longest), strict=True):
         points = trend.points[-_MOST_POINTS:]
-        upper, strip = grid[2 * place], grid[2 * place + 1]
         labels.append(_values(upper, points))
         upper.set_ylabel(trend.metric)
         stated = f"n = {span([each.n for each in points])}, t = {span([each.t for each in points])}"
-        upper.set_title(f"{name}\n{stated}", size=SMALL)
+        title(upper, name, stated)
         _tries(strip, points)
         for axes in (upper, strip):
             axes.set_xlim(-0.4, len(points) - 0.6)
@@ -88,7 +88,7 @@ def courses(trends: Sequence[Trend]) -> Figure:
     ]
     if any(point.low is not None for trend in trends for point in trend.points):
         handles.append(Line2D([], [], **INTERVAL, marker="|", markersize=3, label=INTERVALS))
-    figure.legend(handles=handles, loc="outside upper left", ncols=2)
+    legend(figure, handles)
     return settle(figure, labels)
 
 
@@ -129,7 +129,7 @@ def _tries(axes: Axes, points: Sequence[Point]) -> None:
     axes.set_yticks(sorted({min(tries), max(tries)}), map(count, sorted({min(tries), max(tries)})))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.set_ylabel("t")
-    every = max(1, math.ceil(len(points) / _TICKS))
+    every = max(1, math.ceil(len(points) / int(width() / _TICK)))
     shown = list(places)[::-1][::every][::-1]
     axes.set_xticks(shown, [_run(points[place]) for place in shown])
 

@@ -126,6 +126,8 @@ def test_what_is_left_out_is_told_below_the_files(
     [
         (["--only", "histograms"], "did you mean histogram?"),
         (["--only", "zzz"], "found 'zzz', expected some of best_of_t, selection, "),
+        (["--width", "33"], "--width: found 33, expected inches from 3.2 to 7.2"),
+        (["--width", "nan"], "--width: found nan, expected inches from 3.2 to 7.2"),
         (["--formats", "jpg"], "--formats: found 'jpg', expected some of svg, png, pdf"),
         (["--n", "100"], "--n and --t are for figures without results"),
         (["--choices", "2"], "--choices is for --holdout, and for figures without results"),

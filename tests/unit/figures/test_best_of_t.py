@@ -6,8 +6,8 @@ import pytest
 from matplotlib.collections import LineCollection
 from scipy.stats import binom
 
+from pytest_maxrandom.figures.axes import FLOOR
 from pytest_maxrandom.figures.best_of_t import figures
-from pytest_maxrandom.figures.panels import FLOOR
 from tests.unit.figures import common
 from tests.unit.reports import samples
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 import numpy as np
+import pytest
 from matplotlib import image
 from matplotlib.text import Text
 
@@ -106,22 +107,26 @@ def test_drawing_changes_no_setting_of_the_user_and_loads_no_window_system(
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_no_letter_is_smaller_than_seven_points_and_none_is_cut() -> None:
+@pytest.mark.parametrize("width", [style.WIDTH, style.NARROWEST])
+def test_no_letter_is_smaller_than_seven_points_and_none_is_cut(width: float) -> None:
+    """As wide as a page, and as narrow as they may be."""
     catalogues = [of_run(_run()), of_run(_run(*_many())), of_numbers([2, 4], 100, 200), _course()]
     for draw in (draw for each in catalogues for draw in each.families.values()):
-        for _, figure in draw():
+        with style.applied(width):
+            figures = [*draw()]
+        for name, figure in figures:
             texts = [
                 text
                 for text in figure.findobj(Text)
                 if isinstance(text, Text) and text.get_text() and text.get_visible()
             ]
             assert min(float(text.get_fontsize()) for text in texts) >= 7
-            assert figure.get_figwidth() <= 7.2 + 1e-9
+            assert figure.get_figwidth() <= width + 1e-9
             box = figure.get_tightbbox()
-            assert box.x0 > -0.02
-            assert box.y0 > -0.02
-            assert box.x1 < figure.get_figwidth() + 0.02
-            assert box.y1 < figure.get_figheight() + 0.02
+            assert box.x0 > -0.02, name
+            assert box.y0 > -0.02, name
+            assert box.x1 < figure.get_figwidth() + 0.02, name
+            assert box.y1 < figure.get_figheight() + 0.02, name
 
 
 def test_letters_stand_out_from_the_paper() -> None:

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import beta
 
 from pytest_maxrandom.figures import best_of_t, increase, normalized, p_contours
-from pytest_maxrandom.figures.panels import FLOOR
+from pytest_maxrandom.figures.axes import FLOOR
 from tests.unit.figures import common
 from tests.unit.reports import samples
 
