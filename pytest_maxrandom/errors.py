@@ -12,6 +12,7 @@
     │   ├── QuestionError   a question's text leaves nothing to score
     │   └── ScoreError      the model returned scores that cannot be compared
     ├── SearchError     a search asks for what would not be counted, or is over
+    │   └── BudgetSpent     it asks for more prompts than it declared
     ├── LedgerError     a ledger cannot be read
     ├── GitError        git cannot say what is asked of it
     ├── StoreError      the results store must not be used
@@ -106,6 +107,10 @@ class ScoreError(SweepError):
 
 class SearchError(MaxRandomError):
     """A search asks for what would not be counted, or goes on after its end."""
+
+
+class BudgetSpent(SearchError):
+    """A search asks for another prompt, and has tried all that it declared."""
 
 
 class LedgerError(MaxRandomError):

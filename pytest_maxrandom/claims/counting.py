@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from pytest_maxrandom.claims.searched import told_of
 from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.ledger import SetLedger, Subject
@@ -150,7 +151,13 @@ def without_siblings(planned: PlannedClaim, run: Iterable[PlannedClaim]) -> list
 def explained(
     planned: PlannedClaim, run: Iterable[PlannedClaim], ledger: SetLedger, subject: Subject, t: int
 ) -> list[Remark]:
-    """Say why t is not the number of prompts that are asked for, where the ledger does not."""
+    """Say why t is not the number of prompts that are asked for, where the ledger does not.
+
+    Parameters
+    ----------
+    t : int
+        Without the tries that searches learned of.
+    """
     notes = []
     known = {*ledger.tries(subject), *own_tries(planned, subject)}
     for other, tries in _tries_of_others(planned, run, ledger, subject_of):
@@ -170,7 +177,9 @@ def explained(
     return notes
 
 
-def look_of(planned: PlannedClaim, record: ClaimRecord, look: int, claim: int, task: int) -> Tries:
+def look_of(
+    planned: PlannedClaim, record: ClaimRecord, look: int, claim: int, task: int, own: int
+) -> Tries:
     """Return what a look at a claim that has been judged counts.
 
     Parameters
@@ -179,11 +188,13 @@ def look_of(planned: PlannedClaim, record: ClaimRecord, look: int, claim: int, t
         Its number, from 1.
     claim, task : int
         Tries of this claim, and of any, on its examples.
+    own : int
+        What counts for it without the tries that searches learned of.
     """
     counted: Literal["claim", "task", "budget", "doubling"] = planned.counted
     if planned.claim.spend:
         counted = "doubling"
-    elif planned.suite.prompts.budget == record.t:
+    elif planned.suite.prompts.budget == own:
         counted = "budget"
     level, holds = _spent(planned, record)
     return Tries(
@@ -269,8 +280,11 @@ def expected(planned: PlannedClaim, run: Iterable[PlannedClaim]) -> Expected:
     earlier = len(before - own) - len(unsure & own)
     others = t - len(own) - earlier
     asked, budget = planned.suite.prompts.count, planned.suite.prompts.budget
-    if budget is not None and budget >= t:
-        return Expected(budget, f"the budget; {count(t)} asked for or evaluated", bool(unsure))
+    told = len(told_of(ledger.searches) & before)
+    if budget is not None and budget + told >= t:
+        besides = f", and {count(told)} of searches" if told else ""
+        why = f"the budget{besides}; {count(t)} asked for or evaluated"
+        return Expected(budget + told, why, bool(unsure))
     whys = (
         f"beyond the budget of {count(budget)}" if budget is not None else "",
         f"{count(asked)} asked for, {count(len(own))} possible" if len(own) < asked else "",

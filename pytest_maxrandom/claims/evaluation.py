@@ -1,4 +1,4 @@
-"""One claim from its plan to its record: sweep, ledger, verdict, and the held-out test set."""
+"""One claim from its plan to its record: sweep, ledger and verdict."""
 
 from __future__ import annotations
 
@@ -11,20 +11,17 @@ from pytest_maxrandom.claims.counting import (
     look_of,
     own_tries,
     subject_of,
-    tries_of,
     without_siblings,
 )
 from pytest_maxrandom.claims.decided import ClaimGoal, conclude, undecidable
-from pytest_maxrandom.claims.held_out import confirm, held_out
+from pytest_maxrandom.claims.opening import Opening
 from pytest_maxrandom.claims.runner import Runner
-from pytest_maxrandom.claims.searched import searched, told, unjudged
-from pytest_maxrandom.claims.verdict import DEFAULT_LEVEL
+from pytest_maxrandom.claims.searched import told
+from pytest_maxrandom.claims.tries import ClaimTries
 from pytest_maxrandom.errors import ModelError, SweepError
 from pytest_maxrandom.flags.compare import blanked
 from pytest_maxrandom.ledger.losses import left_behind
-from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Remark, note
-from pytest_maxrandom.stats.multiplicity import above
 from pytest_maxrandom.sweeps.decided import DecidedSweep, is_decided, run_decided
 from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.sweep import Sweep, is_stored, run_sweep
@@ -34,11 +31,10 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.claims.session import SessionState
-    from pytest_maxrandom.record import ClaimRecord, HeldOut
+    from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.sweeps.cluster.executor import Ahead
     from pytest_maxrandom.sweeps.executor import Executor, Job
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
-    from pytest_maxrandom.sweeps.prompts.formats import Prompt
     from pytest_maxrandom.sweeps.sweep import Progress
 
 
@@ -87,8 +83,8 @@ class Evaluation:
             )
         )
         self._run = without_siblings(planned, run)
-        self._checked: int | None = None
-        self._check_budget()
+        self.tries = ClaimTries(planned, self._run, self._ledger, self._subject)
+        self.tries.check_budget()
         self.jobs = jobs_of(condition.prompt_set.pairs, planned.suite.scoring)
 
     def prepare(self) -> None:
@@ -125,7 +121,7 @@ class Evaluation:
         planned = self._planned
         sweep = self._decided(record, progress) or self.sweep(progress)
         if isinstance(sweep, DecidedSweep):
-            t, claim, task = self.counted()
+            t, claim, task = self.tries.counted()
             conclude(planned.with_t(t), sweep, record)
             # What was not begun is no try.
             left = len(own_tries(planned, self._subject) - self._ledger.tries())
@@ -144,17 +140,23 @@ class Evaluation:
             n=prompt_set.n,
             best_correct=best_correct,
         )
-        record.tries = look_of(planned, record, look, claim, task)
+        own = self.tries.besides_searches(record.t)
+        record.tries = look_of(planned, record, look, claim, task, own)
         note(record, *self._ledger.notes(self._subject))
         if record.searched is not None:
             note(record, Remark("searched", told(record)))
-        note(record, *explained(planned, self._run, self._ledger, self._subject, record.t))
+        note(record, *explained(planned, self._run, self._ledger, self._subject, own))
         if isinstance(sweep, DecidedSweep):
             return sweep.sweep
-        if record.searched is not None and record.searched.why is not None:
-            self._after_search(sweep, record, progress)
-        elif record.passed and planned.condition.test:
-            self._test(sweep, record, progress)
+        test = Opening(
+            planned,
+            self._run,
+            self._ledger,
+            self._subject,
+            lambda jobs: self.ask(jobs, progress),
+            closed=self._session.no_test,
+        )
+        test.follow(sweep, record)
         return sweep
 
     def _decided(self, record: ClaimRecord, progress: Progress) -> DecidedSweep | Sweep | None:
@@ -182,7 +184,7 @@ class Evaluation:
         return sweep
 
     def _goal(self) -> ClaimGoal:
-        return ClaimGoal(self._planned, lambda: self.counted()[0])
+        return ClaimGoal(self._planned, lambda: self.tries.counted()[0])
 
     def sweep(self, progress: Progress) -> Sweep:
         """Run the prompts; each is counted in the ledger, and nothing is judged.
@@ -219,17 +221,10 @@ class Evaluation:
             How many tries there are of this claim, and of any.
         """
         planned = self._planned
-        t, claim, task = self.counted()
+        t, claim, task = self.tries.counted()
         record.revision = sweep.revision or record.revision
         others = [] if thrifty else self._session.other_models(planned)
-        prompts = planned.condition.prompt_set.digests
-        record.searched = searched(
-            planned,
-            t,
-            self._ledger.tries(self._subject),
-            self._ledger.searches,
-            self._ledger.looks_before(self._subject, prompts),
-        )
+        record.searched = self.tries.searched(t)
         record.t, found = t, record.searched
         by_tree = found is not None and found.learned and found.decided_by == "validation"
         assess(
@@ -243,19 +238,6 @@ class Evaluation:
         )
         record.t = t
         return claim, task
-
-    def counted(self) -> tuple[int, int, int]:
-        """Return t, and how many tries there are of this claim, and of any; known after a sweep."""
-        self._ledger.refresh()
-        claim, task = self._tries()
-        budget = self._planned.suite.prompts.budget
-        t = max(budget or 0, claim if self._planned.counted == "claim" else task)
-        return self._planned.claim.tried(t), claim, task
-
-    def _tries(self) -> tuple[int, int]:
-        planned, ledger, subject = self._planned, self._ledger, self._subject
-        claim, task = tries_of(planned, self._run, ledger, subject, subject_of)
-        return len(claim), len(task)
 
     def knows(self, jobs: Sequence[Job]) -> bool:
         """Tell whether no text of some jobs needs to be put through the model again."""
@@ -305,88 +287,12 @@ class Evaluation:
             raise SweepError(f"shortcuts: choices_only: with blank inputs, {error}") from error
         return sweep.predictions[0]
 
-    def _check_budget(self) -> None:
-        """Refuse prompts beyond the budget; those that were evaluated before may be tested."""
-        budget, read = self._planned.suite.prompts.budget, self._ledger.read_rows
-        # What this process adds is counted since the first time: the whole sweep is.
-        if budget is None or read == self._checked:
-            return
-        claim, task = self._tries()
-        t = claim if self._planned.counted == "claim" else task
-        if t > budget and own_tries(self._planned, self._subject) - self._ledger.tries():
-            files = ", ".join(map(str, self._ledger.files))
-            listed = f" ({files} lists those of before)" if files else ""
-            raise SweepError(
-                f"the budget of {count(budget)} prompts would be exceeded: with those of this "
-                f"suite, {count(t)} would have been evaluated on these examples{listed}; test "
-                "earlier prompts again, or use examples that no prompt has seen; a budget that is "
-                "raised now is told as one that was not declared in advance"
-            )
-        self._checked = read
-
     def _evaluated(self, prompt: PromptPredictions) -> None:
         self._ledger.evaluated(
             self._subject, prompt.prompt.digest, len(prompt.examples), prompt.correct
         )
         # Another process may have used the budget up meanwhile.
-        self._check_budget()
-
-    def _test(self, sweep: Sweep, record: ClaimRecord, progress: Progress) -> None:
-        """Open the test set for a claim that passed, and hold the claim to what it says of it."""
-        assert record.best_prompt is not None
-        if not self._session.no_test:
-            best = sweep.predictions[record.best_prompt.index].prompt
-            record.test = self._open(best, progress)
-            if record.test is None:
-                note(record, Remark("test_not_opened"))
-        if self._planned.claim.test_p is not None:
-            confirm(record, self._planned.claim.test_p)
-
-    def _after_search(self, sweep: Sweep, record: ClaimRecord, progress: Progress) -> None:
-        """Let the test set decide, where no result on the validation set can pass after a search.
-
-        It stays closed for a claim that would not even pass had nobody searched, which costs no
-        level: what it is opened for is settled without it.
-        """
-        assert record.searched is not None
-        assert record.best_prompt is not None
-        claim = self._planned.claim
-        worth_it, level = record.passed, min(record.levels.values(), default=DEFAULT_LEVEL)
-        unjudged(record)
-        if not claim.bounds() and claim.test_p is None:
-            record.holds = record.passed = True  # nothing is asserted
-        if record.searched.decided_by != "test" or not worth_it or self._session.no_test:
-            return
-        examples = self._planned.condition.test
-        best = sweep.predictions[record.best_prompt.index].prompt
-        others = self._ledger.openings(examples) - {self._subject.tried(best.digest)}
-        if others or self._ledger.seen(examples):
-            # What was told of it may have chosen the prompt.
-            record.searched.decided_by = "nothing"
-            return
-        record.test = self._open(best, progress)
-        if record.test is None:
-            note(record, Remark("test_not_opened"))
-        elif record.test.p is not None and not above(record.test.p, claim.test_p or level):
-            record.holds = record.passed = True
-
-    def _open(self, prompt: Prompt, progress: Progress) -> HeldOut | None:
-        """Score the best prompt on the test set, if that could be written down.
-
-        Where its examples have clusters, the interval is that of their effective n.
-        """
-        examples = self._planned.condition.test
-        openings = self._ledger.opened(self._subject, prompt.digest, examples)
-        if openings is None:
-            return None
-        sweep = self.ask(jobs_of([(prompt, examples)], self._planned.suite.scoring), progress)
-        return held_out(
-            sweep.predictions[0],
-            openings=openings,
-            claims=sum(other.condition.test == examples for other in self._run),
-            seen=self._ledger.seen(examples),
-            test_p=self._planned.claim.test_p,
-        )
+        self.tries.check_budget()
 
     def _sweep(
         self,
@@ -436,4 +342,4 @@ class Evaluation:
     def _begun(self, jobs: Sequence[Job]) -> None:
         """Count prompts that are about to be computed elsewhere."""
         self._ledger.begun(self._subject, {job.prompt.digest: len(job.examples) for job in jobs})
-        self._check_budget()
+        self.tries.check_budget()

@@ -24,7 +24,8 @@ from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.suite.base import repeats
 from pytest_maxrandom.suite.claims import AssertSpec, claimed
-from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite, sound_parts
+from pytest_maxrandom.suite.fragments import sound_parts
+from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 from pytest_maxrandom.suite.tasks import TaskSpec
 from pytest_maxrandom.sweeps.labels import shuffled
 from pytest_maxrandom.sweeps.prompts.sampling import NoPrompts, draw_prompts, validation_set

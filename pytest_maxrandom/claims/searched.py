@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.claims.shuffles import Shuffle
     from pytest_maxrandom.ledger import Try
-    from pytest_maxrandom.ledger.lines import Told
+    from pytest_maxrandom.ledger.lines import Looked, Told
     from pytest_maxrandom.record import ClaimRecord, Unpassable
     from pytest_maxrandom.stats.search import Feedback
 
@@ -29,7 +29,7 @@ def searched(
     t: int,
     tries: Collection[Try],
     searches: Mapping[str, Mapping[Try, Told]],
-    looks: int,
+    looks: Sequence[Looked],
 ) -> Searched | None:
     """Return as the best of how many prompts a claim is judged; None where no search was there.
 
@@ -41,12 +41,12 @@ def searched(
         Those of them that the ledger knows.
     searches : mapping
         By the name of a search what it was told of each try, from the ledger.
-    looks : int
-        Looks at the claim before this one: each told how good the best prompt was.
+    looks : sequence of Looked
+        Those at any claim on these examples before this one.
     """
     if not searches:
         return None
-    own = sum(tried in told_of(searches) for tried in tries)
+    own = len(told_of(searches).intersection(tries))
     return judged_as(planned, t - own, searches_of(searches), looks)
 
 
@@ -75,7 +75,10 @@ def _search(told: Sequence[Told]) -> tuple[str, search.Searched]:
 
 
 def judged_as(
-    planned: PlannedClaim, t: int, searches: Sequence[tuple[str, search.Searched]], looks: int = 0
+    planned: PlannedClaim,
+    t: int,
+    searches: Sequence[tuple[str, search.Searched]],
+    looks: Sequence[Looked],
 ) -> Searched:
     """Return how a claim is judged after searches, each with the name of who proposed prompts.
 
@@ -84,13 +87,15 @@ def judged_as(
     t : int
         Prompts that count for the claim, and of which no search was told anything.
     """
-    prompts = search.prompts_of(t, [one for _, one in searches], looks=looks)
+    told = [search.Look(look.t, look.n) for look in looks]
+    prompts = search.prompts_of(t, [one for _, one in searches], looks=told)
     found = Searched(
         searches=[
             SearchOfExamples(by, one.feedback, one.steps, one.budget) for by, one in searches
         ],
         possible=None if prompts is None else float(prompts),
         decided_by="validation",
+        looks=len(looks),
     )
     if found.learned:
         found.why = _impossible(planned, found, prompts)
@@ -114,9 +119,10 @@ def _impossible(planned: PlannedClaim, found: Searched, prompts: int | None) -> 
     if level is None:
         return None
     views = shuffled(planned.condition.prompt_set)
-    unknown = any(view.groups or any(len(right) > 1 for right in view.gold) for view in views)
+    if any(view.groups or any(len(right) > 1 for right in view.gold) for view in views):
+        return "no_formula"
     few = any(level * view.arrangements < prompts for view in views)
-    return "permutations" if unknown or few else None
+    return "permutations" if few else None
 
 
 def unjudged(record: ClaimRecord) -> None:
@@ -134,7 +140,7 @@ def told(record: ClaimRecord) -> dict[str, Any]:
     assert found is not None
     searches = [asdict(each) for each in found.searches]
     rule: dict[str, Any] = {"searches": searches, "possible": found.possible}
-    rule |= {"decided_by": found.decided_by, "why": found.why}
+    rule |= {"decided_by": found.decided_by, "why": found.why, "looks": found.looks}
     return {"searches": searches, "rule": rule}
 
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from pytest_maxrandom.commands import suites_in
 from pytest_maxrandom.errors import MaxRandomError, SearchError, did_you_mean
 from pytest_maxrandom.host import STORE
-from pytest_maxrandom.searches.search import claims_of
-from pytest_maxrandom.searches.tries import Tries
+from pytest_maxrandom.searches.search import How, claims_of
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.stats.search import Feedback
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from mcp.server import MCPServer
 
     from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.searches.tries import Tries
 
 _SHOWN = 100
 """Demonstrations whose texts are told at once."""
@@ -70,11 +70,11 @@ def run(options: argparse.Namespace) -> str:
             "the package mcp is not installed; install it with "
             "`pip install 'pytest-maxrandom[mcp]'`"
         ) from error
-    if options.budget is not None and options.budget < 1:
-        raise SearchError(f"--budget: found {options.budget}, expected a whole number from 1 on")
-    searches = Searches(
-        suites_in(options.paths), options.feedback, options.budget, options.by, options.store
-    )
+    try:
+        how = How(options.feedback, options.budget, options.by, options.store)
+    except SearchError as error:
+        raise SearchError(f"--{error}") from None
+    searches = Searches(suites_in(options.paths), how)
     try:
         server(searches).run("stdio")
     finally:
@@ -89,12 +89,12 @@ class Searches:
     ----------
     suites : list of Path
         Files; their claims are known by their names, behind the suite's where two have one name.
+    how : How
+        How each search goes on.
     """
 
-    def __init__(
-        self, suites: list[Path], feedback: Feedback, budget: int | None, by: str, store: Path
-    ) -> None:
-        self._given = (feedback, budget, by, store)
+    def __init__(self, suites: list[Path], how: How) -> None:
+        self._how = how
         found = [(path, claim) for path in suites for claim in claims_of(path)]
         names = [claim.name for _, claim in found]
         self._claims: dict[str, tuple[Path, PlannedClaim]] = {
@@ -117,14 +117,18 @@ class Searches:
             near = did_you_mean(claim, self._claims)
             raise SearchError(f"claim: found {claim!r}, expected one of {names}{near}")
         with self._lock:
-            for name, others in self._tries.items():
-                if name != claim:
-                    others.rest()
+            for name in [name for name in self._tries if name != claim]:
+                self._tries.pop(name).close()
             if claim not in self._tries:
                 path, planned = self._claims[claim]
-                feedback, budget, by, store = self._given
-                self._tries[claim] = Tries(planned, path, feedback, budget, by, store, "auto")
+                self._tries[claim] = self._how.begin(planned, path)
             return self._tries[claim]
+
+    def end(self, claim: str) -> None:
+        """Let a search be begun again when it is asked for next, and know what its verdict told."""
+        with self._lock:
+            if claim in self._tries:
+                self._tries.pop(claim).close()
 
     def names(self) -> list[str]:
         """Return the names of the claims."""
@@ -145,7 +149,8 @@ def server(searches: Searches) -> MCPServer[Any]:
         "maxrandom",
         instructions="Few-shot prompts are tried on validation examples here, and every try is "
         "counted. Call plan first: it says what the best prompt must reach after the budget. "
-        "verdict ends the search.",
+        "verdict judges the best prompt; whoever goes on after it needs more to pass.",
+        log_level="CRITICAL",  # what a tool refuses is told to the caller
     )
 
     def told(call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -155,11 +160,14 @@ def server(searches: Searches) -> MCPServer[Any]:
             raise ToolError(str(error)) from error
 
     @made.tool()
-    def plan(claim: str | None = None) -> dict[str, Any]:
-        """Name the claims; or tell one: n, shots, budget, what is needed, and demonstrations."""
+    def plan(claim: str | None = None, first: int = 1) -> dict[str, Any]:
+        """Name the claims; or tell one: n, shots, budget, what is needed, and demonstrations.
+
+        Of these there are at most 100 at once, from the number `first` on.
+        """
         if claim is None:
             return {"claims": searches.names()}
-        return told(lambda: _plan(searches.of(claim)))
+        return told(lambda: _plan(searches.of(claim), first))
 
     @made.tool()
     def baseline(n: int, choices: int, t: int, correct: int | None = None) -> dict[str, Any]:
@@ -177,7 +185,7 @@ def server(searches: Searches) -> MCPServer[Any]:
 
         def tried() -> dict[str, Any]:
             tries = searches.of(claim)
-            reply = tries.try_prompt(instruction, demonstrations, format)  # type: ignore[arg-type]
+            reply = tries.try_prompt(instruction, demonstrations, format)
             if isinstance(reply, list):
                 shown: Any = [asdict(each) for each in reply]
             else:
@@ -188,8 +196,18 @@ def server(searches: Searches) -> MCPServer[Any]:
 
     @made.tool()
     def verdict(claim: str) -> dict[str, Any]:
-        """End the search for a claim, and judge its best prompt."""
-        return told(lambda: _verdict(searches.of(claim)))
+        """Judge the best prompt for a claim; the test set stays closed.
+
+        You may go on after it, but then the next verdict counts what this one told, so that more
+        is needed: see plan.
+        """
+
+        def judged() -> dict[str, Any]:
+            found = _verdict(searches.of(claim))
+            searches.end(claim)
+            return found
+
+        return told(judged)
 
     @made.tool()
     def ledger(claim: str) -> dict[str, Any]:
@@ -199,8 +217,10 @@ def server(searches: Searches) -> MCPServer[Any]:
     return made
 
 
-def _plan(tries: Tries) -> dict[str, Any]:
-    shown = [*tries.demonstrations.values()][:_SHOWN]
+def _plan(tries: Tries, first: int) -> dict[str, Any]:
+    if first < 1:
+        raise ValueError(f"first: found {first}, expected a whole number from 1 on")
+    shown = [*tries.demonstrations.values()][first - 1 : first - 1 + _SHOWN]
     return {
         "n": tries.n,
         "shots": tries.shots,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_maxrandom.errors import LedgerError, LockError
 from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.ledger.folder import has_one_writer, make_folder, sync_folder
-from pytest_maxrandom.ledger.lines import CUT, PADDING, ClaimKey, Told, Try, read_lines
+from pytest_maxrandom.ledger.lines import CUT, PADDING, ClaimKey, Looked, Told, Try, read_lines
 from pytest_maxrandom.record import Remark
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class LedgerFile:
     tries : dict
         Claim to its tries.
     looks : dict
-        Claim to its looks: their digests, each with the t that it counted.
+        Claim to its looks, by their digests.
     tests : dict
         Digests of the examples of a test set by its digest.
     openings : dict
@@ -57,7 +57,7 @@ class LedgerFile:
         self.path = path
         self.sets: dict[str, tuple[str, ...]] = {}
         self.tries: dict[ClaimKey, set[Try]] = {}
-        self.looks: dict[ClaimKey, dict[str, int]] = {}
+        self.looks: dict[ClaimKey, dict[str, Looked]] = {}
         self.tests: dict[str, tuple[str, ...]] = {}
         self.openings: dict[str, set[Try]] = {}
         self.searches: dict[str, dict[Try, Told]] = {}
@@ -79,6 +79,8 @@ class LedgerFile:
                 begun.discard(_tried(row))
             elif name not in known:
                 begun.add(_tried(row))
+        if isinstance(value, Looked) and isinstance(known, dict):
+            value = min(known.get(name, value), value, key=lambda look: look.when)
         known.update({name: value})
 
     def has(self, row: Row) -> bool:
@@ -88,7 +90,7 @@ class LedgerFile:
             return name in known and name not in self._begun.get(_claim(row), ())
         return name in known
 
-    def _place(self, row: Row) -> tuple[dict[Any, Any] | set[Any], object, object]:
+    def _place(self, row: Row) -> tuple[dict[Any, Any] | set[Any], Any, Any]:
         """Return where a row belongs, what it is called there, and what is kept by that name."""
         match row["kind"]:
             case "set":
@@ -96,7 +98,8 @@ class LedgerFile:
             case "test":
                 return self.tests, row["test"], tuple(row["examples"])
             case "look":
-                return self.looks.setdefault(_claim(row), {}), row["look"], row["t"]
+                look = Looked(*(row[name] for name in Looked._fields))
+                return self.looks.setdefault(_claim(row), {}), row["look"], look
             case "prompt":
                 return self.tries.setdefault(_claim(row), set()), _tried(row), None
             case "feedback":

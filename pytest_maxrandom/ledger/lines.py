@@ -82,6 +82,23 @@ class Subject:
         return Try(self.model_digest, prompt_digest, self.scoring)
 
 
+class Looked(NamedTuple):
+    """What a look told: that one of t prompts is best, and how many of its n answers are right.
+
+    Attributes
+    ----------
+    when
+        UTC, ISO 8601; the first time.
+    run
+        Names the run that looked.
+    """
+
+    t: int
+    n: int
+    when: str
+    run: str
+
+
 class Told(NamedTuple):
     """What a search was told of one prompt.
 
@@ -213,6 +230,11 @@ def search_digest(subject: Subject, set_: str, feedback: str, by: str, budget: i
 def shared(these: Iterable[str], those: Iterable[str]) -> int:
     """Return how many examples two sets have in common, repeated ones as often as in both."""
     return (Counter(these) & Counter(those)).total()
+
+
+def overlap(these: Iterable[str], those: Iterable[str]) -> bool:
+    """Tell whether two sets have any example in common."""
+    return not set(these).isdisjoint(those)
 
 
 def related(sets: Mapping[_Name, Sequence[str]], own: Sequence[str]) -> dict[_Name, int]:

@@ -15,7 +15,7 @@ from pytest_maxrandom.ledger.folder import (
     new_writer,
     slug,
 )
-from pytest_maxrandom.ledger.lines import related, set_digest
+from pytest_maxrandom.ledger.lines import overlap, related, set_digest
 from pytest_maxrandom.ledger.union import common_of
 from pytest_maxrandom.record import Remark
 
@@ -43,13 +43,14 @@ class SetFiles:
         self, folder: Path, task: str, examples: Sequence[str], siblings: Siblings | None
     ) -> None:
         self._left_out: Siblings = siblings or (lambda _: ())
+        self._folder = folder
         self._examples = tuple(examples)
         self._digest = set_digest(self._examples)
         self._before: list[tuple[list[LedgerFile], int]] = []
         self.problems: list[Remark] = []
         self.path = folder / f"{slug(task)}-{self._digest[:_SHOWN]}.jsonl"
         self._beside: dict[Path, LedgerFile] = {}
-        self._find(folder)
+        self._find()
         if on_shared_files(folder):
             self.path = name_of_writer(self.path, _writer(os.getpid()))
         self._file = LedgerFile(self.path)
@@ -78,6 +79,21 @@ class SetFiles:
     @property
     def _files(self) -> list[LedgerFile]:
         return [*self._own, *(file for files, _ in self._before for file in files)]
+
+    @property
+    def _elsewhere(self) -> list[LedgerFile]:
+        """All files of the ledger as they are now, those of this set as well."""
+        return read_folder(self._folder) if self._folder.is_dir() else []
+
+    @property
+    def _sharing(self) -> list[LedgerFile]:
+        """The files of all sets that share an example with this one, be it a single one."""
+        others = (
+            file
+            for file in self._elsewhere
+            if any(overlap(self._examples, theirs) for theirs in file.sets.values())
+        )
+        return [*self._files, *others]
 
     @property
     def _all(self) -> list[LedgerFile]:
@@ -119,10 +135,9 @@ class SetFiles:
             if counted:
                 yield claim, counted
 
-    def _find(self, folder: Path) -> None:
+    def _find(self) -> None:
         """Find the file of this set, and those of the sets that it was before."""
         files: dict[str, list[LedgerFile]] = {}
-        self._elsewhere = read_folder(folder) if folder.is_dir() else []
         for file in self._elsewhere:
             for digest in file.sets:
                 files.setdefault(digest, []).append(file)

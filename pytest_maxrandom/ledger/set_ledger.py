@@ -25,11 +25,11 @@ from pytest_maxrandom.notation import count
 from pytest_maxrandom.record import Remark
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from pytest_maxrandom.ledger.fields import Row
-    from pytest_maxrandom.ledger.lines import Subject, Told, Try
+    from pytest_maxrandom.ledger.lines import Looked, Subject, Told, Try
     from pytest_maxrandom.ledger.set_files import Siblings
     from pytest_maxrandom.tasks.task import Example
 
@@ -172,7 +172,7 @@ class SetLedger(SetFiles):
     def write(self) -> None:
         """Write what follows of prompts that were begun."""
         if self._numbers:
-            self._append(list(self._numbers.values()))
+            self._append(lambda: list(self._numbers.values()))
 
     def look(
         self, subject: Subject, prompts: Sequence[str], *, t: int, n: int, best_correct: int
@@ -189,22 +189,52 @@ class SetLedger(SetFiles):
     def looked_at(self, subject: Subject) -> dict[str, int]:
         """Return the looks at a claim, each with the t that it counted."""
         looks = (file.looks.get(subject.claim, {}) for file in self._files)
-        return {look: t for of_file in looks for look, t in of_file.items()}
+        return {name: look.t for of_file in looks for name, look in of_file.items()}
 
-    def looks_before(self, subject: Subject, prompts: Sequence[str]) -> int:
-        """Count the looks at a claim, but one at these prompts."""
-        return len(self.looked_at(subject).keys() - {look_digest(subject, self._digest, prompts)})
+    def looks_before(self, subject: Subject, prompts: Sequence[str]) -> list[Looked]:
+        """Return the looks that may have chosen prompts, at any claim on any of these examples.
 
-    def told(self, subject: Subject, prompt: str, what: Told) -> bool:
-        """Write down what a search is told of a prompt before it is, and return if that is done."""
-        name = self.search_name(subject, what.feedback, what.by, what.budget)
-        return self._add(
-            self._row("feedback", subject, {"prompt": prompt, "search": name, **what._asdict()})
-        )
+        Those of this run have told nobody anything before its prompts were given, and neither have
+        those after the first look at the same prompts.
+        """
+        found: dict[str, Looked] = {}
+        for name, look in (
+            each for file in self._sharing for of in file.looks.values() for each in of.items()
+        ):
+            found[name] = min(found.get(name, look), look, key=lambda one: one.when)
+        own = found.pop(look_digest(subject, self._digest, prompts), None)
+        run = self._run if own is None else own.run
+        return [
+            look
+            for look in found.values()
+            if look.run != run and (own is None or look.when <= own.when)
+        ]
 
-    def search(self, subject: Subject, feedback: str, by: str, budget: int) -> dict[str, Told]:
-        """Return what a search was told before, by the digest of the prompt."""
-        name = self.search_name(subject, feedback, by, budget)
+    def told(
+        self, subject: Subject, prompt: str, name: str, told: Callable[[dict[str, Told]], Told]
+    ) -> bool:
+        """Write down what a search is told of a prompt before it is, and return if that is done.
+
+        Parameters
+        ----------
+        name : str
+            The search's, of `search_name`.
+        told : callable
+            Called with what the search was told of other prompts, when all of that is known and
+            nobody else can add to it.
+        """
+
+        def row() -> list[Row]:
+            before = self.search(name)
+            if prompt in before:
+                return []
+            facts = {"prompt": prompt, "search": name, **told(before)._asdict()}
+            return [self._row("feedback", subject, facts)]
+
+        return self._append(row)
+
+    def search(self, name: str) -> dict[str, Told]:
+        """Return what the search of a name was told, by the digest of the prompt."""
         return {
             tried.prompt: told
             for file in self._own
@@ -221,9 +251,9 @@ class SetLedger(SetFiles):
 
     @property
     def searches(self) -> dict[str, dict[Try, Told]]:
-        """What searches were told of these examples, whoever searched and for whichever model."""
+        """What searches were told of any of these examples, whoever searched for which model."""
         found: dict[str, dict[Try, Told]] = {}
-        for file in self._files:
+        for file in self._sharing:
             for name, tries in file.searches.items():
                 found.setdefault(name, {}).update(tries)
         return found
@@ -264,12 +294,20 @@ class SetLedger(SetFiles):
         """Write lines unless they stand there; return whether they do."""
         if all(map(self._has, rows)):
             return True
-        return self._append([*self._numbers.values(), *rows])
+        return self._append(lambda: [*self._numbers.values(), *rows])
 
-    def _append(self, rows: Sequence[Row]) -> bool:
+    def _append(self, given: Callable[[], list[Row]]) -> bool:
+        """Write rows that are known when nobody else can add any; return whether they stand."""
+        rows: list[Row] = []
+
+        def lines() -> list[bytes]:
+            rows[:] = given()
+            return self._lacking(rows)
+
         try:
-            self._file.append(lambda: self._lacking(rows))
+            self._file.append(lines)
         except (OSError, LockError) as error:
+            rows = rows or given()
             reason = (error.strerror or error) if isinstance(error, OSError) else error
             self._tell(Remark("ledger_closed", {"file": str(self.path), "why": str(reason)}))
             for row in rows:

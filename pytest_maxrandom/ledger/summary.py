@@ -181,7 +181,7 @@ def _claim_summary(
     files: Sequence[LedgerFile],
     chances: list[Fraction],
 ) -> ClaimSummary:
-    looks = {look: t for file in files for look, t in file.looks.get(claim, {}).items()}
+    looks = {name: look.t for file in files for name, look in file.looks.get(claim, {}).items()}
     tries = (each for file in files for each in file.tries.items())
     t = len(linked(tries, claim, set()))
     accuracy, correct, n = best

@@ -70,9 +70,10 @@ class Tries:
     """Whether the claim holds at that."""
 
 
-Unpassable = Literal["answers", "too_many", "metric", "permutations"]
+Unpassable = Literal["answers", "too_many", "metric", "permutations", "no_formula"]
 """Why no result on a validation set can pass: answers of examples were told; a search could have
-tried too many prompts; the metric is no accuracy; right answers cannot be shuffled often enough."""
+tried too many prompts; the metric is no accuracy; right answers cannot be shuffled often enough; no
+formula of their p is known, because examples belong together or have several right answers."""
 
 
 @dataclass(slots=True)
@@ -105,8 +106,10 @@ class Searched:
     does."""
     why: Unpassable | None = None
     """Why no result on the validation set can pass; None where one can."""
+    looks: Count = 0
+    """Looks before this one: each told which prompt was best, and how good it was."""
 
     @property
     def learned(self) -> bool:
-        """Whether any search was told anything."""
-        return any(each.feedback != "none" for each in self.searches)
+        """Whether any search was told anything, be it by a verdict."""
+        return self.looks > 0 or any(each.feedback != "none" for each in self.searches)

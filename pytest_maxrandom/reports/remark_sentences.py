@@ -108,6 +108,11 @@ SENTENCES = {
         "with this one."
     ),
     "searched": "On these examples {searches:of_searches}; {rule:of_rule}.",
+    "prompts_not_judged": (
+        "{prompts:,} of the {of:,} prompts that the search tried {prompts:is/are} not judged, "
+        "because the results store does not know {prompts:it/them}: try {prompts:it/them} again, "
+        "which costs nothing, and ask for the verdict again."
+    ),
     "budget_overrun": (
         "The budget of {budget:,} prompts is overrun: t counts the {t:,} that were evaluated."
     ),

@@ -36,6 +36,8 @@ def why_nothing_passes(why: Unpassable, n: int | None = None) -> str:
         "another one",
         "permutations": "the right answers cannot be shuffled in enough ways to tell the best of "
         f"so many prompts from a preferred label, so no result on {examples} can pass",
+        "no_formula": "after a search no formula of the permutation p is known where examples "
+        f"belong together or have several right answers, so no result on {examples} can pass",
     }[why]
 
 
@@ -72,9 +74,11 @@ def rule(values: Mapping[str, Any]) -> str:
             "nothing": "a test set that nobody has seen or opened could decide, and there is none",
         }
         return f"{why_nothing_passes(values['why'])}: {ways[values['decided_by']]}"
-    if all(each["feedback"] == "none" for each in values["searches"]):
+    looks = values.get("looks", 0)
+    if not looks and all(each["feedback"] == "none" for each in values["searches"]):
         return "it learned nothing of the answers, so p counts t as for any claim"
+    seen = f" and from {count(looks)} earlier verdict{'s' * (looks != 1)}" if looks else ""
     return (
-        f"what it learned chose the next prompt, so p counts the "
+        f"what was learned there{seen} may have chosen the prompts, so p counts the "
         f"{prompts_in_words(values['possible'])} that could have been tried"
     )

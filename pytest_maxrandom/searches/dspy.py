@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from pytest_maxrandom.errors import SearchError
+from pytest_maxrandom.errors import BudgetSpent, SearchError
+from pytest_maxrandom.searches.replies import as_number
 
 try:
     import dspy
@@ -62,8 +63,8 @@ class Task:
     """
 
     def __init__(self, tries: Tries) -> None:
-        self._tries = tries
-        validation = tries.validation
+        self._tries, self._tried = tries, tries._tried
+        validation = self._tried.validation
         self._pool = _by_question(tries.demonstrations.values())
         told = tries.feedback == "answers"
         self._questions = (
@@ -98,8 +99,10 @@ class Task:
         if predictor is None:
             return found
         right = example.get("answer")
+        if right is None:  # the value is that of the prompt
+            return dspy.Prediction(score=found, feedback="Of this answer nothing is told.")
         said = "This is right." if found else "This is wrong."
-        words = said if right is None else f"{said} The right answer is {right!r}."
+        words = f"{said} The right answer is {right!r}."
         return dspy.Prediction(score=found, feedback=words)
 
     def prompt(self, instruction: str, demos: Sequence[Any]) -> Prompt:
@@ -129,27 +132,28 @@ class Task:
         others = [one for one in tries.demonstrations if one not in found]
         shown = [*others[: tries.shots - len(found)], *found]
         text = f"{instruction}\n\n" if instruction else ""
-        return tries.prompt(instruction=text, demonstrations=shown)
+        return self._tried.proposals.prompt(text, shown, None)
 
     def answer(self, instruction: str, demos: Sequence[Any], question: str) -> dict[str, Any]:
         """Ask one question, and return the fields of a prediction."""
-        tries, prompt = self._tries, self.prompt(instruction, demos)
+        prompt = self.prompt(instruction, demos)
         if question in self._questions:
             return self._of_validation(prompt, self._questions[question])
         if question not in self._pool:
             raise SearchError(f"question: found {question!r}, expected one of trainset or valset")
-        found = tries.ask(prompt, [self._pool[question]])
+        found = self._tried.ask(prompt, [self._pool[question]])
         return _told(found, found.examples[0])
 
     def _of_validation(self, prompt: Prompt, example: Example) -> dict[str, Any]:
-        tries = self._tries
-        if not tries.knows(prompt) and tries.left == 0:
+        tried = self._tried
+        try:
+            found = tried.try_prompt(prompt)
+        except BudgetSpent:
             self.untold += 1
             return {"answer": UNTOLD, "value": 0.0}
-        found = tries.tried(prompt)
-        if tries.feedback == "answers":
+        if tried.feedback == "answers":
             return _told(found, example)
-        return {"answer": UNTOLD, "value": float(tries.reply(found) or 0.0)}  # type: ignore[arg-type]
+        return {"answer": UNTOLD, "value": as_number(tried.reply(found))}
 
 
 class _Ask(dspy.Predict):  # type: ignore[misc]

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pytest_maxrandom.errors import BudgetSpent, SearchError
+
+try:
+    from optuna import TrialPruned
+except ImportError as error:
+    raise SearchError(
+        "Optuna is not installed; install it with `pip install 'pytest-maxrandom[optuna]'`"
+    ) from error
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -17,8 +26,9 @@ def objective(
 ) -> Callable[[Trial], float]:
     """Return what a study optimizes: ``study.optimize(objective(tries, suggest), n_trials=100)``.
 
-    The study stops when the budget of the search is spent. A prompt that is suggested again is told
-    again, and costs nothing.
+    The study stops at the first new prompt that is beyond the budget of the search; this trial is
+    pruned. A prompt that is suggested again, also in a study that is begun again, is told again and
+    costs nothing.
 
     Parameters
     ----------
@@ -30,9 +40,10 @@ def objective(
     """
 
     def value(trial: Trial) -> float:
-        found = tries(**suggest(trial))
-        if tries.left == 0:
+        try:
+            return tries(**suggest(trial))
+        except BudgetSpent as error:
             trial.study.stop()
-        return found
+            raise TrialPruned(str(error)) from None
 
     return value

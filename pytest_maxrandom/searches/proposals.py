@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
-from typing import TYPE_CHECKING, Literal
-
-from pydantic import ValidationError
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.claims.plan import asked_by
 from pytest_maxrandom.errors import SearchError, did_you_mean
-from pytest_maxrandom.suite.base import FormatSpec
+from pytest_maxrandom.suite.fragments import format_of_keys
 from pytest_maxrandom.sweeps.prompts.formats import Prompt
 from pytest_maxrandom.sweeps.prompts.sampling import demonstration_pool, written
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.suite.base import FormatSpec
     from pytest_maxrandom.tasks.task import Example
-
-FormatName = Literal["text", "letter", "parenthesized", "number"]
 
 _SHORTEST = 20
 """Characters from which on a question that stands in an instruction is no accident."""
@@ -55,6 +54,7 @@ class Proposals:
             condition.task, self._validation, planned.suite.prompts, condition.shots
         )
         self.pool = {example.id: example for example in examples}
+        self._made_of: dict[str, str] = {}
         shared = self.pool.keys() & {example.id for example in self._validation}
         if shared and not seen:
             raise SearchError(
@@ -68,7 +68,7 @@ class Proposals:
         self,
         instruction: str | None,
         demonstrations: Sequence[str] | None,
-        form: Mapping[str, str] | str | None,
+        form: Mapping[str, Any] | str | None,
     ) -> Prompt:
         """Return the prompt that is proposed.
 
@@ -78,16 +78,35 @@ class Proposals:
             If none can be made of that, or it shows a validation example.
         """
         planned = self._planned
-        if instruction is not None:
-            self._check(instruction)
-        wanted = written(planned.condition.task, instruction, _spec(form))
+        self._check("instruction", instruction)
+        keys = _keys(form)
+        for key, text in keys.items():
+            self._check(f"format: {key}", text if isinstance(text, str) else None)
+        wanted = written(planned.condition.task, instruction, _spec(keys))
         prompt = Prompt(self._shown(demonstrations), wanted)
         prompts = dataclasses.replace(planned.condition.prompt_set, prompts=(prompt,))
-        return asked_by(planned.suite, prompts).prompts[0]
+        found = asked_by(planned.suite, prompts).prompts[0]
+        given = {"instruction": instruction, "demonstrations": [*(demonstrations or ())]}
+        self._made_of[found.digest] = json.dumps({**given, "form": keys or None})
+        return found
+
+    def made_of(self, prompt: Prompt) -> str | None:
+        """Return of what a prompt is made, as text; None where nobody proposed it here."""
+        return self._made_of.get(prompt.digest)
+
+    def again(self, made_of: str, digest: str) -> Prompt | None:
+        """Return a prompt that was proposed before; None where the task does not make it now."""
+        try:
+            found = self.prompt(**json.loads(made_of))
+        except (SearchError, TypeError, ValueError):
+            return None
+        return found if found.digest == digest else None
 
     def _shown(self, ids: Sequence[str] | None) -> tuple[Example, ...]:
         if isinstance(ids, str):
             raise SearchError(f"demonstrations: found the text {ids!r}, expected a list of ids")
+        if not isinstance(ids, list | tuple | None):
+            raise SearchError(f"demonstrations: found {ids!r}, expected a list of ids")
         given, shots = list(ids or ()), self._planned.condition.shots
         if len(given) != shots:
             raise SearchError(
@@ -105,16 +124,20 @@ class Proposals:
                 )
         return tuple(self.pool[one] for one in given)
 
-    def _check(self, instruction: str) -> None:
-        """Refuse an instruction that shows a validation example, unless these may be seen."""
-        if not isinstance(instruction, str):
-            raise SearchError(f"instruction: found {instruction!r}, expected a text")
-        said = _plain(instruction)
+    def _check(self, what: str, text: str | None) -> None:
+        """Refuse a text that shows a validation example, unless these may be seen."""
+        if text is None:
+            return
+        if not isinstance(text, str):
+            raise SearchError(f"{what}: found {text!r}, expected a text")
+        if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise SearchError(f"{what}: found {text!r}, expected a text without NUL and surrogates")
+        said = _plain(text)
         for example in () if self._seen else self._validation:
             question = _plain(example.input)
             if len(question) >= _SHORTEST and question in said:
                 raise SearchError(
-                    f"instruction: it repeats the question of validation example {example.id!r}, "
+                    f"{what}: it repeats the question of validation example {example.id!r}, "
                     "so whoever proposed it has seen the examples; begin the search with "
                     "feedback='answers', which a test set can judge"
                 )
@@ -125,15 +148,20 @@ def _plain(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 
-def _spec(given: Mapping[str, str] | str | None) -> FormatSpec | None:
-    if given is None:
+def _keys(given: Mapping[str, Any] | str | None) -> dict[str, Any]:
+    if isinstance(given, str):
+        return {"labels": given}
+    if given is None or isinstance(given, Mapping):
+        return dict(given or {})
+    raise SearchError(
+        f"format: found {given!r}, expected keys of a suite's `formats`, or the kind of its labels"
+    )
+
+
+def _spec(keys: dict[str, Any]) -> FormatSpec | None:
+    if not keys:
         return None
-    keys = {"labels": given} if isinstance(given, str) else dict(given)
     try:
-        return FormatSpec.model_validate(keys)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise SearchError(
-            f"format: {where}: {first['msg']}; expected keys of a suite's `formats`"
-        ) from None
+        return format_of_keys(keys)
+    except ValueError as error:
+        raise SearchError(f"format: {'; '.join(error.args)}") from None

@@ -16,12 +16,16 @@ prompts its best one is judged: see `pytest_maxrandom.stats.search`.
 
 from __future__ import annotations
 
-from pathlib import Path
+import re
+from dataclasses import dataclass
+from pathlib import Path  # noqa: TC003 the annotation of a dataclass's field
 from typing import TYPE_CHECKING, get_args
 
 from pytest_maxrandom.errors import SearchError, did_you_mean
 from pytest_maxrandom.host import STORE
-from pytest_maxrandom.searches.tries import Tries
+from pytest_maxrandom.models.base import EngineName
+from pytest_maxrandom.searches.tried import Tried
+from pytest_maxrandom.searches.tries import Tries, file_of
 from pytest_maxrandom.stats.search import Feedback
 from pytest_maxrandom.studies.plan import plan_file, sweeps_of
 
@@ -30,9 +34,9 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from pytest_maxrandom.claims.planned import PlannedClaim
-    from pytest_maxrandom.models.base import EngineName
 
 _SEVERAL = {"task": "tasks", "model": "models", "shots": "numbers of shots"}
+_NAME = re.compile(r"(?=.*\S)[^\x00-\x1f\x7f\u2028\u2029\ud800-\udfff]{1,200}")
 
 
 def search(
@@ -84,18 +88,52 @@ def search(
     LedgerError, ModelError
         If the ledger or the model's files cannot be read.
     """
-    if feedback not in get_args(Feedback):
-        raise SearchError(
-            f"feedback: found {feedback!r}, expected one of {', '.join(get_args(Feedback))}"
-        )
-    if budget is not None and (type(budget) is not int or budget < 1):
-        raise SearchError(f"budget: found {budget!r}, expected a whole number from 1 on, or None")
-    if not isinstance(by, str) or not by.strip():
-        raise SearchError(f"by: found {by!r}, expected a name of who proposes prompts")
-    path = Path(suite)
+    path = file_of("suite", suite)
+    how = How(feedback, budget, by, file_of("store", STORE if store is None else store), engine)
     planned = _chosen(path, claims_of(path), task=task, model=model, shots=shots)
-    file = Path(store) if store is not None else Path(STORE)
-    return Tries(planned, path, feedback, budget, by, file, engine)
+    return how.begin(planned, path)
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How a search goes on, whichever claim it is for; see `search`.
+
+    Raises
+    ------
+    SearchError
+        If something is outside its domain.
+    """
+
+    feedback: Feedback
+    budget: int | None
+    by: str
+    store: Path
+    engine: EngineName = "auto"
+
+    def __post_init__(self) -> None:
+        for key, value, known in (
+            ("feedback", self.feedback, get_args(Feedback)),
+            ("engine", self.engine, get_args(EngineName)),
+        ):
+            if value not in known:
+                near = did_you_mean(str(value), known)
+                listed = ", ".join(known)
+                raise SearchError(f"{key}: found {value!r}, expected one of {listed}{near}")
+        if self.budget is not None and (type(self.budget) is not int or self.budget < 1):
+            raise SearchError(
+                f"budget: found {self.budget!r}, expected a whole number from 1 on, or None"
+            )
+        if not isinstance(self.by, str) or not _NAME.fullmatch(self.by):
+            raise SearchError(
+                f"by: found {self.by!r}, expected a name of who proposes prompts, on one line"
+            )
+        if self.store.is_dir():
+            raise SearchError(f"store: found the folder {self.store}, expected the name of a file")
+
+    def begin(self, planned: PlannedClaim, path: Path) -> Tries:
+        """Begin a search for the prompts of a claim, or go on with it."""
+        tried = Tried(planned, self.feedback, self.budget, self.by, self.store, self.engine)
+        return Tries(tried, path)
 
 
 def claims_of(path: Path) -> list[PlannedClaim]:
@@ -122,7 +160,7 @@ def _chosen(path: Path, claims: Sequence[PlannedClaim], **wanted: str | int | No
         names = list(dict.fromkeys(str(_named(each, key)) for each in claims))
         listed = ", ".join(names)
         if value is None and len(names) > 1:
-            raise SearchError(f"{path} has several {_SEVERAL[key]}; say which: {key}= {listed}")
+            raise SearchError(f"{path} has several {_SEVERAL[key]}; give `{key}`: {listed}")
         if value is not None and str(value) not in names:
             near = did_you_mean(str(value), names)
             raise SearchError(f"{path}: {key}: found {value!r}, expected one of {listed}{near}")

@@ -47,7 +47,24 @@ class Searched(NamedTuple):
     budget: int | None = None
 
 
-def prompts_of(t: int, searches: Iterable[Searched] = (), *, looks: int = 0) -> int | None:
+class Look(NamedTuple):
+    """A verdict that was seen: it told which prompt is best, and how many answers are right.
+
+    Attributes
+    ----------
+    t
+        Prompts of which one is best.
+    n
+        Examples that it is scored on.
+    """
+
+    t: int
+    n: int
+
+
+def prompts_of(
+    t: int, searches: Iterable[Searched] = (), *, looks: Iterable[Look] = ()
+) -> int | None:
     """Return the best of how many prompts the best of t prompts may be.
 
     Parameters
@@ -58,8 +75,7 @@ def prompts_of(t: int, searches: Iterable[Searched] = (), *, looks: int = 0) -> 
         The searches on these examples. Whatever else was tried may have come from what they
         learned, so each answer that they were given multiplies it.
     looks
-        Verdicts that were seen before; where there are searches, whatever they are told else, each
-        told them which prompt is best, and how good it is.
+        Those before. Whatever else the searches are told, a look tells them too.
 
     Returns
     -------
@@ -81,13 +97,12 @@ def prompts_of(t: int, searches: Iterable[Searched] = (), *, looks: int = 0) -> 
     >>> prompts_of(3, [Searched("answers", 3, n=200)]) is None
     True
     """
-    leaves, learned, weight, n, steps_told = 1, 0, 1, 0, 0
+    leaves, learned, weight = 1, 0, 1
     given = list(searches)
     if any(_branches(one) is None for one in given):
         return None
     # Searches may take turns; a tree is largest where the widest branches come first.
     for one in sorted(given, key=lambda one: -(_branches(one) or 0)):
-        n, steps_told = max(n, one.n), steps_told + one.steps
         branches = _branches(one) or 1
         if branches == 1 or not one.steps:
             continue
@@ -102,12 +117,10 @@ def prompts_of(t: int, searches: Iterable[Searched] = (), *, looks: int = 0) -> 
         learned = leaves * nodes + learned
         leaves *= branches**steps
     found = (learned + leaves * t) * weight
-    if not given:
-        return found
-    told = (n + 1) * max(1, t + steps_told)  # how good the best prompt is, and which one
-    if looks * math.log2(told) > MOST_OF_A_TREE.bit_length():
-        return None
-    found *= told**looks
+    for look in looks if given else ():
+        found *= (look.n + 1) * max(1, look.t)
+        if found > MOST_OF_A_TREE:
+            return None
     return found if found <= MOST_OF_A_TREE else None
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,21 +12,18 @@ from pydantic import ValidationError
 from pytest_maxrandom.errors import Problem, SuiteError, did_you_mean, dotted, quoted
 from pytest_maxrandom.suite.base import NO_SURROGATES
 from pytest_maxrandom.suite.checks import contradictions, is_recorded, mixed
-from pytest_maxrandom.suite.models import kind_of
 from pytest_maxrandom.suite.positions import Document, no_word, read
 from pytest_maxrandom.suite.recorded import RecordedSuiteSpec
 from pytest_maxrandom.suite.schema import Part
 from pytest_maxrandom.suite.spec import SuiteSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from pydantic_core import ErrorDetails
 
     from pytest_maxrandom.suite.base import Location, Spec
-    from pytest_maxrandom.suite.models import ModelSpec
-    from pytest_maxrandom.suite.tasks import TaskSpec
 
 _OTHERS: dict[type[Spec], tuple[type[Spec], str]] = {
     SuiteSpec: (RecordedSuiteSpec, "of recorded results"),
@@ -109,7 +105,7 @@ def load_any_suite(path: Path) -> Suite | RecordedSuite:
     try:
         spec = kind.model_validate(document.data, context=document.data)
     except ValidationError as error:
-        found |= _mistakes(error.errors(include_url=False), document, kind, found)
+        found |= mistakes_of(error.errors(include_url=False), document, kind, found)
     told = [*document.mistakes, *((document.line(at), message) for at, message in found.items())]
     if told or spec is None:
         raise SuiteError([Problem(path, line, message) for line, message in sorted(told)])
@@ -126,58 +122,7 @@ def _is_of_lm_eval(data: object) -> bool:
     )
 
 
-def sound_parts(path: Path) -> tuple[dict[Location, ModelSpec | TaskSpec], Callable[..., int]]:
-    """Return the models and tasks of a wrong suite that are right by themselves, by their places.
-
-    Returns
-    -------
-    dict, callable
-        Also the line of a place, from 1. There are no parts where results are recorded.
-    """
-    try:
-        document = read(path)
-    except SuiteError:
-        return {}, lambda *_: 1
-    data = document.data if isinstance(document.data, dict) else {}
-    found: dict[Location, ModelSpec | TaskSpec] = {}
-    for part, read_part in (("models", _model_of_keys), ("tasks", task_of_keys)):
-        entries = [] if is_recorded(data) else data.get(part)
-        for index, keys in enumerate(entries if isinstance(entries, list) else []):
-            with suppress(SuiteError, ValidationError):
-                found[part, index] = read_part(keys, path)
-    return found, lambda *place: document.line(place)
-
-
-def _model_of_keys(keys: Any, path: Path) -> ModelSpec:
-    return kind_of(keys).model_validate(keys)
-
-
-def task_of_keys(keys: dict[str, Any], path: Path) -> TaskSpec:
-    """Return the typed form of one task, whose keys stand in no suite.
-
-    Parameters
-    ----------
-    keys : dict
-        As they would stand in a suite below `tasks`.
-    path : Path
-        What mistakes are told of.
-
-    Raises
-    ------
-    SuiteError
-        With all that is wrong with the keys.
-    """
-    data = {"models": [{"name": "none"}], "tasks": [keys]}
-    try:
-        return SuiteSpec.model_validate(data, context=data).tasks[0]
-    except ValidationError as error:
-        errors = error.errors(include_url=False)
-        found = _mistakes(errors, Document(data, None, []), SuiteSpec, ())
-        told = (message.replace("tasks[0].", "") for message in found.values())
-        raise SuiteError([Problem(path, None, message) for message in told]) from None
-
-
-def _mistakes(
+def mistakes_of(
     errors: Sequence[ErrorDetails],
     document: Document,
     kind: type[Spec],

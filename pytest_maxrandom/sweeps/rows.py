@@ -1,4 +1,4 @@
-"""How results stand in the store: one row for each prompt, with a checksum over all of it."""
+"""How the store holds results, and prompts that searches proposed: rows, each with a checksum."""
 
 from __future__ import annotations
 
@@ -38,6 +38,15 @@ CREATE TABLE IF NOT EXISTS results (
     stored TEXT NOT NULL,           -- UTC, ISO 8601
     checksum BLOB NOT NULL,         -- SHA-256 of all the columns before
     PRIMARY KEY (model, task, prompt, scoring, engine, arithmetic)
+)
+"""
+_PROPOSALS = """
+CREATE TABLE IF NOT EXISTS proposals (
+    search TEXT NOT NULL,    -- its name in the ledger
+    prompt TEXT NOT NULL,    -- digest of the prompt
+    proposal TEXT NOT NULL,  -- JSON: of what the prompt is made
+    checksum BLOB NOT NULL,  -- SHA-256 of all the columns before
+    PRIMARY KEY (search, prompt)
 )
 """
 _WHERE = "(model, task, prompt, scoring, engine, arithmetic) = (?, ?, ?, ?, ?, ?)"
@@ -126,3 +135,21 @@ def _checksum(row: Sequence[Any]) -> bytes:
         checksum.update(f"{type(value).__name__} {len(part)} ".encode())
         checksum.update(part)
     return checksum.digest()
+
+
+def read_proposals(connection: sqlite3.Connection, search: str) -> dict[str, str]:
+    """Return of what the prompts of a search are made, by their digests."""
+    known = "SELECT name FROM sqlite_master WHERE name = 'proposals'"
+    if connection.execute(known).fetchone() is None:  # no search has written here
+        return {}
+    query = "SELECT * FROM proposals WHERE search = ?"
+    rows = connection.execute(query, (search,)).fetchall()
+    return {row[1]: row[2] for row in rows if row[3] == _checksum(row[:3])}
+
+
+def write_proposal(connection: sqlite3.Connection, search: str, prompt: str, proposal: str) -> None:
+    """Keep of what a prompt of a search is made."""
+    row = (search, prompt, proposal)
+    connection.execute(_PROPOSALS)
+    statement = "INSERT OR REPLACE INTO proposals VALUES (?, ?, ?, ?)"
+    connection.execute(statement, (*row, _checksum(row)))

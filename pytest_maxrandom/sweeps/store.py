@@ -13,7 +13,7 @@ from pytest_maxrandom.errors import GitError, LockError, StoreError
 from pytest_maxrandom.host.git import is_checkout, repository
 from pytest_maxrandom.host.machine import held, on_shared_files
 from pytest_maxrandom.record import Remark
-from pytest_maxrandom.sweeps.rows import TABLE, read, write
+from pytest_maxrandom.sweeps.rows import TABLE, read, read_proposals, write, write_proposal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -99,6 +99,25 @@ class Store:
         except (sqlite3.Error, StoreError) as error:
             self._writable = False
             self._tell("store_closed", error)
+
+    def remember(self, search: str, prompt: str, proposal: str) -> None:
+        """Keep of what a prompt of a search is made, so that it can be made again."""
+        if not self._writable:
+            return
+        try:
+            self._try(lambda connection: write_proposal(connection, search, prompt, proposal))
+        except (sqlite3.Error, StoreError) as error:
+            self._writable = False
+            self._tell("store_closed", error)
+
+    def remembered(self, search: str) -> dict[str, str]:
+        """Return of what the prompts of a search are made, by their digests."""
+        try:
+            return self._try(lambda connection: read_proposals(connection, search)) or {}
+        except (sqlite3.Error, StoreError) as error:
+            self.close()
+            self._tell("store_unreadable", error)
+            return {}
 
     def close(self) -> None:
         """Let go of the file."""

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import Problem, SuiteError, did_you_mean, listed, quoted
 from pytest_maxrandom.suite import is_suite
-from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite, task_of_keys
+from pytest_maxrandom.suite.fragments import task_of_keys
+from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
 from pytest_maxrandom.suite.tasks import RowsSpec
 from pytest_maxrandom.tasks.lm_eval.index import index, installed
 from pytest_maxrandom.tasks.load import members

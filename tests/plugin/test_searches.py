@@ -15,6 +15,7 @@ from pytest_maxrandom import search
 from pytest_maxrandom.cli import main
 from pytest_maxrandom.errors import SearchError
 from pytest_maxrandom.searches.replies import Answered
+from tests.searched import lines, write_suite
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,24 +29,9 @@ N = 200
 
 @pytest.fixture
 def suite(pytester: pytest.Pytester) -> Path:
-    """Two mock models: one knows half of the answers, and one guesses."""
-    folder = pytester.mkdir("eval_suites")
-    rows = [
-        {"id": f"e{i}", "input": f"Is {i * 7919 % 1000} a number that is good enough?",
-         "choices": ["Yes", "No"], "answer": ("Yes", "No")[i * 31 % 7 % 2]}
-        for i in range(500)
-    ]  # fmt: skip
-    (folder / "task.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    path = folder / "suite.yaml"
-    path.write_text(
-        "models:\n"
-        "  - {backend: mock, name: knows, knows: 0.5}\n"
-        "  - {backend: mock, name: guesses}\n"
-        "tasks:\n"
-        "  - {name: task, format: jsonl, path: task.jsonl, validation: {max_examples: 200}}\n"
-        "prompts: {shots: 0, count: 3, instructions: ['Later 1. ', 'Later 2. ', 'Later 3. ']}\n"
-    )
-    return path
+    """A pool of examples that is larger than the validation set, and no demonstrations."""
+    instructions = "instructions: ['Later 1. ', 'Later 2. ', 'Later 3. ']"
+    return write_suite(pytester.path / "eval_suites", f"shots: 0, count: 3, {instructions}")
 
 
 def with_test_set(suite: Path) -> None:
@@ -58,12 +44,6 @@ def begun(suite: Path, feedback: Feedback, model: str = "knows", **given: Any) -
 
 def replies(tries: Tries, steps: int = 20) -> list[Reply]:
     return [tries.try_prompt(instruction=f"Try {step}. ") for step in range(steps)]
-
-
-def lines(suite: Path, kind: str) -> list[dict[str, Any]]:
-    files = suite.parent.glob("maxrandom-ledger-simulated/*.jsonl")
-    rows = [json.loads(line) for file in files for line in file.read_text().splitlines()]
-    return [row for row in rows if row["kind"] == kind]
 
 
 def claims(pytester: pytest.Pytester, *options: str) -> dict[str, dict[str, Any]]:
@@ -149,7 +129,7 @@ def test_a_later_suite_is_not_judged_by_t(pytester: pytest.Pytester, suite: Path
     assert "test tried 20 prompts" in (pytester.path / "r.md").read_text()
     assert main(["comment", "r.json", "--dry-run", "--out", "comment.md"]) == 0
     comment = (pytester.path / "comment.md").read_text()
-    assert "test tried 20 prompts (feedback \\`accept\\`, budget 20); what it learned" in comment
+    assert "test tried 20 prompts (feedback \\`accept\\`, budget 20); what was learned" in comment
 
 
 def test_after_answers_only_a_test_set_decides(pytester: pytest.Pytester, suite: Path) -> None:
@@ -232,8 +212,8 @@ def test_a_verdict_ends_a_search_and_a_second_one_counts_it(
     assert first.searched is not None
     assert second.searched is not None
     assert first.searched.possible == 2**4 - 1
-    # The first verdict told which prompt is best, and how good it is.
-    assert second.searched.possible == (2**4 - 1) * (N + 1) * 4
+    # The first verdict told which of three prompts is best, and how good it is.
+    assert second.searched.possible == (2**4 - 1) * (N + 1) * 3
     assert (first.correct_counts, second.correct_counts) == ([], [])
     assert second.tries is not None
     assert second.tries.look == 2
@@ -277,9 +257,7 @@ def wrong(suite: Path, **given: Any) -> str:
 
 
 def test_a_search_that_makes_no_sense_is_one_sentence(suite: Path) -> None:
-    assert (
-        wrong(suite, model=None) == f"{suite} has several models; say which: model= knows, guesses"
-    )
+    assert wrong(suite, model=None) == f"{suite} has several models; give `model`: knows, guesses"
     assert wrong(suite, model="know") == (
         f"{suite}: model: found 'know', expected one of knows, guesses; did you mean 'knows'?"
     )
@@ -315,7 +293,10 @@ def test_a_prompt_that_makes_no_sense_is_one_sentence(
         assert refused(demonstrations=[ids[0], "nobody"]).startswith(
             "demonstrations: found 'nobody', expected ids of `demonstrations`, of which there are"
         )
-        assert refused(demonstrations=ids[:2], format="letters").startswith("format: labels: ")
+        assert refused(demonstrations=ids[:2], format="letters") == (
+            "format: `labels`: found 'letters', expected 'text' or 'letter' or 'parenthesized' or "
+            "'number'; did you mean `letter`?"
+        )
         seen = next(
             f"Is {i * 7919 % 1000} a number that is good enough?"
             for i in range(500)

@@ -69,7 +69,7 @@ def judge(
     claim = planned.claim.record(record.claim, record.suite)
     evaluation.judge(own, claim, progress)
     record.claim_holds = holds(claim, planned.spec.level)
-    t, *_ = evaluation.counted()
+    t, *_ = evaluation.tries.counted()
     further: list[Sweep] = []
 
     def ask(jobs: Sequence[Job]) -> Rows:

@@ -12,7 +12,7 @@ import yaml
 
 from pytest_maxrandom import search
 from pytest_maxrandom.errors import SearchError
-from tests.unit.searches.conftest import lines
+from tests.searched import lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,7 +112,9 @@ def test_miprov2_is_counted(
         assert best(question=given.valset[0].question).answer == UNTOLD
         # Nothing of a validation example reaches the optimizer, not even its text.
         assert all(set(each.keys()) == {"question"} for each in given.valset)
-        assert not {each.question for each in given.valset} & {e.input for e in tries.validation}
+        assert not {each.question for each in given.valset} & {
+            each.input for each in tries._tried.validation
+        }
         record = tries.verdict()
         prompts = {_prompt(given, instruction, demos) for instruction, demos in seen}
     told = {row["prompt"] for row in lines(demo, "feedback")}
@@ -153,7 +155,7 @@ def test_the_metric_tells_what_the_feedback_allows(suite: Path) -> None:
 
     values: dict[str, list[float]] = {}
     for feedback in ("none", "accept", "score", "answers"):
-        with search(suite, feedback=feedback, by=feedback) as tries:
+        with search(suite, model="knows", feedback=feedback, by=feedback) as tries:
             task = Task(tries)
             values[feedback] = [
                 task.metric(each, task.program(question=each.question)) for each in task.valset
@@ -171,7 +173,7 @@ def test_the_metric_tells_what_the_feedback_allows(suite: Path) -> None:
 def test_what_is_beyond_the_budget_is_worth_nothing(suite: Path) -> None:
     from pytest_maxrandom.searches.dspy import Task
 
-    with search(suite, feedback="score", budget=1) as tries:
+    with search(suite, model="knows", feedback="score", budget=1) as tries:
         task = Task(tries)
         first = task.program(question=task.valset[0].question)
         assert first.value > 0
@@ -184,7 +186,7 @@ def test_what_is_beyond_the_budget_is_worth_nothing(suite: Path) -> None:
 def test_demos_that_make_no_sense_are_one_sentence(suite: Path) -> None:
     from pytest_maxrandom.searches.dspy import Task
 
-    with search(suite, feedback="score") as tries:
+    with search(suite, model="knows", feedback="score") as tries:
         task = Task(tries)
         task.program.ask.demos = task.trainset[:3]
         with pytest.raises(SearchError, match=r"^found 3 demos, expected at most 2, which is how"):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom.cli import main
-from tests.unit.searches.conftest import lines
+from tests.searched import lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 anyio = pytest.importorskip("anyio")
 mcp = pytest.importorskip("mcp")
 
-CLAIM = "task[knows-2shot]"
+CLAIM, OTHER = "task[knows-2shot]", "task[guesses-2shot]"
 
 
 class Refused(Exception):
@@ -50,7 +50,7 @@ def _run(suite: Path, talk: Any, *options: str) -> None:
 
 def test_an_agent_is_counted(suite: Path) -> None:
     async def talk(call: Any) -> None:
-        assert (await call("plan"))["claims"] == [CLAIM]
+        assert (await call("plan"))["claims"] == [CLAIM, OTHER]
         plan = await call("plan", claim=CLAIM)
         assert (plan["n"], plan["shots"], plan["left"]) == (60, 2, 4)
         assert "is needed; p counts 15 prompts after 4 tries" in plan["outlook"]
@@ -89,7 +89,7 @@ def test_an_agent_gets_nothing_else(suite: Path) -> None:
                 await call("plan", claim=claim)
         with pytest.raises(Refused, match=r"demonstrations: found '/etc/passwd', expected ids"):
             await call("try_prompt", claim=CLAIM, demonstrations=["/etc/passwd", "e1"])
-        with pytest.raises(Refused, match=r"format: .*expected keys of a suite's `formats`"):
+        with pytest.raises(Refused, match=r"format: unknown key `path` \(keys here: "):
             await call(
                 "try_prompt", claim=CLAIM, demonstrations=["e1", "e2"], format={"path": "/etc"}
             )

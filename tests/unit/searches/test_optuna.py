@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_maxrandom import search
-from tests.unit.searches.conftest import lines
+from tests.searched import lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ def test_a_study_is_counted(suite: Path, feedback: Any) -> None:
 
     suggested = set()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    with search(suite, feedback=feedback, budget=6, by="optuna") as tries:
+    with search(suite, model="knows", feedback=feedback, budget=6, by="optuna") as tries:
         ids = sorted(tries.demonstrations)
 
         def suggest(trial: Any) -> dict[str, Any]:
@@ -36,10 +36,39 @@ def test_a_study_is_counted(suite: Path, feedback: Any) -> None:
         study.optimize(objective(tries, suggest), n_trials=60)
         assert tries.left == 0
         record = tries.verdict()
-    assert record.t == len(suggested) == 6
+    # The study stopped at the first prompt beyond the budget.
+    assert (record.t, len(suggested)) == (6, 7)
+    assert [trial.state.name for trial in study.trials if trial.value is None] == ["PRUNED"]
     assert {row["by"] for row in lines(suite, "feedback")} == {"optuna"}
     assert len(lines(suite, "prompt")) == 6
     if feedback == "score":
         assert study.best_value == record.best_accuracy
     if feedback == "none":
-        assert {trial.value for trial in study.trials} == {0.0}
+        assert {trial.value for trial in study.trials[:-1]} == {0.0}
+
+
+@pytest.mark.parametrize("feedback", ["score", "accept"])
+def test_a_study_that_is_begun_again_is_told_the_same(suite: Path, feedback: Any) -> None:
+    from pytest_maxrandom.searches.optuna import objective
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    told, judged = [], []
+    for seed in (1, 1, 2):
+        with search(suite, model="knows", feedback=feedback, budget=5, by="optuna") as tries:
+            ids = sorted(tries.demonstrations)
+
+            def suggest(trial: Any, ids: list[str] = ids) -> dict[str, Any]:
+                first = trial.suggest_int("first", 0, 30)
+                return {"demonstrations": ids[first : first + 2]}
+
+            study = optuna.create_study(
+                direction="maximize", sampler=optuna.samplers.RandomSampler(seed=seed)
+            )
+            study.optimize(objective(tries, suggest), n_trials=60)
+            told.append([trial.value for trial in study.trials])
+            judged.append(tries.verdict())
+    assert told[0] == told[1]
+    # Another study meets the spent budget at once, and what was tried is judged all the same.
+    assert told[2] == [None]
+    assert {each.best_correct for each in judged} == {judged[0].best_correct}
+    assert {each.t for each in judged} == {5}

@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from pytest_maxrandom.stats.best_of import MOST_GUESSERS, MOST_OF_A_TREE
 from pytest_maxrandom.stats.maximum import BestOfPrompts, MaxRandomBaseline
-from pytest_maxrandom.stats.search import Feedback, Searched, prompts_of
+from pytest_maxrandom.stats.search import Feedback, Look, Searched, prompts_of
 
 
 def of_tree(branches: int, steps: int) -> int:
@@ -53,16 +53,16 @@ def test_without_a_budget_each_doubling_spends_its_share(steps: int, doubling: i
 
 def test_a_verdict_that_was_seen_tells_a_score() -> None:
     search = [Searched("accept", 4, 30, 4)]
-    assert prompts_of(0, search, looks=2) == (2**4 - 1) * (4 * 31) ** 2
+    assert prompts_of(0, search, looks=[Look(4, 30), Look(7, 60)]) == (2**4 - 1) * 4 * 31 * 7 * 61
     none = [Searched("none", 50, 30, 50)]
-    assert prompts_of(50, none, looks=1) == 50 * 100 * 31
-    assert prompts_of(4, looks=2) == 4  # who did not search is judged by the looks themselves
+    assert prompts_of(50, none, looks=[Look(50, 30)]) == 50 * 50 * 31
+    assert prompts_of(4, looks=[Look(4, 30)]) == 4
 
 
 def test_there_is_an_end() -> None:
     assert prompts_of(0, [Searched("accept", 999, 10, 999)]) == 2**999 - 1
     assert prompts_of(0, [Searched("accept", 2000, 10, 2000)]) is None
-    assert prompts_of(0, [Searched("accept", 4, 10, 4)], looks=500) is None
+    assert prompts_of(0, [Searched("accept", 4, 10, 4)], looks=[Look(4, 10)] * 500) is None
 
 
 @pytest.mark.parametrize(
