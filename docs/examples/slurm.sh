@@ -1,9 +1,9 @@
 #!/bin/sh
-# Runs suites as a SLURM array, a GPU for each part, and judges them when all parts are done.
+# Runs suites as a SLURM array, with a GPU for each part, and judges them when all parts are done.
 #
 #   sh slurm.sh eval_suites /shared/run-1 8
 #
-# Parts that fail are named by the last job's log; run this again, and only they are computed.
+# The last job's log names the parts that failed. Run this script again to compute only those.
 set -eu
 suites=$1 folder=$2 parts=$3
 
