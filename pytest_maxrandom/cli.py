@@ -36,9 +36,9 @@ _GROUPS = {
         "holdout": "holdout",
         "replication": "replication",
     },
-    "the count of all tries": {"ledger": "ledger"},
+    "the ledger of all tries": {"ledger": "ledger"},
     "pull requests": {"gate": "gate", "comment": "comment"},
-    "programs that tune prompts": {"mcp": "mcp"},
+    "automatic prompt search": {"mcp": "mcp"},
 }
 """Modules of `commands`: `add_parser` describes one's commands, what is run returns a text."""
 _COMMANDS = {name: module for group in _GROUPS.values() for name, module in group.items()}
@@ -107,7 +107,7 @@ def _parser(named: str) -> argparse.ArgumentParser:
     """Describe the command that is named, whose imports suffice; or all of them."""
     parser = _Parser(
         prog="maxrandom",
-        description="Is the best of t prompts better than the best of t guessers?",
+        description="Is the best of t prompts better than the best of t random guessers?",
         epilog=_EPILOG,
     )
     parser.add_argument("--version", action="version", version=f"pytest-maxrandom {__version__}")

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     import argparse
 
 _DESCRIPTION = """\
-Find the mistakes in suites and in the data that they name, as pytest does when it collects them,
-and texts that are longer than a local model holds. No model is loaded. The exit code is 1 if there
-is one, 2 if there is nothing to check or an argument is wrong, else 0."""
+Find the mistakes in suites and in their data, as pytest does when it collects them, and texts that
+are too long for a local model. No model is loaded. The exit code is 0 if there is no mistake, 1 if
+there is one, and 2 if there is nothing to check or an argument is wrong."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -30,19 +30,24 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "check", help="find the mistakes in suites", description=_DESCRIPTION
     )
     parser.add_argument(
-        "paths", type=Path, nargs="+", metavar="PATH", help="suites, or folders to search for them"
+        "paths",
+        type=Path,
+        nargs="+",
+        metavar="PATH",
+        help="a suite, or a folder to search for suites",
     )
     parser.add_argument(
         "--annotations",
         choices=("github",),
-        help="print each mistake once more, as an annotation for GitHub Actions",
+        help="also print each mistake as an annotation for GitHub Actions",
     )
     parser.set_defaults(run=run)
     schema = commands.add_parser(
         "schema",
         help="print a JSON Schema, for editors and programs",
-        description="Print the JSON Schema of suites, with the keys of the backends and formats "
-        "that installed packages add; or that of JSON reports.",
+        description="Print the JSON Schema of suites, of JSON reports, or of the output of "
+        "`maxrandom tasks`. The schema of suites includes the backends and formats "
+        "that installed packages add.",
     )
     schema.add_argument(
         "of",

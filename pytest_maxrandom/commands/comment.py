@@ -1,4 +1,4 @@
-"""`maxrandom comment`: a run as the one comment on a pull request."""
+"""`maxrandom comment`: write a run's results as one comment on a pull request."""
 
 from __future__ import annotations
 
@@ -21,76 +21,88 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import RunRecord
 
 _DESCRIPTION = """\
-Write a JSON report as a comment on a pull request of GitHub, or a merge request of GitLab: one
-comment for each key, created once and then updated. The token comes from the environment:
-GITHUB_TOKEN or GH_TOKEN; GITLAB_TOKEN. What is not given comes from the job: GITHUB_API_URL,
-GITHUB_REPOSITORY, GITHUB_EVENT_PATH, GITHUB_RUN_ID; CI_API_V4_URL, CI_PROJECT_ID,
-CI_MERGE_REQUEST_IID, CI_PIPELINE_ID. Where the forge says that the run failed and the results do
-not, the comment says so."""
+Write a JSON report as a comment on a GitHub pull request or a GitLab merge request: one comment for
+each key, created once and then updated. The token comes from the environment: GITHUB_TOKEN or
+GH_TOKEN, or GITLAB_TOKEN. Options that are not given come from the job's environment:
+GITHUB_API_URL, GITHUB_REPOSITORY, GITHUB_EVENT_PATH and GITHUB_RUN_ID, or CI_API_V4_URL,
+CI_PROJECT_ID, CI_MERGE_REQUEST_IID and CI_PIPELINE_ID. If the forge says that the run failed and
+the results do not, the comment says so."""
 _EPILOG = """\
-The exit code is 0 when the comment is written, or left alone on purpose (it shows a later run, or
-the pull request has moved on or is closed); 2 when an argument or a file is wrong, or the forge
-refuses or cannot be reached."""
+The exit code is 0 if the comment was written, or was left alone on purpose (it shows a later run,
+or the pull request has moved on or is closed); it is 2 if an argument or a file is wrong, or the
+forge refuses or cannot be reached."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
-    text = "a run as the one comment on a pull request"
+    text = "write a run's results as one comment on a pull request"
     parser = commands.add_parser("comment", help=text, description=_DESCRIPTION, epilog=_EPILOG)
     parser.add_argument(
         "results",
         type=Path,
         nargs="?",
-        help="file written by pytest --maxrandom-json; none if a run that failed left none",
+        help=(
+            "file written by pytest --maxrandom-json; may be left out if the run failed and wrote "
+            "none"
+        ),
     )
     parser.add_argument(
         "--outcome",
         default="",
         metavar="TEXT",
-        help="why the run does not pass, where the results do not say it; the comment begins so",
+        help="why the run does not pass, if the results do not say so; the comment begins with it",
     )
     parser.add_argument(
         "--failed",
         action="store_true",
-        help="the run failed, whatever the results say; the comment says so where they do not",
+        help="the run failed, whatever the results say; the comment says so if they do not",
     )
     parser.add_argument(
-        "--base", type=Path, help="JSON report of the base branch, to say what changed since"
+        "--base",
+        type=Path,
+        help="JSON report of the base branch; the comment then says what changed",
     )
     parser.add_argument(
-        "--key", default="gate", help="tells several comments apart; `gate` by default"
+        "--key", default="gate", help="name that tells several comments apart (default: gate)"
     )
     parser.add_argument(
-        "--pull-request", type=int, metavar="N", help="its number; that of the event if not given"
+        "--pull-request",
+        type=int,
+        metavar="N",
+        help="number of the pull request (default: from the event)",
     )
-    parser.add_argument("--repository", metavar="OWNER/NAME", help="that of the job if not given")
+    parser.add_argument(
+        "--repository", metavar="OWNER/NAME", help="default: from the job's environment"
+    )
     parser.add_argument(
         "--report-url",
         metavar="URL",
-        help="page of the run that keeps the report; that of the job if not given",
+        help="page of the run that keeps the report (default: the job's)",
     )
     parser.add_argument(
         "--page-url",
         metavar="URL",
-        help="where the file of --maxrandom-html can be opened, such as an artifact; the "
-        "comment's full report links there, and to the run if not given",
+        help="address of the page of --maxrandom-html, such as an artifact; the comment's full "
+        "report links to it (default: to the run)",
     )
-    parser.add_argument("--login", help="login of the token, where the forge does not say it")
+    parser.add_argument("--login", help="login of the token's owner, if the forge does not say it")
     parser.add_argument(
-        "--forge", choices=("github", "gitlab"), help="that of the job if not given"
+        "--forge", choices=("github", "gitlab"), help="default: from the job's environment"
     )
     parser.add_argument(
         "--untrusted",
         action="store_true",
-        help="anybody may have written the results, such as the pull request of a fork: take "
-        "numbers and names only from them, and the pull request from the event only",
+        help="the results may come from anybody, such as a fork's pull request: take only numbers "
+        "and names from them, and the pull request only from the event",
     )
     parser.add_argument("--templates", type=Path, help="folder with templates that override blocks")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the comment there as well")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="also write the comment to this file"
+    )
     parser.add_argument(
         "--dry-run",
         action="store_true",
-        help="ask no forge; print the comment, or write it to --out",
+        help="do not contact the forge; print the comment, or write it to --out",
     )
     parser.set_defaults(run=run)
 
@@ -141,19 +153,25 @@ def _check(options: argparse.Namespace) -> None:
     if options.pull_request is not None and options.pull_request < 1:
         raise ValueError(f"--pull-request: found {options.pull_request}, expected 1 or more")
     if options.untrusted and options.pull_request is not None:
-        raise ValueError("--pull-request: with --untrusted only the event names the pull request")
+        raise ValueError(
+            "--pull-request: with --untrusted only the event names the pull request; remove one of "
+            "the two"
+        )
     if options.untrusted and options.templates is not None:
-        raise ValueError("--templates: with --untrusted only this package's templates are used")
+        raise ValueError(
+            "--templates: with --untrusted only this package's templates are used; remove one of "
+            "the two"
+        )
 
 
 def _unsaid(results: RunRecord | None, *, failed: bool) -> str:
     """Say that a run has failed, if the forge or the user says so and the results do not."""
     if results is None and not failed:
-        raise ValueError("found neither results nor --outcome, expected one of them at least")
+        raise ValueError("found neither results nor --outcome, expected at least one of them")
     if results is None:
-        return "The run failed and left no report; its log says why"
+        return "The run failed and wrote no report; its log says why"
     if failed and symbol(results) != SYMBOLS["failed"]:
-        return "The run failed, though nothing that it tested did; its log says why"
+        return "The run failed, though none of its tests did; its log says why"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""`maxrandom diff`: what changed between two JSON reports, and why."""
+"""`maxrandom diff`: show what changed between two JSON reports, and why."""
 
 from __future__ import annotations
 
@@ -14,29 +14,34 @@ from pytest_maxrandom.reports.kept import find, path_of
 if TYPE_CHECKING:
     import argparse
 
-_REPORT = "a file of pytest --maxrandom-json, or a git revision: REVISION:PATH, or REVISION alone"
+_REPORT = (
+    "a file written by pytest --maxrandom-json, or a git revision: REVISION:PATH, or REVISION alone"
+)
 _DESCRIPTION = """\
-Tell what changed between two JSON reports: which claims fell, rose, are new or gone, with best
-accuracy, what was needed, n, t and p before and now, and what else is different: examples, model,
-settings, arithmetic, red flags. Reports are files, or are kept in git: `maxrandom diff
-main:report.json report.json`; a revision alone means the path of the other report."""
+Show what changed between two JSON reports: which claims fell, rose, are new or gone, with their
+best and needed accuracy, n, t and p before and after, and what else differs: examples, model,
+settings, arithmetic, red flags. A report is a file, or a file at a git revision:
+`maxrandom diff main:report.json report.json`. A revision alone uses the path of the other
+report."""
 _EPILOG = """\
-The exit code is 0 if nothing fell, 1 if something did, 2 if an argument or a file is wrong."""
+The exit code is 0 if no claim fell, 1 if one did, and 2 if an argument or a file is wrong."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
-    text = "what changed between two JSON reports, and why"
+    text = "show what changed between two JSON reports, and why"
     parser = commands.add_parser("diff", help=text, description=_DESCRIPTION, epilog=_EPILOG)
     parser.add_argument("base", metavar="BASE", help=f"the earlier report: {_REPORT}")
-    parser.add_argument("head", metavar="HEAD", help="the later report, likewise")
+    parser.add_argument("head", metavar="HEAD", help="the later report, in the same form")
     parser.add_argument(
         "--format",
         choices=("text", "markdown", "json"),
         default="text",
         help="text: for a terminal (the default); markdown: for GitHub; json: for programs",
     )
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write there, not to the screen")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="file to write (default: standard output)"
+    )
     parser.set_defaults(run=run)
 
 

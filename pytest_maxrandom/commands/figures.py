@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
-    text = "figures of a JSON report, of a held-out study, or of n, t and the number of choices"
+    text = (
+        "draw figures of a JSON report, of a held-out study, or of n, t and the number of choices"
+    )
     parser = commands.add_parser("figures", help=text, description=f"{text[0].upper()}{text[1:]}.")
     parser.add_argument(
         "results",
@@ -37,12 +39,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--out",
         type=Path,
         default=Path("figures"),
-        help="folder for the files; `figures` by default",
+        help="folder for the files (default: figures)",
     )
     parser.add_argument(
         "--formats",
         default=",".join(DEFAULT_FORMATS),
-        help=f"formats, of {','.join(FORMATS)}; {','.join(DEFAULT_FORMATS)} by default",
+        help=f"formats, from {','.join(FORMATS)} (default: {','.join(DEFAULT_FORMATS)})",
     )
     parser.add_argument(
         "--width",
@@ -56,10 +58,10 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         nargs="+",
         default=[],
         metavar="NAME",
-        help=f"draw only these, of {', '.join(NAMES)}",
+        help=f"draw only these, from {', '.join(NAMES)}",
     )
-    parser.add_argument("--n", type=int, help="examples, for figures without results")
-    parser.add_argument("--t", type=int, help="prompts, for figures without results")
+    parser.add_argument("--n", type=int, help="number of examples, for figures without results")
+    parser.add_argument("--t", type=int, help="number of prompts, for figures without results")
     parser.add_argument(
         "--choices",
         help="without results: one or more numbers of choices, such as 2,4; with --holdout: as in "
@@ -71,15 +73,15 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         default=[],
         type=Path,
         metavar="FILE",
-        help="recorded predictions, as in `maxrandom holdout`, for its curves",
+        help="recorded predictions, as for `maxrandom holdout`; draws its curves",
     )
     parser.add_argument(
         "--trend",
         nargs="+",
         default=[],
         metavar="SOURCE",
-        help="earlier runs, for the course of each claim: JSON reports (files, or git revisions as "
-        "in `maxrandom diff`), ledger files, or folders that are searched for ledgers",
+        help="earlier runs, to show each claim over time: JSON reports (files, or git revisions as "
+        "for `maxrandom diff`), ledger files, or folders to search for ledgers",
     )
     add_study_arguments(parser)
     parser.set_defaults(run=run)
@@ -115,7 +117,7 @@ def run(options: argparse.Namespace) -> str:
     )
     if not written.files:
         names = ", ".join(options.only)
-        asked = f"{names} cannot be drawn from what is given" if names else "no claim was tested"
+        asked = f"{names} cannot be drawn from these inputs" if names else "no claim was tested"
         raise ReportError(f"nothing to draw: {'; '.join(written.notes) or asked}")
     return "\n".join(written.notes)
 
@@ -143,13 +145,13 @@ def _check_sources(options: argparse.Namespace) -> None:
     numbers = options.n is not None or options.t is not None
     if recorded and numbers:
         raise ValueError(
-            "--n and --t are for figures without results; leave them out, n and t of recorded "
-            "results are recorded too"
+            "--n and --t are for figures without results; leave them out, because recorded results "
+            "have their own n and t"
         )
     if not recorded and not numbers:
         raise ValueError(
-            "nothing to draw: give the file of pytest --maxrandom-json, recorded predictions "
-            "behind --holdout, earlier runs behind --trend, or --choices with --n or --t"
+            "nothing to draw: give a file written by pytest --maxrandom-json, --holdout with "
+            "recorded predictions, --trend with earlier runs, or --choices with --n or --t"
         )
     if options.choices is not None and not options.holdout and not numbers:
         raise ValueError("--choices is for --holdout, and for figures without results")
@@ -183,7 +185,9 @@ def _trends(sources: list[str], own: list[tuple[str, RunRecord]], like: Path | N
 
 def _choices(text: str | None) -> list[int]:
     if text is None:
-        raise ValueError("--choices is needed for figures without results: 2, or 2,4 for both")
+        raise ValueError(
+            "--choices is needed for figures without results, such as 2, or 2,4 for both"
+        )
     parts = text.split(",")
     if not all(part.isascii() and part.isdecimal() and int(part) > 1 for part in parts):
         raise ValueError(f"--choices: found {text!r}, expected numbers from 2 on, such as 2 or 2,4")

@@ -24,17 +24,16 @@ if TYPE_CHECKING:
 
 _REPORT = Path("maxrandom-report/report.md")
 _DESCRIPTION = """\
-Run pytest on suites and write the Markdown report, and beside it the JSON report, the page and the
-JUnit file. In GitHub Actions also: annotations, the step's summary, and the outputs code, outcome
-(passed, failed or error), passed, failed, notice (why, where the reports do not say it), report,
-json, page and junit."""
+Run pytest on suites and write the Markdown report, with the JSON report, the page and the JUnit
+file in the same folder. In GitHub Actions it also writes annotations, the step's summary, and the
+outputs code, outcome (passed, failed or error), passed, failed, notice (the reason, where the
+reports do not give it), report, json, page and junit."""
 _EPILOG = """\
-The exit code is pytest's: 0 all claims pass, 1 one fails, 2 interrupted or a suite is wrong,
-3 internal error, 4 wrong arguments, 5 nothing was tested, 128 + s if signal s ended it. A run
-that ends well without a claim ends with 5, and one that ends well with simulated results, or
-although the ledger lost lines since the base, with 1. A file beside the report that no gate wrote
-is not overwritten, and a base that git cannot read is no pass: then nothing is run, and the code
-is 2."""
+The exit code is pytest's: 0 if all claims pass, 1 if one fails, 2 if the run was interrupted or a
+suite is wrong, 3 for an internal error, 4 for wrong arguments, 5 if nothing was tested, and 128 + s
+if signal s ended pytest. If pytest succeeds, the gate still returns 5 if there was no claim, and 1
+if results are simulated or the ledger lost lines since the base. The gate runs nothing and returns
+2 if git cannot read the base, or if a file that no gate wrote would be overwritten."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -42,7 +41,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "gate", help="run pytest on suites in CI", description=_DESCRIPTION, epilog=_EPILOG
     )
-    parser.add_argument("paths", nargs="*", metavar="SUITE", help="suites, or folders with suites")
+    parser.add_argument(
+        "paths", nargs="*", metavar="SUITE", help="a suite, or a folder with suites"
+    )
     parser.add_argument(
         "--suites", default="", metavar="TEXT", help="more suites, quoted as in a shell"
     )
@@ -50,25 +51,25 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--pytest-args",
         default="",
         metavar="TEXT",
-        help="more arguments for pytest, quoted as in a shell; nothing in them is expanded",
+        help="more arguments for pytest, quoted as in a shell but not expanded",
     )
     parser.add_argument(
         "--report",
         default=str(_REPORT),
         metavar="PATH.md",
-        help=f"Markdown report; its folder is made ({_REPORT} if not given)",
+        help=f"Markdown report; its folder is created (default: {_REPORT})",
     )
     parser.add_argument(
         "--base-ref",
         default="",
         metavar="REF",
-        help="branch or commit whose ledger must still stand; if not given, that of the pull "
-        "request, where GitHub or GitLab tell it; `none` compares with nothing",
+        help="branch or commit whose ledger lines must all still be there (default: the base of "
+        "the pull request, if GitHub or GitLab names it); `none` compares with nothing",
     )
     parser.add_argument(
         "--exit-zero",
         action="store_true",
-        help="exit with 0 whatever pytest's exit code, which is in the output `code`",
+        help="always exit with 0; the output `code` has pytest's exit code",
     )
     parser.set_defaults(run=run)
 

@@ -36,18 +36,21 @@ _TOTAL = "total"
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
-    text = "how well a validation accuracy above a baseline predicts a test accuracy above chance"
+    text = (
+        "measure how well a validation accuracy above a baseline predicts a test accuracy above "
+        "chance"
+    )
     parser = commands.add_parser("holdout", help=text, description=f"{text[0].upper()}{text[1:]}.")
     parser.add_argument(
         "files",
         nargs="+",
         type=Path,
         metavar="FILE",
-        help="recorded predictions: .jsonl of pytest --maxrandom-predictions, or .npz",
+        help="recorded predictions: .jsonl written by pytest --maxrandom-predictions, or .npz",
     )
     parser.add_argument(
         "--choices",
-        help="the number of choices, for files without it, or a CSV file with the columns "
+        help="the number of choices, if the files do not give it, or a CSV file with the columns "
         "model, task, shots, choices",
     )
     add_study_arguments(parser)
@@ -58,15 +61,15 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def add_study_arguments(parser: argparse.ArgumentParser) -> None:
     """Add how the examples are split, and how n and t are counted."""
     parser.add_argument(
-        "--splits", type=int, default=100, help="random splits of each sweep; 100 by default"
+        "--splits", type=int, default=100, help="random splits of each sweep (default: 100)"
     )
     parser.add_argument(
         "--validation",
         type=float,
         default=0.75,
-        help="share of the examples that choose the prompt; .75 by default",
+        help="share of the examples that select the prompt (default: .75)",
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of the splits; 0 by default")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the splits (default: 0)")
     parser.add_argument(
         "--conventions",
         choices=("exact", "paper"),
@@ -143,8 +146,8 @@ def _read_sweeps(files: list[Path], choices: str | None) -> list[Answers]:
         for sweep in read(path):
             if sweep.claim in sweeps:
                 raise RecordedError(
-                    f"{path}: {sweep.claim}: the same claim stands in "
-                    f"{sweeps[sweep.claim].path}; name each file once, and one run at a time"
+                    f"{path}: {sweep.claim}: {sweeps[sweep.claim].path} has the same claim; name "
+                    "each file once, and one run at a time"
                 )
             told = f"{sweep.model} (simulated)" if sweep.simulated else sweep.model
             sweeps[sweep.claim] = replace(with_choices(sweep, known), model=told)

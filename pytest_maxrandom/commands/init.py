@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 _LEVEL, _POWER = 0.05, 0.8
 _TRIES = (1, 10, 100, 1000)
 _DESCRIPTION = """\
-Write a suite for tasks and models that are named. Its comments explain n, t and the power of the
-claim in numbers that are computed from the tasks' own examples and choices. No model is loaded, and
-no file is overwritten."""
+Write a suite for the given tasks and models. Its comments explain n, t and the power of the claim,
+with numbers computed from the tasks' own examples and choices. No model is loaded, and no file is
+overwritten."""
 _EPILOG = """\
 example: maxrandom init --task data/snarks.json --model allenai/OLMo-7B-hf --t 50"""
 
@@ -63,30 +63,43 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         action="append",
         required=True,
         metavar="PATH",
-        help="BIG-bench JSON, JSONL, CSV, or YAML or a name of lm-eval; may be repeated",
+        help=(
+            "a task file (BIG-bench JSON, JSONL, CSV, lm-eval YAML), or the name of an lm-eval "
+            "task; may be repeated"
+        ),
     )
     parser.add_argument(
         "--model",
         action="append",
         required=True,
         metavar="ID",
-        help="hub id, folder, GGUF file, or `mock` for a simulated model; may be repeated",
+        help="a hub id, a folder, a GGUF file, or `mock` for a simulated model; may be repeated",
     )
-    parser.add_argument("--task-format", metavar="FORMAT", help="by the file's suffix if not given")
+    parser.add_argument(
+        "--task-format", metavar="FORMAT", help="format of the task file (default: from its suffix)"
+    )
     parser.add_argument(
         "--set",
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="a key of the task with its value in YAML, such as columns.input=question or "
+        help="set a key of the task, with its value in YAML, such as columns.input=question or "
         "columns.choices='[A, B, C]'",
     )
     parser.add_argument(
-        "--shots", type=int, action="append", metavar="K", help="demonstrations; 4 if not given"
+        "--shots",
+        type=int,
+        action="append",
+        metavar="K",
+        help="number of demonstrations (default: 4)",
     )
-    parser.add_argument("--n", type=int, default=200, help="examples at most; 200 if not given")
-    parser.add_argument("--t", type=int, default=20, help="prompts to try; 20 if not given")
-    parser.add_argument("--out", type=Path, metavar="FILE", help=f"{FOLDER}/TASK.yaml if not given")
+    parser.add_argument(
+        "--n", type=int, default=200, help="largest number of examples (default: 200)"
+    )
+    parser.add_argument("--t", type=int, default=20, help="number of prompts to try (default: 20)")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help=f"file to write (default: {FOLDER}/TASK.yaml)"
+    )
     parser.set_defaults(run=run)
 
 
@@ -109,7 +122,7 @@ def run(options: argparse.Namespace) -> str:
             f"{FOLDER}, or *.maxrandom.yaml"
         )
     if path.exists():
-        raise ValueError(f"{path} exists and is left as it is; give --out another name")
+        raise ValueError(f"{path} already exists and was not changed; give --out another name")
     draft = _Draft(
         path,
         [_model(model, path.parent) for model in options.model],
@@ -129,7 +142,7 @@ def run(options: argparse.Namespace) -> str:
             with contextlib.suppress(OSError):
                 path.parent.rmdir()
         raise
-    return f"{path} is written. Read it, then:\n  maxrandom check {path}\n  pytest {path}"
+    return f"Wrote {path}. Read it, then run:\n  maxrandom check {path}\n  pytest {path}"
 
 
 def _tasks(options: argparse.Namespace) -> list[FoundTask]:
@@ -156,8 +169,8 @@ def _model(name: str, base: Path) -> dict[str, Any]:
         return {"name": "mock", "backend": "mock", "knows": 0.6}
     if "://" in name:
         raise ValueError(
-            f"--model: found {name!r}, expected a hub id, a folder or a GGUF file; a model behind "
-            "a server needs the keys backend, url and name, which you write into the suite"
+            f"--model: found {name!r}, expected a hub id, a folder or a GGUF file; for a model "
+            "behind a server, write the keys backend, url and name into the suite"
         )
     path = Path(name).expanduser()
     if path.exists():
@@ -212,7 +225,7 @@ def _planned(draft: _Draft) -> list[PlannedClaim]:
 def _suite(draft: _Draft, claims: list[PlannedClaim]) -> str:
     """Write the suite; without claims it has no comments on them."""
     lines = [
-        "# Written by `maxrandom init`. Change what you like, and then:",
+        "# Written by `maxrandom init`. Change what you like, then run:",
         f"#   maxrandom check {draft.path.as_posix()}",
         f"#   pytest {draft.path.as_posix()} --maxrandom-report report.md",
         "models:",
@@ -227,13 +240,13 @@ def _suite(draft: _Draft, claims: list[PlannedClaim]) -> str:
             lines.append(f"    validation: {{max_examples: {draft.n}}}")
     lines += [
         "prompts:",
-        f"  shots: {_yaml(draft.shots)}  # demonstrations; each number is a claim",
+        f"  shots: {_yaml(draft.shots)}  # demonstrations; each number makes a claim",
     ]
     lines += [f"  # {line}".rstrip() for line in _about_t(claims)]
     lines += [
         f"  count: {draft.t}",
-        "# The claim passes if the best of t guessers (p_max), and the best of these prompts on",
-        "# shuffled right answers (permutation_p), do as well with at most this probability.",
+        "# p_max: the best of t random guessers does as well with at most this probability;",
+        "# permutation_p: the best of these prompts does so on shuffled right answers.",
         f"assert: {{p_max: {_LEVEL}, permutation_p: {_LEVEL}}}",
     ]
     return "\n".join(lines) + "\n"
@@ -243,7 +256,7 @@ def _listed(keys: dict[str, Any]) -> list[str]:
     """Write keys as an item of a list."""
     rows = [f"{key}: {_yaml(value)}" for key, value in keys.items()]
     if "quantization" in keys:
-        rows[-1] += "  # none | nf4 | fp4 | int8 | stored (as the files are already)"
+        rows[-1] += "  # none | nf4 | fp4 | int8 | stored (the files are already quantized)"
     return [f"  - {rows[0]}", *(f"    {row}" for row in rows[1:])]
 
 
@@ -275,7 +288,7 @@ def _about_n(task: str, claims: list[PlannedClaim]) -> list[str]:
             }[found.regime]
         )
         if found.regime == "leave_out":
-            lines.append("each prompt is scored on all but its own demonstrations.")
+            lines.append("each prompt is scored on all examples but its own demonstrations.")
     return lines
 
 
@@ -286,9 +299,8 @@ def _about_t(claims: list[PlannedClaim]) -> list[str]:
     lines = [
         "t: distinct prompts to try. The best of many tries is high even if every try is a guess:",
         "the maximum random baseline is the expected accuracy of the best of t random guessers.",
-        f"`needed` has p_max <= {_LEVEL:g}. `true accuracy`: what one prompt must really have to",
-        f"reach that with a probability of {_POWER * 100:g} % (power); right of it the same on 2n "
-        "examples.",
+        f"`needed` has p_max <= {_LEVEL:g}. `true accuracy`: what one prompt must truly have to",
+        f"reach that with a probability of {_POWER * 100:g} % (power), on n and on 2n examples.",
     ]
     for claim in claims:
         found = claim.condition.prompt_set
@@ -298,7 +310,11 @@ def _about_t(claims: list[PlannedClaim]) -> list[str]:
             prompts = "prompt" if found.possible == 1 else "prompts"
             lines.append(f"(only {found.possible:,} distinct {prompts} can be drawn here)")
         lines += [f"  {line}" for line in _powers(chances, claim.null.t)]
-    return [*lines, "", "More prompts need more, more examples need less: see `maxrandom plan`."]
+    return [
+        *lines,
+        "",
+        "More prompts need a higher accuracy, more examples a lower one: see `maxrandom plan`.",
+    ]
 
 
 def _powers(chances: list[Fraction], t: int) -> list[str]:

@@ -37,42 +37,55 @@ if TYPE_CHECKING:
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
-    text = "show, check, unite or export what was ever evaluated on a validation set"
+    text = "show, check, unite or export the record of all tries on a validation set"
     parser = commands.add_parser("ledger", help=text, description=f"{text[0].upper()}{text[1:]}.")
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
 
-    text = "print t, looks and best of each validation set, and the baseline after more prompts"
+    text = (
+        "print t, looks and best result of each validation set, and the baseline after more prompts"
+    )
     show = actions.add_parser("show", help=text, description=f"{text[0].upper()}{text[1:]}.")
     show.add_argument("--json", action="store_true", help="print JSON, unrounded")
     show.set_defaults(run=_show)
 
-    text = "check every line, and that none is gone since a base; with suites, also their examples"
+    text = (
+        "check every line, and that none is missing since a base; with suites, also check their "
+        "examples"
+    )
     verify = actions.add_parser("verify", help=text, description=f"{text[0].upper()}{text[1:]}.")
     verify.add_argument(
         "--base",
         metavar="REF",
-        help="branch, tag or commit to compare with, from where HEAD left it: what stood in the "
-        "ledger there must stand now; suites that were moved or copied are found by their examples",
+        help="branch, tag or commit to compare with, at the point where HEAD left it: every line "
+        "of the ledger there must still exist; suites that were moved or copied are found by "
+        "their examples",
     )
     verify.set_defaults(run=_verify)
 
-    text = "unite two files; the order of lines and files never matters"
+    text = "unite two files of one validation set, in any order"
     merge = actions.add_parser("merge", help=text, description=f"{text[0].upper()}{text[1:]}.")
     merge.add_argument("one", type=Path, metavar="A", help="a ledger file")
-    merge.add_argument("other", type=Path, metavar="B", help="another of the same examples")
-    merge.add_argument("-o", "--output", type=Path, help="file to write; printed if not given")
+    merge.add_argument(
+        "other", type=Path, metavar="B", help="another ledger file of the same examples"
+    )
+    merge.add_argument("-o", "--output", type=Path, help="file to write (default: standard output)")
     merge.set_defaults(run=_merge)
 
     text = (
-        "put the files of each validation set into one, where hosts that share a file system wrote "
-        "one each; also while they go on writing"
+        "unite the files of each validation set that several hosts wrote on a shared file system; "
+        "safe while they are still writing"
     )
     united = actions.add_parser("unite", help=text, description=f"{text[0].upper()}{text[1:]}.")
     united.set_defaults(run=_unite)
 
     text = "print all prompts, looks and openings as a table"
     export = actions.add_parser("export", help=text, description=f"{text[0].upper()}{text[1:]}.")
-    export.add_argument("--format", choices=("csv", "json"), default="csv", help="csv by default")
+    export.add_argument(
+        "--format",
+        choices=("csv", "json"),
+        default="csv",
+        help="format of the table (default: csv)",
+    )
     export.set_defaults(run=_export)
 
     for action in (show, verify, united, export):
@@ -82,7 +95,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
             nargs="*",
             default=[Path()],
             metavar="PATH",
-            help="ledger files, suites, or folders to search; the current one if not given",
+            help="a ledger file, a suite, or a folder to search (default: the current folder)",
         )
 
 
@@ -92,8 +105,8 @@ def _show(options: argparse.Namespace) -> str:
     if options.json:
         return json_text([asdict(one) for one in summaries])
     return "\n\n".join("\n".join(_shown(one)) for one in summaries) or (
-        f"no ledger below {', '.join(map(str, options.paths))}; a run of a suite begins one beside "
-        "it"
+        f"no ledger below {', '.join(map(str, options.paths))}; the first run of a suite creates "
+        "one next to it"
     )
 
 
@@ -135,13 +148,13 @@ def _shown(file: FileSummary) -> Iterator[str]:
     for claim in file.claims:
         if claim.t != claim.t_in_this_file:
             yield (
-                f"  {claim.name}: {claim.t_in_this_file:,} of its {claim.t:,} prompts stand here "
-                "under that name"
+                f"  {claim.name}: {claim.t_in_this_file:,} of its {claim.t:,} prompts are in this "
+                "file under that name"
             )
         if claim.t_looked_at > claim.t:
             yield (
-                f"  {claim.name}: a look counted t = {claim.t_looked_at:,}, a budget, the end of a "
-                f"doubling or the prompts of other claims too; {claim.t:,} were evaluated"
+                f"  {claim.name}: a look counted t = {claim.t_looked_at:,} (a budget, the end of a "
+                f"doubling, or other claims' prompts too); {claim.t:,} were evaluated"
             )
     for test, openings in file.openings.items():
         yield f"  test set {test[:12]}: opened {'once' if openings == 1 else f'{openings} times'}"
@@ -157,10 +170,10 @@ def _verify(options: argparse.Namespace) -> str:
     if found:
         return "\n".join(found)
     files = len(_files(options.paths))
-    whole = f"{files} {'file' if files == 1 else 'files'}, every line as it should be"
+    whole = f"{files} {'file' if files == 1 else 'files'}, every line is valid"
     if options.base is None:
-        return f"{whole}; --base REF also tells whether lines are gone"
-    return f"{whole}, and none is gone since {options.base}"
+        return f"{whole}; --base REF also checks whether lines are missing"
+    return f"{whole}, and none is missing since {options.base}"
 
 
 def _lost(ref: str, paths: list[Path]) -> list[str]:
@@ -182,8 +195,8 @@ def _lost(ref: str, paths: list[Path]) -> list[str]:
             claimed += [claimed_set(claim, folder, name) for claim in _claims(path)]
         except SuiteError as error:
             unread.append(
-                f"{error.problems[0]} (so what its claims are tested on cannot be compared with "
-                "the base)"
+                f"{error.problems[0]} (so the examples of its claims cannot be compared with the "
+                "base)"
             )
     own = [from_root(tree, path.parent / FOLDER) for path in paths if _is_suite(path)]
     gone = lost(base, now, claimed, list(map(str, below + own)))
@@ -209,8 +222,8 @@ def _unlike(path: Path) -> Iterator[str]:
         near = related(sets, own)
         if near and set_digest(own) not in near:
             yield (
-                f"{path}: the {len(own)} validation examples of {task} are no set of the ledger; "
-                f"the nearest shares {max(near.values())} of them, and its prompts still count"
+                f"{path}: the ledger has no set with the {len(own)} validation examples of {task}; "
+                f"the nearest set shares {max(near.values())} of them, and its prompts still count"
             )
 
 
@@ -219,8 +232,8 @@ def _merge(options: argparse.Namespace) -> str:
     if len(set(simulated)) > 1:
         made_up = (options.one, options.other)[simulated.index(True)]
         raise ValueError(
-            f"{made_up} counts what was tried on simulated models, and the other file what was "
-            "tried on real ones; neither counts for the other, so merge files of one kind"
+            f"{made_up} counts tries on simulated models, and the other file counts tries on real "
+            "ones; neither counts for the other, so merge files of one kind"
         )
     union = merged([*rows_of(options.one), *rows_of(options.other)])
     text = b"".join(map(line_of, union)).decode("ascii")
@@ -239,7 +252,7 @@ def _unite(options: argparse.Namespace) -> str:
     for group in several:
         file, lines = unite(group)
         told.append(f"{lines:,} lines of {len(group)} files in {file}")
-    return "\n".join(told) or "each validation set has one file; nothing is to be united"
+    return "\n".join(told) or "each validation set has one file; there is nothing to unite"
 
 
 def _export(options: argparse.Namespace) -> str:

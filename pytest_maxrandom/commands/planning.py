@@ -16,29 +16,33 @@ if TYPE_CHECKING:
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the commands and their arguments."""
-    text = "the maximum random baseline of n examples and t prompts"
+    text = "compute the maximum random baseline of n examples and t prompts"
     parser = commands.add_parser("baseline", help=text, description=f"{text[0].upper()}{text[1:]}.")
-    parser.add_argument("--n", type=int, help="examples; counted from --choices if mixed")
-    parser.add_argument("--t", type=int, required=True, help="prompts that were tried")
+    parser.add_argument(
+        "--n", type=int, help="number of examples (counted from --choices if mixed)"
+    )
+    parser.add_argument("--t", type=int, required=True, help="number of prompts that were tried")
     parser.add_argument("--correct", type=int, help="right answers of the best prompt")
     parser.set_defaults(run=_baseline)
-    text = "how many examples, or how few prompts, an honest claim needs"
+    text = "compute how many examples, or how few prompts, an honest claim needs"
     planner = commands.add_parser("plan", help=text, description=f"{text[0].upper()}{text[1:]}.")
-    planner.add_argument("--n", type=int, help="examples at hand")
-    planner.add_argument("--t", type=int, help="prompts to be tried")
-    planner.add_argument("--below", type=float, help="keep the expected maximum at or below this")
+    planner.add_argument("--n", type=int, help="number of examples that you have")
+    planner.add_argument("--t", type=int, help="number of prompts to try")
     planner.add_argument(
-        "--true-accuracy", type=float, help="accuracy that a good prompt has on all such questions"
+        "--below", type=float, help="keep the maximum random baseline at or below this"
+    )
+    planner.add_argument(
+        "--true-accuracy", type=float, help="true accuracy of a good prompt, on all such questions"
     )
     planner.set_defaults(run=_plan)
     for command in (parser, planner):
         command.add_argument(
             "--choices",
             required=True,
-            help="choices of each example: 4, or choices:examples of each kind: 2:50,5:50",
+            help="choices per example: 4, or choices:examples of each kind: 2:50,5:50",
         )
         command.add_argument(
-            "--alpha", type=float, default=0.05, help="level of the test; 0.05 by default"
+            "--alpha", type=float, default=0.05, help="level of the test (default: 0.05)"
         )
         command.add_argument("--json", action="store_true", help="print JSON, unrounded")
 
@@ -46,7 +50,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def _baseline(options: argparse.Namespace) -> str:
     """Return the baseline and what it takes to pass."""
     if options.n is None and ":" not in options.choices:
-        raise ValueError("--n is needed where --choices is one number; it counts the examples")
+        raise ValueError("--n, the number of examples, is needed if --choices is one number")
     baseline = MaxRandomBaseline(options.n, _chance(options.choices), options.t)
     summary = baseline_summary(baseline, options.correct, options.alpha)
     return json_text(summary) if options.json else table(_baseline_rows(summary), left=2)
@@ -71,9 +75,9 @@ def _plan_rows(answers: dict[str, Any]) -> list[tuple[str, str]]:
     rows = _baseline_rows(answers["baseline"]) if "baseline" in answers else []
     labels = {
         "smallest_n": "fewest examples that can pass",
-        "n_for_expected_maximum": f"examples for expected maximum <= {below}",
+        "n_for_expected_maximum": f"examples for max random <= {below}",
         "largest_t": "most prompts that can pass",
-        "largest_t_for_expected_maximum": f"most prompts for expected maximum <= {below}",
+        "largest_t_for_expected_maximum": f"most prompts for max random <= {below}",
     }
     rows += [(label, _counted(answers[key])) for key, label in labels.items() if key in answers]
     rows += [
@@ -114,8 +118,8 @@ def _chance(choices: str) -> Fraction | dict[int, int]:
         ) from None
     if (fewest := min(mix)) < 2:
         raise ValueError(
-            f"--choices: found {fewest}, expected at least 2: of one choice there is nothing "
-            "to guess"
+            f"--choices: found {fewest}, expected at least 2: with one choice there is nothing to "
+            "guess"
         )
     return mix if ":" in choices else Fraction(1, fewest)
 

@@ -29,7 +29,9 @@ _SHOWN = 24
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
-    text = "whether two arms differ, and how often a single replicate would have said otherwise"
+    text = (
+        "test whether two arms differ, and how often a single replicate would have said otherwise"
+    )
     parser = commands.add_parser(
         "replication", help=text, description=f"{text[0].upper()}{text[1:]}."
     )
@@ -45,40 +47,44 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         action="append",
         required=True,
         metavar="A-B",
-        help="two arms; the difference is accuracy of A minus accuracy of B (repeat for more)",
+        help="two arms; the difference is the accuracy of A minus that of B (may be repeated)",
     )
     parser.add_argument(
-        "--by", type=_names, default=(), metavar="COLUMN,...", help="analyse these groups apart"
+        "--by",
+        type=_names,
+        default=(),
+        metavar="COLUMN,...",
+        help="analyse these groups separately",
     )
     parser.add_argument(
         "--pool",
         type=_names,
         default=(),
         metavar="COLUMN,...",
-        help="columns that tell apart several rows of one task and replicate within a group",
+        help="columns that distinguish several rows of one task and replicate within a group",
     )
     for role, usual in ROLES.items():
         parser.add_argument(
-            f"--{role}", metavar="COLUMN", help=f"column of the {role}; {usual} if not given"
+            f"--{role}", metavar="COLUMN", help=f"column of the {role} (default: {usual})"
         )
     parser.add_argument(
-        "--slices", type=int, default=500, help="single draws to look at; 500 by default"
+        "--slices", type=int, default=500, help="number of single draws (default: 500)"
     )
     parser.add_argument(
-        "--confidence", type=float, default=0.89, help="level of all intervals; 0.89 by default"
+        "--confidence", type=float, default=0.89, help="level of all intervals (default: 0.89)"
     )
     parser.add_argument(
         "--outside",
         type=float,
         default=0.04,
         metavar="LOG_ODDS",
-        help="count single draws with an effect further from 0 than this; 0.04 by default",
+        help="count single draws with an effect further from 0 than this (default: 0.04)",
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of draws and signs; 0 by default")
+    parser.add_argument("--seed", type=int, default=0, help="seed of draws and signs (default: 0)")
     parser.add_argument(
         "--full",
         action="store_true",
-        help="sample the full hierarchical model too (needs the extra bayes)",
+        help="also sample the full hierarchical model (needs the extra bayes)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON, unrounded")
     parser.set_defaults(run=run)
@@ -221,7 +227,7 @@ def _text(summary: dict[str, Any]) -> str:
         lines += [
             "",
             f"With {count(few)} task{'s' * (few > 1)} no p over tasks is below "
-            f"{p_value(fewest['smallest_p'])}, and the interval says nothing.",
+            f"{p_value(fewest['smallest_p'])}, and the interval is not informative.",
         ]
     lines += _full_model(results, confidence)
     if not drawn:
@@ -234,13 +240,13 @@ def _text(summary: dict[str, Any]) -> str:
             "",
             _table(drawn, _single_draws),
             "",
-            f"all          better or worse where its p is at most {level}, else not shown",
+            f"all          better or worse if its p is at most {level}, else not shown",
             f"far          share of the draws with an effect further from 0 than "
             f"{accuracy(summary['outside'], 2)}",
             "model        share whose interval is above (+) or below (-) 0",
             f"sign-flip    share in which p is at most {level}, with a difference above (+) or "
             "below (-) 0",
-            "contrary     share that does not say what the sign-flip says of all replicates",
+            "contrary     share that disagrees with the sign-flip over all replicates",
         ]
     )
 

@@ -29,31 +29,31 @@ _TEMPLATED = ("markdown", "disclosure", "html", "latex")
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
-    text = "the report of a JSON report, as Markdown, HTML, LaTeX, BibTeX or CSV"
+    text = "write a JSON report as Markdown, HTML, LaTeX, BibTeX or CSV"
     parser = commands.add_parser("report", help=text, description=f"{text[0].upper()}{text[1:]}.")
     parser.add_argument("results", type=Path, help="file written by pytest --maxrandom-json")
     parser.add_argument(
         "--format",
         choices=_FORMATS,
         default="markdown",
-        help="markdown: for GitHub (the default); disclosure: the paragraph for a paper or a "
-        "model card, as Markdown; html: one file for a browser; latex: tables and "
-        "a paragraph for a paper, to \\input; bibtex: the entries that those cite; csv: one row "
-        "per claim, unrounded",
+        help="markdown: for GitHub (the default); disclosure: the paragraph for a paper or a model "
+        "card, as Markdown; html: one file for a browser; latex: tables and a paragraph for a "
+        "paper, to \\input; bibtex: the entries that they cite; csv: one row per claim, "
+        "unrounded",
     )
     parser.add_argument(
         "--table",
         choices=TABLES,
-        help="with --format csv: what has a row; claims (the default), each replicate of a claim, "
-        "each label, or each calibration, of a label-bias check, comparisons, comparisons over all "
-        "tasks, or contamination checks",
+        help="with --format csv: what a row is about: a claim (the default), a replicate of a "
+        "claim, a label or a calibration of a label-bias check, a comparison, a comparison "
+        "over all tasks, or a contamination check",
     )
     parser.add_argument(
         "--predictions",
         type=Path,
         metavar="FILE",
-        help="with --format html: file written by pytest --maxrandom-predictions, which tells the "
-        "page which prompt was right on which example",
+        help="with --format html: file written by pytest --maxrandom-predictions, so that the page "
+        "shows which prompt was right on which example",
     )
     parser.add_argument(
         "--earlier",
@@ -61,20 +61,23 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         action="append",
         default=[],
         metavar="FILE",
-        help="with --format html, and as often as wanted: JSON report of an earlier run, so that "
-        "the page has the course of each claim",
+        help="with --format html: JSON report of an earlier run, so that the page shows each claim "
+        "over time; may be repeated",
     )
     parser.add_argument(
         "--texts",
         choices=("auto", "all", "shared"),
-        help="with --format html: which texts of prompts it holds, all or those of suites that say "
-        "`share: texts`; auto (default) is shared where the environment variable CI is set",
+        help="with --format html: which texts of prompts the page holds: all, or only those of "
+        "suites with `share: texts` (shared); auto (the default) is shared if the environment "
+        "variable CI is set, else all",
     )
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write there, not to the screen")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="file to write (default: standard output)"
+    )
     parser.add_argument(
         "--standalone",
         action="store_true",
-        help="with --format latex: a whole document with its references",
+        help="with --format latex: write a whole document with its references",
     )
     parser.add_argument(
         "--templates", type=Path, metavar="DIR", help="folder with templates that override blocks"
@@ -101,8 +104,8 @@ def run(options: argparse.Namespace) -> str:
     """
     if options.templates and options.format not in _TEMPLATED:
         raise ValueError(
-            f"--templates: {options.format} is written without templates; "
-            f"they are for {', '.join(_TEMPLATED)}"
+            f"--templates: --format {options.format} uses no templates; expected "
+            f"{', '.join(_TEMPLATED)}"
         )
     if options.standalone and options.format != "latex":
         raise ValueError(f"--standalone: found --format {options.format}, expected latex")
@@ -148,14 +151,13 @@ def _cells(record: RunRecord, path: Path | None) -> dict[str, str]:
     for name, lines in groupby(read_lines(path), key=lambda line: line.claim):
         if name in found:
             raise ReportError(
-                f"{path}: the lines of the claim {name!r} do not follow each other; keep them as "
-                "--maxrandom-predictions wrote them"
+                f"{path}: the lines of the claim {name!r} are not consecutive; keep them in the "
+                "order in which --maxrandom-predictions wrote them"
             )
         if name in best and (cells := of_lines(lines, best[name])) is not None:
             found[name] = pack(cells)
     if not found:
         raise ReportError(
-            f"{path}: holds predictions of none of the report's claims; give the file of the same "
-            "run"
+            f"{path}: has no predictions of the report's claims; give the file of the same run"
         )
     return found

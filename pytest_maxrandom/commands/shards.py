@@ -36,52 +36,61 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     cut = commands.add_parser(
         "shards",
         help="cut a run into parts for a cluster",
-        description="Cut the prompts of suites into parts that any scheduler can run, one process "
-        "each. No model is loaded.",
+        description="Cut the prompts of suites into parts that any scheduler can run, each in a "
+        "process of its own. No model is loaded.",
     )
     cut.add_argument(
-        "paths", type=Path, nargs="+", metavar="SUITE", help="suites, or folders to search for them"
+        "paths",
+        type=Path,
+        nargs="+",
+        metavar="SUITE",
+        help="a suite, or a folder to search for suites",
     )
-    cut.add_argument("--into", type=int, required=True, metavar="N", help="how many parts")
+    cut.add_argument("--into", type=int, required=True, metavar="N", help="number of parts")
     cut.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="folder that all parts can reach"
+        "--out", type=Path, required=True, metavar="DIR", help="folder that all machines can reach"
     )
     cut.add_argument(
         "--engine",
         choices=get_args(EngineName),
         default="auto",
-        help="how choices are scored, as --maxrandom-engine",
+        help="how choices are scored; see --maxrandom-engine of pytest",
     )
     cut.set_defaults(run=_cut)
     one = commands.add_parser(
         "run-shard",
         help="run one part",
-        description="Run one part, or what is left of it. Its results, and a ledger of what it "
-        "tried, stand in a folder of its own.",
+        description="Run one part, or the rest of it if it was interrupted. Its results and a "
+        "ledger of its tries go into a folder of its own.",
     )
     one.add_argument("folder", type=Path, metavar="DIR", help="folder that `maxrandom shards` made")
     one.add_argument("number", type=int, metavar="I", help="number of the part, from 1")
-    one.add_argument("--batch-tokens", type=int, metavar="N", help="as --maxrandom-batch-tokens")
+    one.add_argument(
+        "--batch-tokens", type=int, metavar="N", help="see --maxrandom-batch-tokens of pytest"
+    )
     one.set_defaults(run=_run)
     together = commands.add_parser(
         "join",
         help="judge what all parts found",
-        description="Put all parts together, and let pytest judge the suites by them. A part that "
-        "is missing or stale is named, and nothing is judged then.",
-        epilog="The exit code is pytest's; 2 if a part is missing.",
+        description="Join all parts and let pytest judge the suites from their results. If a part "
+        "is missing or stale, the command names it and judges nothing.",
+        epilog="The exit code is pytest's, or 2 if a part is missing.",
     )
     together.add_argument(
         "folder", type=Path, metavar="DIR", help="folder that `maxrandom shards` made"
     )
     together.add_argument(
-        "arguments", nargs="*", metavar="ARGUMENT", help="for pytest, after --, such as -- -q"
+        "arguments",
+        nargs="*",
+        metavar="ARGUMENT",
+        help="arguments for pytest after --, such as -- -q",
     )
     together.set_defaults(run=_join)
 
 
 @dataclass(frozen=True, slots=True)
 class _Manifest:
-    """What is cut into how many parts.
+    """What is cut into number of parts.
 
     Attributes
     ----------
@@ -155,8 +164,8 @@ def _cut(options: argparse.Namespace) -> str:
     work = _work(suites, options.engine)
     if options.into > work.jobs:
         raise ValueError(
-            f"--into: found {options.into}, expected at most {count(work.jobs)}, which is how many "
-            "prompts the suites run through models"
+            f"--into: found {options.into}, expected at most {count(work.jobs)}, the number of "
+            "prompts that the suites run through models"
         )
     options.out.mkdir(parents=True, exist_ok=True)
     manifest = {
@@ -189,7 +198,9 @@ def _run(options: argparse.Namespace) -> str:
         problems = Shard(folder, number).compute(work, parts, uuid.uuid4().hex, progress)
     except KeyboardInterrupt:
         options.status = _INTERRUPTED
-        return f"{name} was interrupted; what is done is kept, and the same command goes on"
+        return (
+            f"{name} was interrupted; its results so far are kept, and the same command continues"
+        )
     done = sum(len(jobs) for _, jobs in parts)
     return "\n".join(
         [f"{name}: {count(done)} prompts done", *(worded(each).text for each in problems)]

@@ -30,47 +30,57 @@ if TYPE_CHECKING:
     from pytest_maxrandom.tasks.found import Found
 
 _DESCRIPTION = """\
-For each task: examples, choices, chance, the best constant answer, the best rule that needs no
-knowledge, copies, clusters, what the best of t guessers is expected to reach and what it takes to
-pass, and what is wrong with it. No model is asked. The exit code is 1 if a task cannot be read,
-which costs the others nothing; 2 if there is no task or an argument is wrong; else 0."""
+Describe tasks before any model sees them: examples, choices, chance, the best constant answer, the
+best rule that needs no knowledge, copies, clusters, the maximum random baseline, the right answers
+that a claim needs to pass, and the mistakes in the data. No model is run. The exit code is 0 if all
+tasks can be read, 1 if one cannot (the others are still shown), and 2 if there is no task or an
+argument is wrong."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Describe the command and its arguments."""
     parser = commands.add_parser(
-        "tasks", help="chance of any tasks, and what is wrong with them", description=_DESCRIPTION
+        "tasks",
+        help="show the baselines of tasks and the mistakes in them",
+        description=_DESCRIPTION,
     )
     parser.add_argument(
         "paths",
         nargs="+",
         metavar="PATH",
-        help="suites, BIG-bench JSON, JSONL, CSV, YAML or names of lm-eval, or folders to search",
+        help=(
+            "a suite, a task file (BIG-bench JSON, JSONL, CSV, lm-eval YAML), the name of an "
+            "lm-eval task, or a folder to search"
+        ),
     )
     parser.add_argument(
         "--task-format",
         metavar="FORMAT",
-        help="`format` of what is no suite, as in a suite; by its suffix if not given",
+        help="`format` of task files, as in a suite (default: from the file's suffix)",
     )
     parser.add_argument(
         "--set",
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="a key of a task in a suite, for what stands in none, with its value in YAML: "
+        help="set a key of task files as a suite would, with its value in YAML: "
         "columns.input=question, columns.choices='[A, B, C]', answer_is=letter, split=test",
     )
     parser.add_argument(
-        "--t", default="1,10,100", help="numbers of prompts; 1,10,100 by default", metavar="T,..."
+        "--t", default="1,10,100", help="numbers of prompts (default: 1,10,100)", metavar="T,..."
     )
-    parser.add_argument("--alpha", type=float, default=0.05, help="level; 0.05 by default")
+    parser.add_argument(
+        "--alpha", type=float, default=0.05, help="level of the test (default: 0.05)"
+    )
     parser.add_argument(
         "--format",
         choices=("table", "csv", "json", "md"),
         default="table",
-        help="table (the default): as wide as the terminal; the others have all numbers or pages",
+        help="table (the default) fits the terminal; csv and json have all numbers, md is a page",
     )
-    parser.add_argument("-o", "--output", type=Path, help="file to write; printed if not given")
+    parser.add_argument(
+        "-o", "--output", type=Path, help="file to write (default: standard output)"
+    )
     parser.set_defaults(run=run)
 
 
@@ -94,9 +104,9 @@ def run(options: argparse.Namespace) -> str:
     if not tasks:
         told = "; ".join(f"{each.path}: {each.reason}" for each in left_out[:3])
         raise ValueError(
-            f"no task in {', '.join(options.paths)}{f' ({told})' if told else ''}; tasks are "
-            "suites, BIG-bench JSON, YAML of lm-eval, and JSONL or CSV with the columns input, "
-            "choices and answer, or those that --set names"
+            f"no task in {', '.join(options.paths)}{f' ({told})' if told else ''}; expected a "
+            "suite, BIG-bench JSON, lm-eval YAML, or JSONL or CSV with the columns input, choices "
+            "and answer (--set names other columns)"
         )
     options.status = 1 if any(task.problems for task in tasks) else 0
     text = _written(TaskAudit(alpha, prompts, tasks, left_out), options.format)
@@ -162,7 +172,7 @@ def keys_of(pairs: Sequence[str]) -> dict[str, Any]:
         for part in above:
             within = within.setdefault(part, {})
             if not isinstance(within, dict):
-                raise ValueError(f"--set: {place} stands below a key that has a value already")
+                raise ValueError(f"--set: {place} is below a key that already has a value")
         if not equals or not last:
             raise ValueError(f"--set: found {pair!r}, expected KEY=VALUE such as answer_is=letter")
         try:

@@ -123,8 +123,8 @@ def _guessers(n: object, chance: Chance, t: object) -> Guessers:
     for value, _ in chance_groups(chance, examples):
         if not 0 < value < 1:
             raise ValueError(
-                f"chance must be above 0 and below 1, found {value}: of a single choice there is "
-                "nothing to guess, and of several a guess may be right"
+                f"chance must be above 0 and below 1, found {value}: with a single choice there is "
+                "nothing to guess, and with several a guess may be right"
             )
     return Guessers.alike(examples, chance, prompts)
 

@@ -90,25 +90,26 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--maxrandom-json",
         metavar="PATH.json",
-        help="write the numbers of all claims, unrounded, to this file",
+        help="write the unrounded numbers of all claims, as JSON, to this file",
     )
     group.addoption(
         "--maxrandom-html",
         metavar="PATH.html",
-        help="write a page of all claims and their answers, for a browser, to this file",
+        help="write an HTML page of all claims and their answers to this file",
     )
     group.addoption(
         "--maxrandom-texts",
         choices=("auto", *get_args(Texts)),
         default="auto",
-        help="which texts of questions the page holds: all, or those of suites that say `share: "
-        "texts` (shared); auto (default) is shared where the environment variable CI is set",
+        help="which texts of questions the page holds: all, or only those of suites with `share: "
+        "texts` (shared); auto (the default) is shared if the environment variable CI is set, "
+        "else all",
     )
     group.addoption(
         "--maxrandom-diff",
         metavar="BASE",
-        help="tell at the end what changed since an earlier JSON report, and why: a file, or a git "
-        "revision at which the file of --maxrandom-json is kept; outcomes do not depend on it",
+        help="show at the end what changed since an earlier JSON report, and why; BASE is a file, "
+        "or a git revision that has the file of --maxrandom-json; outcomes do not depend on it",
     )
     group.addoption(
         "--maxrandom-templates",
@@ -120,52 +121,56 @@ def add_options(parser: pytest.Parser) -> None:
         "--maxrandom-adjust",
         choices=("holm", "bh", "none"),
         default="holm",
-        help="how the reports adjust p-values for the number of claims: Holm's method (default), "
-        "Benjamini and Hochberg's, or not at all; outcomes do not depend on it",
+        help="how the reports adjust p-values for the number of claims: Holm's method (the "
+        "default), Benjamini and Hochberg's, or none; outcomes do not depend on it",
     )
     group.addoption(
         "--maxrandom-predictions",
         metavar="PATH.jsonl",
-        help="write every prompt's answer to every example to this file, as JSON lines",
+        help="write every prompt's answer to every example, as JSON lines, to this file",
     )
     group.addoption(
         "--maxrandom-figures",
         metavar="DIR",
-        help="draw all claims, as SVG and PNG files in this folder; needs the extra plots",
+        help=(
+            "draw figures of all claims, as SVG and PNG files, in this folder; needs the extra "
+            "plots"
+        ),
     )
     group.addoption(
         "--maxrandom-engine",
         choices=get_args(EngineName),
         default="auto",
-        help="how choices are scored: shared text once, in packed trees or in rows, or each text "
-        "in full (plain); auto (default) takes the fastest that is exact for the model",
+        help="how choices are scored: shared text is read once, in packed trees or in rows, or "
+        "each text is read in full (plain); auto (the default) takes the fastest engine that "
+        "is exact for the model",
     )
     group.addoption(
         "--maxrandom-batch-tokens",
         metavar="N",
-        help="forward at most N tokens at once; as many as memory allows if not given",
+        help="largest number of tokens in one forward pass (default: as many as memory allows)",
     )
     group.addoption(
         "--maxrandom-store",
         metavar="PATH",
-        help=f"file that keeps the results of finished prompts ({STORE} in rootdir if not given)",
+        help=f"file that keeps the results of finished prompts (default: {STORE} in rootdir)",
     )
     group.addoption(
         "--maxrandom-fresh",
         action="store_true",
-        help="compute all results again, whatever earlier runs have stored",
+        help="compute all results again, even if earlier runs stored them",
     )
     group.addoption(
         "--maxrandom-until",
         choices=("all", "decided"),
-        help="when sweeps stop, in place of what suites say. decided: where t is declared "
-        "(prompts: {budget: N}), when the verdict is known; all: never before all answers are",
+        help="when sweeps stop, instead of what suites say. decided: as soon as the verdict is "
+        "known, if t is declared (prompts: {budget: N}); all: after all answers",
     )
     group.addoption(
         "--maxrandom-dry-run",
         action="store_true",
-        help="test nothing, and tell what the selected claims would cost: prompts, tokens, forward "
-        "passes, and by a probe of a few prompts for each model how long they take",
+        help="test nothing, and show what the selected claims would cost: prompts, tokens, forward "
+        "passes, and the time, estimated from a few prompts of each model",
     )
     group.addoption(
         "--maxrandom-no-test",
@@ -175,15 +180,19 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--maxrandom-shards",
         metavar="DIR",
-        help="judge what the shards in this folder computed; `maxrandom join DIR` says so itself",
+        help=(
+            "judge the results of the shards in this folder; `maxrandom join DIR` sets this option "
+            "itself"
+        ),
     )
     group.addoption(
         "--maxrandom-executor",
         metavar="local|ray[:ADDRESS]",
-        help="where models are run: in this process (local, default), on a Ray cluster of this "
-        "run's own on this machine (ray), or on the one at an address; needs the extra ray",
+        help="where models are run: in this process (local, the default), on a new Ray cluster on "
+        "this machine (ray), or on the Ray cluster at an address (ray:ADDRESS); needs the "
+        "extra ray",
     )
-    parser.addini("maxrandom_executor", "where models are run, as --maxrandom-executor says it")
+    parser.addini("maxrandom_executor", "where models are run, as for --maxrandom-executor")
 
 
 def read_settings(config: pytest.Config) -> Settings:
@@ -226,7 +235,7 @@ def _until(config: pytest.Config) -> Literal["all", "decided"] | None:
         return said
     if said == "decided":
         raise pytest.UsageError(
-            f"{option} decided leaves answers out, and --maxrandom-predictions writes all of them; "
+            f"{option} decided skips answers, and --maxrandom-predictions needs all of them; "
             "remove one of the two"
         )
     return "all"

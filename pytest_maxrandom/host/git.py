@@ -81,7 +81,7 @@ class Repository:
         if code and self.is_shallow():
             raise GitError(
                 f"where HEAD left {ref} is not known in {self.root}, which is a shallow clone, so "
-                f"what {ref} has and HEAD lacks may be newer; {self._way_out(ref)}"
+                f"lines that {ref} has and HEAD lacks may be newer; {self._way_out(ref)}"
             )
 
     def _way_out(self, ref: str) -> str:
@@ -170,7 +170,7 @@ def repository(folder: Path) -> Repository:
     there = next(one for one in (folder, *folder.absolute().parents) if one.is_dir())
     code, found, said = _git(there, "rev-parse", "--show-toplevel")
     if code:
-        raise GitError(f"{there} is in no git checkout that can be read ({said})")
+        raise GitError(f"{there} is not in a git checkout that can be read ({said})")
     return Repository(Path(os.fsdecode(found.rstrip(b"\r\n"))))
 
 
@@ -208,13 +208,13 @@ def _git(folder: Path, *arguments: str, stdin: bytes = b"") -> tuple[int, bytes,
         )
     except subprocess.TimeoutExpired as error:
         raise GitError(
-            f"git {arguments[0]} has not answered in {folder} for {_PATIENCE:.0f} s; see what it "
+            f"git {arguments[0]} did not answer in {folder} within {_PATIENCE:.0f} s; see what it "
             f"waits for with `git -C {folder} {arguments[0]}`"
         ) from error
     except OSError as error:
         raise GitError(
-            f"git cannot be run ({error.strerror or error}); install it, for only it knows what "
-            "was committed"
+            f"git cannot be run ({error.strerror or error}); install it, because the comparison "
+            "needs the repository's history"
         ) from error
     said = _text(done.stderr).strip().splitlines()
     return done.returncode, done.stdout, said[-1] if said else f"code {done.returncode}"

@@ -44,8 +44,8 @@ _RESET = "5"
 
 
 _TEMPORARY = (
-    "a temporary folder in which you can make one that only you can write to (remove what is "
-    "there, or set TMPDIR to another folder)"
+    "a temporary folder in which you can create a private folder (remove what is there, or set "
+    "TMPDIR to another folder)"
 )
 _BESIDE = "a file system whose locks hold between hosts, and a folder that you can write to"
 
@@ -123,7 +123,7 @@ def _folder() -> Path:
         folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode):
-        raise LockError(_sentence(folder, "it is no folder"))
+        raise LockError(_sentence(folder, "it is not a folder"))
     if hasattr(os, "getuid"):
         if found.st_uid != os.getuid():
             raise LockError(_sentence(folder, "it belongs to another user"))
@@ -162,8 +162,8 @@ def on_shared_files(path: Path) -> bool:
     said = os.environ.get(_SHARED, "")
     if said not in ("", "yes", "no"):
         raise LockError(
-            f"{_SHARED}: found {said!r}, expected yes where several hosts share the files of "
-            "suites and stores, no where they do not, or nothing, which goes by the file system"
+            f"{_SHARED}: found {said!r}, expected yes if several hosts share the files of suites "
+            "and stores, no if they do not, or nothing to let the file system decide"
         )
     return said == "yes" if said else bool(_NETWORK.fullmatch(type_of_files(path)))
 

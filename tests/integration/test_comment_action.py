@@ -71,7 +71,7 @@ def test_an_earlier_comment_does_not_stand_when_there_is_no_report(
             "runs out"
         )
     else:
-        suites, why = "'models", "The run failed and left no report; its log says why"
+        suites, why = "'models", "The run failed and wrote no report; its log says why"
     keep_reports(workspace)
     both_jobs(workspace, forge, suites)
     (body,) = forge.bodies()
@@ -85,7 +85,7 @@ def test_a_job_that_failed_is_red_whatever_its_report_says(workspace: Path, forg
     keep_reports(workspace)
     run_comment(workspace, forge, EVENT, result="failure")
     (body,) = forge.bodies()
-    assert "The run failed, though nothing that it tested did; its log says why" in body
+    assert "The run failed, though none of its tests did; its log says why" in body
 
 
 def test_a_hostile_notice_is_a_text(workspace: Path, forge: Server) -> None:

@@ -119,7 +119,7 @@ def test_without_history_checkout_or_git_nothing_runs_and_nothing_passes(
     shutil.copytree(repository / "models", bare / "models")
     for folder, base, path, reason in (
         (clone, "release", None, "fetch-depth: 0"),
-        (bare, "main", None, "is in no git checkout"),
+        (bare, "main", None, "is not in a git checkout"),
         (repository, "main", str(tmp_path), "git cannot be run"),
     ):
         code, said = gate(folder, path=path, GITHUB_BASE_REF=base)

@@ -169,8 +169,8 @@ def test_the_base_is_the_newest_run_of_the_base_branch_that_has_a_report(
 @pytest.mark.parametrize(
     ("conclusion", "report", "said"),
     [
-        ("failure", False, "The run failed and left no report; its log says why"),
-        ("failure", True, "The run failed, though nothing that it tested did; its log says why"),
+        ("failure", False, "The run failed and wrote no report; its log says why"),
+        ("failure", True, "The run failed, though none of its tests did; its log says why"),
         ("success", True, ""),
     ],
 )
@@ -371,7 +371,7 @@ def test_the_example_with_a_ledger_fails_where_prompts_are_left_uncounted(
         (workspace / "deep" / "maxrandom-ledger" / second.name).write_text(second.read_text())
     result = run_steps([step], workspace, {"github": {"repository": "team/models"}}, {})
     assert result.code == code
-    assert "every line as it should be" in result.log
+    assert "every line is valid" in result.log
     titles = [where["title"] for _, where, _ in commands(result.log)]
     assert titles == (["Commit the ledger"] if code else [])
 

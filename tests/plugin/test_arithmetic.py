@@ -65,6 +65,6 @@ def test_arms_on_different_processors_are_not_compared() -> None:
     with pytest.raises(SweepError) as caught:
         add("a GPU")
     assert str(caught.value) == (
-        "its numbers are of another processor (a GPU and a processor), so that a difference may be "
-        "that of their arithmetic; expected arms on one device (the key `device` of models)"
+        "its numbers come from another device (a GPU and a processor), so that a difference may "
+        "come from rounding; run all arms on one device (the key `device` of models)"
     )

@@ -251,7 +251,7 @@ def test_nothing_is_lost_with_their_ledger(pytester: pytest.Pytester, example: P
     verify = (sys.executable, "-m", "pytest_maxrandom.cli", "ledger", "verify", "--base", "HEAD")
     done = pytester.run(*verify)
     assert (done.ret, done.outlines) == (
-        0, ["0 files, every line as it should be, and none is gone since HEAD"]
+        0, ["0 files, every line is valid, and none is missing since HEAD"]
     )  # fmt: skip
 
 

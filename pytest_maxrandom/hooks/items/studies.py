@@ -143,9 +143,9 @@ class ArmsItem(SuiteItem):
         self.record.add_arithmetic(sweep.engine)
         if len(on := {each.processor for each in self.record.arithmetics}) > 1:
             raise SweepError(
-                f"its numbers are of another processor ({' and '.join(sorted(on))}), so that a "
-                "difference may be that of their arithmetic; expected arms on one device (the key "
-                "`device` of models)"
+                f"its numbers come from another device ({' and '.join(sorted(on))}), so that a "
+                "difference may come from rounding; run all arms on one device (the key `device` "
+                "of models)"
             )
 
 

@@ -75,7 +75,7 @@ def test_a_job_that_failed_for_another_reason_says_so(
     results = [merge_request.results(run(claim()))] if report else []
     assert merge_request.run("comment", *results) == 0
     (body,) = (comment["body"] for comment in gitlab.comments)
-    why = "though nothing that it tested did" if report else "and left no report"
+    why = "though none of its tests did" if report else "and wrote no report"
     assert why in body.split("###")[1]
 
 

@@ -113,7 +113,7 @@ def test_the_help_tells_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> No
     with pytest.raises(SystemExit):
         main(["check", "--help"])
     said = " ".join(capsys.readouterr().out.split())
-    assert "exit code is 1 if there is one, 2 if there is nothing to check or an argument" in said
+    assert "1 if there is one, and 2 if there is nothing to check or an argument" in said
 
 
 def test_mistakes_are_annotated_where_that_is_asked(

@@ -137,7 +137,7 @@ def test_an_outcome_stands_before_the_results(
 
 def test_a_comment_of_nothing_is_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["comment", "--dry-run"]) == 2
-    assert "found neither results nor --outcome, expected one" in capsys.readouterr().err
+    assert "found neither results nor --outcome, expected at least one" in capsys.readouterr().err
 
 
 def test_results_that_cannot_be_read_are_a_mistake(
@@ -150,7 +150,7 @@ def test_results_that_cannot_be_read_are_a_mistake(
 def test_the_help_tells_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["comment", "--help"])
-    assert "exit code is 0 when the comment is written, or left alone" in " ".join(
+    assert "exit code is 0 if the comment was written, or was left alone" in " ".join(
         capsys.readouterr().out.split()
     )
 

@@ -131,7 +131,7 @@ def test_what_is_left_out_is_told_below_the_files(
         (["--formats", "jpg"], "--formats: found 'jpg', expected some of svg, png, pdf"),
         (["--n", "100"], "--n and --t are for figures without results"),
         (["--choices", "2"], "--choices is for --holdout, and for figures without results"),
-        (["--only", "holdout"], "nothing to draw: holdout cannot be drawn from what is given"),
+        (["--only", "holdout"], "nothing to draw: holdout cannot be drawn from these inputs"),
     ],
 )
 def test_options_that_cannot_be_used_are_told_in_one_sentence(
@@ -144,8 +144,11 @@ def test_options_that_cannot_be_used_are_told_in_one_sentence(
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ([], "nothing to draw: give the file of pytest --maxrandom-json, recorded predictions"),
-        (["--n", "100"], "--choices is needed for figures without results: 2, or 2,4 for both"),
+        ([], "nothing to draw: give a file written by pytest --maxrandom-json, --holdout with"),
+        (
+            ["--n", "100"],
+            "--choices is needed for figures without results, such as 2, or 2,4 for both",
+        ),
         (["--n", "100", "--choices", "1"], "found '1', expected numbers from 2 on"),
         (["--n", "100", "--choices", "2,x"], "found '2,x', expected numbers from 2 on"),
         (["--n", "0", "--choices", "2"], "n must be at least 1, found 0"),
@@ -228,4 +231,4 @@ def test_a_trend_needs_several_runs_that_can_be_read(
     assert "trend: left out 1 claim of a single run" in _mistake(capsys, "--trend", lone)
     assert "none.json: no such file, and no report" in _mistake(capsys, "--trend", "none.json")
     assert "no such file or folder" in _mistake(capsys, "--trend", "none.jsonl")
-    assert _mistake(capsys).startswith("nothing to draw: give the file")
+    assert _mistake(capsys).startswith("nothing to draw: give a file")

@@ -99,7 +99,7 @@ def test_a_file_given_twice_is_a_mistake(
     file = archive(tmp_path, "demo", 0.9)
     assert main(["holdout", file, file, "--choices", "2"]) == 2
     message = capsys.readouterr().err
-    assert "task0[demo-1shot]: the same claim stands in" in message
+    assert f"task0[demo-1shot]: {file} has the same claim" in message
     assert message.startswith(f"maxrandom holdout: {file}: ")
 
 

@@ -148,8 +148,8 @@ def test_nothing_is_ever_overwritten(capsys: pytest.CaptureFixture[str]) -> None
     OUT.write_text("mine")
     assert _init() == 2
     assert capsys.readouterr().err == (
-        "maxrandom init: eval_suites/even.yaml exists and is left as it is; give --out another "
-        "name\n"
+        "maxrandom init: eval_suites/even.yaml already exists and was not changed; give --out "
+        "another name\n"
     )
     assert OUT.read_text() == "mine"
 
@@ -159,7 +159,7 @@ def test_nothing_is_ever_overwritten(capsys: pytest.CaptureFixture[str]) -> None
     [
         ({"task": "data/evn.jsonl"}, "there is no file or folder 'data/evn.jsonl'"),
         ({"model": "./nowhere"}, "--model: there is no file or folder ./nowhere"),
-        ({"model": "http://localhost:8000"}, "needs the keys backend, url and name"),
+        ({"model": "http://localhost:8000"}, "write the keys backend, url and name"),
         ({"model": "a b"}, "eval_suites/even.yaml: models[0].name"),
         ({"arguments": ["--out", "even.yaml"]}, "pytest would not collect even.yaml"),
         ({"arguments": ["--t", "0"]}, "eval_suites/even.yaml: `prompts.count`: found 0"),

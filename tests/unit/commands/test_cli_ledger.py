@@ -80,8 +80,8 @@ def test_show_counts_what_was_tried_on_sets_that_overlap_as_a_run_does(
     unlike.evaluated(OTHER, "p9", 1, 1)
     text = out(capsys, "show", path)
     assert f"t also counts {part.path.name}, which shares 12 of 20 examples" in text
-    assert "mine 4-shot: 2 of its 3 prompts stand here" in text
-    assert "mine 4-shot: a look counted t = 50, a budget, the end of a doubling or" in text
+    assert "mine 4-shot: 2 of its 3 prompts are in this file" in text
+    assert "mine 4-shot: a look counted t = 50 (a budget, the end of a doubling or" in text
     shown = {each["task"]: each for each in json.loads(out(capsys, "show", "--json", tmp_path))}
     for task, own in (("quiz", EXAMPLES), ("part", EXAMPLES[:12])):
         run = SetLedger(tmp_path / FOLDER, "run", task, own)
@@ -114,7 +114,7 @@ def test_verify_lists_every_mistake_with_its_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = begin(tmp_path, {MINE: [11, 14]})
-    assert out(capsys, "verify", path).startswith("1 file, every line as it should be; --base REF")
+    assert out(capsys, "verify", path).startswith("1 file, every line is valid; --base REF")
     lines = path.read_text().splitlines()
     rows: list[dict[str, Any]] = [json.loads(line) for line in lines]
     rows[0]["examples"][0] = "0" * 16
@@ -150,8 +150,8 @@ def test_verify_tells_a_suite_whose_examples_were_edited(
     out(capsys, "verify", suite)
     write("another question")
     (line,) = out(capsys, "verify", suite, status=1).splitlines()
-    assert "the 20 validation examples of quiz are no set of the ledger" in line
-    assert "the nearest shares 19" in line
+    assert "the ledger has no set with the 20 validation examples of quiz" in line
+    assert "the nearest set shares 19" in line
 
 
 def test_merging_keeps_both_where_machines_counted_differently(

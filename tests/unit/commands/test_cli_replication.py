@@ -123,7 +123,9 @@ def test_without_replicates_there_is_nothing_to_draw(
     assert main(["replication", *arguments]) == 0
     text = capsys.readouterr().out
     assert text.endswith("No task has a second replicate, so nothing can be drawn.\n")
-    assert "With 3 tasks no p over tasks is below .250, and the interval says nothing." in text
+    assert (
+        "With 3 tasks no p over tasks is below .250, and the interval is not informative." in text
+    )
     assert "-1.0000 to +1.0000" in text
     found = summary(capsys, *arguments)["results"][0]
     assert found["single_draws"] is None

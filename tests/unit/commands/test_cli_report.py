@@ -108,10 +108,13 @@ def test_templates_of_the_user_are_used(
     [
         (
             ["--format", "csv", "--templates", "x"],
-            "--templates: csv is written without templates; they are for markdown, disclosure, "
-            "html, latex",
+            "--templates: --format csv uses no templates; expected markdown, disclosure, html, "
+            "latex",
         ),
-        (["--format", "bibtex", "--templates", "x"], "--templates: bibtex is written without"),
+        (
+            ["--format", "bibtex", "--templates", "x"],
+            "--templates: --format bibtex uses no templates",
+        ),
         (["--standalone"], "--standalone: found --format markdown, expected latex"),
         (["--table", "comparisons"], "--table: found --format markdown, expected csv"),
         (["--texts", "all"], "--texts: found --format markdown, expected html"),
@@ -158,10 +161,10 @@ def test_a_predictions_file_tells_the_page_which_prompt_was_right_where(
     assert [each["scores"] for each in shown["cells"]["answers"]] == [[-1.0, -2.0]] * 3
     lines.write_text(line("another", "a", 0))
     assert main(command) == 2
-    assert "holds predictions of none of the report's claims" in capsys.readouterr().err
+    assert "has no predictions of the report's claims" in capsys.readouterr().err
     lines.write_text(line(one.id, "a", 0) + line("another", "a", 0) + line(one.id, best, 0))
     assert main(command) == 2
-    assert "do not follow each other" in capsys.readouterr().err
+    assert "are not consecutive" in capsys.readouterr().err
 
 
 def test_a_format_that_there_is_not_is_told_with_those_that_there_are(

@@ -144,7 +144,7 @@ def test_a_link_in_the_folders_place_is_not_followed(temporary: Path, tmp_path: 
     folder = _folder(temporary)
     target = folder.rename(tmp_path / "elsewhere")
     folder.symlink_to(target)
-    assert "it is no folder" in _refusal()
+    assert "it is not a folder" in _refusal()
 
 
 def test_a_file_in_the_folders_place(temporary: Path) -> None:

@@ -71,7 +71,7 @@ def verify(
 def test_a_ledger_that_grew_is_whole(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ledger(suite / FOLDER).evaluated(OWN, "p9", N, 3)
     (line,) = verify(capsys, status=0)
-    assert line.endswith("and none is gone since main")
+    assert line.endswith("and none is missing since main")
     commit(suite)
     verify(capsys, status=0)
 
@@ -304,7 +304,7 @@ def test_without_checkout_or_git_there_is_no_pass(
     suite: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (line,) = verify(capsys, str(tmp_path), status=2)
-    assert "is in no git checkout" in line
+    assert "is not in a git checkout" in line
     monkeypatch.setenv("PATH", str(tmp_path))
     (line,) = verify(capsys, status=2)
     assert "git cannot be run" in line
@@ -369,7 +369,7 @@ def test_a_git_that_hangs_holds_up_no_run(
     monkeypatch.setattr("pytest_maxrandom.host.git._PATIENCE", 0.2)
     a_git(tmp_path / "bin", "exec sleep 5", monkeypatch)
     (line,) = verify(capsys, status=2)
-    assert "git rev-parse has not answered in " in line
+    assert "git rev-parse did not answer in " in line
     assert left_behind(suite.parent / "new" / FOLDER, examples(), OWN, "hung") == []
 
 

@@ -285,7 +285,7 @@ def test_the_command_tells_the_same_of_many_files_and_of_one(
     assert f"of 4 files in {path}" in text
     assert len(files(folder)) == 2
     assert said("unite").startswith("each validation set has one file")
-    assert said("verify").startswith("2 files, every line as it should be")
+    assert said("verify").startswith("2 files, every line is valid")
     assert said("show") == many
     assert sorted(said("export").splitlines()) == sorted(exported.splitlines())
 
@@ -309,5 +309,5 @@ def test_another_word_than_yes_or_no_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MAXRANDOM_SHARED_FILES", "perhaps")
-    with pytest.raises(LockError, match="found 'perhaps', expected yes where several hosts"):
+    with pytest.raises(LockError, match="found 'perhaps', expected yes if several hosts"):
         ledger(tmp_path)

@@ -215,7 +215,7 @@ def test_simulated_and_real_ledgers_are_not_merged(
     simulated = ledger(folder / SIMULATED, "quiz", made("q"))
     for pair in ((real, simulated), (simulated, real)):
         assert main(["ledger", "merge", *map(str, pair)]) == 2
-        assert f"{simulated} counts what was tried on simulated models" in capsys.readouterr().err
+        assert f"{simulated} counts tries on simulated models" in capsys.readouterr().err
     assert main(["ledger", "merge", str(simulated), str(simulated)]) == 0
 
 
