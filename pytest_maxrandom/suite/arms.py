@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 class ArmSpec(Spec):
-    """An arm: the suite with one thing changed, or, with no key, as it stands.
+    """An arm: the suite with one thing changed, or, with no key, the suite unchanged.
 
-    It may change another key of the suite's model, too: which, that depends on the backend.
+    It may also change another key of the suite's model; the backend decides which.
     """
 
     model: Name | None = None
@@ -36,8 +36,8 @@ class ArmSpec(Spec):
     instruction: Prose | None = None
     """An instruction, in place of the task's prefix or of the suite's one instruction."""
     format: FormatSpec | None = None
-    """What is written differently; all else stays as the task, or the suite's one format, has
-    it."""
+    """What is written differently; everything else is as in the task, or in the suite's one
+    format."""
     scoring: Scoring | None = None
     """Another way to read an answer from the model."""
 
@@ -88,7 +88,7 @@ class DifferenceSpec(Spec):
     better: Annotated[float, Field(ge=0, lt=1)] | None = None
     """The difference is above this: with 0.0 the first arm is better, by however little."""
     level: Level = 0.05
-    """The p-value of that is at most this."""
+    """The largest allowed p-value of that."""
 
     @property
     def margin(self) -> float | None:
@@ -99,7 +99,7 @@ class DifferenceSpec(Spec):
         """Yield that two margins are given, or none."""
         if (self.not_worse_than is None) == (self.better is None):
             how = "neither" if self.better is None else "both"
-            yield (), f"found {how} of `not_worse_than` and `better`, expected one of the two"
+            yield (), f"found {how} of `not_worse_than` and `better`, expected exactly one"
 
 
 class CompareSpec(Spec):
@@ -108,17 +108,17 @@ class CompareSpec(Spec):
     arms: Text
     """The two arms, first minus second: `nf4 - none`."""
     assertion: DifferenceSpec | None = Field(default=None, alias="assert")
-    """What must hold; if not given, the numbers are reported."""
+    """What must hold; if not given, the numbers are only reported."""
     xfail: Text | None = None
-    """Why this is expected to fail (strict: it fails if it passes)."""
+    """Why this is expected to fail (strict: the test fails if it passes)."""
 
     def contradictions(self) -> Iterator[Contradiction]:
         """Yield a failure that is expected where nothing is claimed."""
         if self.assertion is None and self.xfail:
             yield (
                 ("xfail",),
-                "`xfail` expects to fail what is asserted, and nothing is; give `assert`, or "
-                "remove it",
+                "`xfail` expects an assertion to fail, but there is none; give `assert`, or remove "
+                "`xfail`",
             )
 
 
@@ -133,21 +133,20 @@ Comparison = Annotated[
 
 
 class ContaminationSpec(Spec):
-    """Was a model tuned on the benchmark's own text? Three arms that tell."""
+    """A check with three arms: was a model tuned on the benchmark's own text?"""
 
     base: Text
     """The arm that was not tuned."""
     extra: Text
-    """The arm that was tuned on other text of the kind."""
+    """The arm that was tuned on other text of the same kind."""
     test: Text
-    """The arm that is asked about, or was tuned on the benchmark's text."""
+    """The arm in question, or one that was tuned on the benchmark's text."""
     level: Level = 0.05
-    """The p-values of "extra is better than base" and "test is better than extra" are compared with
-    this."""
+    """The level for the p-values of "extra is better than base" and "test is better than extra"."""
     allow_inconclusive: bool = False
-    """Whether this passes where extra is not better than base, so that nothing can be said."""
+    """Whether the check passes if extra is not better than base, so that it has no conclusion."""
     xfail: Text | None = None
-    """Why this is expected to fail (strict: it fails if it passes)."""
+    """Why this is expected to fail (strict: the test fails if it passes)."""
 
 
 class ComparingSettings(Spec):
@@ -155,7 +154,7 @@ class ComparingSettings(Spec):
 
     compare: list[Comparison] = Field(default=[])
     """Pairs of arms, or of models: `nf4 - none` reports the difference, first minus second;
-    {arms: nf4 - none, assert: {not_worse_than: -0.02}} claims something of it."""
+    {arms: nf4 - none, assert: {not_worse_than: -0.02}} claims something about it."""
     contamination: ContaminationSpec | None = None
     """Whether an arm was tuned on the benchmark's own text."""
 

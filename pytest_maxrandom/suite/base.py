@@ -27,8 +27,7 @@ Contradiction: TypeAlias = tuple[Location, str]
 
 NO_SURROGATES = "text without lone surrogates"
 UNLISTED = (
-    "labels that are not the choices' text need the choices listed; remove `append_choices: false` "
-    "or use `labels: text`"
+    "labels such as A need listed choices; remove `append_choices: false` or use `labels: text`"
 )
 CONTRADICTION, REPEATED = "contradiction", "repeated"
 """Types of pydantic's errors: their contexts have a sentence, and an earlier index."""
@@ -190,7 +189,7 @@ class NamedModel(Spec):
     """A model as a suite names it."""
 
     name: Name
-    """What the reports call it."""
+    """The model's name in reports."""
     label: Name | None = None
     """Short name in test ids; the last part of `name` if not given."""
 
@@ -211,7 +210,7 @@ class NamedModel(Spec):
 
 
 class FormatSpec(Spec):
-    """A format variant: whatever is not given stays as the task has it."""
+    """A format variant; keys that are not given keep the task's values."""
 
     input_prefix: Prose | None = None
     """Text before each input; the task's if not given."""
@@ -222,10 +221,10 @@ class FormatSpec(Spec):
     separator: Prose | None = None
     """Text between a demonstration and what follows it; the task's if not given."""
     append_choices: bool | None = None
-    """Whether the choices are listed after the input; as the task says if not given."""
+    """Whether the choices are listed after the input; the task's setting if not given."""
     labels: Literal["text", "letter", "parenthesized", "number"] = "text"
-    """How choices are named: by their text; or listed as "A. ...", "(A) ...", "1. ..." and
-    answered with the label (`choice_prefix` is then a line's end, if not given here)."""
+    """How answers name choices: by their text; or by a label, with choices listed as "A. ...", "(A)
+    ...", "1. ..." (`choice_prefix` is then a line break, if not given here)."""
 
     def contradictions(self) -> Iterator[Contradiction]:
         """Yield labels of choices that are not listed."""

@@ -46,7 +46,7 @@ def mixed(data: Any) -> Contradiction | None:
     return (
         ("models", index, "backend"),
         f"this {kinds[backends[index]]}, but models[0] {kinds[backends[0]]}; a suite has models of "
-        "one kind only: write two suites",
+        "one kind only, so write two suites",
     )
 
 
@@ -74,7 +74,10 @@ def contradictions(data: Any, *, recorded: bool) -> Iterator[Contradiction]:
         for model in _entries(suite, "models")
     ]
     for index, first in repeats(None if model is None else model.test_id for model in models):
-        yield ("models", index), f"this has the test ids of models[{first}]; give one a `label`"
+        yield (
+            ("models", index),
+            f"this has the same test ids as models[{first}]; give one of them a `label`",
+        )
     yield from _of_tasks(suite, tasks)
     yield from _of_replicates(suite, tasks, recorded=recorded)
     yield from _of_label_bias(suite, tasks, recorded=recorded)
@@ -83,7 +86,7 @@ def contradictions(data: Any, *, recorded: bool) -> Iterator[Contradiction]:
             if task and "published" not in task:
                 yield (
                     ("tasks", index),
-                    "`judge: published` needs the key `published` of every task; give n, t and "
+                    "`judge: published` needs the key `published` in every task; give n, t and "
                     "chance as they were published",
                 )
     if "counterfactual" in suite and not recorded:
@@ -92,13 +95,13 @@ def contradictions(data: Any, *, recorded: bool) -> Iterator[Contradiction]:
         if "counterfactual" not in (*_scorings(suite), *asked):
             yield (
                 ("counterfactual",),
-                "this says how choices are stated, and nothing is scored so; remove it, or use "
+                "this says how choices are stated, but nothing uses it; remove it, or use "
                 "`scoring: counterfactual` or `label_bias: {interactions: counterfactual}`",
             )
     if "generation" in suite and not recorded and "generate" not in _scorings(suite):
         yield (
             ("generation",),
-            "this says how answers are generated, and none are; remove it, or use `scoring: "
+            "this says how answers are generated, but none are; remove it, or use `scoring: "
             "generate`",
         )
     if not recorded:
@@ -135,8 +138,8 @@ def _of_chats(suite: dict[str, Any], models: list[Any]) -> Iterator[Contradictio
                 at = place if place[0] == "arms" and "chat" not in arm else (*place, "chat")
                 yield (
                     at,
-                    "an endpoint of chats tells no log-likelihoods of choices; use `scoring: "
-                    "generate`, or remove `chat`",
+                    "a chat endpoint gives no log-likelihoods of choices; use `scoring: generate`, "
+                    "or remove `chat`",
                 )
 
 
@@ -145,7 +148,7 @@ def _of_tasks(suite: dict[str, Any], tasks: list[dict[str, Any]]) -> Iterator[Co
     for index, first in repeats(name if isinstance(name, str) else None for name in names):
         yield (
             ("tasks", index, "name"),
-            f"this is the name of tasks[{first}]; a task's name must be its own",
+            f"tasks[{first}] has this name already; give each task a name of its own",
         )
     prompts = suite.get("prompts")
     leave_out = isinstance(prompts, dict) and prompts.get("demonstrations") == "leave_out"
@@ -158,11 +161,14 @@ def _of_tasks(suite: dict[str, Any], tasks: list[dict[str, Any]]) -> Iterator[Co
             )
         if (task.get("assert") or suite.get("assert")) != "report":
             continue
-        for key, what in (("xfail", "expects that to fail"), ("test", "is opened if that holds")):
+        for key, what in (
+            ("xfail", "expects that to fail"),
+            ("test", "is opened if a claim passes"),
+        ):
             if task.get(key) or suite.get(key):
                 yield (
                     ("tasks", index, key) if task.get(key) else (key,),
-                    f"`assert: report` claims nothing, and `{key}` {what}; remove one of the two",
+                    f"`assert: report` claims nothing, but `{key}` {what}; remove one of the two",
                 )
 
 
@@ -179,14 +185,14 @@ def _of_replicates(
     if recorded:
         asking += [("replicates",)] if "replicates" in suite else []
         told = (
-            "this is about examples and demonstrations that are drawn anew, and these results are "
-            "recorded; remove it, and see `maxrandom replication` for results that hold replicates"
+            "this draws new examples and demonstrations, but these results are recorded; remove "
+            "it, and use `maxrandom replication` for results that hold replicates"
         )
     else:
         asking = asking if suite.get("replicates") is None else []
         told = (
-            "this is a share of the suite's replicates, and it has none; add `replicates: 20` to "
-            "the suite, or remove this"
+            "this is a share of the suite's replicates, but the suite has none; add `replicates: "
+            "20` to the suite, or remove this"
         )
     yield from ((place, told) for place in asking)
 
@@ -201,30 +207,29 @@ def _of_label_bias(
     for index, name in enumerate(spec.tasks or []):
         if name not in known:
             hint = did_you_mean(name, known) or "; correct the name, or remove it"
-            yield ("label_bias", "tasks", index), f"{name!r} is no task of the suite{hint}"
+            yield ("label_bias", "tasks", index), f"the suite has no task {name!r}{hint}"
     if not recorded:
         return
     if spec.check != "recall":
         yield (
             ("label_bias", "check"),
-            f"{spec.check} asks the model again with other texts, and these results are recorded; "
+            f"{spec.check} asks the model again with other texts, but these results are recorded; "
             "use `check: recall`",
         )
     if spec.interactions not in (None, ["cloze"]):
         yield (
             ("label_bias", "interactions"),
-            "these results are recorded as they are, and cannot be asked for in other ways; remove "
-            "it",
+            "these results are recorded, so the model cannot be asked in other ways; remove it",
         )
     if "base_rate" in spec.model_fields_set and spec.base_rate != "off":
         yield (
             ("label_bias", "base_rate"),
-            "of recorded results there is none, because the model is not asked again; remove it",
+            "recorded results have none, because the model is not asked again; remove it",
         )
     if spec.calibration:
         yield (
             ("label_bias", "calibration"),
-            "scores of recorded results are not calibrated; remove it",
+            "the scores of recorded results cannot be calibrated; remove it",
         )
 
 
@@ -278,12 +283,12 @@ def _of_comparisons(suite: dict[str, Any], names: dict[str, int]) -> Iterator[Co
             yield place, str(error)
             continue
         if names[one] == names[other]:
-            yield place, f"{one!r} and {other!r} are one model"
+            yield place, f"{one!r} and {other!r} are the same model"
         if (earlier := first.setdefault(f"{one}-{other}", index)) != index:
             yield (
                 place,
-                f"this has the test ids of compare[{earlier}]; remove one of the two, or rename "
-                "an arm",
+                f"this has the same test ids as compare[{earlier}]; remove one of the two, or "
+                "rename an arm",
             )
     contamination = _sound(ContaminationSpec, suite.get("contamination"))
     if contamination is None:

@@ -28,34 +28,32 @@ DESCRIPTIONS: Mapping[RedFlagKind, str] = {
     "choices": "Choices per example that contradict a declared number, or chance.",
     "complementary_prompts": "Two prompts that are right on exactly complementary examples, with "
     "more than two choices.",
-    "colliding_ids": "Example ids that stand for several examples.",
-    "repeated_examples": "Examples that are copies of others, so that n is less than it seems.",
-    "clustered_answers": "Examples that share a long text and no stated cluster, whose right "
-    "answers follow it.",
-    "shared_text": "Examples that share a long text and no stated cluster.",
-    "other_examples": "Prompts that were scored on other examples than most, or on fewer than "
-    "they should be.",
-    "cut_text": "Texts that were cut, or reach the model's context limit.",
+    "colliding_ids": "Example ids that several examples share.",
+    "repeated_examples": "Examples that are copies of others, so that n is smaller than it seems.",
+    "clustered_answers": "Examples without a stated cluster that share a long text, where the "
+    "right answers follow that text.",
+    "shared_text": "Examples without a stated cluster that share a long text.",
+    "other_examples": "Prompts that were scored on different examples from most prompts, or on too "
+    "few.",
+    "cut_text": "Texts that were cut, or that reach the model's context limit.",
     "constant_scores": "Scores that do not depend on the example.",
     "tied_scores": "Exactly tied or missing scores in more than a few examples.",
     "never_right": "Prompts that are right on no example.",
-    "unread_answers": "Generated answers in which no choice can be read, above 5 %.",
-    "unsteady_prompts": "Prompts that are the same and answer otherwise.",
+    "unread_answers": "More than 5 % of generated answers in which no choice can be read.",
+    "unsteady_prompts": "Identical prompts with different answers.",
     "identical_models": "Two models that give nearly the same answers.",
-    "near_identical_prompts": "Prompts that are all right on the same examples, where no labels "
-    "tell that from constant answers.",
-    "label_mass": "Hardly any probability on the labels.",
+    "near_identical_prompts": "Prompts that are all right on the same examples, without labels "
+    "that could distinguish them from constant answers.",
+    "label_mass": "Labels that get hardly any probability.",
     "constant_answers": "Prompts that give nearly every example the same label.",
     "majority": "A best prompt that is not above the best constant answer.",
     "max_t": "A p_max that the max-T permutation test does not confirm.",
     "heuristic": "A best prompt that is not above a heuristic, such as the longest choice.",
     "choices_only": "A best prompt that is not above itself with blank inputs (`shortcuts: "
     "[choices_only]`).",
-    "near_heuristic": "A best prompt that is above the best heuristic by no more than chance "
-    "allows.",
-    "near_choices_only": "A best prompt that is above itself with blank inputs by no more than "
-    "chance allows.",
-    "repeated_prompts": "Fewer distinct prompts than asked.",
+    "near_heuristic": "A best prompt whose lead over the best heuristic may be chance.",
+    "near_choices_only": "A best prompt whose lead over itself with blank inputs may be chance.",
+    "repeated_prompts": "Fewer distinct prompts than the suite asks for.",
     "unpassable": "A claim that no result can pass.",
 }
 """What each red flag is, for the schema."""
@@ -66,8 +64,8 @@ RedFlags: TypeAlias = (
         WithJsonSchema(
             {
                 "type": "object",
-                "description": "What each red flag does to a claim: fail, warn (it is told), or "
-                "ignore.",
+                "description": "What each red flag does to a claim: fail it, warn in the report, "
+                "or ignore.",
                 "additionalProperties": False,
                 "properties": {
                     kind: {
@@ -98,23 +96,26 @@ class BoundsSpec(Spec):
     """What is claimed of the best of the t prompts."""
 
     p_max: Probability | None = None
-    """The probability that the best of t random guessers does as well is at most this."""
+    """The largest allowed probability that the best of t random guessers does as well."""
     union_p: Probability | None = None
-    """The same, however the answers of the guessers depend on each other: t times the p-value of
-    one. Each is assumed to be right with chance 1/m, so that preferred labels may pass."""
+    """The same for guessers whose answers depend on each other in any way: t times the p-value of
+    one guesser. Each is assumed to be right with chance 1/m, so a preference for a label may
+    pass."""
     guaranteed_p: Annotated[Probability | None, Field(deprecated=True)] = None
     """Old name of `union_p`."""
     permutation_p: Annotated[float, Field(ge=1e-6, lt=1)] | None = None
-    """The probability that the best of these t prompts scores as high in the suite's metric on
-    shuffled right answers (max-T) is at most this."""
+    """The largest allowed probability that the best of these t prompts scores as high in the
+    suite's metric on shuffled right answers (max-T)."""
     beats: Literal["max_random", "standard"] | None = None
-    """Best accuracy is above the expected maximum of t random guessers, or above chance."""
+    """Best accuracy must be above this baseline: max_random, the maximum random baseline of t
+    random guessers, or standard, that of one."""
     family: Literal["suite"] | None = None
-    """suite: all claims of the suite that say so share their levels equally, so that with the
-    probability that is claimed no guesser among them passes."""
+    """suite: all claims of the suite with this key share their levels equally, so that the level
+    bounds the probability that any of them passes by guessing."""
     red_flags: RedFlags | None = None
-    """What red flags do to the claim: fail, warn or ignore, for each kind or in one word for all.
-    Alone it leaves the claim as it is: a task's as its suite has it, a suite's the default."""
+    """What red flags do to the claim: fail, warn or ignore, for each kind, or in one word for all.
+    If it is the only key of `assert`, the rest of the claim is unchanged: a task's claim is its
+    suite's, and a suite's claim is the default."""
 
     def bounds(self) -> dict[str, Any]:
         """Return what is claimed of the numbers."""
@@ -129,7 +130,7 @@ class BoundsSpec(Spec):
         if {"union_p", "guaranteed_p"} <= self.model_fields_set:
             yield (
                 ("guaranteed_p",),
-                "this is the old name of `union_p`, which stands beside it; remove it",
+                "this is the old name of `union_p`, which is also given; remove the old one",
             )
 
 
@@ -165,18 +166,19 @@ class AssertSpec(BoundsSpec):
     """What is claimed of the best of the t prompts, in how many replicates, and what t counts."""
 
     count: Literal["claim", "task"] = "claim"
-    """What t counts, in the ledger and this run together: the prompts ever evaluated on these
-    examples for this model with this number of shots; or all that were for any claim."""
+    """What t counts, in the ledger and this run together: claim, the prompts ever evaluated on
+    these examples for this model with this number of shots; or task, the prompts ever evaluated on
+    them for any claim."""
     looks: Literal["spend"] | None = None
-    """spend: the levels are spent per doubling of t, so that the claim may be tested any number of
-    times while t grows."""
+    """spend: each doubling of t spends a part of the level, so that the claim may be tested any
+    number of times while t grows."""
     test_p: Annotated[float, Field(ge=0.0001, lt=1)] | None = None
-    """On the task's test set (`test`): the probability that one guesser does as well as the best
-    prompt, or its own answers on shuffled right answers (the larger counts), times the number of
-    openings, is at most this. It is tested where the rest of the claim holds, and alone it stands
-    beside the default claim."""
+    """On the task's test set (`test`): the largest allowed p-value of the best prompt, times the
+    number of openings. The p-value is the larger of two: that one guesser does as well, and that
+    its own answers do on shuffled right answers. It is tested only if the rest of the claim passes;
+    if it is the only key of `assert`, the rest is the default claim."""
     in_replicates: Annotated[float, Field(gt=0, le=1)] | None = None
-    """Share of the suite's `replicates` of which all the rest must hold."""
+    """Share of the suite's `replicates` that must pass the rest of the claim."""
 
 
 Metric = Literal["accuracy", "balanced_accuracy", "macro_f1"]
@@ -187,19 +189,21 @@ class ClaimSettings(Spec):
 
     assertion: BoundsSpec | Literal["report"] | None = Field(default=None, alias="assert")
     """What must hold; if not given, `p_max: 0.05` and `permutation_p: 0.05`, of which the latter
-    needs answers and right answers. report: nothing is claimed, and the numbers are reported."""
+    needs given answers and right answers. report: nothing is claimed, but the numbers are
+    reported."""
     xfail: Text | None = None
-    """Why this claim is expected to be no better than chance (strict: it fails if it passes)."""
+    """Why this claim is expected to fail (strict: the test fails if the claim passes)."""
     marks: list[Mark] = Field(default=[])
-    """pytest marks of the items."""
+    """pytest marks for the task's tests."""
 
 
 class CountedSettings(ClaimSettings):
     """The same, of claims whose t is counted in the ledger."""
 
     assertion: AssertSpec | Literal["report"] | None = Field(default=None, alias="assert")
-    """What must hold; `p_max: 0.05` and `permutation_p: 0.05` if not given (`metric: macro_f1`: the
-    latter alone). report: nothing is claimed, and the numbers are reported."""
+    """What must hold; `p_max: 0.05` and `permutation_p: 0.05` if not given (with
+    `metric: macro_f1`, only the latter). report: nothing is claimed, but the numbers are
+    reported."""
 
 
 def _off(value: Any) -> Any:
@@ -211,32 +215,32 @@ class LabelBiasSpec(Spec):
     """Does the best prompt know answers, or prefer a label?"""
 
     check: LabelCheck = "recall"
-    """recall: accuracy by gold label as the examples are (no further forward). move: every right
-    answer at every label, paired, so that the expectation over placements is exact. redraw: for
-    each label, right answers drawn anew among the others (arXiv 2406.11634)."""
+    """recall: accuracy by gold label on the examples as they are (no further forward passes). move:
+    every right answer at every label, paired, so that the expectation over placements is exact.
+    redraw: for each label, right answers redrawn among the other labels (arXiv 2406.11634)."""
     interactions: (
         Annotated[list[Interaction], Field(min_length=1), Distinct, OneOrMore()] | None
     ) = None
-    """How labels are asked for; as the claim itself asks if not given. counterfactual: each answer
-    is moved into the context, and one continuation that all share is scored."""
+    """How the model is asked for labels; as in the claim itself if not given. counterfactual: each
+    answer is moved into the context, and one shared continuation is scored."""
     base_rate: Annotated[
         BaseRate, BeforeValidator(_off, json_schema_input_type=BaseRate | Literal[False])
     ] = "control"
-    """Where the labels' probabilities without a question come from. control: texts that list the
-    labels in all orders (rotations above 4 labels). content_free: each prompt with inputs that say
-    nothing. Of recorded results there are none."""
+    """Source of the labels' probabilities without a question. control: texts that list the labels
+    in all orders (rotations above 4 labels). content_free: each prompt with meaningless inputs.
+    Recorded results have none."""
     calibration: Annotated[list[Calibration], Distinct, OneOrMore()] = Field(default=[])
     """Scores from which the labels' prior is removed: contextual (content-free inputs, Zhao et al.
     2021), pride (rotated choices of 5 % of the examples, held back; Zheng et al. 2023)."""
     tasks: Annotated[list[Name], Field(min_length=1), Distinct, OneOrMore()] | None = None
-    """Names of the tasks that are checked; all of the suite if not given."""
+    """Names of the tasks to check; all tasks of the suite if not given."""
     seed: Seed = 0
-    """Of redraw, and of which examples pride holds back."""
+    """Seed of redraw, and of the examples that pride holds back."""
     level: Probability = 0.05
-    """What the p-value of above_random is compared with."""
+    """The largest allowed p-value of above_random."""
     assertion: Literal["report", "above_random"] = Field(default="above_random", alias="assert")
-    """above_random: the best of the t prompts scores higher than the best of t random guessers who
-    are put through the same; report: nothing is asserted."""
+    """above_random: the best of the t prompts scores higher than the best of t random guessers
+    under the same check; report: nothing is asserted."""
 
     def is_about(self, task: str) -> bool:
         """Tell whether a task is checked."""
@@ -247,8 +251,8 @@ class LabelBiasSpec(Spec):
         if self.assertion == "report" and "level" in self.model_fields_set:
             yield (
                 ("level",),
-                "`assert: report` asserts nothing, and `level` is what a p-value is compared "
-                "with; remove one of the two",
+                "`assert: report` asserts nothing, but `level` is a threshold for a p-value; "
+                "remove one of the two",
             )
 
 
@@ -256,13 +260,13 @@ class SharedSettings(Spec):
     """What a suite of any kind may say of what leaves the machine."""
 
     share: Literal["nothing", "texts"] = "nothing"
-    """texts: pages that are made in CI hold the texts of questions. Whoever may read its artifacts
-    then reads the benchmark, and so may those who train models. A page that is made on your own
-    machine has the texts anyway."""
+    """texts: pages made in CI include the texts of questions. Anyone who can read CI artifacts can
+    then read the benchmark, and it may end up in training data. A page made on your own machine
+    always has the texts."""
 
 
 class LabelBiasSettings(Spec):
     """What a suite of any kind may say of its labels."""
 
     label_bias: LabelBiasSpec | None = None
-    """Whether a claim's best prompt knows answers or prefers a label; one more item per claim."""
+    """Whether a claim's best prompt knows answers or prefers a label; adds one test per claim."""

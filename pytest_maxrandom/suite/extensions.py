@@ -53,7 +53,7 @@ def load(group: str, name: str) -> Any:
     if len(entries) != 1:
         packages = " and ".join(_package(entry) for entry in entries)
         raise ExtensionError(
-            f"the {noun} {name!r} is added by {packages}; uninstall all but one of them"
+            f"several packages add the {noun} {name!r}: {packages}; uninstall all but one of them"
             if entries
             else f"no installed package adds the {noun} {name!r}; install the one that does"
         )

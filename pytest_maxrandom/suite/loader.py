@@ -89,9 +89,9 @@ def load_any_suite(path: Path) -> Suite | RecordedSuite:
     document = read(path)
     if _is_of_lm_eval(document.data):
         message = (
-            "found a task of lm-evaluation-harness, expected a suite, as YAML below a folder named "
-            "eval_suites is; move it to another folder, and name it in a suite: "
-            "`format: lm_eval`, `path: ../FOLDER/FILE`"
+            "found a task of lm-evaluation-harness, but YAML below a folder named eval_suites must "
+            "be a suite; move the task to another folder, and name it in a suite: `format: "
+            "lm_eval`, `path: ../FOLDER/FILE`"
         )
         raise SuiteError([Problem(path, 1, message)])
     recorded = is_recorded(document.data)
@@ -160,7 +160,7 @@ def _sentence(
         return _unknown(kind, path, first, document)
     match first["type"]:
         case "missing":
-            return f"the key `{name}` is missing; it must be given"
+            return f"the key `{name}` is missing; add it"
         case "contradiction":
             return f"{name}: {context['told']}"
         case "repeated":
@@ -203,7 +203,7 @@ def _unknown(kind: type[Spec], path: Location, error: ErrorDetails, document: Do
         kinds = union.specs.items()
         if having := [name for name, spec in kinds if Part((spec,), below).options]:
             return (
-                f"`{name}` goes with `{union.key}: {' | '.join(having)}`, but this is "
+                f"`{name}` goes with `{union.key}: {' | '.join(having)}`, but this has "
                 f"`{union.key}: {said}`; remove one of the two"
             )
     above = Part(part.kinds, part.path[:-1])

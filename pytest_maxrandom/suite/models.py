@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 
 class ModelSpec(NamedModel):
-    """A model that is run: what all backends are told of it.
+    """A model that is run: the keys of all backends.
 
-    A backend's own spec is a class beside this one that adds its keys. Where a suite is read, the
-    key `backend` chooses among them.
+    A backend adds its own keys in a subclass. When a suite is read, the key `backend` selects the
+    subclass.
     """
 
     name: Name
-    """What the reports call it, and for most backends where it is."""
+    """The model's name in reports and, for most backends, its location."""
     backend: str = "transformers"
     """What runs the model."""
 
@@ -71,28 +71,28 @@ class TransformersSpec(ModelSpec):
     revision: Text | None = None
     """Branch, tag or commit on the hub."""
     adapter: Text | None = None
-    """LoRA adapter of PEFT that is loaded into the model: hub id, or local folder (relative to the
-    suite file) with `adapter_config.json` and `adapter_model.safetensors`."""
+    """PEFT LoRA adapter to load into the model: a hub id, or a local folder (relative to the suite
+    file) with `adapter_config.json` and `adapter_model.safetensors`."""
     quantization: Quantization = "nf4"
     """nf4 = bitsandbytes 4-bit NormalFloat, double quantization, bfloat16 compute; stored = as the
-    files are quantized already (GPTQ, AWQ, compressed-tensors, torchao, bitsandbytes)."""
+    files are already quantized (GPTQ, AWQ, compressed-tensors, torchao, bitsandbytes)."""
     unverified: bool = False
-    """Whether `quantization: stored` may load files in a way whose numbers were never verified,
-    such as FP8 or MXFP4; every report repeats it."""
+    """Whether `quantization: stored` may load formats whose numbers were never verified, such as
+    FP8 or MXFP4; every report says so."""
     dtype: Dtype = "auto"
-    """Weights that are not quantized, and arithmetic with those of 4 bits: auto is bfloat16 beside
-    nf4 and fp4, float16 beside int8, else as stored. On a processor without bfloat16 instructions
-    float32 is several times faster; on one with avx512_bf16, 4-bit layers are computed in bfloat16
-    whatever is said here, and the report says so."""
+    """The type of weights that are not quantized, and of arithmetic with 4-bit weights: auto is
+    bfloat16 with nf4 and fp4, float16 with int8, and else as stored. On a processor without
+    bfloat16 instructions, float32 is several times faster; on one with avx512_bf16, 4-bit layers
+    are always computed in bfloat16, and the report says so."""
     device: Text = "auto"
-    """auto (a GPU if there is one), cpu, cuda (a GPU of the first one's kind that is free), cuda:1,
+    """auto (a GPU if there is one), cpu, cuda (a free GPU of the same kind as the first), cuda:1,
     ..."""
     device_map: Literal["auto", "balanced", "sequential"] | None = None
-    """How a model that needs several GPUs is spread over all of them, in place of `device`."""
+    """How to spread a model that needs several GPUs over all of them, instead of `device`."""
     trust_remote_code: bool = False
     """Whether code that comes with the model may run on this machine."""
     chat: bool = False
-    """Whether a prompt is put into the model's chat template, as one message of the user's."""
+    """Whether each prompt is put into the model's chat template, as one user message."""
 
     in_arms: ClassVar[tuple[str, ...] | None] = (
         *("revision", "adapter", "quantization", "unverified", "dtype", "chat"),
@@ -118,14 +118,14 @@ class TransformersSpec(ModelSpec):
         if self.device_map is not None and self.device != "auto":
             yield (
                 ("device_map",),
-                "this spreads the model over all GPUs, and `device` names one; remove one of the "
+                "this spreads the model over all GPUs, but `device` names one; remove one of the "
                 "two",
             )
         if self.unverified and self.quantization != "stored":
             yield (
                 ("unverified",),
-                "this is about files that are quantized already, and the suite says "
-                f"`quantization: {self.quantization}`; remove it, or write `quantization: stored`",
+                "this is about files that are already quantized, but the suite says `quantization: "
+                f"{self.quantization}`; remove it, or write `quantization: stored`",
             )
 
 
@@ -134,29 +134,28 @@ Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class MockSpec(ModelSpec):
-    """A simulated model: it answers by rule, and what it reaches says nothing.
+    """A simulated model: it answers by rule, so its accuracy means nothing.
 
-    Reports say that its results are simulated, a ledger and a store of their own keep them apart
-    from those of models that are run, and the gate fails.
+    Reports say that its results are simulated, a separate ledger and store keep them apart from
+    those of real models, and the gate fails.
     """
 
     name: Name
-    """What the reports call it; another name gives other answers."""
+    """The model's name in reports; another name gives other answers."""
     backend: Literal["mock"] = "mock"
     """What runs the model."""
     knows: Share = 0.0
-    """The probability that it knows the answer to a question, in whatever order choices stand."""
+    """The probability that it knows the answer to a question, whatever the order of the choices."""
     prefers: Text | dict[Text, Weight] | list[Weight] | None = None
-    """What it says where it does not know: always one label (a choice's text, or A), labels by
-    their weights ({"A": 3, "B": 1}), or places as choices are listed, by their weights ([1, 0]: the
-    first). If not given, and where nothing that it prefers is offered, all choices are equally
-    likely."""
+    """What it answers when it does not know: always one label (a choice's text, or A), labels by
+    weight ({"A": 3, "B": 1}), or places in the list of choices by weight ([1, 0]: the first). If
+    not given, or if none of these is among the choices, all choices are equally likely."""
     copies: Share = 0.0
-    """The share of its answers that a prompt has in common with all others by copying."""
+    """The share of answers that each prompt copies from a set that all prompts share."""
     seed: Seed = 0
     """Another seed gives other answers."""
     seconds: Annotated[float, Field(ge=0, le=3600)] = 0.0
-    """How long it takes for each prompt, which changes no answer: to try what waits, or stops."""
+    """How long each prompt takes, to try out waiting and stopping; it changes no answer."""
 
     simulated: ClassVar[bool] = True
 
@@ -168,8 +167,8 @@ def _address(url: str) -> str:
             CONTRADICTION,
             "{told}",
             {
-                "told": "expected an address without user and password, which a suite must not "
-                "hold; a key is named by api_key_env"
+                "told": "expected an address without user and password, which do not belong in a "
+                "suite; name the variable with the key by `api_key_env`"
             },
         )
     if "?" in url or "#" in url:
@@ -192,24 +191,23 @@ class ServedSpec(ModelSpec):
     remote: ClassVar[bool] = True
 
     name: Name
-    """What the reports call it."""
+    """The model's name in reports."""
     url: Annotated[str, AfterValidator(_address)]
     """Address of the server, such as http://127.0.0.1:8000."""
     served_model: Text | None = None
-    """The name under which the server has it; `name` if not given."""
+    """The model's name on the server; `name` if not given."""
     api_key_env: Text | None = None
-    """Environment variable with the key that the server asks for. It is sent only where the runner
-    allows that outside of the repository, by MAXRANDOM_API_KEYS=HOST=VARIABLE."""
+    """Environment variable with the server's key. The key is sent only if the runner allows it
+    outside the repository, by MAXRANDOM_API_KEYS=HOST=VARIABLE."""
     tokenizer: Text | None = None
     """The model's tokenizer: a folder (relative to the suite file), or a hub id. If not given, the
-    server is asked for the tokens of each text, where it tells them."""
+    server is asked for the tokens of each text, if it can give them."""
     concurrency: Annotated[int, Field(ge=1, le=1000)] = 8
     """How many requests are under way at once."""
     timeout: Annotated[float, Field(gt=0, le=86400)] = 600.0
-    """Seconds that an answer may take, and for which a server that is gone is waited for."""
+    """Seconds to wait for an answer, and for a server that has gone away."""
     chat: bool = False
-    """Whether a prompt is put into the chat template of `tokenizer`, as one message of the
-    user's."""
+    """Whether each prompt is put into the chat template of `tokenizer`, as one user message."""
 
     in_arms: ClassVar[tuple[str, ...] | None] = ("url", "served_model", "chat")
 
@@ -223,13 +221,13 @@ class ServedSpec(ModelSpec):
         if self.chat and self.tokenizer is None and self.backend != "openai":
             yield (
                 ("chat",),
-                "the chat template is that of the tokenizer, and none is named; name it by "
+                "`chat` uses the tokenizer's chat template, but no tokenizer is named; add "
                 "`tokenizer` (a local folder, or a hub id)",
             )
 
 
 class VllmSpec(ServedSpec):
-    """A model on a server of vLLM, whose prompts share what the server has read once."""
+    """A model on a vLLM server, which reads text that prompts share only once."""
 
     backend: Literal["vllm"] = "vllm"
     """What serves the model."""
@@ -241,37 +239,37 @@ class LlamaCppSpec(ServedSpec):
     backend: Literal["llama_cpp"] = "llama_cpp"
     """What serves the model."""
     concurrency: Annotated[int, Field(ge=1, le=1000)] = 1
-    """How many requests are under way at once. Each of the server's slots reads the prompt for
-    itself."""
+    """How many requests are under way at once. Each of the server's slots reads the prompt
+    separately."""
 
 
 class OpenAISpec(ServedSpec):
-    """A model on any server of completions that knows `echo` and log-probabilities.
+    """A model on any completions server that supports `echo` and log-probabilities.
 
-    Each choice is read with its whole prompt, which costs more than `vllm` and `llama_cpp` do. For
-    `scoring: generate` neither is needed, and with `chat: true` the server may be one of chats.
+    Each choice is read with its whole prompt, which costs more than with `vllm` and `llama_cpp`.
+    `scoring: generate` needs neither, and with `chat: true` the server may be a chat server.
     """
 
     backend: Literal["openai"] = "openai"
     """What serves the model."""
     chat: bool = False
-    """Whether a prompt is sent to /v1/chat/completions, as one message of the user's; answers can
-    then be generated only (`scoring: generate`)."""
+    """Whether each prompt is sent to /v1/chat/completions, as one user message; answers can then
+    only be generated (`scoring: generate`)."""
 
 
 class GgufSpec(ModelSpec):
     """A model in a GGUF file, which llama.cpp runs in this process."""
 
     name: Name
-    """The file (relative to the suite file); of a model that is split, its first part."""
+    """The file (relative to the suite file), or the first part of a split model."""
     backend: Literal["gguf"] = "gguf"
     """What runs the model."""
     tokenizer: Text | None = None
-    """The model's tokenizer: a folder (relative to the suite file), or a hub id. If not given, the
-    file's own."""
+    """The model's tokenizer: a folder (relative to the suite file), or a hub id. The file's own if
+    not given."""
     chat: bool = False
-    """Whether a prompt is put into the chat template of `tokenizer`, or of the file, as one message
-    of the user's."""
+    """Whether each prompt is put into the chat template of `tokenizer`, or of the file, as one user
+    message."""
 
     in_arms: ClassVar[tuple[str, ...] | None] = ("chat",)
 

@@ -22,32 +22,35 @@ _FUNCTION = "!function"
 _OWN = "x-"
 """How top-level keys begin that say nothing to the plugin, such as those that hold anchors."""
 _IN_WORDS = (
-    (r"'\\t' that cannot start", "a tab stands where YAML takes spaces only; indent with spaces"),
+    (
+        r"'\\t' that cannot start",
+        "a tab is here, where YAML accepts spaces only; indent with spaces",
+    ),
     (
         r"expected <block end>, but found '(?:<block|-|\?)",
-        "this line begins in a column in which none of the lines above it does; keys and entries "
-        "that belong together begin in the same column",
+        "this line is indented like none of the lines above it; start keys and entries that belong "
+        "together in the same column",
     ),
     (
         "mapping values are not allowed here",
-        "a colon stands here where no key can; put the text in quotes, or begin the key on a line "
-        "of its own",
+        "a colon is not allowed here; put the text in quotes, or start the key on a new line",
     ),
     (
         r"expected ',' or '[]}]'",
-        "a comma is missing here, or the bracket that was opened before is not closed",
+        "a comma is missing here, or an earlier bracket is not closed",
     ),
     (
         "but found '<stream end>'",
-        "the file ends here, within a bracket, a list or a value that was begun",
+        "the file ends inside a bracket, a list or a value; close it",
     ),
     (
         "found unexpected end of stream",
-        "a quote that was opened before is not closed",
+        "an earlier quote is not closed; close it",
     ),
     (
         "found undefined alias '?(?P<name>[^']+)'?",
-        "`*{name}` names what stands nowhere above; write `&{name}` before what it stands for",
+        "`*{name}` refers to an anchor that is not above it; write `&{name}` before the value that "
+        "it refers to",
     ),
     (
         "found character '[`@%]' that cannot start",
@@ -55,7 +58,7 @@ _IN_WORDS = (
     ),
     (
         "expected a single document",
-        "a second document begins here (`---`); a suite is one: write two files",
+        "a second document begins here (`---`); a suite is one document, so write two files",
     ),
 )
 """What PyYAML says, as patterns, and the same in the words of suites."""
@@ -124,8 +127,8 @@ class _Loader(yaml.SafeLoader):
                     continue
                 if key.value in first:
                     self.mistakes.append(
-                        (line, f"the key `{key.value}` stands already in line {first[key.value]}; "
-                         "keep one of the two")
+                        (line, f"the key `{key.value}` is already in line {first[key.value]}; keep "
+                               "one of the two")
                     )  # fmt: skip
                 first.setdefault(key.value, line)
             kept.append((key, value))
@@ -151,10 +154,11 @@ class _Loader(yaml.SafeLoader):
 def _tagged(loader: _Loader, node: yaml.Node) -> Any:
     """Note a tag that says what no suite can hold, and read what stands behind it."""
     if node.tag == _FUNCTION:
-        told = "`!function` names a function of Python, which only tasks of lm-eval have"
+        told = "`!function` names a Python function, which only lm-eval tasks may have; remove it"
     else:
         told = (
-            f"the tag {quoted(node.tag)} stands before a value; a suite has plain ones: remove it"
+            f"found the tag {quoted(node.tag)} before a value, but a suite has plain values; "
+            "remove the tag"
         )
     loader.mistakes.append((node.start_mark.line + 1, told))
     if isinstance(node, yaml.MappingNode):

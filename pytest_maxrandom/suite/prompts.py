@@ -28,20 +28,22 @@ class PromptsSpec(Spec):
     """The prompts of a sweep: demonstrations x instructions x formats."""
 
     shots: Annotated[list[Shots], Field(min_length=1), Distinct, OneOrMore()] = Field(default=[4])
-    """Demonstrations per prompt; a claim for each number."""
+    """Demonstrations per prompt; each number makes a claim."""
     count: Annotated[int, Field(gt=0, le=1_000_000)] = 200
-    """Distinct prompts asked for. A smaller pool gives fewer, and the report says so."""
+    """Number of distinct prompts to draw. A small pool may give fewer, and the report then says
+    so."""
     budget: Annotated[int, Field(gt=0, le=1_000_000)] | None = None
-    """t, declared in advance: each look is tested as the best of so many, and no more prompts than
-    that are ever evaluated."""
+    """t, declared in advance: each look is tested as the best of that many prompts, and no more
+    than that are ever evaluated."""
     seed: Seed = 0
     """Another seed draws other prompts."""
     demonstrations: Literal["auto", "outside", "leave_out"] = "auto"
-    """outside: from examples that are not in the validation set. leave_out: from the validation
-    set itself, each prompt then scored without its own. auto: outside where enough are left. A
-    task with a pool has them from there, whichever of outside and auto is said."""
+    """outside: from examples that are not in the validation set. leave_out: from the validation set
+    itself; each prompt is then scored without its own demonstrations. auto: outside if enough
+    examples are left, else leave_out. With outside or auto, a task with a pool takes them from the
+    pool."""
     instructions: Annotated[list[Prose], Field(min_length=1), Distinct, OneOrMore()] | None = None
-    """Instruction variants, each in place of the task's prefix."""
+    """Instruction variants, each used instead of the task's prefix."""
     formats: Annotated[list[FormatSpec], Field(min_length=1), Distinct, OneOrMore()] | None = None
     """Format variants."""
     combine: Literal["sample", "cross"] = "sample"
@@ -60,16 +62,16 @@ class PromptsSpec(Spec):
         if self.combine == "cross" and self.count < variants:
             yield (
                 ("count",),
-                f"found {self.count}, expected at least {variants}, as `combine: cross` writes "
-                f"each draw in {variants} ways; raise it or use `combine: sample`",
+                f"found {self.count}, expected at least {variants}, because `combine: cross` "
+                f"writes each draw in {variants} ways; raise it or use `combine: sample`",
             )
 
 
 class CounterfactualSpec(Spec):
-    """Counterfactual scoring: `{question}{answer}{statement}`, and then what is scored."""
+    """Counterfactual scoring: `{question}{answer}{statement}`, then a continuation to score."""
 
     output_prefix: Prose | None = None
-    """Text before each answer, in place of the task's or the format's."""
+    """Text before each answer, instead of the task's or the format's."""
     statement: Prose = " is the"
     """Text between the answer and the continuation."""
     continuation: Text = " best"
@@ -87,9 +89,9 @@ def _pattern(text: str) -> str:
     try:
         groups = re.compile(text).groups
     except re.error as error:
-        raise ValueError(f"a regular expression of Python ({error})") from None
+        raise ValueError(f"a Python regular expression ({error})") from None
     if not groups:
-        raise ValueError("a regular expression with a group in parentheses, which is the answer")
+        raise ValueError("a regular expression with a group in parentheses that matches the answer")
     return text
 
 
@@ -106,9 +108,10 @@ class GenerationSpec(Spec):
         ]
         | None
     ) = None
-    """Texts at which an answer ends; what begins the next question of the prompt if not given."""
+    """Texts at which an answer ends; if not given, the text that begins the prompt's next
+    question."""
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
-    """0 takes the likeliest token each time; above 0 tokens are drawn, with a seed of their own for
+    """0 takes the likeliest token each time; above 0, tokens are drawn, with a separate seed for
     each prompt and example."""
     pattern: Annotated[Text, AfterValidator(_pattern)] | None = None
-    """Regular expression of Python, whose first group is read in place of the whole answer."""
+    """Python regular expression whose first group is read instead of the whole answer."""

@@ -87,9 +87,9 @@ class OwnColumns(Spec):
     """Columns of a table or summary that are not called like these keys."""
 
     model: ColumnName | None = None
-    """Which model a row is about."""
+    """The model of a row."""
     task: ColumnName | None = None
-    """Which task a row is about."""
+    """The task of a row."""
     shots: ColumnName | None = None
     """Number of demonstrations."""
     choices: ColumnName | None = None
@@ -97,24 +97,24 @@ class OwnColumns(Spec):
 
 
 class TableColumns(OwnColumns):
-    """Columns of a table that are not called like these keys."""
+    """Names of a table's columns, if they differ from these keys."""
 
     prompt: ColumnName | None = None
-    """What tells prompts apart; `prompt_id` if not given."""
+    """The prompt's id; `prompt_id` if not given."""
     example: ColumnName | None = None
-    """What tells examples apart; `example_id` if not given."""
+    """The example's id; `example_id` if not given."""
     correct: ColumnName | None = None
     """Whether the answer is right."""
     prediction: ColumnName | None = None
-    """What was answered."""
+    """The answer that was given."""
     gold: ColumnName | None = None
-    """What is right."""
+    """The right answer."""
     cluster: ColumnName | None = None
-    """What examples share that belong together, such as their passage."""
+    """A value that related examples share, such as their passage."""
 
 
 class SummaryColumns(OwnColumns):
-    """Columns of a summary that are not called like these keys."""
+    """Names of a summary's columns, if they differ from these keys."""
 
     n: ColumnName | None = None
     """Number of examples."""
@@ -123,16 +123,17 @@ class SummaryColumns(OwnColumns):
     best_correct: ColumnName | None = None
     """Right answers of the best prompt."""
     accuracy: ColumnName | None = None
-    """Accuracy of the best prompt, in place of its right answers."""
+    """Accuracy of the best prompt, instead of its number of right answers."""
     chance: ColumnName | None = None
     """Chance of one guess."""
 
 
 class LogFields(Spec):
-    """Fields of a log that hold what the log itself has no name for."""
+    """Fields of a log for information that the log format has no name for."""
 
     cluster: Text | None = None
-    """The field of the document, or of the sample's metadata, that holds what examples share."""
+    """The field of the document, or of the sample's metadata, with a value that related examples
+    share."""
 
 
 class ResultsSpec(Spec):
@@ -140,18 +141,18 @@ class ResultsSpec(Spec):
 
     path: Text
     """File or folder (relative to the suite file); ${NAME} is an environment variable, and
-    ${NAME:-folder} says what stands in for one that is not set."""
+    ${NAME:-folder} gives a default for one that is not set."""
     format: Name
     """How they are stored."""
     model: Text | None = None
-    """What the model is called there, if not `name` or `label`."""
+    """The model's name in the results, if not `name` or `label`."""
 
 
 class StatedShots(ResultsSpec):
     """Results that do not always tell the number of demonstrations."""
 
     shots: Shots | None = None
-    """Number of demonstrations, where the results do not tell it."""
+    """Number of demonstrations, if the results do not give it."""
 
 
 class WholeSweeps(ResultsSpec):
@@ -159,7 +160,7 @@ class WholeSweeps(ResultsSpec):
 
     ragged: bool = False
     """Whether prompts may have been scored on fewer examples than others, beyond their own
-    demonstrations; the report then flags it."""
+    demonstrations; the report then shows a red flag."""
 
 
 class NpzResults(WholeSweeps):
@@ -182,7 +183,7 @@ class TableResults(WholeSweeps, StatedShots):
     format: Literal["table"]
     """How they are stored."""
     columns: TableColumns = TableColumns()
-    """What the columns are called."""
+    """The names of the columns."""
 
 
 class SummaryResults(StatedShots):
@@ -191,7 +192,7 @@ class SummaryResults(StatedShots):
     format: Literal["summary"]
     """How they are stored."""
     columns: SummaryColumns = SummaryColumns()
-    """What the columns are called."""
+    """The names of the columns."""
 
 
 class LmEvalResults(ResultsSpec):
@@ -200,9 +201,9 @@ class LmEvalResults(ResultsSpec):
     format: Literal["lm_eval"]
     """How they are stored."""
     columns: LogFields = LogFields()
-    """Where documents say which cluster they belong to."""
+    """The field that names a document's cluster."""
     metric: Literal["acc", "acc_norm"] | None = None
-    """Which of its accuracies is meant; acc if not given."""
+    """The accuracy that counts; acc if not given."""
 
 
 class InspectResults(StatedShots):
@@ -211,9 +212,9 @@ class InspectResults(StatedShots):
     format: Literal["inspect"]
     """How they are stored."""
     columns: LogFields = LogFields()
-    """Where samples say which cluster they belong to."""
+    """The field that names a sample's cluster."""
     scorer: Text | None = None
-    """Whose scores are meant; must be given where there are several."""
+    """The scorer whose scores count; needed if there are several."""
 
 
 RESULTS = SpecUnion[ResultsSpec](
@@ -234,14 +235,14 @@ class RecordedModelSpec(NamedModel):
     """A model whose results exist already."""
 
     backend: Literal["recorded"]
-    """Nothing is run: results are read."""
+    """Results are read, and no model is run."""
     results: Annotated[ResultsSpec, RESULTS.validator]
     """Where the results are."""
     quantization: Name | None = None
-    """How the model was quantized when the results were made; not known if not given."""
+    """How the model was quantized for these results; unknown if not given."""
     if_missing: Text | None = None
-    """What to do where the results, or those of a task, are not there: claims are then skipped for
-    this reason; without it, that is a mistake."""
+    """Where to get the results. If results are missing, their claims are skipped with this text as
+    the reason; without this key, missing results are a mistake."""
 
     @property
     def variant(self) -> str:
@@ -255,7 +256,7 @@ class RecordedModelSpec(NamedModel):
 
 
 class PublishedSpec(Spec):
-    """What a publication says of the task."""
+    """What a publication says about the task."""
 
     n: Number
     """Number of examples."""
@@ -271,34 +272,33 @@ class RecordedTaskSpec(ClaimSettings):
     name: Name
     """The task's name in test ids and reports."""
     in_results: Text | None = None
-    """What the task is called in the results, if not `name`."""
+    """The task's name in the results, if not `name`."""
     n: Number | None = None
-    """How many examples each prompt should have been scored on. The results tell how many it was;
-    if not so many, that is a mistake."""
+    """How many examples each prompt should have been scored on. If the results show another number,
+    that is a mistake."""
     t: Number | None = None
-    """How many prompts were tried, where the results are of a part of them or do not tell."""
+    """How many prompts were tried, if the results cover only a part of them or do not say."""
     chance: StatedChance | None = None
-    """Chance of one guess, where the results do not tell."""
+    """Chance of one guess, if the results do not give it."""
     published: PublishedSpec | None = None
-    """What a publication says, which the report then compares."""
+    """What a publication says; the report compares it with the results."""
 
 
 class RecordedPromptsSpec(Spec):
-    """Which of the results are meant."""
+    """The results to use."""
 
     shots: Annotated[list[Shots], Field(min_length=1), Distinct, OneOrMore()] | None = None
-    """Demonstrations per prompt; all that the results hold if not given."""
+    """Demonstrations per prompt; all numbers in the results if not given."""
 
 
 class RecordedSuiteSpec(ComparingSettings, LabelBiasSettings, SharedSettings, ClaimSettings):
     """A suite of recorded results: every model, every task, every number of shots."""
 
     models: Annotated[list[RecordedModelSpec], Field(min_length=1)]
-    """The models, each with the place of its results."""
+    """The models, each with the location of its results."""
     tasks: Annotated[list[RecordedTaskSpec], Field(min_length=1)]
-    """The tasks, as the results call them, and what is claimed of each."""
+    """The tasks, by their names in the results, and what is claimed of each."""
     prompts: RecordedPromptsSpec = RecordedPromptsSpec()
-    """Which numbers of demonstrations are judged."""
+    """The numbers of demonstrations to judge."""
     judge: Literal["counted", "published"] = "counted"
-    """Which n, t and chance claims are about: those that were counted in the results, or those of
-    the publication."""
+    """Whether claims use the n, t and chance of the results, or those of the publication."""

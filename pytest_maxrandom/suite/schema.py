@@ -65,7 +65,7 @@ def schema(backends: Kinds = (), formats: Kinds = ()) -> Node:
 
     suite = defined(SuiteSpec)
     for kind in (SuiteSpec, RecordedSuiteSpec):
-        own = "Whatever the suite keeps for itself, such as anchors that are used below."
+        own = "Anything that the suite keeps for itself, such as anchors for the keys below."
         defined(kind)["patternProperties"] = {"^x-": {"description": own}}
     for part, union, others in (("models", MODELS, backends), ("tasks", TASKS, formats)):
         options = suite["properties"][part]["items"]["anyOf"]

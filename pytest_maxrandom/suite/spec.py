@@ -36,7 +36,7 @@ class ReplicatesSpec(Spec):
     """The same claims with other validation examples and other demonstrations."""
 
     count: Count
-    """How many; the claim itself is the first of them."""
+    """Number of replicates; the claim itself is the first."""
     seed: Seed = 0
     """Another seed draws other replicates."""
 
@@ -52,7 +52,8 @@ class SuiteSpec(ComparingSettings, LabelBiasSettings, SharedSettings, CountedSet
     models: Annotated[list[AnyModel], Field(min_length=1)]
     """The models: each is asked every prompt of every task."""
     arms: Annotated[dict[Name, SerializeAsAny[ArmSpec]], Field(min_length=1)] | None = None
-    """Ways to change one thing of the suite, by name; claims are then made of each arm."""
+    """Arms by name, each of which changes one thing in the suite; each arm then has its own
+    claims."""
     tasks: Annotated[list[AnyTask], Field(min_length=1)]
     """The tasks: where their examples are, and what is claimed of each."""
     replicates: (
@@ -61,33 +62,33 @@ class SuiteSpec(ComparingSettings, LabelBiasSettings, SharedSettings, CountedSet
         ]
         | None
     ) = None
-    """How often each claim is repeated with examples and demonstrations that are drawn anew."""
+    """How often each claim is repeated with newly drawn examples and demonstrations."""
     prompts: PromptsSpec = PromptsSpec()
-    """How many prompts are tried, with how many demonstrations, in which wordings."""
+    """How many prompts are tried, with how many demonstrations, and in which wordings."""
     scoring: Scoring = "mean_logprob"
     """A choice's score: its log-likelihood per token, in total, or per character; paper: per token
-    of the span that the code of arXiv 2404.13020 scores, as many last tokens as the choice has when
-    it is encoded alone; counterfactual: the log-likelihood of one continuation, the same for all
-    choices, after a text that states the choice (arXiv 2406.11634). generate: nothing is scored;
-    the model writes an answer, which is read as a label or the text of a choice."""
+    of the span that the code of arXiv 2404.13020 scores, which is as many last tokens as the choice
+    has when encoded alone; counterfactual: the log-likelihood of one continuation, the same for all
+    choices, after a text that states the choice (arXiv 2406.11634). generate: the model writes an
+    answer, which is read as a label or as the text of a choice; nothing is scored."""
     counterfactual: CounterfactualSpec = CounterfactualSpec()
     """How counterfactual scoring states a choice."""
     generation: GenerationSpec = GenerationSpec()
-    """How `scoring: generate` asks, and reads what is answered."""
+    """How `scoring: generate` asks for answers and reads them."""
     metric: Metric = "accuracy"
-    """What the best prompt is best in: the share of right answers, or the mean over the classes of
-    their recall (balanced_accuracy) or of their F1 (macro_f1). These two need examples that share
-    their choices and have one right choice each."""
+    """The measure that the best prompt maximizes: the share of right answers (accuracy), or the
+    mean over classes of recall (balanced_accuracy) or of F1 (macro_f1). The latter two need
+    examples that share their choices and have one right choice each."""
     shortcuts: Annotated[list[ShortcutControl], Distinct, OneOrMore()] = Field(default=[])
-    """Controls beside each claim, no tries. choices_only: the best prompt once more, with blank
-    inputs; whatever is right then is right by the choices alone."""
+    """Controls for each claim, which are not tries. choices_only: the best prompt again, with blank
+    inputs; answers that are still right follow from the choices alone."""
     until: Literal["all", "decided"] = "all"
     """decided: with a budget, a prompt stops when it can no longer reach the critical count. A
-    failure is then known early; a pass takes all answers, but where nothing is claimed of labels
-    and no red flag fails the claim (`assert: {p_max: 0.05, red_flags: warn}`): there the first
-    prompt that reaches it is enough. The verdict is that of all answers."""
+    failure is then known early. A pass needs all answers, unless nothing is claimed about labels
+    and no red flag can fail the claim (`assert: {p_max: 0.05, red_flags: warn}`); then the first
+    prompt that reaches the count is enough. The verdict is the same as with all answers."""
     allow_unpassable: bool = False
-    """Whether claims may stand here that no result can pass, with so few examples and so many
+    """Whether the suite may have claims that no result can pass, with so few examples and so many
     prompts."""
 
     def contradictions(self) -> Iterator[Contradiction]:
@@ -98,19 +99,18 @@ class SuiteSpec(ComparingSettings, LabelBiasSettings, SharedSettings, CountedSet
         if self.prompts.budget is None:
             yield (
                 ("until",),
-                "`decided` needs to know t before the first answer: declare it with "
-                "`prompts: {budget: N}`, or remove `until`",
+                "`decided` needs to know t before the first answer; declare it with `prompts: "
+                "{budget: N}`, or remove `until`",
             )
         if self.metric != "accuracy":
             yield (
                 ("until",),
-                f"`decided` counts right answers, and the metric is {self.metric}; use `metric: "
+                f"`decided` counts right answers, but the metric is {self.metric}; use `metric: "
                 "accuracy`, or remove `until`",
             )
         for key in ("replicates", "compare", "contamination", "label_bias"):
             if getattr(self, key):
                 yield (
                     ("until",),
-                    f"`decided` leaves answers out, and `{key}` needs all of them; remove one of "
-                    "the two",
+                    f"`decided` skips answers, but `{key}` needs them all; remove one of the two",
                 )

@@ -21,18 +21,18 @@ class ValidationSpec(Spec):
     """The validation examples of a task: a fixed, seeded subsample."""
 
     max_examples: Annotated[int, Field(gt=0)] = 200
-    """n at most; a larger task is subsampled, and demonstrations come from the rest."""
+    """Largest n; a larger task is subsampled, and demonstrations come from the rest."""
     seed: Seed = 0
     """Another seed draws another subsample."""
 
 
 class TestSpec(Spec):
-    """The held-out test set: set aside first, opened only for a claim that passed."""
+    """The held-out test set: set aside first, and opened only for a claim that passed."""
 
     fraction: Annotated[float, Field(gt=0, lt=1)] | None = None
-    """Share of the task's examples; or give `path`."""
+    """Share of the task's examples to set aside; or give `path`."""
     path: Text | None = None
-    """A file of its own, in the format of the task's (relative to the suite file)."""
+    """A separate file, in the task's format (relative to the suite file)."""
     seed: Seed = 0
     """Another seed sets other examples aside."""
 
@@ -40,22 +40,22 @@ class TestSpec(Spec):
         """Yield that the test set is given twice, or not at all."""
         if (self.fraction is None) == (self.path is None):
             how = "neither" if self.path is None else "both"
-            yield (), f"found {how} of `fraction` and `path`, expected one of the two"
+            yield (), f"found {how} of `fraction` and `path`, expected exactly one"
 
 
 class PoolSpec(Spec):
     """Where the demonstrations of a task come from, if not from its own examples."""
 
     path: Text | None = None
-    """A file of its own, in the format of the task's (relative to the suite file); `path` of the
-    task if not given."""
+    """A separate file, in the task's format (relative to the suite file); the task's `path` if not
+    given."""
     split: Text | None = None
-    """A split of its own, where the format has splits; `split` of the task if not given."""
+    """A separate split, if the format has splits; the task's `split` if not given."""
 
     def contradictions(self) -> Iterator[Contradiction]:
         """Yield that nothing says where the pool is."""
         if self.path is None and self.split is None:
-            yield (), "found neither of `path` and `split`, expected one of them, or both"
+            yield (), "found neither `path` nor `split`, expected at least one of them"
 
 
 class TaskSpec(CountedSettings):
@@ -66,24 +66,26 @@ class TaskSpec(CountedSettings):
     format: Name
     """How the examples are stored."""
     validation: ValidationSpec = ValidationSpec()
-    """Which of the examples the prompts are scored on."""
+    """The examples that the prompts are scored on."""
     test: TestSpec | None = None
     """Examples that neither prompts nor demonstrations ever show."""
     pool: PoolSpec | None = None
-    """Where demonstrations come from, so that all examples of the task can be validation examples;
-    without it, from the task's examples, or from a pool that its format gives."""
+    """Where demonstrations come from, so that all examples of the task can be validation examples.
+    Without it they come from the task's examples, or from a pool that its format provides."""
     task_prefix: Prose | None = None
     """Text on top of every prompt."""
     input_prefix: Prose | None = None
-    """Text before each input; `"\\nQ: "` if neither suite nor file says."""
+    """Text before each input; `"\\nQ: "` if neither the suite nor the file gives it."""
     output_prefix: Prose | None = None
-    """Text before each answer; `"\\nA: "` if neither suite nor file says."""
+    """Text before each answer; `"\\nA: "` if neither the suite nor the file gives it."""
     choice_prefix: Prose | None = None
-    """Text before each listed choice; `"\\n  choice: "` if neither suite nor file says."""
+    """Text before each listed choice; `"\\n  choice: "` if neither the suite nor the file gives
+    it."""
     separator: Prose | None = None
-    """Text between demonstrations; `"\\n"` if neither suite nor file says."""
+    """Text between demonstrations; `"\\n"` if neither the suite nor the file gives it."""
     append_choices: bool | None = None
-    """Whether the choices are listed after the input; true if neither suite nor file says."""
+    """Whether the choices are listed after the input; true if neither the suite nor the file gives
+    it."""
 
 
 def _template(text: str) -> str:
@@ -94,34 +96,35 @@ def _template(text: str) -> str:
         raise ValueError(f"text with columns in braces, such as {{question}} ({error})") from None
     fields = [part[1:] for part in parts if part[1] is not None]
     if any(not column or form or conversion for column, form, conversion in fields):
-        raise ValueError("nothing but the names of columns in braces, such as {question}")
+        raise ValueError("only names of columns in braces, such as {question}")
     if not fields and "{{" in text:
         raise ValueError("columns in single braces, such as {question}")
     return text
 
 
 class BigBenchColumns(Spec):
-    """Which fields of a BIG-bench example hold what BIG-bench itself has no key for."""
+    """Fields of a BIG-bench example for information that BIG-bench itself has no key for."""
 
     cluster: Text | None = None
-    """What examples share that belong together, such as the id of their passage. Clusters stay
-    whole: shuffled, drawn and set aside as one."""
+    """A value that related examples share, such as the id of their passage. Clusters stay whole:
+    they are shuffled, drawn and set aside as one."""
 
 
 class ColumnsSpec(BigBenchColumns):
-    """Which columns (CSV) or fields (JSONL, hub) hold what; `choices.text` is nested."""
+    """Columns (CSV) or fields (JSONL, hub) of an example's parts; `choices.text` is nested."""
 
     input: Text = "input"
     """The text of the example."""
     choices: Text | Annotated[list[Text], Field(min_length=2)] = "choices"
     """One column that holds the list of choices, or one column per choice (empty cell: none)."""
     labels: Text | None = None
-    """A column that holds the list of what answers call the choices, such as `choices.label`."""
+    """A column with the list of labels that answers use for the choices, such as
+    `choices.label`."""
     answer: Text = "answer"
     """The right choice, or a list of all right ones."""
     id: Text | None = None
-    """A column of unique ids; in CSV and JSONL `id` where a row has it, else made from the row's
-    number."""
+    """A column of unique ids; if not given, `id` in CSV and JSONL if a row has it, else an id made
+    from the row's number."""
 
 
 class BigBenchSpec(TaskSpec):
@@ -132,7 +135,7 @@ class BigBenchSpec(TaskSpec):
     path: Text
     """The file (relative to the suite file)."""
     columns: BigBenchColumns = BigBenchColumns()
-    """Where examples say which cluster they belong to."""
+    """The field that names an example's cluster."""
 
 
 class RowsSpec(TaskSpec):
@@ -141,15 +144,15 @@ class RowsSpec(TaskSpec):
     path: Text
     """The file (relative to the suite file)."""
     columns: ColumnsSpec = ColumnsSpec()
-    """Where each part of an example is."""
+    """The columns of each part of an example."""
     input: Annotated[Prose, AfterValidator(_template)] | None = None
     """The text of every example, with columns in braces: `"{passage}\\nQuestion: {question}"`."""
     choices: Annotated[list[Text], Field(min_length=2)] | None = None
-    """The choices of every example, where the data does not hold them."""
+    """The choices of every example, if the data does not have them."""
     answer_is: Literal["text", "index", "number", "letter", "multi_hot"] | None = None
-    """Whether answers are a choice's text, its index from 0, its number from 1, its letter, or a
-    list of 1 and 0, for each choice whether it is right; index for a whole number in JSONL and hub
-    data, else text, if not given."""
+    """Whether an answer is a choice's text, its index from 0, its number from 1, its letter, or a
+    list with 1 for each right choice and 0 for the others. If not given, a whole number in JSONL
+    and hub data is an index, and anything else is text."""
 
     @property
     def input_parts(self) -> list[tuple[str, str | None]]:
@@ -163,19 +166,19 @@ class RowsSpec(TaskSpec):
         if self.input is not None and "input" in self.columns.model_fields_set:
             yield (
                 ("input",),
-                "this is the text of every example, and `columns: input:` says which column holds "
-                "it; remove one of the two",
+                "this builds the text of every example, but `columns: input:` names a column that "
+                "holds it; remove one of the two",
             )
         if self.answer_is is not None and self.columns.labels is not None:
             yield (
                 ("answer_is",),
-                "answers are labels where `columns: labels:` says which; remove one of the two",
+                "`columns: labels:` already says that answers are labels; remove one of the two",
             )
         if self.choices is not None and "choices" in self.columns.model_fields_set:
             yield (
                 ("choices",),
-                "these are the choices of every example, and `columns: choices:` says which "
-                "column holds them; remove one of the two",
+                "these are the choices of every example, but `columns: choices:` names a column "
+                "that holds them; remove one of the two",
             )
 
 
@@ -219,27 +222,27 @@ class LmEvalSpec(TaskSpec):
     """How the examples are stored."""
     path: Text
     """The name of a task, a group or a tag in the installed lm-eval, or a YAML file or a folder of
-    them (relative to the suite file). What stands for several tasks gives one each."""
+    them (relative to the suite file). A name or path with several tasks adds each of them."""
     task: Annotated[list[Text], Field(min_length=1), Distinct, OneOrMore()] | None = None
-    """Which tasks of the folder or the group; all if not given."""
+    """The tasks of the folder or the group to use; all if not given."""
     split: Text | None = None
-    """The split that is asked; the task's test split if not given, or else its validation split."""
+    """The split to use; if not given, the task's test split, or else its validation split."""
     dataset_path: Text | None = None
-    """The data, in place of what the task's file names: json, csv, parquet, text or a dataset of
+    """The data, instead of the data in the task's file: json, csv, parquet, text or a dataset of
     the hub."""
     dataset_name: Text | None = None
-    """The dataset's configuration, in place of what the task's file names."""
+    """The dataset's configuration, instead of the one in the task's file."""
     dataset_kwargs: dict[str, Any] | None = None
-    """Further settings of the data such as `data_files`, in place of what the task's file names."""
+    """Further settings of the data such as `data_files`, instead of those in the task's file."""
     doc_to_choice: Text | Annotated[list[Text], Field(min_length=2)] | None = None
-    """The choices, in place of what the task's file says: a list, a column or a template. A task
-    whose answers are generated needs them where its file has none."""
+    """The choices, instead of those in the task's file: a list, a column or a template. A task with
+    generated answers needs them if its file has none."""
     doc_to_target: Text | Annotated[int, Field(ge=0)] | None = None
-    """The right choice, in place of what the task's file says: a column, a template or a number. A
-    task that judges answers by a function of its own (`process_results`) needs it."""
+    """The right choice, instead of the one in the task's file: a column, a template or a number. A
+    task that judges answers by its own function (`process_results`) needs it."""
     trust_remote_code: bool = False
-    """Whether lm-evaluation-harness may run the task's functions of Python. The environment of the
-    runner must allow that too."""
+    """Whether lm-evaluation-harness may run the task's Python functions. The runner's environment
+    must allow that too."""
     _member: tuple[str, Any] | None = PrivateAttr(default=None)
     """The path of which this is one of several tasks, and what was read of it."""
 

@@ -264,7 +264,7 @@ def test_nothing_is_lost_with_their_ledger(pytester: pytest.Pytester, example: P
         ),
         (
             "quantization: nf4",
-            "`models[0].quantization` goes with `backend: transformers`, but this is `backend: "
+            "`models[0].quantization` goes with `backend: transformers`, but this has `backend: "
             "mock`; remove one of the two",
         ),
         (

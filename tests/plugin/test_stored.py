@@ -164,7 +164,11 @@ def test_a_file_of_gguf_writes_what_the_same_weights_write(pytester: pytest.Pyte
 @pytest.mark.parametrize(
     ("said", "more", "message"),
     [
-        ("quantization: nf4, unverified: true", "", "this is about files that are quantized"),
+        (
+            "quantization: nf4, unverified: true",
+            "",
+            "this is about files that are already quantized",
+        ),
         (
             "quantization: none",
             "arms:\n  a: {}\n  b: {quantization: nf4, dtype: float32}",

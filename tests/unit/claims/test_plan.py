@@ -297,8 +297,8 @@ def test_the_old_name_of_union_p_keeps_working_and_is_told(suites: Suites) -> No
     )
     (problem,) = suites.problems(text.replace("{guaranteed", "{union_p: 0.01, guaranteed"))
     assert problem == (
-        "s.yaml:2: assert.guaranteed_p: this is the old name of `union_p`, which stands beside it; "
-        "remove it"
+        "s.yaml:2: assert.guaranteed_p: this is the old name of `union_p`, which is also given; "
+        "remove the old one"
     )
     of_task = f"{FRUIT[:-1]}, assert: {{union_p: 0.01, guaranteed_p: 0.01}}}}"
     assert suites.problems(f"{MODELS}tasks:\n- {of_task}\n") == [

@@ -81,7 +81,7 @@ def test_show_counts_what_was_tried_on_sets_that_overlap_as_a_run_does(
     text = out(capsys, "show", path)
     assert f"t also counts {part.path.name}, which shares 12 of 20 examples" in text
     assert "mine 4-shot: 2 of its 3 prompts are in this file" in text
-    assert "mine 4-shot: a look counted t = 50 (a budget, the end of a doubling or" in text
+    assert "mine 4-shot: a look counted t = 50 (a budget, the end of a doubling, or" in text
     shown = {each["task"]: each for each in json.loads(out(capsys, "show", "--json", tmp_path))}
     for task, own in (("quiz", EXAMPLES), ("part", EXAMPLES[:12])):
         run = SetLedger(tmp_path / FOLDER, "run", task, own)

@@ -330,7 +330,7 @@ class TestChats:
         assert plain.tried_digest != chats.tried_digest
 
     def test_a_template_that_is_nowhere_is_told(self, vllm: FakeServer) -> None:
-        with pytest.raises(ValueError, match="the chat template is that of the tokenizer"):
+        with pytest.raises(ValueError, match="`chat` uses the tokenizer's chat template"):
             specified(vllm, chat=True)
 
 

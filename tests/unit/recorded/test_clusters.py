@@ -190,11 +190,11 @@ def test_of_prompts_with_different_examples_the_best_ones_count(tmp_path: Path) 
 
 def test_logs_have_no_other_columns(tmp_path: Path) -> None:
     with pytest.raises(
-        SuiteError, match=r"columns.gold` goes with `format: table`, but this is `format: lm_eval`"
+        SuiteError, match=r"columns.gold` goes with `format: table`, but this has `format: lm_eval`"
     ):
         claims(tmp_path, "{path: logs, format: lm_eval, columns: {gold: x}}")
     with pytest.raises(
-        SuiteError, match=r"columns.cluster` goes with `format: .*`, but this is `format: summary`"
+        SuiteError, match=r"columns.cluster` goes with `format: .*`, but this has `format: summary`"
     ):
         claims(tmp_path, "{path: s.csv, format: summary, columns: {cluster: x}}")
 

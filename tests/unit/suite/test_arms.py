@@ -66,8 +66,8 @@ KNOWN = "(arms here: none, nf4, other)"
         (
             "{arms: {x: {format: {labels: number}}}, "
             "prompts: {formats: [{append_choices: false}]}}",
-            "arms.x.format: labels that are not the choices' text need the choices listed; remove "
-            "`append_choices: false` or use `labels: text`",
+            "arms.x.format: labels such as A need listed choices; remove `append_choices: false` "
+            "or use `labels: text`",
         ),
         (
             "compare: [nf5 - none]",
@@ -85,7 +85,7 @@ KNOWN = "(arms here: none, nf4, other)"
         ),
         (
             "compare: [nf4 - none, nf4-none]",
-            "compare[1].arms: this has the test ids of compare[0]; remove one of the two, or "
+            "compare[1].arms: this has the same test ids as compare[0]; remove one of the two, or "
             "rename an arm",
         ),
         (
@@ -99,18 +99,17 @@ KNOWN = "(arms here: none, nf4, other)"
         ),
         (
             "compare: [{arms: nf4 - none, assert: {level: 0.1}}]",
-            "compare[0].assert: found neither of `not_worse_than` and `better`, expected one of "
-            "the two",
+            "compare[0].assert: found neither of `not_worse_than` and `better`, expected exactly "
+            "one",
         ),
         (
             "compare: [{arms: nf4 - none, assert: {better: 0.1, not_worse_than: -0.1}}]",
-            "compare[0].assert: found both of `not_worse_than` and `better`, expected one of the "
-            "two",
+            "compare[0].assert: found both of `not_worse_than` and `better`, expected exactly one",
         ),
         (
             "compare: [{arms: nf4 - none, xfail: noise}]",
-            "compare[0].xfail: `xfail` expects to fail what is asserted, and nothing is; give "
-            "`assert`, or remove it",
+            "compare[0].xfail: `xfail` expects an assertion to fail, but there is none; give "
+            "`assert`, or remove `xfail`",
         ),
         (
             "compare: [{arms: nf4 - none, assrt: {better: 0}}]",
@@ -119,7 +118,7 @@ KNOWN = "(arms here: none, nf4, other)"
         ),
         (
             "contamination: {base: none, extra: nf4}",
-            "the key `contamination.test` is missing; it must be given",
+            "the key `contamination.test` is missing; add it",
         ),
         (
             "contamination: {base: none, extra: nf4, test: othr}",
@@ -157,7 +156,7 @@ def test_models_are_known_by_label_and_where_that_is_not_enough_by_quantization(
     assert suite.load(f"{text}compare: [m-nf4 - m-none, k - m-none, k-nf4 - m-nf4]\n")
     assert suite.mistakes(f"{text}compare: [m - k, k - k-nf4]\n") == [
         "3: compare[0].arms: there is no arm 'm' (arms here: m-nf4, m-none, k-nf4, k)",
-        "3: compare[1].arms: 'k' and 'k-nf4' are one model",
+        "3: compare[1].arms: 'k' and 'k-nf4' are the same model",
     ]
 
 

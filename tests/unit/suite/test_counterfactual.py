@@ -40,8 +40,8 @@ def test_how_choices_are_stated_may_be_said_where_it_is_used(tmp_path: Path, use
 @pytest.mark.parametrize("other", ["", "scoring: paper\n", "label_bias: {interactions: cloze}\n"])
 def test_how_choices_are_stated_is_a_mistake_where_none_is(tmp_path: Path, other: str) -> None:
     assert _mistakes(tmp_path, STATED + other) == [
-        "3: counterfactual: this says how choices are stated, and nothing is scored so; remove it, "
-        "or use `scoring: counterfactual` or `label_bias: {interactions: counterfactual}`"
+        "3: counterfactual: this says how choices are stated, but nothing uses it; remove it, or "
+        "use `scoring: counterfactual` or `label_bias: {interactions: counterfactual}`"
     ]
 
 

@@ -17,12 +17,11 @@ TASKS = "tasks: [{name: t, format: csv, path: t.csv}]\n"
 HOW = "generation: {max_tokens: 8}\n"
 CHAT = "{name: m, backend: openai, url: 'http://h:1', chat: true}"
 NONE_ARE = (
-    "3: generation: this says how answers are generated, and none are; remove it, or use `scoring: "
+    "3: generation: this says how answers are generated, but none are; remove it, or use `scoring: "
     "generate`"
 )
 NO_SCORES = (
-    "an endpoint of chats tells no log-likelihoods of choices; use `scoring: generate`, or remove "
-    "`chat`"
+    "a chat endpoint gives no log-likelihoods of choices; use `scoring: generate`, or remove `chat`"
 )
 
 
@@ -52,8 +51,8 @@ def test_how_answers_are_generated_is_a_mistake_where_none_are(tmp_path: Path, o
     [
         ("max_tokens: 0", "max_tokens`: found 0, expected a whole number above 0"),
         ("temperature: -1", "temperature`: found -1, expected a number from 0"),
-        ("pattern: '(x'", "pattern`: found '(x', expected a regular expression of Python (missing"),
-        ("pattern: 'x'", "expected a regular expression with a group in parentheses, which is"),
+        ("pattern: '(x'", "pattern`: found '(x', expected a Python regular expression (missing"),
+        ("pattern: 'x'", "expected a regular expression with a group in parentheses that"),
         ("stop: ['']", "stop[0]`: found '', expected "),
         ("max_token: 3", "unknown key `generation.max_token`; did you mean `max_tokens`?"),
     ],
@@ -86,4 +85,4 @@ def test_chats_are_for_answers_that_are_generated(
 
 def test_a_template_is_that_of_a_tokenizer(tmp_path: Path) -> None:
     (told,) = _mistakes(tmp_path, "", CHAT.replace("openai", "llama_cpp"))
-    assert told.startswith("1: models[0].chat: the chat template is that of the tokenizer, and")
+    assert told.startswith("1: models[0].chat: `chat` uses the tokenizer's chat template, but")

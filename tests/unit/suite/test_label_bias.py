@@ -85,17 +85,16 @@ def test_what_a_suite_says_is_taken_over(
         ),
         (
             "{tasks: [tt]}",
-            "3: label_bias.tasks[0]: 'tt' is no task of the suite; did you mean 't'?",
+            "3: label_bias.tasks[0]: the suite has no task 'tt'; did you mean 't'?",
         ),
         (
             "{tasks: [other]}",
-            "3: label_bias.tasks[0]: 'other' is no task of the suite; correct the name, or remove "
-            "it",
+            "3: label_bias.tasks[0]: the suite has no task 'other'; correct the name, or remove it",
         ),
         (
             "{assert: report, level: .01}",
-            "3: label_bias.level: `assert: report` asserts nothing, and `level` is what a p-value "
-            "is compared with; remove one of the two",
+            "3: label_bias.level: `assert: report` asserts nothing, but `level` is a threshold for "
+            "a p-value; remove one of the two",
         ),
     ],
 )
@@ -110,22 +109,23 @@ def test_every_mistake_has_its_line_and_a_way_out(suite: SuiteText, said: str, t
     [
         (
             "{check: move}",
-            "label_bias.check: move asks the model again with other texts, and these results are "
+            "label_bias.check: move asks the model again with other texts, but these results are "
             "recorded; use `check: recall`",
         ),
         (
             "{interactions: counterfactual}",
-            "label_bias.interactions: these results are recorded as they are, and cannot be asked "
-            "for in other ways; remove it",
+            "label_bias.interactions: these results are recorded, so the model cannot be asked in "
+            "other ways; remove it",
         ),
         (
             "{base_rate: control}",
-            "label_bias.base_rate: of recorded results there is none, because the model is not "
-            "asked again; remove it",
+            "label_bias.base_rate: recorded results have none, because the model is not asked "
+            "again; remove it",
         ),
         (
             "{calibration: pride}",
-            "label_bias.calibration: scores of recorded results are not calibrated; remove it",
+            "label_bias.calibration: the scores of recorded results cannot be calibrated; "
+            "remove it",
         ),
     ],
 )

@@ -183,9 +183,9 @@ TASK_KEYS = (
         ("? {a: 1}\n: 1", "found keys with values as a key, expected a word"),
         ('"a\\nb": 1', "found 'a\\nb' as a key, expected a word"),
         ('"\\ud800": 1', "found '\\ud800' as a key, expected a word"),
-        ("xfail: a\nxfail: b", "4: the key `xfail` stands already in line 3; keep one of the two"),
-        ("assert: {p_max: 1.0e-2, p_max: 0.2}", "the key `p_max` stands already in line 3; "
-         "keep one of the two"),
+        ("xfail: a\nxfail: b", "4: the key `xfail` is already in line 3; keep one of the two"),
+        ("assert: {p_max: 1.0e-2, p_max: 0.2}", "the key `p_max` is already in line 3; keep one of "
+                                                "the two"),
     ],
 )  # fmt: skip
 def test_a_mistake_in_one_line_is_told_with_its_line(
@@ -217,7 +217,7 @@ def test_a_key_that_belongs_into_a_block_is_told_where(
 @pytest.mark.parametrize(
     ("model", "told"),
     [
-        ("{}", "the key `models[0].name` is missing; it must be given"),
+        ("{}", "the key `models[0].name` is missing; add it"),
         (
             "gpt2",
             f"`models[0]`: found 'gpt2', expected keys with values (keys here: {MODEL_KEYS})",
@@ -321,18 +321,18 @@ def test_a_task_of_lm_eval_among_the_suites_is_told_in_one_sentence(
     suite: SuiteText, text: str
 ) -> None:
     (told,) = suite.mistakes(text)
-    assert told.startswith("1: found a task of lm-evaluation-harness, expected a suite")
+    assert told.startswith("1: found a task of lm-evaluation-harness, but YAML below")
     assert "`format: lm_eval`" in told
 
 
 def test_a_missing_key_is_told_at_the_part_that_lacks_it(suite: SuiteText) -> None:
     assert suite.mistakes("models:\n- name: m\ntasks:\n- path: x\n") == [
-        "4: the key `tasks[0].format` is missing; it must be given",
-        "4: the key `tasks[0].name` is missing; it must be given",
+        "4: the key `tasks[0].format` is missing; add it",
+        "4: the key `tasks[0].name` is missing; add it",
     ]
     assert suite.mistakes("\nxfail: a\n") == [
-        "2: the key `models` is missing; it must be given",
-        "2: the key `tasks` is missing; it must be given",
+        "2: the key `models` is missing; add it",
+        "2: the key `tasks` is missing; add it",
     ]
 
 
@@ -342,12 +342,12 @@ def test_a_missing_key_is_told_at_the_part_that_lacks_it(suite: SuiteText) -> No
         (
             "models:\n- {name: a/m}\n- {name: b/m}\n- {name: b/m, quantization: none}\n"
             "tasks: [{name: t, format: csv, path: x}]\n",
-            "3: models[1]: this has the test ids of models[0]; give one a `label`",
+            "3: models[1]: this has the same test ids as models[0]; give one of them a `label`",
         ),
         (
             "models: [{name: m}]\ntasks:\n- {name: t, format: csv, path: x}\n"
             "- {format: csv, path: y,\n   name: t}\n",
-            "5: tasks[1].name: this is the name of tasks[0]; a task's name must be its own",
+            "5: tasks[1].name: tasks[0] has this name already; give each task a name of its own",
         ),
         (
             MINIMAL + "prompts:\n  shots:\n  - 1\n  - 2\n  - 1\n",
@@ -374,13 +374,13 @@ def test_a_missing_key_is_told_at_the_part_that_lacks_it(suite: SuiteText) -> No
         (
             MINIMAL + "prompts:\n  combine: cross\n  instructions: [a, b, c]\n"
             "  formats: [{}, {labels: letter}]\n  count: 5\n",
-            "7: prompts.count: found 5, expected at least 6, as `combine: cross` writes each draw "
-            "in 6 ways; raise it or use `combine: sample`",
+            "7: prompts.count: found 5, expected at least 6, because `combine: cross` writes each "
+            "draw in 6 ways; raise it or use `combine: sample`",
         ),
         (
             MINIMAL + "prompts:\n  formats:\n  - labels: number\n    append_choices: false\n",
-            "6: prompts.formats[0].append_choices: labels that are not the choices' text need the "
-            "choices listed; remove `append_choices: false` or use `labels: text`",
+            "6: prompts.formats[0].append_choices: labels such as A need listed choices; remove "
+            "`append_choices: false` or use `labels: text`",
         ),
     ],
 )
@@ -415,13 +415,13 @@ prompts:
 3: x
 """
     assert suite.mistakes(text) == [
-        "2: the key `xfail` stands already in line 1; keep one of the two",
+        "2: the key `xfail` is already in line 1; keep one of the two",
         "5: `models[0].dtype`: found 'float31', expected 'auto' or 'float32' or 'bfloat16' or "
         "'float16'; did you mean `float32`?",
-        "6: models[1]: this has the test ids of models[0]; give one a `label`",
+        "6: models[1]: this has the same test ids as models[0]; give one of them a `label`",
         f"9: `tasks[1].format`: found 'parquet', expected {either(TASKS.specs)}",
-        "9: tasks[1].name: this is the name of tasks[0]; a task's name must be its own",
-        "9: the key `tasks[1].path` is missing; it must be given",
+        "9: tasks[1].name: tasks[0] has this name already; give each task a name of its own",
+        "9: the key `tasks[1].path` is missing; add it",
         f"10: `tasks[2]`: found 'hello', expected keys with values (keys here: {TASK_KEYS}, split, "
         "subset, revision, task, dataset_path, dataset_name, dataset_kwargs, doc_to_choice, "
         "doc_to_target, trust_remote_code)",

@@ -117,7 +117,7 @@ def test_a_full_suite_loads_and_is_valid_for_editors(load: RecordedSuiteText) ->
         ),
         (
             recorded(model="{name: m, backend: recorded}"),
-            "2: the key `models[0].results` is missing; it must be given",
+            "2: the key `models[0].results` is missing; add it",
         ),
         (
             recorded(model="{name: m, backend: recorded, results: {path: x, format: nzp}}"),
@@ -147,7 +147,7 @@ def test_a_full_suite_loads_and_is_valid_for_editors(load: RecordedSuiteText) ->
         ),
         (
             recorded(task="{name: t, published: {n: 5, t: 5}}"),
-            "4: the key `tasks[0].published.chance` is missing; it must be given",
+            "4: the key `tasks[0].published.chance` is missing; add it",
         ),
         (recorded(task="{name: t, 1: 5}"), "4: found '1' as a key, expected a word"),
         (recorded(rest="prompts: {1: 5}\n"), "5: found '1' as a key, expected a word"),
@@ -158,7 +158,7 @@ def test_a_full_suite_loads_and_is_valid_for_editors(load: RecordedSuiteText) ->
         ),
         (
             recorded(rest="judge: published\n"),
-            "4: tasks[0]: `judge: published` needs the key `published` of every task; give n, t "
+            "4: tasks[0]: `judge: published` needs the key `published` in every task; give n, t "
             "and chance as they were published",
         ),
         (
@@ -168,7 +168,7 @@ def test_a_full_suite_loads_and_is_valid_for_editors(load: RecordedSuiteText) ->
         (
             recorded(model=MODEL.replace("npz", "npz, shots: 2")),
             f"2: `models[0].results.shots` goes with `format: {having(RESULTS, 'shots')}`, but "
-            "this is `format: npz`; remove one of the two",
+            "this has `format: npz`; remove one of the two",
         ),
         (
             recorded(rest="prompts: {shots: [1, 1]}\n"),
@@ -176,35 +176,35 @@ def test_a_full_suite_loads_and_is_valid_for_editors(load: RecordedSuiteText) ->
         ),
         (
             recorded(task="{name: t}\n- {name: t}"),
-            "5: tasks[1].name: this is the name of tasks[0]; a task's name must be its own",
+            "5: tasks[1].name: tasks[0] has this name already; give each task a name of its own",
         ),
         (
             recorded(model=f"{MODEL}\n- {MODEL}"),
-            "3: models[1]: this has the test ids of models[0]; give one a `label`",
+            "3: models[1]: this has the same test ids as models[0]; give one of them a `label`",
         ),
         (
             recorded(model=MODEL.replace("format: npz", "format: summary, ragged: true")),
             f"2: `models[0].results.ragged` goes with `format: {having(RESULTS, 'ragged')}`, but "
-            "this is `format: summary`; remove one of the two",
+            "this has `format: summary`; remove one of the two",
         ),
         (
             recorded(model=MODEL.replace("npz", "table, columns: {prompt: p, t: tries}")),
-            "2: `models[0].results.columns.t` goes with `format: summary`, but this is "
-            "`format: table`; remove one of the two",
+            "2: `models[0].results.columns.t` goes with `format: summary`, but this has `format: "
+            "table`; remove one of the two",
         ),
         (
             recorded(model=f"{MODEL}\n- {{name: gpt2}}"),
             "3: models[1].backend: this is run, but models[0] has recorded results; a suite has "
-            "models of one kind only: write two suites",
+            "models of one kind only, so write two suites",
         ),
         (
             recorded(model=f"{{name: gpt2}}\n- {MODEL}"),
             "3: models[1].backend: this has recorded results, but models[0] is run; a suite has "
-            "models of one kind only: write two suites",
+            "models of one kind only, so write two suites",
         ),
         (
             recorded(task="{name: t, xfail: guesses}", rest="assert: report\n"),
-            "4: tasks[0].xfail: `assert: report` claims nothing, and `xfail` expects that to fail; "
+            "4: tasks[0].xfail: `assert: report` claims nothing, but `xfail` expects that to fail; "
             "remove one of the two",
         ),
     ],
@@ -240,6 +240,6 @@ def test_an_unknown_backend_is_told_with_both(suite: SuiteText) -> None:
 def test_a_test_set_is_not_opened_for_a_claim_that_says_nothing(suite: SuiteText) -> None:
     text = MINIMAL.replace("x.csv", "x.csv, test: {fraction: 0.5}") + "assert: report\n"
     assert suite.mistakes(text) == [
-        "2: tasks[0].test: `assert: report` claims nothing, and `test` is opened if that holds; "
-        "remove one of the two"
+        "2: tasks[0].test: `assert: report` claims nothing, but `test` is opened if a claim "
+        "passes; remove one of the two"
     ]

@@ -51,7 +51,7 @@ def test_a_suite_has_no_replicates_if_it_does_not_say_so(suite: SuiteText) -> No
             "replicates: {count: 1001}",
             "3: `replicates.count`: found 1001, expected a whole number from 2 to 1000",
         ),
-        ("replicates: {seed: 1}", "3: the key `replicates.count` is missing; it must be given"),
+        ("replicates: {seed: 1}", "3: the key `replicates.count` is missing; add it"),
         (
             "replicates: {count: 2, sed: 1}",
             "3: unknown key `replicates.sed`; did you mean `seed`? (keys here: count, seed)",
@@ -66,8 +66,8 @@ def test_a_suite_has_no_replicates_if_it_does_not_say_so(suite: SuiteText) -> No
         ),
         (
             SHARE,
-            "3: assert.in_replicates: this is a share of the suite's replicates, and it has none; "
-            "add `replicates: 20` to the suite, or remove this",
+            "3: assert.in_replicates: this is a share of the suite's replicates, but the suite has "
+            "none; add `replicates: 20` to the suite, or remove this",
         ),
     ],
 )
@@ -94,4 +94,4 @@ def test_recorded_results_cannot_be_drawn_anew(tmp_path: Path, said: str) -> Non
         load_any_suite(path)
     (problem,) = caught.value.problems
     assert problem.line == 3
-    assert "these results are recorded; remove it, and see `maxrandom replication`" in str(problem)
+    assert "these results are recorded; remove it, and use `maxrandom replication`" in str(problem)

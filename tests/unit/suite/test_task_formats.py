@@ -21,7 +21,7 @@ def mistakes(suite: SuiteText, keys: str) -> list[str]:
 
 def other(key: str, formats: str, found: str) -> str:
     return (
-        f"`tasks[0].{key}` goes with `format: {formats}`, but this is `format: {found}`; remove "
+        f"`tasks[0].{key}` goes with `format: {formats}`, but this has `format: {found}`; remove "
         "one of the two"
     )
 
@@ -54,16 +54,14 @@ def test_only_the_cluster_of_a_bigbench_example_has_a_column(suite: SuiteText) -
 
 
 def test_a_task_of_the_hub_needs_a_split(suite: SuiteText) -> None:
-    assert mistakes(suite, "  format: hub\n") == [
-        "3: the key `tasks[0].split` is missing; it must be given"
-    ]
+    assert mistakes(suite, "  format: hub\n") == ["3: the key `tasks[0].split` is missing; add it"]
 
 
 def test_a_task_without_a_format_is_told_that_alone_and_what_no_format_has(
     suite: SuiteText,
 ) -> None:
     told = mistakes(suite, "  split: x\n  separater: q\n")
-    assert told[0] == "3: the key `tasks[0].format` is missing; it must be given"
+    assert told[0] == "3: the key `tasks[0].format` is missing; add it"
     assert told[1].startswith("6: unknown key `tasks[0].separater`; did you mean `separator`?")
     assert len(told) == 2
 
@@ -71,8 +69,8 @@ def test_a_task_without_a_format_is_told_that_alone_and_what_no_format_has(
 def test_fixed_choices_and_a_column_of_choices_contradict_each_other(suite: SuiteText) -> None:
     keys = "  format: csv\n  choices: [a, b]\n  columns: {choices: options}\n"
     assert mistakes(suite, keys) == [
-        "6: tasks[0].choices: these are the choices of every example, and `columns: choices:` says "
-        "which column holds them; remove one of the two"
+        "6: tasks[0].choices: these are the choices of every example, but `columns: choices:` "
+        "names a column that holds them; remove one of the two"
     ]
 
 
@@ -81,16 +79,16 @@ def test_an_input_of_several_columns_and_a_column_of_inputs_contradict_each_othe
 ) -> None:
     keys = '  format: csv\n  input: "{a} {b}"\n  columns: {input: a}\n'
     assert mistakes(suite, keys) == [
-        "6: tasks[0].input: this is the text of every example, and `columns: input:` says which "
-        "column holds it; remove one of the two"
+        "6: tasks[0].input: this builds the text of every example, but `columns: input:` names a "
+        "column that holds it; remove one of the two"
     ]
 
 
 def test_labels_and_another_kind_of_answer_contradict_each_other(suite: SuiteText) -> None:
     keys = "  format: jsonl\n  answer_is: letter\n  columns: {labels: names}\n"
     assert mistakes(suite, keys) == [
-        "6: tasks[0].answer_is: answers are labels where `columns: labels:` says which; remove one "
-        "of the two"
+        "6: tasks[0].answer_is: `columns: labels:` already says that answers are labels; remove "
+        "one of the two"
     ]
 
 
@@ -98,9 +96,9 @@ def test_labels_and_another_kind_of_answer_contradict_each_other(suite: SuiteTex
     ("text", "expected"),
     [
         ("{{question}}", "columns in single braces, such as {question}"),
-        ("{}", "nothing but the names of columns in braces, such as {question}"),
-        ("{a!r}", "nothing but the names of columns in braces, such as {question}"),
-        ("{a:>9}", "nothing but the names of columns in braces, such as {question}"),
+        ("{}", "only names of columns in braces, such as {question}"),
+        ("{a!r}", "only names of columns in braces, such as {question}"),
+        ("{a:>9}", "only names of columns in braces, such as {question}"),
         ("{a", "text with columns in braces, such as {question} (expected '}' before end of "
          "string)"),
         ("a}", "text with columns in braces, such as {question} (Single '}' encountered in format "

@@ -106,25 +106,24 @@ tasks:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("a: [\n", "2: this is not valid YAML: the file ends here, within a bracket, a list or a "
-         "value that was begun"),
-        ("a: b\n c: d\n", "2: this is not valid YAML: a colon stands here where no key can; put "
-         "the text in quotes, or begin the key on a line of its own"),
-        ("a:\n  - b: c\n   d: e\n", "3: this is not valid YAML: this line begins in a column in "
-         "which none of the lines above it does; keys and entries that belong together begin in "
-         "the same column"),
-        ("models:\n\t- a\n", "2: this is not valid YAML: a tab stands where YAML takes spaces "
-         "only; indent with spaces"),
-        ("a: [b\nc: d\n", "2: this is not valid YAML: a comma is missing here, or the bracket that "
-         "was opened before is not closed"),
-        ('a: "b\nc: d\n', "3: this is not valid YAML: a quote that was opened before is not "
-         "closed"),
-        ("a: *b\n", "1: this is not valid YAML: `*b` names what stands nowhere above; write `&b` "
-         "before what it stands for"),
+        ("a: [\n", "2: this is not valid YAML: the file ends inside a bracket, a list or a value; "
+                   "close it"),
+        ("a: b\n c: d\n", "2: this is not valid YAML: a colon is not allowed here; put the text in "
+                          "quotes, or start the key on a new line"),
+        ("a:\n  - b: c\n   d: e\n", "3: this is not valid YAML: this line is indented like none of "
+                                    "the lines above it; start keys and entries that belong "
+                                    "together in the same column"),
+        ("models:\n\t- a\n", "2: this is not valid YAML: a tab is here, where YAML accepts spaces "
+                             "only; indent with spaces"),
+        ("a: [b\nc: d\n", "2: this is not valid YAML: a comma is missing here, or an earlier "
+                          "bracket is not closed"),
+        ('a: "b\nc: d\n', "3: this is not valid YAML: an earlier quote is not closed; close it"),
+        ("a: *b\n", "1: this is not valid YAML: `*b` refers to an anchor that is not above it; "
+                    "write `&b` before the value that it refers to"),
         ("a: @b\n", "1: this is not valid YAML: a text cannot begin with this character; put it in "
          "quotes"),
         ("---\na: b\n---\nc: d\n", "3: this is not valid YAML: a second document begins here "
-         "(`---`); a suite is one: write two files"),
+                                   "(`---`); a suite is one document, so write two files"),
         ("a: b\n\nc: \a\n", "3: YAML does not allow the character U+0007"),
         ('a: b\nc: "\\UFFFFFFFF"\n', "2: this is not valid YAML: a number is out of range"),
         (f"%YAML {'9' * 5000}.1\n---\na: b\n",
@@ -200,14 +199,17 @@ def test_a_billion_laughs_are_told_and_not_laughed(suite: SuiteText) -> None:
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        ("!local b", "the tag '!local' stands before a value; a suite has plain ones: remove it"),
+        (
+            "!local b",
+            "found the tag '!local' before a value, but a suite has plain values; remove the tag",
+        ),
         (
             "!!python/object/apply:os.system [true]",
-            "the tag 'tag:yaml.org,2002:python/object/apply:os.system' stands before a value; a "
-            "suite has plain ones: remove it",
+            "found the tag 'tag:yaml.org,2002:python/object/apply:os.system' before a value, but a "
+            "suite has plain values; remove the tag",
         ),
-        ("!function utils.f", "`!function` names a function of Python, which only tasks of lm-eval "
-         "have"),
+        ("!function utils.f", "`!function` names a Python function, which only lm-eval tasks may "
+                              "have; remove it"),
     ],
 )  # fmt: skip
 def test_a_tag_runs_nothing_and_is_told_with_all_else(

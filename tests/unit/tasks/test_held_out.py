@@ -97,10 +97,10 @@ def test_a_test_file_takes_its_examples_out_of_the_task(tmp_path: Path) -> None:
 def test_a_wrong_test_set_is_a_mistake_in_the_suite(tmp_path: Path) -> None:
     examples = rows(range(40))
     assert problems(tmp_path, examples, "{}") == [
-        "s.yaml:7: tasks[0].test: found neither of `fraction` and `path`, expected one of the two"
+        "s.yaml:7: tasks[0].test: found neither of `fraction` and `path`, expected exactly one"
     ]
     assert problems(tmp_path, examples, "{path: x, fraction: 0.5}") == [
-        "s.yaml:7: tasks[0].test: found both of `fraction` and `path`, expected one of the two"
+        "s.yaml:7: tasks[0].test: found both of `fraction` and `path`, expected exactly one"
     ]
     (missing,) = problems(tmp_path, examples, "{path: tsk.jsonl}")
     assert missing.startswith("s.yaml:7: ")

@@ -284,8 +284,8 @@ def test_arms_show_the_same_demonstrations_of_the_pool(tmp_path: Path) -> None:
 
 
 CONTRADICTIONS = [
-    ("  pool: {}", "", "s.yaml:6: tasks[0].pool: found neither of `path` and `split`, expected one "
-     "of them, or both"),
+    ("  pool: {}", "", "s.yaml:6: tasks[0].pool: found neither `path` nor `split`, expected at "
+                       "least one of them"),
     ("  pool: {path: train.jsonl, splt: x}", "",
      "s.yaml:6: unknown key `tasks[0].pool.splt`; did you mean `split`? (keys here: path, split)"),
     ("  pool: train.jsonl", "",

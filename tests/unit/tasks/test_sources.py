@@ -137,12 +137,10 @@ def test_mistakes_in_its_keys_are_told_like_any(claims: Claims) -> None:
     ]
     assert told(claims, "  highest: three\n  path: x") == [
         "s.yaml:5: `tasks[0].highest`: found 'three', expected a whole number",
-        f"s.yaml:6: `tasks[0].path` goes with `format: {having(TASKS, 'path')}`, but this is "
+        f"s.yaml:6: `tasks[0].path` goes with `format: {having(TASKS, 'path')}`, but this has "
         "`format: sums`; remove one of the two",
     ]
-    assert told(claims, "  own: 3") == [
-        "s.yaml:3: the key `tasks[0].highest` is missing; it must be given"
-    ]
+    assert told(claims, "  own: 3") == ["s.yaml:3: the key `tasks[0].highest` is missing; add it"]
 
 
 def test_what_it_says_of_its_data_is_told_where_it_says(claims: Claims) -> None:
