@@ -45,14 +45,28 @@ def brief(error: Exception) -> str:
     return f"{type(error).__name__}: {said[0]}"
 
 
-def check_weights(spec: TransformersSpec, report: dict[str, Any]) -> None:
+def check_weights(
+    spec: TransformersSpec, report: dict[str, Any], headless: str | None = None
+) -> None:
     """Refuse weights that were filled in with random numbers.
 
     Parameters
     ----------
     report : dict
         What ``from_pretrained(output_loading_info=True)`` found.
+    headless : str, optional
+        What the names of all weights begin with that must be there, where the model gets a new
+        head. A pooler is a part of the head: models that predict masked words have none.
     """
+    if headless is not None:
+
+        def is_due(key: str) -> bool:
+            return key.startswith(f"{headless}.") and "pooler" not in key
+
+        report = {
+            "missing_keys": {key for key in report["missing_keys"] if is_due(key)},
+            "mismatched_keys": {key for key in report["mismatched_keys"] if is_due(key[0])},
+        }
     if missing := report["missing_keys"]:
         raise ModelError(
             f"{spec.name} is incomplete: {min(missing)} is not in its files ({len(missing)} of its "

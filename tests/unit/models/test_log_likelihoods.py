@@ -12,7 +12,7 @@ import pytest
 import tests.tiny as tiny
 from pytest_maxrandom.errors import ScoreError
 from pytest_maxrandom.models.base import Question
-from pytest_maxrandom.models.hf import transformers as backend
+from pytest_maxrandom.models.hf import loading
 from pytest_maxrandom.models.hf.causal import CausalModel
 from pytest_maxrandom.models.requests import Request
 from pytest_maxrandom.suite.models import TransformersSpec
@@ -90,9 +90,9 @@ def test_every_architecture_is_known_as_causal_also_in_bfloat16(architecture: st
 
     _, model = _model(architecture)
     spec = TransformersSpec(name=architecture)
-    backend._check_causal(spec, model, "cpu")
+    loading.check_causal(spec, model, "cpu")
     lowered = tiny.causal_model(architecture, VOCABULARY).to(torch.bfloat16)
-    backend._check_causal(spec, lowered, "cpu")
+    loading.check_causal(spec, lowered, "cpu")
 
 
 def test_the_reference_can_tell_requests_apart() -> None:

@@ -11,7 +11,7 @@ import tests.tiny as tiny
 from pytest_maxrandom.errors import LockError, ModelError
 from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.models.base import Resources
-from pytest_maxrandom.models.hf import devices, transformers as backend
+from pytest_maxrandom.models.hf import devices, loading as backend
 from pytest_maxrandom.models.registry import ModelPool, locate
 from pytest_maxrandom.suite.models import TransformersSpec
 

@@ -12,7 +12,8 @@ import pytest
 import tests.tiny as tiny
 from pytest_maxrandom.errors import ModelError
 from pytest_maxrandom.models.base import Question
-from pytest_maxrandom.models.hf.transformers import _precision, _quiet, load
+from pytest_maxrandom.models.hf.loading import _precision, quiet
+from pytest_maxrandom.models.hf.transformers import load
 from pytest_maxrandom.suite.models import TransformersSpec
 
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ def test_of_kernels_that_it_lacks_a_library_tells_nothing_while_a_model_is_loade
     logger.addHandler(caplog.handler)
     try:
         logger.warning("before")
-        with _quiet():
+        with quiet():
             logger.warning("no triton")
             logger.error("broken")
         logger.warning("after")
