@@ -56,6 +56,48 @@ def sentencepiece_tokenizer(*, begin: bool = True, end: bool = False) -> Any:
     )
 
 
+def word_tokenizer(texts: Sequence[str] = TEXT * 20) -> Any:
+    """WordPiece with [CLS], [SEP] and [MASK], as BERT's."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    names = {f"{each.lower()}_token": f"[{each}]" for each in ("PAD", "UNK", "CLS", "SEP", "MASK")}
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    specials = list(names.values())
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=300, special_tokens=specials, show_progress=False
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        special_tokens=[(each, specials.index(each)) for each in ("[CLS]", "[SEP]")],
+    )
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
+
+
+def save_bert(folder: Path) -> Path:
+    """Save a random BERT that predicts masked words, and has the pooler of one that was trained."""
+    import torch
+    from transformers import BertConfig, BertForPreTraining
+
+    tokenizer = word_tokenizer()
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=64,
+        max_position_embeddings=64,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    BertForPreTraining(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
 def save_llama(
     folder: Path,
     tokenizer: Any | None = None,

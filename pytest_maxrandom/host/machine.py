@@ -24,7 +24,7 @@ from pytest_maxrandom.errors import LockError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-Kind = Literal["agreed", "gpu", "ledger", "store", "sweep"]
+Kind = Literal["agreed", "gpu", "ledger", "store", "sweep", "trained"]
 
 _POLL = 0.05  # seconds
 _POLICY = "OMP_WAIT_POLICY"
@@ -60,7 +60,7 @@ def held(
 
     Parameters
     ----------
-    kind : {"agreed", "gpu", "ledger", "store", "sweep"}
+    kind : {"agreed", "gpu", "ledger", "store", "sweep", "trained"}
         What is locked.
     name : str
         Which of its kind; any text.
@@ -87,6 +87,40 @@ def held(
         yield
     finally:
         lock.release()
+
+
+@contextmanager
+def in_use(
+    kind: Kind, name: str, timeout: float = -1, *, alone: bool, beside: Path | None = None
+) -> Iterator[None]:
+    """Hold a lock that processes share, or that one holds alone while it changes what it is about.
+
+    Parameters
+    ----------
+    alone : bool
+        Whether no other process may use it meanwhile.
+    kind, name, timeout, beside
+        As of :func:`held`.
+
+    Raises
+    ------
+    TimeoutError
+        If other processes hold the lock all that time.
+    LockError
+        In one sentence, if the lock cannot be made.
+    """
+    from filelock import ReadWriteLock
+
+    path = _path(kind, name, "db", beside)
+    with _refused(path, _BESIDE if beside else _TEMPORARY):
+        # An instance of one's own, so that models in one process are told apart as well.
+        lock = ReadWriteLock(path, is_singleton=False)
+        (lock.acquire_write if alone else lock.acquire_read)(timeout)
+    try:
+        yield
+    finally:
+        lock.release()
+        lock.close()
 
 
 def agreed(name: str, find: Callable[[], str]) -> str:
@@ -225,6 +259,19 @@ def _shared(workers: int) -> bool:
         return os.getloadavg()[0] >= _BUSY
     except (AttributeError, OSError):  # not on Windows
         return False
+
+
+def available_memory() -> int | None:
+    """Return the bytes of memory that are left for this process; None where nobody tells."""
+    found = []
+    with suppress(OSError, StopIteration, ValueError):
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        found.append(int(next(each for each in lines if "MemAvailable" in each).split()[1]) * 1024)
+    with suppress(OSError, ValueError):  # where a container has less, or "max"
+        group = Path("/sys/fs/cgroup")
+        limit, used = ((group / f"memory.{name}").read_text() for name in ("max", "current"))
+        found.append(int(limit) - int(used))
+    return min(found, default=None)
 
 
 def forget_peak() -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.models.base import Backend, Identity, Located, Model
-    from pytest_maxrandom.models.training import Training
+    from pytest_maxrandom.models.training import Trained, Training
     from pytest_maxrandom.record import Arithmetic
     from pytest_maxrandom.suite.models import ModelSpec
 
@@ -216,6 +216,21 @@ class ModelPool:
             self.resources.held.close()
             raise ModelError(self._refusal)
         return self._model
+
+    def trained(self, spec: ModelSpec, base: Path, training: Training) -> Trained | None:
+        """Return what a training found that was done before; None if it was not.
+
+        Nothing is loaded.
+
+        Raises
+        ------
+        ModelError
+            If the model is nowhere, its files cannot be read, or it cannot be trained so.
+        """
+        located, backend = locate(spec, base, training), backend_of(spec)
+        read = getattr(backend, "trained", None)
+        with _told(spec):
+            return read(located, self.resources) if read is not None else None
 
     def drop(self) -> None:
         """Forget the model, so that its memory is freed and its GPU is free for others."""

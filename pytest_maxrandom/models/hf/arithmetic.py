@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import torch
 
     from pytest_maxrandom.models.hf.stored import Stored
+    from pytest_maxrandom.models.training import Training
     from pytest_maxrandom.suite.models import TransformersSpec
 
 TORCH, GENERIC = "torch", "bitsandbytes"
@@ -57,13 +58,17 @@ _BLOCK = 32
 """Outputs that bitsandbytes packs together."""
 
 
-def foretold(spec: TransformersSpec, stored: Stored | None = None) -> Arithmetic:
+def foretold(
+    spec: TransformersSpec, stored: Stored | None = None, training: Training | None = None
+) -> Arithmetic:
     """Return what will compute a model's numbers on this machine; nothing of it is loaded.
 
     Parameters
     ----------
     stored : Stored, optional
         How its files are quantized, where the suite says `quantization: stored`.
+    training : Training, optional
+        What it is trained on before.
     """
     gpus = devices.kinds(spec)
     kind = spec.device.partition(":")[0]
@@ -72,15 +77,20 @@ def foretold(spec: TransformersSpec, stored: Stored | None = None) -> Arithmetic
     quantization = spec.quantization if stored is None else stored.asked
     if quantization in ("nf4", "fp4", "int8"):
         own = (GENERIC,)
-    libraries = [*own, *(["peft"] if spec.adapter is not None else [])]
+    libraries = [*own, *(["peft"] if spec.adapter is not None or _adapts(training) else [])]
     kernels = own[0] if own else TORCH
     if quantization in ("nf4", "fp4") and not gpus and _packs():
         kernels = FETCHED if "kernels" in _versions() else PACKED
     return _arithmetic(names, kernels, libraries)
 
 
-def found(model: Any) -> Arithmetic:
-    """Return what computes the numbers of a model that is loaded."""
+def _adapts(training: Training | None) -> bool:
+    settings = training.settings if training else None
+    return settings is not None and settings.method != "full"
+
+
+def found(model: Any, training: Training | None = None) -> Arithmetic:
+    """Return what computes the numbers of a model that is loaded, or computed them before."""
     places = sorted({parameter.device.type for parameter in model.parameters()} - {"meta"})
     names = [
         name
@@ -97,6 +107,7 @@ def found(model: Any) -> Arithmetic:
         # The library fetches another kernel where the package `kernels` lets it.
         fetched = getattr(ops, "gemm_4bit_forward_kernel", None)
         kernels = PACKED if fetched is None else FETCHED
+    homes |= {"peft"} if _adapts(training) else set()
     return _arithmetic(names, kernels, [*own, *sorted(homes & {"bitsandbytes", "peft"})])
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.models.base import Question
     from pytest_maxrandom.models.hf.engines.choice import Engine
     from pytest_maxrandom.models.hf.generating import Generator
+    from pytest_maxrandom.models.training import Trained
 
 _ADDED = 8
 """Tokens that stand for no byte of the text, at most (beginning, SentencePiece's first space)."""
@@ -81,6 +82,7 @@ class CausalModel:
         self.context_length, self._limit = context_of(positions, tokenizer.model_max_length)
         self._choice = choose(model, device, engine, batch_tokens, self.context_length)
         self.quantized: str | None = None
+        self.trained: Trained | None = None
         name = getattr(model.config, "name_or_path", "") or "the model"
         self._template = ChatTemplate.of(tokenizer, name) if chat else None
         self.engine = self._choice.engine.name

@@ -261,7 +261,7 @@ def _reason(error: Exception, spec: TransformersSpec, auto: str) -> str | None:
 
 
 @contextmanager
-def _errors_only(*names: str) -> Iterator[None]:
+def errors_only(*names: str) -> Iterator[None]:
     """Let these loggers tell nothing but errors."""
     levels = [(logger, logger.level) for logger in map(logging.getLogger, names)]
     for logger, level in levels:
@@ -278,7 +278,7 @@ def quiet() -> Iterator[None]:
     """Keep the libraries' own deprecations and loading bars out of the user's summary."""
     # Where torchao is installed, transformers imports it for quantized models of all kinds. It
     # then names the kernels that it lacks, which under a failure would look like its cause.
-    with warnings.catch_warnings(), _errors_only("torchao", "torch.utils._pytree"):
+    with warnings.catch_warnings(), errors_only("torchao", "torch.utils._pytree"):
         for category in (DeprecationWarning, FutureWarning):
             warnings.simplefilter("ignore", category)
         from transformers.utils import logging as bars

@@ -14,13 +14,17 @@ from pytest_maxrandom.models.hf.adapters import attach, check_adapter
 from pytest_maxrandom.models.hf.arithmetic import foretold
 from pytest_maxrandom.models.hf.causal import CausalModel, context_of
 from pytest_maxrandom.models.hf.devices import Processors
-from pytest_maxrandom.models.hf.hub import model_digest
-from pytest_maxrandom.models.hf.loading import check_causal, open_model, quiet
+from pytest_maxrandom.models.hf.hub import model_digest, pinned
+from pytest_maxrandom.models.hf.loading import CLASSIFIER, check_causal, open_model, quiet
+from pytest_maxrandom.models.hf.training import arms
+from pytest_maxrandom.models.hf.training.classifying import Classifier
 from pytest_maxrandom.models.served.tokens import LocalTokens
 from pytest_maxrandom.suite.models import TransformersSpec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from pytest_maxrandom.models.training import Trained, Training
 
 
 class Transformers(Backend):
@@ -51,11 +55,24 @@ class Transformers(Backend):
         # The same prompt in another type is no other try.
         tried = model_digest(spec.model_copy(update={"dtype": "auto"}), *at)
         found = stored.of_files(spec, at[0]) if spec.quantization == "stored" else None
-        return Identity(model_digest(spec, *at), foretold(spec, found), tried)
+        return Identity(model_digest(spec, *at), foretold(spec, found, located.training), tried)
+
+    def check_training(self, located: Located) -> None:
+        """Refuse what cannot be trained, as far as the suite tells that."""
+        assert located.training is not None
+        arms.check(_specified(located), located.training)
+
+    def trained(self, located: Located, resources: Resources) -> Trained | None:
+        """Return what a training found that was done before; None if it was not."""
+        if located.training is None:
+            return None
+        return arms.kept(_specified(located), located.places["name"], located.training, resources)
 
     def lengths(self, located: Located) -> Lengths | None:
         """Return how long texts may be, where the model's files are on this machine."""
         folder, spec = Path(located.places["name"]), _specified(located)
+        if located.training is not None and located.training.classify is not None:
+            return None  # what is longer is cut, as in training
         if spec.chat or not folder.is_dir() or importlib.util.find_spec("transformers") is None:
             return None
         config = _json(folder / "config.json")
@@ -71,9 +88,11 @@ class Transformers(Backend):
 
         return Lengths(limit, said, tokens)
 
-    def load(self, located: Located, resources: Resources) -> CausalModel:
+    def load(self, located: Located, resources: Resources) -> CausalModel | Classifier:
         """Load a model, with its GPU locked until the resources are given back."""
         spec, places = _specified(located), located.places
+        if located.training is not None:
+            return _load_trained(spec, places["name"], located.training, resources)
         return load(spec, places["name"], places.get("adapter"), resources)
 
 
@@ -140,3 +159,24 @@ def load(
     loaded.quantized = None if opened.stored is None else opened.stored.text
     loaded.revision = opened.revision or loaded.revision
     return loaded
+
+
+def _load_trained(
+    spec: TransformersSpec, location: str, training: Training, resources: Resources
+) -> CausalModel | Classifier:
+    """Load an arm from the weights that are kept, which are trained before if there are none."""
+    folder, found = arms.trained(spec, location, training, resources)
+    model: CausalModel | Classifier
+    if training.classify is not None:
+        processors = Processors(resources.worker, resources.workers, tell=resources.tell)
+        resources.held.callback(processors.release)
+        opened = open_model(spec, str(folder), processors, CLASSIFIER)
+        model = Classifier(opened, training, resources.batch_tokens)
+    elif training.settings is not None and training.settings.method == "full":
+        model = load(spec, str(folder), None, resources)
+    else:
+        model = load(spec, location, str(folder), resources)
+    if not Path(location).is_dir():
+        model.revision = pinned(spec.name, spec.revision, "config.json")
+    model.trained = found
+    return model

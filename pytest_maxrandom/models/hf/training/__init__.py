@@ -1,0 +1,1 @@
+"""Trained arms: what trains them, and where their weights are kept."""
