@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _DRAWN = {"text", "examples", "form", "stratified"}
 """Keys that say how texts are drawn, which the texts themselves show."""
-_OF_ADAPTERS = {"rank", "alpha", "dropout"}
+_OF_ADAPTERS = {"rank", "alpha", "dropout", "modules"}
 _PART = 4
 """The first and the last of so many parts of a training tell whether its loss falls."""
 

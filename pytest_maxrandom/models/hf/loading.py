@@ -52,6 +52,8 @@ class Opened:
     ----------
     device : str
         Where its inputs go.
+    device_map : str or dict
+        Where it was put, as transformers is told that.
     places : tuple of str
         The devices that hold parts of it, in the order of its layers.
     stored : Stored or None
@@ -63,6 +65,7 @@ class Opened:
     model: Any
     tokenizer: Any
     device: str
+    device_map: str | dict[str, str]
     places: tuple[str, ...]
     stored: Stored | None = None
     revision: str | None = None
@@ -74,6 +77,7 @@ def open_model(
     processors: Processors,
     auto: str = CAUSAL,
     head: Mapping[str, Any] | None = None,
+    beside: Opened | None = None,
 ) -> Opened:
     """Load a network and its tokenizer onto the processors that are free.
 
@@ -89,6 +93,8 @@ def open_model(
         Which class of transformers loads it.
     head : mapping, optional
         What its configuration says of a new head, whose weights are random.
+    beside : Opened, optional
+        A model on whose processors it is put; they are locked already.
 
     Raises
     ------
@@ -113,7 +119,7 @@ def open_model(
 
     if processors.workers > 1:
         torch.set_num_threads(max(1, cores() // processors.workers))
-    device_map = processors.take(spec)
+    device_map = processors.take(spec) if beside is None else beside.device_map
     if not isinstance(device_map, str):
         _check_device(spec, device_map[""])
     source: dict[str, Any] = {"trust_remote_code": spec.trust_remote_code}
@@ -156,7 +162,8 @@ def open_model(
     places = _placed(model)
     check_placement(spec, places)
     device = str(model.get_input_embeddings().weight.device)
-    return Opened(model, tokenizer, device, tuple(places), quantized, source.get("revision"))
+    revision = source.get("revision")
+    return Opened(model, tokenizer, device, device_map, tuple(places), quantized, revision)
 
 
 def _precision(spec: TransformersSpec, *, is_stored: bool = False) -> dict[str, Any]:

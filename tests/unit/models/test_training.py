@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -12,6 +14,7 @@ import pytest
 import tests.tiny as tiny
 from pytest_maxrandom.errors import QuestionError
 from pytest_maxrandom.models.base import Question, Resources
+from pytest_maxrandom.models.hf import devices
 from pytest_maxrandom.models.hf.hub import file_digest
 from pytest_maxrandom.models.registry import ModelPool, identify
 from pytest_maxrandom.models.training import LabelledText, Training
@@ -80,7 +83,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def loaded(
     base: Path, name: str, quantization: str, arm: Training, cache: Path, **said: Any
 ) -> Iterator[Any]:
-    spec = TransformersSpec(name=name, quantization=quantization)
+    spec = TransformersSpec.model_validate({"name": name, "quantization": quantization})
     pool = ModelPool(Resources(trained=cache, **said))
     yield pool.get(spec, base, arm)
     pool.drop()
@@ -104,7 +107,7 @@ def test_losses_fall_and_the_base_stays_as_it_was(bases: Path, cache: Path, arm:
         assert found.falls
         assert found.losses[found.pretraining_steps :] or training.classify is None
         assert found.text_digest == training.text_digest
-        spec = TransformersSpec(name=name, quantization=quantization)
+        spec = TransformersSpec.model_validate({"name": name, "quantization": quantization})
         assert model.arithmetic == identify(spec, bases, training).arithmetic
     assert _files(bases / name) == before
 
@@ -234,13 +237,25 @@ def test_a_text_that_is_cut_is_counted_and_told(bases: Path, tmp_path: Path) -> 
         assert (long.fills_context, brief.fills_context) == (True, False)
 
 
-def test_the_pooler_of_the_base_outlives_masked_words(bases: Path, tmp_path: Path) -> None:
+def test_the_pooler_of_the_base_outlives_masked_words(
+    bases: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A network that predicts masked words has none, and all arms begin with the base's."""
     from safetensors.torch import load_file
 
+    taken: list[Any] = []
+    take = devices.Processors.take
+
+    def counted(processors: devices.Processors, spec: TransformersSpec) -> Any:
+        taken.append(spec)
+        return take(processors, spec)
+
+    monkeypatch.setattr(devices.Processors, "take", counted)
     still = HEAD.model_copy(update={"learning_rate": 1e-30, "epochs": 1})
     with loaded(bases, "bert", "none", replace(MASKED, classify=still), tmp_path):
         pass
+    # To pretrain, to train the head (on a GPU two networks share its one lock), and to ask.
+    assert len(taken) == 3
     kept = [load_file(path) for path in tmp_path.glob("*/model.safetensors")]
     (weights,) = [each for each in kept if "classifier.weight" in each]
     (further,) = [each for each in kept if "classifier.weight" not in each]
@@ -286,3 +301,45 @@ def test_a_trained_arm_answers_as_its_weights_do_in_transformers(bases: Path, ca
             scores = merged(ids[None]).logits[0].double().log_softmax(-1)
         expected = sum(float(scores[place - 1, ids[place]]) for place in range(before, len(ids)))
         assert found == pytest.approx(expected, abs=1e-3)
+
+
+_KILLED = """
+import pathlib, sys, time
+from pytest_maxrandom.models.base import Resources
+from pytest_maxrandom.models.registry import ModelPool
+from pytest_maxrandom.suite.models import TransformersSpec
+from tests.unit.models.test_training import BOTH, FULL
+
+base, cache = map(pathlib.Path, sys.argv[1:])
+
+def tell(step, steps, loss):
+    if steps == 16 and step == 3:  # of the head, when the further pretraining is kept
+        print("at it", flush=True)
+        time.sleep(600)
+
+pool = ModelPool(Resources(trained=cache, training=tell))
+pool.get(TransformersSpec(name="gpt2", quantization="none"), base, BOTH)
+"""
+
+
+def test_who_is_killed_goes_on_after_what_was_finished(
+    bases: Path, cache: Path, tmp_path: Path
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", _KILLED, bases, tmp_path], stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout
+        assert other.stdout.readline() == "at it\n"
+        other.kill()
+    told: list[tuple[int, int, float | None]] = []
+    with loaded(bases, "gpt2", "none", FULL, tmp_path) as model:
+        assert model.trained.from_cache  # the further pretraining was finished
+    with loaded(
+        bases, "gpt2", "none", BOTH, tmp_path, training=lambda *step: told.append(step)
+    ) as model:
+        resumed = model.trained
+        assert not resumed.from_cache
+        assert [step for step, _, _ in told] == list(range(resumed.steps - 16 + 1))
+    with loaded(bases, "gpt2", "none", BOTH, cache) as model:
+        assert model.trained.losses == resumed.losses
+    assert set(_weights(tmp_path).items()) <= set(_weights(cache).items())

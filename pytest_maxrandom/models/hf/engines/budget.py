@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import os
 from typing import TYPE_CHECKING, TypeVar
 
 import torch
 
 from pytest_maxrandom.errors import ScoreError
+from pytest_maxrandom.host.machine import available_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -122,7 +122,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 def start(network: Network, on_cpu: int, elsewhere: int) -> int:
     """Return the tokens to begin with: the fastest number, or less where memory is short."""
     most = on_cpu if network.device == "cpu" else elsewhere
-    free = _free_bytes(network.device)
+    free = free_bytes(network.device)
     if free is None:
         return most
     return max(_LEAST, min(most, int(_PART * free / _bytes_per_token(network))))
@@ -139,12 +139,11 @@ def _bytes_per_token(network: Network) -> int:
     return size * (12 * hidden + 4 * inner + 2 * layers * hidden) + (size + 8) * vocabulary
 
 
-def _free_bytes(device: str) -> int | None:
+def free_bytes(device: str) -> int | None:
+    """Return the bytes of memory that are left on a device; None where nobody tells."""
     if device.startswith("cuda"):
         return int(torch.cuda.mem_get_info(torch.device(device))[0])
     if device.startswith("mps"):
         used = int(torch.mps.driver_allocated_memory())
         return max(0, int(torch.mps.recommended_max_memory()) - used)
-    if device == "cpu" and "SC_AVPHYS_PAGES" in getattr(os, "sysconf_names", {}):
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return None
+    return available_memory() if device == "cpu" else None

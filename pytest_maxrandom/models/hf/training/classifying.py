@@ -71,7 +71,7 @@ def train_head(
         types = {name: weight.dtype for name, weight in model.named_parameters()}
         widened(model)
         if further is not None:
-            _take_over(spec, location, training, further, processors, model)
+            _take_over(spec, location, training, further, processors, opened)
         limit = texts.reach(model.config, tokenizer, settings.max_length)
         encoded = texts.encode(tokenizer, [each.text for each in training.labelled], limit)
         rows = [
@@ -105,18 +105,19 @@ def _take_over(
     training: Training,
     further: Path,
     processors: Processors,
-    model: Any,
+    opened: Opened,
 ) -> None:
     """Give a network the weights that further pretraining found, but for those of the heads."""
     settings = training.settings
     assert settings is not None
     auto = CAUSAL if settings.objective == "causal" else MASKED
     if settings.method == "full":
-        source = open_model(spec, str(further), processors, auto).model
+        source = open_model(spec, str(further), processors, auto, beside=opened).model
     else:
-        source = merged(spec, open_model(spec, location, processors, auto).model, further)
+        base = open_model(spec, location, processors, auto, beside=opened).model
+        source = merged(spec, base, further)
     state = source.base_model.state_dict()
-    found = model.base_model.load_state_dict(state, strict=False)
+    found = opened.model.base_model.load_state_dict(state, strict=False)
     # A network that predicts masked words has no pooler; the base's own stays.
     lost = [key for key in found.missing_keys if "pooler" not in key]
     if lost or found.unexpected_keys:

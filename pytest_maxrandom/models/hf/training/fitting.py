@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_maxrandom.errors import ModelError
-from pytest_maxrandom.host.machine import available_memory
 from pytest_maxrandom.models.hf.loading import errors_only, quiet
 from pytest_maxrandom.models.hf.refusals import brief
 from pytest_maxrandom.stats.seeding import digest
@@ -241,28 +240,18 @@ def _check_weights(model: Any, how: How) -> None:
 
 def _check_memory(model: Any, how: How) -> None:
     """Refuse what does not fit: on a processor the system would end the process without a word."""
-    import torch
+    from pytest_maxrandom.models.hf.engines.budget import free_bytes
 
     trained = sum(weight.numel() for weight in model.parameters() if weight.requires_grad)
     needed = _STATE * trained
-    if how.device.startswith("cuda"):
-        gpus = range(torch.cuda.device_count()) if len(_places(model)) > 1 else [how.device]
-        left = sum(torch.cuda.mem_get_info(gpu)[0] for gpu in gpus)
-    elif how.device == "cpu":
-        known = available_memory()
-        left = needed if known is None else known
-    else:
-        return
+    known = [free_bytes(place) for place in {str(weight.device) for weight in model.parameters()}]
+    left = sum(needed if each is None else each for each in known)
     if needed > left:
         raise ModelError(
             f"training {how.name} takes {needed / 1e9:.1f} GB beside its weights, and "
             f"{left / 1e9:.1f} GB of memory are left on {how.device}; use a smaller model, or "
             "`method: qlora`, which trains few weights"
         )
-
-
-def _places(model: Any) -> set[str]:
-    return {str(weight.device) for weight in model.parameters()}
 
 
 def _reason(error: Exception, how: How) -> str:
