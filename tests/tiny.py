@@ -77,7 +77,7 @@ def word_tokenizer(texts: Sequence[str] = TEXT * 20) -> Any:
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
 
 
-def save_bert(folder: Path) -> Path:
+def save_bert(folder: Path, *, spread: float = 0.02) -> Path:
     """Save a random BERT that predicts masked words, and has the pooler of one that was trained."""
     import torch
     from transformers import BertConfig, BertForPreTraining
@@ -91,6 +91,7 @@ def save_bert(folder: Path) -> Path:
         num_attention_heads=4,
         intermediate_size=64,
         max_position_embeddings=64,
+        initializer_range=spread,
         pad_token_id=tokenizer.pad_token_id,
     )
     BertForPreTraining(config).save_pretrained(folder)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _DRAWN = {"text", "examples", "form", "stratified"}
 """Keys that say how texts are drawn, which the texts themselves show."""
 _OF_ADAPTERS = {"rank", "alpha", "dropout", "modules"}
+_LEAST = 1e-3
+"""Share of a loss by which it falls at least where it falls."""
 _PART = 4
 """The first and the last of so many parts of a training tell whether its loss falls."""
 
@@ -128,7 +130,7 @@ class Trained:
 
 def _falls(losses: tuple[float, ...]) -> bool:
     part = max(1, len(losses) // _PART)
-    return len(losses) < 2 or sum(losses[-part:]) < sum(losses[:part])
+    return len(losses) < 2 or sum(losses[-part:]) < (1 - _LEAST) * sum(losses[:part])
 
 
 def _said(settings: TrainSpec | ClassifySpec | None) -> str:
