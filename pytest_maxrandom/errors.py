@@ -186,6 +186,12 @@ def did_you_mean(
     return f"; did you mean {write(folded[near[0]])}?" if near else ""
 
 
+def nearest_file(file: Path) -> str:
+    """Ask for the file nearest by name, its ending aside, to one that is not in its folder."""
+    names = {entry.stem: entry.name for entry in file.parent.iterdir()}
+    return did_you_mean(file.stem, names, lambda stem: quoted(names[stem]))
+
+
 def dotted(location: Iterable[str | int]) -> str:
     """Write a place in keys and lists.
 

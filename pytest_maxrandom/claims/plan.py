@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.claims.arms import arms_of
 from pytest_maxrandom.claims.held_out import out_of_reach
+from pytest_maxrandom.claims.named_files import in_named_files
 from pytest_maxrandom.claims.nulls import NoMetric, guessers, score_guessers
 from pytest_maxrandom.claims.planned import ClaimOfSuite, Condition, PlannedClaim
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.errors import (
-    MaxRandomError,
     ModelError,
     ModelNotFound,
     Problem,
@@ -24,9 +24,7 @@ from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.metrics import METRICS
 from pytest_maxrandom.suite.base import repeats
 from pytest_maxrandom.suite.claims import AssertSpec, claimed
-from pytest_maxrandom.suite.fragments import sound_parts
 from pytest_maxrandom.suite.loader import RecordedSuite, load_any_suite
-from pytest_maxrandom.suite.tasks import TaskSpec
 from pytest_maxrandom.sweeps.labels import shuffled
 from pytest_maxrandom.sweeps.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.sweeps.scorers import SCORERS
@@ -37,9 +35,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.claims.arms import Arm
-    from pytest_maxrandom.suite.base import Location
     from pytest_maxrandom.suite.loader import Suite
     from pytest_maxrandom.suite.spec import SuiteSpec
+    from pytest_maxrandom.suite.tasks import TaskSpec
     from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
     from pytest_maxrandom.tasks.task import Example, Task
 
@@ -59,7 +57,7 @@ def read_suite(path: Path) -> Suite | RecordedSuite:
     try:
         suite = load_any_suite(path)
     except SuiteError as error:
-        told = dict.fromkeys([*error.problems, *_in_files_of_sound_parts(path)])
+        told = dict.fromkeys([*error.problems, *in_named_files(path)])
         raise SuiteError(sorted(told, key=lambda one: (one.path != path, one.line or 0))) from None
     if isinstance(suite, RecordedSuite):
         return suite
@@ -92,29 +90,6 @@ def read_suite(path: Path) -> Suite | RecordedSuite:
         bias = bias.model_copy(update={"tasks": checked})
     spec = suite.spec.model_copy(update={"tasks": tasks, "label_bias": bias})
     return replace(suite, spec=spec, entries=tuple(index for index, _ in found))
-
-
-def _in_files_of_sound_parts(path: Path) -> Iterator[Problem]:
-    """Yield what is wrong with the models and data that a wrong suite names where it is right."""
-    parts, line = sound_parts(path)
-    for place, part in parts.items():
-
-        def where(*keys: str, place: Location = place) -> tuple[Path, int | None]:
-            return path, line(*place, *keys)
-
-        try:
-            if isinstance(part, TaskSpec):
-                for one in members(part, path.parent, where):
-                    task = load_task(one, path.parent, where)
-                    set_aside(task, one, path.parent, partial(where, "test"))
-            else:
-                locate(part, path.parent)
-        except SuiteError as error:
-            yield from error.problems
-        except MaxRandomError as error:
-            wrong = error.problems if isinstance(error, ModelNotFound) else {"name": str(error)}
-            for key, message in wrong.items():
-                yield Problem(*where(key), f"{dotted((*place, key))}: {message}")
 
 
 def plan(suite: Suite) -> list[PlannedClaim]:

@@ -9,18 +9,15 @@ from pytest_maxrandom.claims.planned_recorded import RecordedClaim
 from pytest_maxrandom.claims.stated import Contradiction, evidence
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.errors import Problem, RecordedError, SuiteError, did_you_mean, listed
-from pytest_maxrandom.recorded.sources import locate, read_results
-from pytest_maxrandom.recorded.tables.grid import Meant
+from pytest_maxrandom.recorded.model_results import ModelResults
 from pytest_maxrandom.suite.claims import claimed
-from pytest_maxrandom.suite.recorded import StatedShots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from pytest_maxrandom.claims.stated import Evidence
     from pytest_maxrandom.suite.loader import RecordedSuite
-    from pytest_maxrandom.suite.recorded import RecordedModelSpec, RecordedTaskSpec, ResultsSpec
+    from pytest_maxrandom.suite.recorded import RecordedModelSpec, RecordedTaskSpec
     from pytest_maxrandom.sweeps.answers import Answers
 
 _Found = dict[int, "Answers"]
@@ -49,18 +46,18 @@ def plan_recorded(suite: RecordedSuite) -> list[RecordedClaim]:
 
 
 class _Planner:
-    """Reads every file once, and gathers the problems."""
+    """Judges all results, and gathers the problems."""
 
     def __init__(self, suite: RecordedSuite) -> None:
         self.problems: list[Problem] = []
         self._suite = suite
-        self._read: dict[tuple[ResultsSpec, str | None, int | None], list[Answers]] = {}
+        self._results = ModelResults(suite)
 
     def claims_of_model(self, index: int) -> Iterator[RecordedClaim]:
         """Yield the claims about a model."""
         model = self._suite.spec.models[index]
         try:
-            results = self._results(model)
+            results = self._results.of(model)
         except RecordedError as error:
             self._problem(("models", index, "results"), f"models[{index}].results: {error}")
             return
@@ -82,54 +79,6 @@ class _Planner:
     def _problem(self, location: tuple[str | int, ...], message: str) -> None:
         path, line = self._suite.path, self._suite.line(*location)
         self.problems.append(Problem(path, line, message))
-
-    def _results(self, model: RecordedModelSpec) -> list[Answers] | None:
-        """Return all results of the model; None where they are missing, and need not be there."""
-        spec = model.results
-        try:
-            path = locate(spec, self._suite.path.parent)
-            if not path.exists():
-                raise RecordedError(
-                    f"{path}: no such file or folder; correct the path, or say in `if_missing` "
-                    "how to get it, and its claims are skipped"
-                )
-        except RecordedError:
-            if model.if_missing is None:
-                raise
-            return None
-        return self._of_model(model, self._read_once(spec, path, model), path)
-
-    def _read_once(self, spec: ResultsSpec, path: Path, model: RecordedModelSpec) -> list[Answers]:
-        stated = spec.shots if isinstance(spec, StatedShots) else None
-        tasks, shots = self._suite.spec.tasks, self._suite.spec.prompts.shots or []
-        meant = Meant(
-            model=spec.model or model.name,
-            task=(tasks[0].in_results or tasks[0].name) if len(tasks) == 1 else None,
-            shots=stated if stated is not None or len(shots) != 1 else shots[0],
-            models=tuple(
-                (each.results.model,) if each.results.model else (each.name, each.short_name)
-                for each in self._suite.spec.models
-                if each.results.path == spec.path
-            ),
-        )
-        # A file that names no model is the first one's; one that does is read once for all.
-        key = (spec.model_copy(update={"model": None}), meant.task, meant.shots)
-        if key not in self._read:
-            self._read[key] = read_results(spec, path, meant)
-        return self._read[key]
-
-    def _of_model(
-        self, model: RecordedModelSpec, results: list[Answers], path: Path
-    ) -> list[Answers]:
-        names = dict.fromkeys(each.model for each in results)
-        wanted = [model.results.model] if model.results.model else [model.name, model.short_name]
-        own = next((name for name in wanted if name in names), None)
-        if own is None:
-            raise RecordedError(
-                f"{path}: no results of {wanted[0]!r}, found those of {listed(names, 8)}; give "
-                "what the model is called there as `results.model`"
-            )
-        return [each for each in results if each.model == own]
 
     def _conditions(self, model: RecordedModelSpec, place: int, results: list[Answers]) -> _Found:
         """Return the task's results by shots, or add to the problems."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from pytest_maxrandom.errors import Problem, SuiteError, described, did_you_mean, listed, quoted
+from pytest_maxrandom.errors import Problem, SuiteError, described, listed, nearest_file, quoted
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.tasks.task import Layout, Task
 
@@ -276,10 +276,9 @@ def _missing(path: str, file: Path) -> str:
     if file.exists():
         return f"{quoted(path)} is not a file; give the file that holds the examples"
     if file.parent.is_dir():
-        names = [entry.name for entry in file.parent.iterdir()]
         return (
             f"there is no file {quoted(str(file), 200)} (paths are relative to the suite file)"
-            f"{did_you_mean(file.name, names)}"
+            f"{nearest_file(file)}"
         )
     return (
         f"there is no folder {quoted(str(file.parent), 200)} for the file "

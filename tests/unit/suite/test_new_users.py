@@ -74,6 +74,70 @@ def test_mistakes_in_keys_files_columns_and_models_are_told_together(folder: Pat
         assert line.partition(": ")[2].startswith(beginning)
 
 
+def test_a_part_with_a_wrong_key_tells_which_file_is_missing_too(folder: Path) -> None:
+    """And nothing that only the wrong key could have told, such as columns."""
+    path = suite(
+        "- {name: a, format: jsonl, path: nothere.jsonl, bogus: 1}\n"
+        "- {name: b, format: jsonl, path: d.jsonl, columns: {inptu: question}}\n"
+        "- {name: c, format: jsonl, path: e.json}",
+        models="{name: ./our-modle, quantization: nf5}",
+    )
+    found = told(path)
+    assert [line.split(": ")[0] for line in found] == [
+        "s.yaml:2", "s.yaml:2", "s.yaml:4", "s.yaml:4", "s.yaml:5", "s.yaml:6",
+    ]  # fmt: skip
+    assert [line for line in found if "there is no" in line] == [
+        "s.yaml:2: models[0].name: there is no folder ./our-modle (relative to the suite file), "
+        "and it is no hub id such as allenai/OLMo-7B-hf",
+        "s.yaml:4: there is no file 'nothere.jsonl' (paths are relative to the suite file)",
+        "s.yaml:6: there is no file 'e.json' (paths are relative to the suite file)",
+    ]
+
+
+def test_the_nearest_file_is_the_one_whose_name_is_like_it_whatever_it_ends_in(
+    folder: Path,
+) -> None:
+    (folder / "arithmetic.jsonl").write_text(rows(40))
+    for wrong, hint in (
+        ("arithmetics.jsonl", "; did you mean 'arithmetic.jsonl'?"),
+        ("arithmetic.json", "; did you mean 'arithmetic.jsonl'?"),
+        ("history.jsonl", ""),
+    ):
+        (found,) = told(suite(f"- {{name: a, format: jsonl, path: {wrong}}}"))
+        assert found.partition(" (paths are relative to the suite file)")[2] == hint
+
+
+RECORDED = """\
+models:
+- {name: m, backend: recorded,
+   results: {path: r.csv, format: table, shots: 1, columns: {prompt: P}}}
+- {name: o, backend: recorded, results: {path: s.csv, format: table, shots: 1}}
+- {name: x, backend: recorded, results: {path: r.csv, format: tabel}}
+tasks:
+- {name: a, chance: 1/2, bogus: 1}
+assert: {p_mx: 0.05}
+prompts: {shot: 1}
+"""
+
+
+def test_a_recorded_suite_with_wrong_keys_tells_missing_files_and_columns_too(
+    folder: Path,
+) -> None:
+    """Results of a model whose own keys are wrong are not looked at."""
+    lines = [f"m,a,{p},{e},{int(p < e)}\n" for p in range(4) for e in range(9)]
+    (folder / "r.csv").write_text("model,task,prompt,example_id,correct\n" + "".join(lines))
+    path = folder / "s.yaml"
+    path.write_text(RECORDED)
+    found = told(Path("s.yaml"))
+    assert [line.split(": ")[0] for line in found] == [f"s.yaml:{n}" for n in (3, 4, 5, 7, 8, 9)]
+    column, missing, *keys = (line.partition(": ")[2] for line in found)
+    assert column.startswith("models[0].results: r.csv:1: there is no column 'P' for `columns: pr")
+    assert missing.startswith("models[1].results: s.csv: no such file or folder")
+    assert all("tabel" in key or key.startswith("unknown key") for key in keys)
+    path.write_text(RECORDED.replace("columns: {prompt: P}", "columns: {prompt: prompt}"))
+    assert [line for line in told(Path("s.yaml")) if "models[0]" in line] == []
+
+
 def test_a_folder_spelled_wrongly_is_no_model_of_the_hub(folder: Path) -> None:
     (folder / "our-model").mkdir()
     (folder / "our-model" / "config.json").write_text("{}")

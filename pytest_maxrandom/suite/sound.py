@@ -1,0 +1,177 @@
+"""What is right in a wrong suite, so that mistakes in what it names are told together with its own.
+
+A model or a task with wrong keys is taken without them, where what is left is one.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from pytest_maxrandom.errors import SuiteError
+from pytest_maxrandom.suite.checks import is_recorded
+from pytest_maxrandom.suite.loader import RecordedSuite
+from pytest_maxrandom.suite.models import kind_of
+from pytest_maxrandom.suite.positions import Document, read
+from pytest_maxrandom.suite.recorded import RecordedSuiteSpec
+from pytest_maxrandom.suite.spec import SuiteSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from pydantic_core import ErrorDetails
+
+    from pytest_maxrandom.suite.base import Location
+    from pytest_maxrandom.suite.models import ModelSpec
+    from pytest_maxrandom.suite.tasks import TaskSpec
+
+_NONE = {"name": "none"}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A model or a task of a wrong suite.
+
+    Attributes
+    ----------
+    place : tuple of (str, int)
+        Where it stands: ``("tasks", 0)``.
+    spec : ModelSpec or TaskSpec
+    whole : bool
+        Whether all its keys are right. Else the wrong ones are left out, and what only the data can
+        tell, such as its columns, is not known.
+    """
+
+    place: tuple[str, int]
+    spec: ModelSpec | TaskSpec
+    whole: bool
+
+
+def sound_parts(path: Path) -> tuple[list[Part], Callable[..., int]]:
+    """Return the models and tasks of a wrong suite, and what tells the line of a place, from 1.
+
+    There are none where results are recorded: `sound_results` has those.
+    """
+    document, data = _read(path)
+    found = []
+    for part, typed in (("models", _model), ("tasks", _task)):
+        for index, keys in enumerate([] if is_recorded(data) else _entries(data, part)):
+            spec, whole = _without_mistakes(keys, typed)
+            if spec is not None:
+                found.append(Part((part, index), spec, whole))
+    return found, lambda *place: document.line(place)
+
+
+def sound_results(path: Path) -> tuple[RecordedSuite | None, list[int]]:
+    """Return a wrong suite of recorded results with what is right of it, if a model is.
+
+    Returns
+    -------
+    RecordedSuite or None, list of int
+        Also the place of each of its models in the file.
+    """
+    document, data = _read(path)
+    if not is_recorded(data):
+        return None, []
+    models = enumerate(_entries(data, "models"))
+    right = [(place, keys) for place, keys in models if _is_right({"models": [keys]})]
+    tasks = [keys for keys in _entries(data, "tasks") if _is_right({"tasks": [keys]})]
+    prompts = _without_mistakes(data.get("prompts", {}), lambda keys: _fits({"prompts": keys}))[0]
+    if not right or prompts is None:
+        return None, []
+    known = {"models": [keys for _, keys in right], "tasks": tasks or [_NONE], **prompts}
+    try:
+        spec = RecordedSuiteSpec.model_validate(known, context=known)
+    except ValidationError:
+        return None, []
+    return RecordedSuite(path, document, spec), [place for place, _ in right]
+
+
+def _read(path: Path) -> tuple[Document, dict[str, Any]]:
+    try:
+        document = read(path)
+    except SuiteError:
+        document = Document(None, None, [])
+    return document, document.data if isinstance(document.data, dict) else {}
+
+
+def _entries(data: dict[str, Any], part: str) -> list[Any]:
+    entries = data.get(part)
+    return entries if isinstance(entries, list) else []
+
+
+def _model(keys: Any) -> ModelSpec:
+    return kind_of(keys).model_validate(keys)
+
+
+def _task(keys: Any) -> TaskSpec:
+    data = {"models": [_NONE], "tasks": [keys]}
+    return SuiteSpec.model_validate(data, context=data).tasks[0]
+
+
+_RESULTS = {"name": "none", "backend": "recorded", "results": {"path": "none", "format": "npz"}}
+
+
+def _fits(said: dict[str, Any]) -> dict[str, Any]:
+    """Return what a suite of recorded results may say.
+
+    Raises
+    ------
+    ValidationError
+        If it may not.
+    """
+    whole = {"models": [_RESULTS], "tasks": [_NONE], **said}
+    RecordedSuiteSpec.model_validate(whole, context=whole)
+    return said
+
+
+def _is_right(said: dict[str, Any]) -> bool:
+    try:
+        _fits(said)
+    except ValidationError:
+        return False
+    return True
+
+
+def _without_mistakes(keys: Any, typed: Callable[[Any], Any]) -> tuple[Any, bool]:
+    """Return the typed form of some keys, and whether it has all of them; None where it has none.
+
+    Keys that hide other mistakes are taken out before these are known, so it is tried again.
+    """
+    left = keys
+    for _ in range(3):
+        try:
+            return typed(left), left is keys
+        except ValidationError as error:
+            left = _without(left, error.errors(include_url=False))
+        except SuiteError:
+            break
+        if left is None:
+            break
+    return None, False
+
+
+def _without(keys: Any, errors: Sequence[ErrorDetails]) -> Any:
+    """Return a copy without the keys that are wrong; None where something else is wrong."""
+    left = copy.deepcopy(keys)
+    for error in errors:
+        place = _within(keys, error["loc"])
+        if not place or error["type"] in ("missing", "contradiction"):
+            return None
+        here: Any = left
+        for part in place[:-1]:
+            here = here.get(part) if isinstance(here, dict) else here[part]
+        if not isinstance(here, dict):
+            return None
+        here.pop(place[-1], None)
+    return left
+
+
+def _within(keys: Any, location: Sequence[str | int]) -> Location:
+    """Return where an error is in some keys, which may have been validated as a part of a suite."""
+    below = location[2:] if tuple(location[:2]) == ("tasks", 0) else location
+    return Document(keys, None, []).path(below[1:] if location[:1] == ("prompts",) else below)
