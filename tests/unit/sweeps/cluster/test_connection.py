@@ -8,7 +8,7 @@ import pytest
 
 from pytest_maxrandom.errors import ClusterError
 from pytest_maxrandom.sweeps.cluster import connection
-from pytest_maxrandom.sweeps.cluster.connection import Connection, address_of
+from pytest_maxrandom.sweeps.cluster.connection import Connection, Node, address_of
 
 
 def test_an_executor_may_have_an_address() -> None:
@@ -41,3 +41,10 @@ def test_an_address_where_nothing_listens_is_told_in_a_sentence() -> None:
     for nowhere in ("head", "ray://head", "10.0.0.1:port"):
         with pytest.raises(ClusterError, match="found no host with a port there"):
             Connection(nowhere)
+
+
+def test_a_node_that_has_just_gone_answers_no_more() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as there:
+        node = Node("id", "name", {}, there.getsockname())
+        assert node.answers()
+    assert not node.answers()
