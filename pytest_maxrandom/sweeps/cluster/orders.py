@@ -110,8 +110,9 @@ class Order:
 
     @property
     def has_more(self) -> bool:
-        """Whether anything of it is still to be sent."""
-        return self.error is None and bool(self._unchecked or self._again or not self._exhausted)
+        """Whether anything of it is still to be sent, or may be when what was is checked."""
+        left = not self.is_checked or self._again or not self._exhausted
+        return self.error is None and bool(left)
 
     def next(self, actors: int, at_most: int) -> list[Chunk]:
         """Return what is to be sent next; nothing where nothing is, for now.

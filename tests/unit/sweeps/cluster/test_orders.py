@@ -184,6 +184,7 @@ def test_nothing_is_computed_before_all_is_checked_and_nothing_is_checked_twice(
     kept.order.compute(iter(JOBS), len(JOBS))
     first = _next(kept.order, 1)
     assert first is not None
+    assert kept.order.has_more
     kept.order.lost(first, "gone", blame=True)
     checked: Counter[int] = Counter()
     while (chunk := _next(kept.order, 1)) and chunk.only_checked:
@@ -192,6 +193,18 @@ def test_nothing_is_computed_before_all_is_checked_and_nothing_is_checked_twice(
     assert checked == Counter(range(60))
     assert chunk is not None
     assert kept.begun
+
+
+def test_a_sweep_that_is_being_checked_keeps_its_actors() -> None:
+    kept = Kept()
+    kept.order.check(JOBS[:1])
+    kept.order.compute((), 0)
+    chunk = _next(kept.order, 1)
+    assert chunk is not None
+    assert _next(kept.order, 1) is None
+    assert kept.order.has_more
+    kept.order.checked(chunk, [None])
+    assert not kept.order.has_more
 
 
 def test_what_the_model_says_against_a_prompt_ends_the_sweep_at_once() -> None:
