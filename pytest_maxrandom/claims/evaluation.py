@@ -16,7 +16,7 @@ from pytest_maxrandom.claims.counting import (
 from pytest_maxrandom.claims.decided import ClaimGoal, conclude, undecidable
 from pytest_maxrandom.claims.opening import Opening
 from pytest_maxrandom.claims.runner import Runner
-from pytest_maxrandom.claims.searched import told
+from pytest_maxrandom.claims.searched import compared_after, told
 from pytest_maxrandom.claims.tries import ClaimTries
 from pytest_maxrandom.errors import ModelError, SweepError
 from pytest_maxrandom.flags.compare import blanked
@@ -185,6 +185,11 @@ class Evaluation:
 
     def _goal(self) -> ClaimGoal:
         return ClaimGoal(self._planned, lambda: self.tries.counted()[0])
+
+    @property
+    def searches(self) -> list[Remark]:
+        """Who searched on these examples, for what knows no rule for that."""
+        return compared_after(self._ledger.searches)
 
     def sweep(self, progress: Progress) -> Sweep:
         """Run the prompts; each is counted in the ledger, and nothing is judged.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from pytest_maxrandom.record import Searched, SearchOfExamples
+from pytest_maxrandom.record import Remark, Searched, SearchOfExamples
 from pytest_maxrandom.stats import search
 from pytest_maxrandom.stats.matching import matches_p
 from pytest_maxrandom.sweeps.labels import shuffled
@@ -90,9 +90,7 @@ def judged_as(
     told = [search.Look(look.t, look.n) for look in looks]
     prompts = search.prompts_of(t, [one for _, one in searches], looks=told)
     found = Searched(
-        searches=[
-            SearchOfExamples(by, one.feedback, one.steps, one.budget) for by, one in searches
-        ],
+        searches=_recorded(searches),
         possible=None if prompts is None else float(prompts),
         decided_by="validation",
         looks=len(looks),
@@ -102,6 +100,18 @@ def judged_as(
     if found.why:
         found.decided_by = "test" if planned.condition.test else "nothing"
     return found
+
+
+def _recorded(searches: Sequence[tuple[str, search.Searched]]) -> list[SearchOfExamples]:
+    return [SearchOfExamples(by, one.feedback, one.steps, one.budget) for by, one in searches]
+
+
+def compared_after(searches: Mapping[str, Mapping[Try, Told]]) -> list[Remark]:
+    """Say that prompts which are compared may come from searches, if there were any."""
+    if not searches:
+        return []
+    told = [asdict(each) for each in _recorded(searches_of(searches))]
+    return [Remark("compared_after_searches", {"searches": told})]
 
 
 def _impossible(planned: PlannedClaim, found: Searched, prompts: int | None) -> Unpassable | None:

@@ -280,6 +280,12 @@ class ClaimRecord(ItemRecord):
         return None if self.searched.possible is None else int(self.searched.possible)
 
     @property
+    def decided_on_test(self) -> HeldOut | None:
+        """What the test set says, where it alone decides after a search, and was opened."""
+        alone = self.searched is not None and self.searched.why is not None
+        return self.test if alone else None
+
+    @property
     def failing_flags(self) -> list[RedFlag]:
         """The red flags that fail the claim."""
         return [flag for flag in self.red_flags if flag.severity == "fail"]

@@ -164,6 +164,9 @@ def headline(record: Record) -> Headline:
         if not (numbers := _NUMBERS.fullmatch(said)):
             return Headline("fails", cause=_within(said))
         return Headline(numbers[1], numbers[2], _within(_cause(record)))
+    if (test := record.decided_on_test) is not None:
+        found = f"{count(test.correct)} of {count(test.n)} on the test set, which decides"
+        return Headline(found, phrases.decided_by(record))
     needed = phrases.needed_value(record)
     found = f"best {phrases.best_shown(record)}{f', needs {needed}' if needed else ''}"
     key = phrases.decisive(record)

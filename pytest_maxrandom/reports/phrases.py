@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from pytest_maxrandom.notation import (
     p_value,
 )
 from pytest_maxrandom.reports.flag_sentences import HEURISTICS, MEASURES
+from pytest_maxrandom.reports.searches import rule
 from pytest_maxrandom.reports.text import clauses, listed
 from pytest_maxrandom.reports.wording import examples, levels_of, p_is, shown_p
 from pytest_maxrandom.stats import multiplicity
@@ -101,17 +103,23 @@ def decisive(claim: ClaimRecord) -> str:
 
 def decided_by(claim: ClaimRecord) -> str:
     """Say what the p-value that decides is, where it is known and another one than p_max."""
+    if claim.decided_on_test is not None:
+        return f"p on the test set {equals(decisive_p(claim))}"
     return p_is(claim, decisive(claim)) if decisive_name(claim) else ""
 
 
 def decisive_name(claim: ClaimRecord) -> str:
     """Name the p-value that decides, where it is known and another one than p_max."""
+    if claim.decided_on_test is not None:
+        return "p on the test set"
     key = decisive(claim)
     return "" if key == "p_max" or getattr(claim, key) is None else P_VALUES[key]
 
 
 def decisive_p(claim: ClaimRecord) -> str:
     """Write the p-value that decides."""
+    if claim.decided_on_test is not None:
+        return p_value(claim.decided_on_test.p)
     return shown_p(claim, decisive(claim))
 
 
@@ -144,6 +152,8 @@ def needed(claim: ClaimRecord) -> str:
     """Say what would have passed."""
     if claim.best_correct is None and claim.decided is None:
         return ""
+    if claim.searched is not None and claim.searched.why is not None:
+        return rule(asdict(claim.searched))
     bound = levels_of(claim).get("permutation_p")
     name = P_VALUES["permutation_p"]
     parts = [

@@ -108,6 +108,10 @@ SENTENCES = {
         "with this one."
     ),
     "searched": "On these examples {searches:of_searches}; {rule:of_rule}.",
+    "compared_after_searches": (
+        "On these examples {searches:of_searches}; the prompts that are compared may come from "
+        "there, which no p-value of a difference counts."
+    ),
     "prompts_not_judged": (
         "{prompts:,} of the {of:,} prompts that the search tried {prompts:is/are} not judged, "
         "because the results store does not know {prompts:it/them}: try {prompts:it/them} again, "

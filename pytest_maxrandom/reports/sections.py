@@ -178,6 +178,8 @@ def brief_table(
 
 
 def _which_p(claim: ClaimRecord) -> str:
+    if claim.decided_on_test is not None:
+        return "test set"
     return P_VALUES[phrases.decisive(claim)].removesuffix(" p")
 
 

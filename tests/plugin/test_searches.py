@@ -167,6 +167,12 @@ def test_a_test_set_is_opened_once_for_what_looks_good(
         assert opened.test is not None
         assert opened.test.p is not None
         assert opened.test.p < 0.05
+        tries.report("r.md")
+        said = (pytester.path / "r.md").read_text()
+        reached = f"{opened.test.correct} of {opened.test.n} on the test set, which decides"
+        assert f"✅ `task`: **{reached}** (p on the test set = " in said.replace(" 0-shot", "")
+        assert "so these examples give no p-value: the test set alone decides" in said
+        assert "no number of correct answers can pass" not in said
         # It was told of now, so that it decides nothing about another prompt.
         claim = claims(pytester)["knows"]
         assert (claim["passed"], claim["searched"]["decided_by"]) == (False, "nothing")
@@ -219,6 +225,89 @@ def test_a_verdict_ends_a_search_and_a_second_one_counts_it(
     assert second.tries.look == 2
 
 
+def test_all_prompts_are_judged_in_whichever_run_they_were_tried(
+    pytester: pytest.Pytester, suite: Path
+) -> None:
+    with begun(suite, "accept", budget=6) as tries:
+        replies(tries, 6)
+    with begun(suite, "accept", budget=6) as tries:
+        record = tries.verdict()
+        assert record.prompts is not None
+        assert (record.t, record.prompts.asked) == (6, 6)
+        assert not [flag for flag in record.red_flags if flag.kind == "repeated_prompts"]
+    store = pytester.path / ".maxrandom" / "results-simulated.db"
+    store.unlink()
+    with begun(suite, "accept", budget=6) as tries:
+        with pytest.raises(
+            SearchError, match=r"^there is nothing to judge: the store .* the 6 pro"
+        ):
+            tries.verdict()
+        replies(tries, 2)
+        left = tries.verdict()
+    assert "4 of the 6 prompts that the search tried are not judged" in str(left.notes)
+    assert left.searched is not None
+    assert record.searched is not None
+    # The same are searched for, and the verdict before was seen.
+    assert left.searched.possible == record.searched.possible * (N + 1) * 6
+
+
+def test_a_search_on_a_part_of_the_examples_counts(pytester: pytest.Pytester, suite: Path) -> None:
+    other = suite.with_name("other.yaml")
+    other.write_text(suite.read_text().replace("max_examples: 200", "max_examples: 60, seed: 1"))
+    with begun(other, "answers") as tries:
+        replies(tries, 1)
+        told = {example.id for example in tries._tried.validation}
+    with begun(suite, "accept") as tries:
+        shared = told & {example.id for example in tries._tried.validation}
+        assert 0 < len(shared) < 60 / 2 < N
+        assert "a search saw which answers are right" in str(tries.outlook)
+
+
+def test_a_verdict_about_another_model_is_counted(pytester: pytest.Pytester, suite: Path) -> None:
+    with begun(suite, "none", budget=5) as tries:
+        replies(tries, 5)
+        assert tries.verdict().guessers == 5
+    with begun(suite, "accept", "guesses", budget=5) as tries:
+        assert f"p counts {31 * 5 * (N + 1):,} prompts" in str(tries.outlook)
+    # Who searched without being told anything has learned from the verdict, too.
+    with begun(suite, "none", budget=6) as tries:
+        replies(tries, 6)
+        record = tries.verdict()
+    assert record.searched is not None
+    assert (record.searched.looks, record.guessers) == (1, 6 * 5 * (N + 1))
+
+
+def test_a_suite_has_its_own_budget(pytester: pytest.Pytester, suite: Path) -> None:
+    with begun(suite, "accept") as tries:
+        replies(tries)
+    suite.write_text(suite.read_text().replace("count: 3", "count: 3, budget: 3"))
+    claim = claims(pytester)["knows"]
+    assert (claim["outcome"], claim["t"], claim["tries"]["counted"]) == ("passed", 23, "budget")
+    assert claim["searched"]["possible"] == 2**20 - 1 + 2**20 * 3
+
+
+def test_two_handles_are_told_once(pytester: pytest.Pytester, suite: Path) -> None:
+    with begun(suite, "accept") as one, begun(suite, "accept") as other:
+        first = replies(one, 5)
+        assert [other.try_prompt(instruction=f"Try {step}. ") for step in (4, 3, 2, 1, 0)] == [
+            first[step] for step in (4, 3, 2, 1, 0)
+        ]
+    assert len(lines(suite, "feedback")) == 5
+
+
+def test_a_search_is_closed_and_asked_for_nothing_else(suite: Path) -> None:
+    tries = begun(suite, "accept")
+    public = {name for name in dir(tries) if not name.startswith("_")}
+    assert public == {
+        "close", "counted", "demonstrations", "feedback", "left", "n", "open_test",
+        "outlook", "report", "shots", "t", "try_prompt", "verdict",
+    }  # fmt: skip
+    tries.close()
+    for late in (tries.verdict, lambda: tries.try_prompt(instruction="A. ")):
+        with pytest.raises(SearchError, match=r"^the search is closed; begin it again"):
+            late()
+
+
 def test_demonstrations_do_not_show_validation_examples(suite: Path) -> None:
     text = suite.read_text().replace("max_examples: 200", "max_examples: 500")
     suite.write_text(re.sub(r"shots: 0.*", "shots: 2, count: 3}", text))
@@ -267,6 +356,10 @@ def test_a_search_that_makes_no_sense_is_one_sentence(suite: Path) -> None:
     )
     assert wrong(suite, budget=0).startswith("budget: found 0, expected a whole number from 1 on")
     assert wrong(suite, by=" ").startswith("by: found ' ', expected a name")
+    assert wrong(suite, by="a\nb").startswith("by: found 'a\\nb', expected a name")
+    assert wrong(suite, engine="fast").startswith("engine: found 'fast', expected one of auto, ")
+    assert wrong(suite, store=suite.parent).startswith("store: found the folder ")
+    assert wrong(suite, store=5) == "store: found 5, expected the name of a file"
     assert (
         wrong(suite.with_name("none.yaml"))
         == f"there is no suite file {suite.with_name('none.yaml')}"
@@ -289,6 +382,11 @@ def test_a_prompt_that_makes_no_sense_is_one_sentence(
             "demonstrations: found 0, expected 2, which is how many shots the claim is about"
         )
         assert refused(demonstrations=ids[0]).startswith("demonstrations: found the text")
+        assert refused(demonstrations=5) == "demonstrations: found 5, expected a list of ids"
+        assert refused(demonstrations=ids[:2], format=5).startswith("format: found 5, expected ")
+        assert refused(demonstrations=ids[:2], format={"lables": "letter"}).startswith(
+            "format: unknown key `lables`; did you mean `labels`?"
+        )
         assert refused(demonstrations=[ids[0]] * 2).endswith("twice, expected different ids")
         assert refused(demonstrations=[ids[0], "nobody"]).startswith(
             "demonstrations: found 'nobody', expected ids of `demonstrations`, of which there are"
@@ -303,7 +401,10 @@ def test_a_prompt_that_makes_no_sense_is_one_sentence(
             if f"e{i}" not in tries.demonstrations
         )
         assert "it repeats the question of validation example" in refused(
-            demonstrations=ids[:2], instruction=f"Think of: {seen} "
+            demonstrations=ids[:2], instruction=f"Think of: {seen.upper()[:-1]} "
+        )
+        assert "format: input_prefix: it repeats the question" in refused(
+            demonstrations=ids[:2], format={"input_prefix": f"{seen} Yes. "}
         )
         assert tries.t == 0
         assert tries.try_prompt(demonstrations=random.Random(0).sample(ids, 2), format="letter")

@@ -14,10 +14,16 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def measured(record_property: Callable[[str, object], None]) -> Measured:
-    """Keep a row of a table with the test's report: the table's name, what it is of, shares."""
+    """Keep a row of a table with the test's report: the table's name, what it is of, shares.
 
-    def keep(table: str, name: str, *shares: float) -> None:
-        cells = [f"{share:.3f}".removeprefix("0") for share in shares]
+    A share may also be a text, such as why there is none.
+    """
+
+    def keep(table: str, name: str, *shares: float | str) -> None:
+        cells = [
+            share if isinstance(share, str) else f"{share:.3f}".removeprefix("0")
+            for share in shares
+        ]
         record_property("measured", [table, " | ".join([name, *cells])])
 
     return keep

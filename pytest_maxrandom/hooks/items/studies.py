@@ -124,8 +124,10 @@ class ArmsItem(SuiteItem):
         if id(claim) in self._answers:
             return self._answers[id(claim)]
         try:
+            evaluation = self.evaluation(claim)
             with self.progress(claim) as progress:
-                sweep = self.evaluation(claim).sweep(progress)
+                sweep = evaluation.sweep(progress)
+            note(self.record, *(one for one in evaluation.searches if one not in self.record.notes))
             self._add_arithmetic(sweep)
         except MaxRandomError as error:
             message = f"the arm {claim.arm.name!r} has no results: {error}"
