@@ -6,6 +6,7 @@ import json
 import math
 import random
 import re
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -293,6 +294,38 @@ def test_two_handles_are_told_once(pytester: pytest.Pytester, suite: Path) -> No
             first[step] for step in (4, 3, 2, 1, 0)
         ]
     assert len(lines(suite, "feedback")) == 5
+
+
+def test_handles_at_once_get_one_bit_for_a_prompt(pytester: pytest.Pytester, suite: Path) -> None:
+    handles = [begun(suite, "accept") for _ in range(4)]
+
+    def asked(place: int) -> dict[int, Reply]:
+        order = [(place * 5 + step) % 20 for step in range(20)]
+        return {step: handles[place].try_prompt(instruction=f"Try {step}. ") for step in order}
+
+    with ThreadPoolExecutor(4) as threads:
+        told = list(threads.map(asked, range(4)))
+    assert told == [told[0]] * 4
+    rows = lines(suite, "feedback")
+    assert len(rows) == 20
+    best = -1
+    for row in rows:
+        assert row["accepted"] == (row["correct"] > best)
+        best = max(best, row["correct"])
+
+
+def test_a_comparison_says_that_searches_were_there(pytester: pytest.Pytester, suite: Path) -> None:
+    with begun(suite, "accept", budget=2) as tries:
+        replies(tries, 2)
+    arms = "arms: {text: {}, letters: {format: {labels: letter}}}\ncompare: [letters - text]\n"
+    text = suite.read_text().replace("  - {backend: mock, name: guesses}\n", "")
+    suite.write_text(text + arms)
+    pytester.runpytest_inprocess("--maxrandom-json=r.json")
+    [compared] = json.loads((pytester.path / "r.json").read_text())["comparisons"]
+    assert (
+        "On these examples test tried 2 prompts (feedback `accept`, budget 2); the prompts that "
+        "are compared may come from there, which no p-value of a difference counts."
+    ) in [note["text"] for note in compared["notes"]]
 
 
 def test_a_search_is_closed_and_asked_for_nothing_else(suite: Path) -> None:

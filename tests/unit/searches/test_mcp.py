@@ -77,6 +77,12 @@ def test_an_agent_is_counted(suite: Path) -> None:
         assert counted["searches"] == [
             {"by": "agent", "feedback": "accept", "steps": 4, "budget": 4}
         ]
+        # It may go on, and then the verdict before counts.
+        later = await call("plan", claim=CLAIM, first=31)
+        assert [each["id"] for each in later["examples"]] == ids[30:]
+        assert f"p counts {15 * 4 * 61:,} prompts after 4 tries" in later["outlook"]
+        again = await call("verdict", claim=CLAIM)
+        assert again["best_correct"] == verdict["best_correct"]
 
     _run(suite, talk, "--budget", "4", "--by", "agent")
     assert len(lines(suite, "prompt")) == len(lines(suite, "feedback")) == 4
@@ -109,5 +115,7 @@ def test_a_server_that_cannot_start_says_why(
 ) -> None:
     assert main(["mcp", str(suite), "--budget", "0"]) == 2
     assert "--budget: found 0, expected a whole number from 1 on" in capsys.readouterr().err
+    assert main(["mcp", str(suite), "--by", ""]) == 2
+    assert "--by: found '', expected a name of who proposes" in capsys.readouterr().err
     assert main(["mcp", str(suite.with_name("none.yaml"))]) == 2
     assert "there is no file or folder" in capsys.readouterr().err
