@@ -214,7 +214,7 @@ class Tries:
         if lost:
             note(record, Remark("prompts_not_judged", {"prompts": lost, "of": self.t}))
         if self.feedback in ("none", "accept"):
-            record.correct_counts = []  # a look tells of the best prompt, and of no other
+            _leave_out(record)
         record.warnings = list(dict.fromkeys(evaluation.warnings))
         word(record)
         record.outcome = "passed" if record.passed else "failed"
@@ -246,6 +246,14 @@ def file_of(what: str, path: str | PathLike[str]) -> Path:
         return Path(path)
     except TypeError:
         raise SearchError(f"{what}: found {path!r}, expected the name of a file") from None
+
+
+def _leave_out(record: ClaimRecord) -> None:
+    """Leave out what a verdict is not counted for: it tells of the best prompt, and of no other."""
+    record.correct_counts = []
+    record.ties = record.shortcuts = None
+    if record.new_questions is not None:
+        record.new_questions = dataclasses.replace(record.new_questions, estimate=None)
 
 
 def _silent(done: int, total: int, computed: int = 0) -> None:
