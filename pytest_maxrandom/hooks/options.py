@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import pytest
 
-from pytest_maxrandom.host import STORE
+from pytest_maxrandom.host import STORE, TRAINED_GB
 from pytest_maxrandom.models.base import EngineName
 from pytest_maxrandom.reports.page.cells import Texts, allowed_texts
 
@@ -68,6 +68,7 @@ class Settings:
     engine: EngineName = "auto"
     batch_tokens: int | None = None
     store: Path
+    trained_gb: int = TRAINED_GB
     fresh: bool = False
     no_test: bool = False
     shards: Path | None = None
@@ -156,6 +157,12 @@ def add_options(parser: pytest.Parser) -> None:
         help=f"file that keeps the results of finished prompts (default: {STORE} in rootdir)",
     )
     group.addoption(
+        "--maxrandom-trained-gb",
+        metavar="N",
+        help="largest size, in GB, of the folder beside the store that keeps trained weights; the "
+        f"least recently used are removed (default: {TRAINED_GB})",
+    )
+    group.addoption(
         "--maxrandom-fresh",
         action="store_true",
         help="compute all results again, even if earlier runs stored them",
@@ -217,6 +224,7 @@ def read_settings(config: pytest.Config) -> Settings:
             engine=config.getoption("maxrandom_engine"),
             batch_tokens=_positive(config, "--maxrandom-batch-tokens"),
             store=_store(config, "--maxrandom-store"),
+            trained_gb=_positive(config, "--maxrandom-trained-gb") or TRAINED_GB,
             fresh=config.getoption("maxrandom_fresh"),
             no_test=config.getoption("maxrandom_no_test"),
             shards=_folder(config, "--maxrandom-shards"),

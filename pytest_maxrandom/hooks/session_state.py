@@ -39,6 +39,7 @@ def session_state(config: pytest.Config) -> SessionState:
         resources = Resources(
             worker=int(number[0]) if (number := _NUMBER.search(process)) else 0,
             workers=worker.get("workercount", 1),
+            trained_bytes=settings.trained_gb * 10**9,
             engine=settings.engine,
             batch_tokens=settings.batch_tokens,
             tell=partial(say, config),

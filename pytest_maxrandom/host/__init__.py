@@ -4,5 +4,5 @@ STORE = ".maxrandom/results.db"
 """Where results are kept by default: from pytest's rootdir on, or from the current folder."""
 TRAINED = ".maxrandom/trained"
 """Where the weights of trained arms are kept by default."""
-TRAINED_BYTES = 20 * 2**30
-"""How large that folder may grow by default."""
+TRAINED_GB = 20
+"""How many GB that folder may take by default."""

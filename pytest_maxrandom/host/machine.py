@@ -39,6 +39,7 @@ _NETWORK = re.compile(
 """Types of file systems, as Linux calls them, that several hosts see at once."""
 _OCTAL = re.compile(r"\\(\d{3})")
 """How a list of mounts writes blanks in names."""
+_GROUP = Path("/sys/fs/cgroup")
 _RESET = "5"
 """What Linux takes for "begin the peak anew"; see proc_pid_clear_refs(5)."""
 
@@ -267,10 +268,15 @@ def available_memory() -> int | None:
     with suppress(OSError, StopIteration, ValueError):
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         found.append(int(next(each for each in lines if "MemAvailable" in each).split()[1]) * 1024)
-    with suppress(OSError, ValueError):  # where a container has less, or "max"
-        group = Path("/sys/fs/cgroup")
-        limit, used = ((group / f"memory.{name}").read_text() for name in ("max", "current"))
-        found.append(int(limit) - int(used))
+    with suppress(OSError, ValueError, KeyError):  # where a container has less; "max" if it has not
+        limit, used, stat = (
+            (_GROUP / f"memory.{name}").read_text(encoding="ascii")
+            for name in ("max", "current", "stat")
+        )
+        sizes = dict(line.split() for line in stat.splitlines())
+        # Pages of files are given up for whoever needs memory.
+        files = int(sizes["inactive_file"]) + int(sizes["active_file"])
+        found.append(int(limit) - int(used) + files)
     return min(found, default=None)
 
 

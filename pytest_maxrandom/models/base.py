@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from pytest_maxrandom.host import TRAINED, TRAINED_BYTES
+from pytest_maxrandom.host import TRAINED, TRAINED_GB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -134,7 +134,7 @@ class Resources:
     held: ExitStack = field(default_factory=ExitStack)
     generates: bool = False
     trained: Path = Path(TRAINED)
-    trained_bytes: int = TRAINED_BYTES
+    trained_bytes: int = TRAINED_GB * 10**9
     training: Callable[[int, int, float | None], None] = lambda step, steps, loss: None
 
 

@@ -51,6 +51,7 @@ def test_every_option_has_its_place(pytester: pytest.Pytester) -> None:
         "--maxrandom-engine=plain",
         "--maxrandom-batch-tokens=2048",
         "--maxrandom-store=new/folder/store.db",
+        "--maxrandom-trained-gb=5",
         "--maxrandom-fresh",
         "--maxrandom-no-test",
     ) == Settings(
@@ -62,6 +63,7 @@ def test_every_option_has_its_place(pytester: pytest.Pytester) -> None:
         engine="plain",
         batch_tokens=2048,
         store=here / "new" / "folder" / "store.db",
+        trained_gb=5,
         fresh=True,
         no_test=True,
         until="all",  # a predictions file holds all answers
@@ -126,6 +128,6 @@ def test_help_names_every_option(pytester: pytest.Pytester) -> None:
     options = (
         "report=PATH.md", "json=PATH.json", "templates=DIR", "adjust={holm,bh,none}",
         "predictions=PATH.jsonl", "engine={auto,packed,rows,plain}", "batch-tokens=N",
-        "store=PATH", "fresh", "no-test",
+        "store=PATH", "trained-gb=N", "fresh", "no-test",
     )  # fmt: skip
     result.stdout.fnmatch_lines_random([f"*--maxrandom-{option}*" for option in options])

@@ -40,6 +40,7 @@ _KINDS = {
 }
 
 _REQUIRED = ("torch", "transformers", "safetensors", "accelerate")
+_NOISY = ("torchao", "torch.utils._pytree", "bitsandbytes.backends.cpu.ops")
 _NOISE = 0.05
 """Of the logits' standard deviation; a trained model that looks ahead is beyond all of it."""
 
@@ -285,7 +286,7 @@ def quiet() -> Iterator[None]:
     """Keep the libraries' own deprecations and loading bars out of the user's summary."""
     # Where torchao is installed, transformers imports it for quantized models of all kinds. It
     # then names the kernels that it lacks, which under a failure would look like its cause.
-    with warnings.catch_warnings(), errors_only("torchao", "torch.utils._pytree"):
+    with warnings.catch_warnings(), errors_only(*_NOISY):
         for category in (DeprecationWarning, FutureWarning):
             warnings.simplefilter("ignore", category)
         from transformers.utils import logging as bars

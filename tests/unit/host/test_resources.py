@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from pytest_maxrandom.host.machine import cores, forget_peak, peak_memory
+from pytest_maxrandom.host import machine
+from pytest_maxrandom.host.machine import available_memory, cores, forget_peak, peak_memory
 
 LOADED = """
 import os
@@ -63,3 +65,19 @@ def test_a_peak_of_memory_is_that_of_the_model_that_is_there() -> None:
     assert before is not None
     assert after is not None
     assert before - after > 200 << 20
+
+
+@pytest.mark.skipif(not Path("/proc/meminfo").exists(), reason="Linux tells it")
+def test_a_container_has_less_memory_than_its_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "_GROUP", tmp_path)
+    whole = available_memory()
+    assert whole is not None
+    assert whole > 10**6
+    (tmp_path / "memory.current").write_text("900\n")
+    (tmp_path / "memory.stat").write_text("anon 500\ninactive_file 300\nactive_file 100\n")
+    (tmp_path / "memory.max").write_text("1000\n")
+    assert available_memory() == 500
+    (tmp_path / "memory.max").write_text("max\n")
+    assert available_memory() == pytest.approx(whole, rel=0.5)

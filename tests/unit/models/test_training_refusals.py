@@ -156,6 +156,16 @@ def test_memory_that_runs_out_is_told(
     assert said.startswith("the memory of cpu does not hold training")
 
 
+def test_a_disk_that_is_too_small_is_told_before_training(
+    tiny_llama: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = type(shutil.disk_usage(tmp_path))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(10**6, 10**6, 1000))
+    monkeypatch.setattr(fitting, "_check_memory", lambda *_: pytest.fail("it is trained"))
+    said = _refusal(tiny_llama, FULL, tmp_path)
+    assert f"cannot be kept in {tmp_path}: the disk is full; free space there" in said
+
+
 def test_a_package_that_is_missing_is_named(
     tiny_llama: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +78,7 @@ def pretrain(
             widened(model) if settings.method == "full" else _with_adapter(spec, settings, model)
         )
         how = how_of(spec, opened, settings.epochs, settings.rate, settings.batch_size, seed)
+        check_room(trained, types, folder)
         fitted = fit(trained, rows, collate, how, tell)
         if settings.method == "full":
             model.config.pad_token_id = filling
@@ -122,6 +126,20 @@ def widened(model: Any) -> Any:
     for weight in model.parameters():
         weight.requires_grad_(requires_grad=True)
     return model
+
+
+def check_room(model: Any, types: dict[str, Any], folder: Path) -> None:
+    """Refuse before training what the disk does not hold.
+
+    Raises
+    ------
+    OSError
+        As the disk would, if it were full.
+    """
+    weights = ((name, each) for name, each in model.named_parameters() if each.requires_grad)
+    needed = sum(each.numel() * types.get(name, each.dtype).itemsize for name, each in weights)
+    if needed > shutil.disk_usage(folder).free:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def save(model: Any, types: dict[str, Any], tokenizer: Any, folder: Path) -> None:

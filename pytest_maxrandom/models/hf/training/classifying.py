@@ -10,7 +10,14 @@ from pytest_maxrandom.models.base import Answer, Estimate, Reply
 from pytest_maxrandom.models.hf import arithmetic
 from pytest_maxrandom.models.hf.loading import CAUSAL, CLASSIFIER, MASKED, open_model
 from pytest_maxrandom.models.hf.training import texts
-from pytest_maxrandom.models.hf.training.adapting import how_of, merged, peak_of, save, widened
+from pytest_maxrandom.models.hf.training.adapting import (
+    check_room,
+    how_of,
+    merged,
+    peak_of,
+    save,
+    widened,
+)
 from pytest_maxrandom.models.hf.training.fitting import fit, seed_of, seeded
 from pytest_maxrandom.models.training import Trained
 
@@ -83,6 +90,7 @@ def train_head(
         how = how_of(
             spec, opened, settings.epochs, settings.learning_rate, settings.batch_size, seed
         )
+        check_room(model, types, folder)
         fitted = fit(model, rows, _collator(tokenizer), how, tell)
         save(model, types, tokenizer, folder)
     import torch

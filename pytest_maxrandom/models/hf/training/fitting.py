@@ -75,7 +75,9 @@ def seed_of(*seeds: int) -> int:
 def seeded(seed: int) -> Iterator[None]:
     """Let chance in here follow from a seed alone, and leave that of others as it was."""
     import torch
-    from transformers import set_seed
+
+    with quiet():
+        from transformers import set_seed
 
     kept = random.getstate(), np.random.get_state()
     strict = torch.are_deterministic_algorithms_enabled()
