@@ -94,7 +94,7 @@ class Failures:
         if not (report.failed and told):
             return
         name, fields = told[0]
-        record = LISTS[name](**fields)
+        record = _read(LISTS[name], fields)
         shown: Any = report.longrepr
         crash = getattr(shown, "reprcrash", None)
         if isinstance(shown, str):
@@ -107,6 +107,8 @@ class Failures:
         where, line = record.suite, record.line
         if message.startswith(_XPASSED):
             message = _unexpected(record)
+        elif report.when == "call" and not more:
+            message += _main_reason(record)
         if self._style == "long" and report.when == "call":
             more += _details(record)
         if found := re.match(rf"{re.escape(where)}:(\d+): ", message):
@@ -122,11 +124,35 @@ class Failures:
         report.longrepr = failure
 
 
+def _read(kind: type[Record], fields: dict[str, Any]) -> Record:
+    from pydantic import TypeAdapter, ValidationError
+
+    adapter: TypeAdapter[Record] = TypeAdapter(kind)
+    try:
+        return adapter.validate_python(fields)
+    except ValidationError:
+        return kind(**fields)  # the run says what is wrong with it
+
+
 def _unexpected(record: Record) -> str:
     from pytest_maxrandom.reports.phrases import finding
 
     record.outcome = "xpassed"
     return finding(record)
+
+
+def _main_reason(record: Record) -> str:
+    """Say what lies behind the numbers of a claim that fails; empty where nothing is known to."""
+    from pytest_maxrandom.reports.headlines import cause
+
+    if (
+        not isinstance(record, ClaimRecord)
+        or record.passed is not False
+        or record.best_correct is None
+    ):
+        return ""
+    why = cause(record)
+    return f"; {why}" if why else ""
 
 
 def _details(record: Record) -> list[str]:

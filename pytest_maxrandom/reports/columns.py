@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.notation import count
-from pytest_maxrandom.reports.summary import SYMBOLS, WORDS, became, names
+from pytest_maxrandom.reports.summary import ENDINGS, SYMBOLS, WORDS, became, names
 from pytest_maxrandom.reports.tables import Column, Mark, Name
 
 if TYPE_CHECKING:
@@ -17,7 +17,8 @@ HTML_ONLY: frozenset[Medium] = frozenset(("html",))
 
 NOTES = {
     "needed": "*Needed*: what passes, as far as that does not depend on the answers.",
-    "new": "*New*: what the best prompt reaches on new questions, at 95 %.",
+    "new": "*New*: between which accuracies on new questions that of the best prompt lies; each "
+    "end is at 95 %, with the selection of the best of *t* taken into account.",
     "p": "Where the claim is decided by another p-value, that one is shown with its name.",
     "bar": "Bar: the best prompt, from 0 to 1; solid line: maximum random baseline; dashed line: "
     "standard baseline.",
@@ -28,17 +29,18 @@ NOTES = {
 
 
 def mark(record: Record) -> Mark:
-    """Write what became of a record; pytest has shorter words for some of it."""
+    """Write what became of a record."""
     ended = became(record)
-    brief = str(ended) if ended in ("xfailed", "xpassed") else ""
-    return Mark(SYMBOLS[ended], WORDS[ended], brief)
+    return Mark(SYMBOLS[ended], WORDS[ended], ENDINGS[ended].brief)
 
 
-def was(write: Callable[[Any], str]) -> Callable[[Any, Any], str]:
+def was(
+    write: Callable[[Any], str], lead: str = "was\N{NO-BREAK SPACE}"
+) -> Callable[[Any, Any], str]:
     """Make what says of a row and the same one of an earlier run how it was written there."""
 
     def change(now: Any, before: Any) -> str:
-        return "" if write(now) == write(before) else f"was\N{NO-BREAK SPACE}{write(before)}"
+        return "" if write(now) == write(before) else f"{lead}{write(before)}"
 
     return change
 
@@ -58,7 +60,9 @@ def difference(now: float | None, before: float | None, write: Callable[[Any], s
     return f"{'+' if now > before else '-'}{write(abs(now - before))}"
 
 
-RESULT: Column[Any] = Column("result", mark, brief="result", change=was(lambda r: mark(r).word))
+RESULT: Column[Any] = Column(
+    "result", mark, brief="result", change=was(lambda record: mark(record).word, "before: ")
+)
 MAXIMUM: Column[Any] = Column(
     "max. random\nbaseline", "max_random_baseline", "score", brief="max\nrandom"
 )

@@ -14,7 +14,7 @@ from pytest_maxrandom.record import ClaimRecord
 from pytest_maxrandom.reports.changes import KINDS, SIGNS, Change, changes, counted, is_partial
 from pytest_maxrandom.reports.markdown import MARKDOWN
 from pytest_maxrandom.reports.phrases import best_value, decisive_p
-from pytest_maxrandom.reports.summary import ENDINGS, became, missing, names, records, unread
+from pytest_maxrandom.reports.summary import WORDS, became, missing, names, records, unread
 from pytest_maxrandom.reports.tables import Column, Mark, Name, tabulate
 from pytest_maxrandom.reports.text import clauses, visible
 from pytest_maxrandom.reports.trend import needed_value, written_moment
@@ -127,7 +127,7 @@ def lines(found: Difference, width: int = 80, most: int | None = None) -> Iterat
         yield head, {"fell": "red", "rose": "green"}.get(change.kind, "")
         for when, one in (("before", change.before), ("now", change.now)):
             if isinstance(one, ClaimRecord):
-                yield _row(when, _numbers(one), ENDINGS[became(one)].word), ""
+                yield _row(when, _numbers(one), WORDS[became(one)]), ""
         yield from ((line, "") for line in _wrapped(visible(_why(change)), width, "    "))
     if left := len(found.changes) - len(shown):
         yield f"{count(left)} more: maxrandom diff shows all", ""

@@ -163,7 +163,7 @@ def headline(record: Record) -> Headline:
         said = failure(record) or ""
         if not (numbers := _NUMBERS.fullmatch(said)):
             return Headline("fails", cause=_within(said))
-        return Headline(numbers[1], numbers[2], _within(_cause(record)))
+        return Headline(numbers[1], numbers[2], cause(record))
     if (test := record.decided_on_test) is not None:
         found = f"{count(test.correct)} of {count(test.n)} on the test set, which decides"
         return Headline(found, phrases.decided_by(record))
@@ -172,6 +172,15 @@ def headline(record: Record) -> Headline:
     key = phrases.decisive(record)
     p = "" if getattr(record, key) is None else p_is(record, key)
     return Headline(found, clauses(p, f"t = {count(record.t)}, n = {count(record.n)}"))
+
+
+def cause(claim: ClaimRecord) -> str:
+    """Say what lies behind the numbers: why they were expected, or the gravest red flag."""
+    flags = _by_gravity(claim)
+    if claim.outcome == "xfailed" or not flags:
+        return _within(claim.xfail or "")
+    fails = claim.holds and flags[0].severity == "fail"
+    return _within(f"a red flag fails it: {brief(flags[0])}" if fails else brief(flags[0]))
 
 
 def failing_first(found: Iterable[_Record]) -> list[_Record]:
@@ -248,15 +257,6 @@ def _told(record: Record) -> Headline:
     if found:
         cause = cause.removeprefix(found).removeprefix(": ")
     return Headline(found or ENDINGS[became(record)].one, cause=_within(cause))
-
-
-def _cause(claim: ClaimRecord) -> str:
-    """Say what lies behind the numbers: why they were expected, or the gravest red flag."""
-    flags = _by_gravity(claim)
-    if claim.outcome == "xfailed" or not flags:
-        return claim.xfail or ""
-    fails = claim.holds and flags[0].severity == "fail"
-    return f"a red flag fails it: {brief(flags[0])}" if fails else brief(flags[0])
 
 
 def _within(text: str) -> str:

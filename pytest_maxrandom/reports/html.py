@@ -98,7 +98,7 @@ class Html(Dialect):
 
     def mark(self, mark: Mark) -> str:
         sign = f'<span aria-hidden="true">{mark.sign}</span>'
-        return f'<span class="mark {mark.word.split()[0]}">{sign} {mark.word}</span>'
+        return f'<span class="mark {mark.word.replace(" ", "-")}">{sign} {mark.word}</span>'
 
     def drawing(self, drawing: Drawing) -> str:
         """Draw the unit interval."""

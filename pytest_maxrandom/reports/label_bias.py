@@ -64,18 +64,16 @@ def bias_failure(record: LabelBiasRecord) -> str | None:
     """Say in one line why what is asserted does not hold."""
     if not _has_findings(record):
         return record.message
-    failed = []
+    failed, several = [], len(record.interactions) > 1
     for bias in record.interactions:
         if bias.finding == "knowledge":
             continue
-        compared = [
-            f"{shown} is above {level(bound)}" if over else shown
-            for shown, bound, over in _compared(bias, record)
-        ]
-        if bias.finding == "cannot tell" and record.claim_holds is False:
-            compared.append("the claim itself fails")
+        compared = ", ".join(shown for shown, _, _ in _compared(bias, record))
+        alone = bias.finding == "cannot tell" and record.claim_holds is False
         failed.append(
-            f"{bias.interaction}: {_reached(bias)}; {', '.join(compared)}: {bias.finding}"
+            f"{f'{bias.interaction}: ' * several}Nvr-X score {accuracy(bias.score)}, best guesser "
+            f"{accuracy(bias.score_baseline)} ({compared}; t = {count(bias.t)}, n = "
+            f"{count(bias.n)}): {bias.finding}{', since the claim itself fails' * alone}"
         )
     return "; ".join(failed)
 

@@ -124,13 +124,14 @@ def table_lines(table: Table, width: int | None = None) -> list[Line]:
         Columns of the terminal, to which names are wrapped; lines are as long as they are if not
         given.
     """
-    heads, rows = table.laid_out("wide" if width is not None and width >= WIDE else "terminal")
+    is_wide = width is not None and width >= WIDE
+    heads, rows = table.laid_out("wide" if is_wide else "terminal")
     if not rows:
         return []
     headings = [str(column.heading).split("\n") for column in heads]
     high = max(map(len, headings))
     top = zip(*([""] * (high - len(each)) + each for each in headings), strict=True)
-    cells = [*map(list, top), *([" ".join(map(_written, cell)) for cell in row] for row in rows)]
+    cells = [*map(list, top), *(_texts(row, is_wide) for row in rows)]
     *widths, _ = (max(map(width_of, column)) for column in zip(*cells, strict=True))
     is_left = [column.kind == "text" for column in heads]
     marks: list[tuple[Markup, ...]] = [("bold",)] * high
@@ -159,12 +160,16 @@ def _with_name(
     return [Line(before + first.text[len(blank) :], markup, lead), *more]
 
 
-def _written(piece: Piece) -> str:
+def _texts(row: Sequence[Cell], is_wide: bool) -> list[str]:
+    return [" ".join(_written(piece, is_wide) for piece in cell) for cell in row]
+
+
+def _written(piece: Piece, is_wide: bool) -> str:
     match piece:
         case Name():
             return f"{piece.before}{visible(piece.text)}"
         case Mark():
-            return piece.brief or piece.word
+            return piece.word if is_wide else piece.brief or piece.word
         case str():
             return piece
     return ""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.notation import (
@@ -234,12 +232,16 @@ def new_questions(claim: ClaimRecord) -> str:
     )
 
 
-def new_at_least(claim: ClaimRecord) -> str:
-    """Write the least accuracy of the best prompt on new questions; empty where it is not known."""
+def interval_shown(claim: ClaimRecord) -> str:
+    """Write between which accuracies on new questions that of the best prompt lies.
+
+    Of another metric's best only the least accuracy is known; empty where nothing is.
+    """
+    if interval := best_interval(claim):
+        return "\N{EN DASH}".join(map(accuracy, interval))
     if claim.new_questions is None:
         return ""
-    what = "" if claim.metric == "accuracy" else "accuracy "
-    return f"{what}at least {accuracy(claim.new_questions.low)}"
+    return f"accuracy at least {accuracy(claim.new_questions.low)}"
 
 
 def adjusted(claim: ClaimRecord, run: RunRecord) -> str:
@@ -249,25 +251,6 @@ def adjusted(claim: ClaimRecord, run: RunRecord) -> str:
         return ""
     shown = p_value(claim.adjusted_p, level=max(levels_of(claim).values(), default=None))
     return f"{shown} ({_ADJUSTMENTS[run.adjustment]}, {tested} claims)"
-
-
-def by_luck(run: RunRecord) -> str:
-    """Say how many claims would pass if nobody knew anything; empty where that cannot be said.
-
-    It can where each claim bounds a p-value: guessers pass such a claim with a probability of its
-    level at most, whatever the claims have in common. Where all pass, or none, it tells nothing.
-    """
-    tested = [claim for claim in run.claims if claim.asserted and claim.passed is not None]
-    passed = sum(claim.passed is True for claim in tested)
-    levels = [min(levels_of(claim).values(), default=None) for claim in tested]
-    known = [Fraction(str(bound)) for bound in levels if bound is not None]
-    if len(known) < len(tested) or not 0 < passed < len(tested):
-        return ""
-    expected = math.ceil(100 * sum(known)) / 100
-    return (
-        f"If every prompt only guessed, at most {accuracy(expected, 2)} of these {len(tested)} "
-        "claims would be expected to pass, by luck."
-    )
 
 
 def majority(claim: ClaimRecord) -> str:

@@ -35,27 +35,30 @@ class Ending:
     """What is said of records by their outcome."""
 
     sign: str
-    word: str
     one: str
     """Of one record: ``fails``."""
     more: str
     """Of several: ``fail``."""
+    word: str = ""
+    """In a table; as of one record if empty."""
+    brief: str = ""
+    """In a narrow terminal, whose reader knows pytest's marks."""
 
 
 ENDINGS: dict[str | None, Ending] = {
-    "failed": Ending("❌", "failed", "fails", "fail"),
-    "xpassed": Ending("❌", "unexpected pass", "passes unexpectedly", "pass unexpectedly"),
-    "error": Ending("⚠️", "error", "could not be tested", "could not be tested"),
-    None: Ending("⚠️", "no result", "has no result", "have no result"),
-    "passed": Ending("✅", "passed", "passes", "pass"),
-    REPORTED: Ending("📋", "reported", "is reported", "are reported"),
-    "xfailed": Ending("☑️", "expected failure", "fails as expected", "fail as expected"),
-    "skipped": Ending("⏭️", "skipped", "was skipped", "were skipped"),
+    "failed": Ending("❌", "fails", "fail"),
+    "xpassed": Ending("❌", "passes unexpectedly", "pass unexpectedly", brief="xpasses"),
+    "error": Ending("⚠️", "could not be tested", "could not be tested", "error"),
+    None: Ending("⚠️", "has no result", "have no result", "no result"),
+    "passed": Ending("✅", "passes", "pass"),
+    REPORTED: Ending("📋", "is reported", "are reported", "reported"),
+    "xfailed": Ending("☑️", "fails as expected", "fail as expected", brief="xfails"),
+    "skipped": Ending("⏭️", "was skipped", "were skipped", "skipped"),
 }
 """What fails a run first."""
 _FAILING = ("failed", "xpassed", "error", None)
 SYMBOLS = {outcome: ending.sign for outcome, ending in ENDINGS.items()}
-WORDS = {outcome: ending.word for outcome, ending in ENDINGS.items()}
+WORDS = {outcome: ending.word or ending.one for outcome, ending in ENDINGS.items()}
 _NOUNS = {
     ClaimRecord: ("claim", "claims"),
     ReplicatesRecord: ("replicated claim", "replicated claims"),

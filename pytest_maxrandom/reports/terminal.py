@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.notation import count
 from pytest_maxrandom.reports.design_sections import design_tables
+from pytest_maxrandom.reports.headlines import by_luck
 from pytest_maxrandom.reports.layout import Line, table_lines, wrapped
-from pytest_maxrandom.reports.phrases import by_luck, decisive_name
+from pytest_maxrandom.reports.phrases import decisive_name
 from pytest_maxrandom.reports.red_flags import (
     DOES,
     MOST_NAMES,

@@ -16,8 +16,9 @@ _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
 _SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
-# Browsers break lines after the hyphen, and after the sign.
+# Browsers break lines after the hyphen, after the dash, and after the sign.
 _EXPONENT = re.compile(r"(?<=\de)-(?=\d)")
+_DASH = re.compile(r"(?<=\d)\N{EN DASH}(?=[.\d])")
 _SPACE_OF_BOUND = re.compile(r"(&[lg]t;) (?=[.\d])")
 # A zero-width joiner between two emoji makes one of them, and hides nothing.
 _JOINED_EMOJI = re.compile(
@@ -66,8 +67,9 @@ def middle_left_out(text: str, limit: int) -> str:
 
 
 def unbroken(written: str) -> str:
-    """Keep each number of written HTML or Markdown on one line: ``8.7e-18``, ``> .999``."""
-    return _SPACE_OF_BOUND.sub(r"\1&nbsp;", _EXPONENT.sub("-&#8288;", written))
+    """Keep each number, and interval, of written HTML or Markdown on one line: ``8.7e-18``."""
+    joined = _DASH.sub("\N{EN DASH}&#8288;", _EXPONENT.sub("-&#8288;", written))
+    return _SPACE_OF_BOUND.sub(r"\1&nbsp;", joined)
 
 
 def rewritten(value: Any, write: Callable[[str], str], kept: Container[str] = ()) -> Any:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_maxrandom.notation import accuracy
 from pytest_maxrandom.reports.comment import comment
+from pytest_maxrandom.reports.phrases import best_interval
 from pytest_maxrandom.reports.rendering import disclosure, markdown
 from pytest_maxrandom.reports.results import load
 from tests.unit.reports.page import folded, read, words_unfolded
@@ -84,6 +86,18 @@ def test_the_reason_of_a_failing_claim_stands_in_the_first_three_lines(demo: Run
         "❌ digit_sum 4-shot: best .550, needs .683 (p_max = .950; t = 10, n = 60); "
         'always says "odd"'
     )
+
+
+def test_both_ends_of_each_interval_are_shown_and_the_lower_is_that_of_the_details(
+    demo: RunRecord,
+) -> None:
+    told = {row[1]: row[2] for row in read(markdown(demo)).tables[0][1:]}
+    for claim in demo.claims:
+        low, high = best_interval(claim) or (0.0, 0.0)
+        assert claim.new_questions is not None
+        assert low == pytest.approx(claim.new_questions.low, abs=1e-9)
+        ends = f"{accuracy(low)}\N{EN DASH}{accuracy(high)}"
+        assert told[f"{claim.task}{claim.shots}-shot"].endswith(ends)
 
 
 def test_what_a_paper_needs_is_told_only_where_it_is_asked_for(demo: RunRecord) -> None:

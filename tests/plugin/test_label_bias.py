@@ -78,7 +78,7 @@ def test_a_claim_that_is_expected_to_fail_lets_its_labels_fail_or_pass(
     suite.result.assert_outcomes(xfailed=2)
     assert found[BIAS]["outcome"] == "xfailed"
     assert found[BIAS]["xfail"] == "it knows no letters"
-    assert "is above .05: label preference" in found[BIAS]["message"]
+    assert "; t = 2, n = 24): label preference" in found[BIAS]["message"]
     suite.run("--runxfail")
     suite.result.assert_outcomes(failed=2)
     suite.write("knows: 1.0", FEW, xfail, t=2)

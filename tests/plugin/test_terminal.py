@@ -86,10 +86,10 @@ def test_nothing_is_wider_than_the_terminal(
     results = [line.split()[0] for line in lines[heads[0] + 1 : heads[1]]]
     claims = [word for word in results if word in RESULTS]
     assert claims == sorted(claims, key=RESULTS.index)
-    assert {"failed", "error", "passed", "xfailed"} <= set(claims)
+    assert {"fails", "error", "passes", "xfails"} <= set(claims)
 
 
-RESULTS = ["failed", "xpassed", "error", "passed", "reported", "xfailed", "skipped"]
+RESULTS = ["fails", "xpasses", "error", "passes", "reported", "xfails", "skipped"]
 
 
 def test_an_error_that_claims_share_is_written_once_and_every_machine_gets_it_whole(
@@ -120,10 +120,17 @@ def test_pytests_styles_of_tracebacks_are_respected(pytester: pytest.Pytester, m
         failures = out.partition(" FAILURES ")[2].partition(" maxrandom ")[0]
         assert len(re.findall(pattern, failures)) == (0 if style == "no" else 1), style
         assert ("Claimed: " in failures) == (style == "long")
-        assert (re.search(rf"^eval_suites/suite.yaml:6: {pattern}$", failures, re.M) is None) == (
-            style != "line"
-        )
+        line = re.search(rf"^eval_suites/suite.yaml:6: {pattern}(;.*)?$", failures, re.M)
+        assert (line is None) == (style != "line")
         assert "maximum random baseline" in failures if style == "long" else True
+
+
+def test_the_line_of_a_failure_ends_with_its_main_reason(
+    pytester: pytest.Pytester, mixed: Path
+) -> None:
+    result = pytester.runpytest_subprocess("eval_suites/suite.yaml", "-k", "says-yes", "--tb=line")
+    pattern = r": best \.\d{3}, needs \.\d{3} \(p_max .*\); always says \"\w+\"$"
+    assert re.search(pattern, result.stdout.str(), re.M)
 
 
 def test_verbosity_is_respected(pytester: pytest.Pytester, mixed: Path) -> None:
@@ -155,7 +162,7 @@ def test_colour_is_pytests(
 ) -> None:
     coloured = pytester.runpytest_subprocess("--color=yes", *spread).stdout.str()
     assert "\x1b[31m\x1b[1mFAILED:\x1b[0m " in coloured
-    assert "\x1b[32mpassed\x1b[0m " in coloured
+    assert "\x1b[32mpasses\x1b[0m " in coloured
     assert "\x1b[31m\x1b[1mbest ." in coloured
     assert "\x1b" not in pytester.runpytest_subprocess("--color=no", *spread).stdout.str()
     monkeypatch.setenv("NO_COLOR", "1")

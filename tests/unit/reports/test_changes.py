@@ -45,7 +45,7 @@ def outcome(word: str | None, **changed: Any) -> ClaimRecord:
         (claim(best=38, t=10), claim(best=38), "weakened", "counts fewer tries, and fails"),
         (claim(best=38, t=10), claim(), "fell", "newly fails"),
         (claim(best=46), claim(best=45), "other", ""),
-        (outcome("error"), claim(best=38), "other", "could not be tested, before: failed"),
+        (outcome("error"), claim(best=38), "other", "could not be tested, before: fails"),
         (outcome("xfailed", best=38), claim(best=38), "weakened", "is expected to fail now"),
         (claim(level=0.06), claim(level=0.05), "weakened", "asserts less"),
         (claim(asserted={}), claim(), "weakened", "is only reported now"),
@@ -124,7 +124,7 @@ def test_claims_that_are_new_or_gone_are_told() -> None:
         ("gone", "is gone"),
     ]
     assert found[2].now is None
-    assert found[2].why == ("before: passed",)
+    assert found[2].why == ("before: passes",)
 
 
 @pytest.mark.parametrize("partial", [{"interrupted": True}, {"not_run": 2}, {"broken": ["x"]}])

@@ -47,8 +47,8 @@ def test_each_change_has_the_numbers_of_both_runs_and_why() -> None:
     place = told.index("fell: sums[demo-4shot]")
     # By scipy.stats.binom(60, .5): 42 of 60 are needed with t = 20, 44 with t = 200.
     assert [line.split() for line in told[place + 1 : place + 4]] == [
-        ["before", ".700", ".700", "60", "20", ".026", "passed"],
-        ["now", ".700", ".733", "60", "200", ".234", "failed"],
+        ["before", ".700", ".700", "60", "20", ".026", "passes"],
+        ["now", ".700", ".733", "60", "200", ".234", "fails"],
         ["needed", "accuracy", ".700", "to", ".733;", "t", "from", "20", "to", "200"],
     ]
 

@@ -86,7 +86,7 @@ def test_each_way_of_asking_has_a_row_in_markdown() -> None:
     # By hand: (.98 + .01 + .01 + .01 - .98) / 3; standard deviation of (.98, .01, .01, .01).
     table = section(markdown(many())).tables[0]
     assert table[1] == [
-        "❌\xa0failed",
+        "❌\xa0fails",
         "label preference",
         "weather[demo-nf4-4shot]",
         "recallcloze",
@@ -173,7 +173,7 @@ def test_every_way_of_asking_stands_in_html_latex_and_the_terminal_once() -> Non
     names = ("weather", "facts", "facts", "moods", "broken")
     assert sorted(ends) == sorted(f"{name}[demo-nf4-4shot]" for name in names)
     results = [line.split()[0] for line in lines]
-    assert results == sorted(results, key=["failed", "error", "passed", "reported"].index)
+    assert results == sorted(results, key=["fails", "error", "passes", "reported"].index)
 
 
 def test_prompts_are_named_so_that_it_is_seen_where_a_name_ends() -> None:

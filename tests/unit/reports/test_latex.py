@@ -108,7 +108,7 @@ def test_a_row_holds_the_numbers_of_its_claim() -> None:
     (row,) = rows(latex(run(claim(best=41, task="a_b"))))
     assert [cell.strip() for cell in row.removesuffix(r"\\").split("&")] == [
         r"\texttt{a\_b}",
-        "failed",
+        "fails",
         "above maximum",
         r"\texttt{demo (nf4)}",
         "4",
@@ -116,6 +116,7 @@ def test_a_row_holds_the_numbers_of_its_claim() -> None:
         "20",
         "0.683",
         "41/60",
+        r".495\textendash{}.782",  # scipy.stats.beta(41, 20).ppf(.05 / 20), beta(42, 19).ppf(.95)
         "0.500",
         "0.620",
         r"\num{0.060}",
@@ -130,8 +131,8 @@ def test_a_row_shows_the_p_value_that_decides_and_whether_the_claim_fails() -> N
     cells = [row.removesuffix(r"\\").split("&") for row in rows(text)]
     found = [[cell.strip() for cell in (row[1], *row[-2:])] for row in cells]
     assert found == [
-        ["passed", r"\num{0.0013}", ""],
-        ["failed", r"\num{0.310}", "permutation p"],
+        ["passes", r"\num{0.0013}", ""],
+        ["fails", r"\num{0.310}", "permutation p"],
     ]
     caption = re.findall(r"\\caption\{(.*)\}\\label", text)[0]
     assert "that one is shown with its name" in caption

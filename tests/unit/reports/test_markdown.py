@@ -162,12 +162,13 @@ def test_unknown_n_and_t_are_dashes() -> None:
 
 def test_a_row_holds_the_numbers_of_its_claim() -> None:
     record = claim(best=41)
-    # By hand: scipy.stats.binom(60, .5) gives P(X <= 40) = .99691 and E[max of 20]/60 = .62016.
+    # By hand: scipy.stats.binom(60, .5) gives P(X <= 40) = .99691 and E[max of 20]/60 = .62016,
+    # scipy.stats.beta(41, 20).ppf(.05 / 20) = .49539 and beta(42, 19).ppf(.95) = .78170.
     (row,) = read(markdown(run(record))).body
     assert row == [
-        "❌\xa0failed",
+        "❌\xa0fails",
         "weather4-shot",
-        ".683",
+        ".683.495\N{EN DASH}.782",
         ".700",
         ".060p_max",
         "60",
@@ -414,7 +415,7 @@ def test_a_claim_of_nothing_is_reported_and_no_claim_that_holds() -> None:
     text = markdown(record)
     assert top(record) == "❌ maxrandom: 1 of 2 claims fails, 1 passes, 1 result reported"
     results = [(row[0], row[2]) for row in read(text).body]
-    told = [("❌\xa0failed", "-"), ("✅\xa0passed", "-"), ("📋\xa0reported", "above maximum")]
+    told = [("❌\xa0fails", "-"), ("✅\xa0passes", "-"), ("📋\xa0reported", "above maximum")]
     assert results == told
     assert "<summary>📋 <code>weather[demo-nf4-4shot]</code> reported: 45 of 60" in text
     only = run(recorded(), recorded())
@@ -545,7 +546,9 @@ def test_n_of_a_publication_is_no_number_of_examples_that_a_prompt_was_scored_on
     numbers: dict[str, Any] = {"best": 16, "n": 102, "best_accuracy": 0.4, "best_score": 0.4}
     record = run(recorded(correct_counts=[16, 9, 8, 7, 5, 4], **numbers))
     text = markdown(record)
-    assert read(text).body[0][3:7] == [".400", "> .999p_max", "102", "20"]
+    # scipy.stats.beta(16, 25).ppf(.05 / 20) = .19700 and beta(17, 24).ppf(.95) = .54222.
+    best = ".400.197\N{EN DASH}.542"
+    assert read(text).body[0][3:7] == [best, "> .999p_max", "102", "20"]
     assert "reported: 16 of 40 correct, n = 102, t = 20</summary>" in text
     assert (
         "answers 16 of the 40 validation examples that it was scored on (n = 102 as published) of "

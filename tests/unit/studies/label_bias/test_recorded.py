@@ -120,9 +120,8 @@ def test_a_constant_answer_is_caught_where_it_is_often_right(tmp_path: Path) -> 
     assert record.finding == "label preference"
     assert record.message is not None
     assert re.fullmatch(
-        r"cloze: the best of t = 2 prompts reaches an Nvr-X score of \.000 on n = 100 examples, "
-        r"and the best of as many random guessers \.\d{3} on average; p > \.999 is above \.05, p "
-        r"with shuffled right answers > \.999 is above \.05: label preference",
+        r"Nvr-X score \.000, best guesser \.\d{3} \(p > \.999, p with shuffled right answers > "
+        r"\.999; t = 2, n = 100\): label preference",
         record.message,
     )
     reported = judged(tmp_path, "label_bias: {assert: report}")
