@@ -27,7 +27,7 @@ class Settings:
     report, json, html, templates : Path or None
         Where the reports are written to, and the folder with their overrides.
     texts : str
-        Whether the page holds the texts of all suites, or only of those that share them.
+        Whether reports and the page hold the texts of all suites, or only of those that share them.
     diff : str or None
         The earlier report to compare with: a file, or a git revision.
     adjust : str
@@ -102,8 +102,8 @@ def add_options(parser: pytest.Parser) -> None:
         "--maxrandom-texts",
         choices=("auto", *get_args(Texts)),
         default="auto",
-        help="which texts of questions the page holds: all, or only those of suites with `share: "
-        "texts` (shared); auto (the default) is shared if the environment variable CI is set, "
+        help="which texts of questions reports and the page hold: all, or only those of suites "
+        "with `share: texts` (shared); auto (the default) is shared if the environment variable CI is set, "
         "else all",
     )
     group.addoption(

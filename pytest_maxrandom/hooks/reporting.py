@@ -88,6 +88,10 @@ class Reporting:
 
     def _write(self, run: RunRecord) -> None:
         settings = self._settings
+        if settings.json or settings.report:
+            from pytest_maxrandom.reports.page.cells import shareable
+
+            run = shareable(run, settings.texts)
         if settings.predictions:
             from pytest_maxrandom.reports.predictions import gather
 

@@ -128,12 +128,13 @@ class BestPrompt:
     index: int
     """Its place in the sweep, from 0."""
     digest: str
-    text: str
-    """What stands before each validation example."""
+    text: str | None
+    """What stands before each validation example. None, as `question` and `answers` are, where
+    reports hold no texts of suites that do not say `share: texts`."""
     demonstration_ids: list[str]
-    question: str
+    question: str | None
     """How the first validation example is appended to it: all that stands before the answer."""
-    answers: list[str]
+    answers: list[str] | None
     """The texts that are scored as that example's answers."""
     tied_with: int
     """How many other prompts reached the same accuracy."""

@@ -11,12 +11,13 @@ import base64
 import json
 import math
 import zlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_maxrandom.record import ClaimRecord
+    from pytest_maxrandom.record import ClaimRecord, RunRecord
     from pytest_maxrandom.recorded.predictions import AnswerLine, PromptLine
     from pytest_maxrandom.sweeps.answers import Answers
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
@@ -79,7 +80,7 @@ class Cells(TypedDict):
 
 
 def allowed_texts(said: Literal["auto"] | Texts, environ: Mapping[str, str]) -> Texts:
-    """Return whose texts a page may hold, where the user leaves that to the place.
+    """Return whose texts reports and the page may hold, where the user leaves that to the place.
 
     Every CI that is widely used sets the variable ``CI``.
     """
@@ -89,8 +90,20 @@ def allowed_texts(said: Literal["auto"] | Texts, environ: Mapping[str, str]) -> 
 
 
 def may_show(claim: ClaimRecord, texts: Texts) -> bool:
-    """Tell whether a page may hold the texts of a claim."""
+    """Tell whether reports and the page may hold the texts of a claim."""
     return texts == "all" or claim.share == "texts"
+
+
+def shareable(run: RunRecord, texts: Texts) -> RunRecord:
+    """Return a run without the best prompts of claims whose texts may not be shown."""
+    return replace(run, claims=[_shareable(claim, texts) for claim in run.claims])
+
+
+def _shareable(claim: ClaimRecord, texts: Texts) -> ClaimRecord:
+    best = claim.best_prompt
+    if best is None or may_show(claim, texts):
+        return claim
+    return replace(claim, best_prompt=replace(best, text=None, question=None, answers=None))
 
 
 def of_lines(lines: Iterable[PromptLine], best: str | None = None) -> Cells | None:

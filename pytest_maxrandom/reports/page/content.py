@@ -93,7 +93,7 @@ def _numbers(claim: ClaimRecord) -> list[tuple[str, str]]:
 
 def _prompt(claim: ClaimRecord) -> dict[str, Any] | None:
     best = claim.best_prompt
-    if best is None:
+    if best is None or best.text is None:
         return None
     return {
         "text": best.text,
