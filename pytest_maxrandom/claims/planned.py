@@ -103,7 +103,7 @@ class ClaimOfSuite(Planned):
     shots : int or None
         None where only results would tell, and they are missing.
     share : str
-        Whether pages that are made in CI may hold its texts.
+        Whether what is made in CI may hold its texts.
     """
 
     model: ModelSpec | RecordedModelSpec

@@ -103,8 +103,8 @@ def add_options(parser: pytest.Parser) -> None:
         choices=("auto", *get_args(Texts)),
         default="auto",
         help="which texts of questions reports and the page hold: all, or only those of suites "
-        "with `share: texts` (shared); auto (the default) is shared if the environment variable CI is set, "
-        "else all",
+        "with `share: texts` (shared); auto (the default) is shared if the environment variable "
+        "CI is set, else all",
     )
     group.addoption(
         "--maxrandom-diff",

@@ -200,7 +200,7 @@ class ClaimRecord(ItemRecord):
     severities: dict[RedFlagKind, Severity] = field(default_factory=dict)
     """What the suite says of red flags, where that is not the default: {"majority": "fail"}."""
     share: Literal["nothing", "texts"] = "nothing"
-    """`share` of the suite: whether pages that are made in CI may hold texts of questions."""
+    """`share` of the suite: whether what is made in CI may hold texts of questions."""
     revision: str | None = None
     backend: str = "transformers"
     scoring: str = "mean_logprob"

@@ -260,9 +260,9 @@ class SharedSettings(Spec):
     """What a suite of any kind may say of what leaves the machine."""
 
     share: Literal["nothing", "texts"] = "nothing"
-    """texts: pages made in CI include the texts of questions. Anyone who can read CI artifacts can
-    then read the benchmark, and it may end up in training data. A page made on your own machine
-    always has the texts."""
+    """texts: the page and the reports made in CI include the texts of questions. Anyone who can
+    read CI artifacts can then read the benchmark, and it may end up in training data. What is made
+    on your own machine always has the texts."""
 
 
 class LabelBiasSettings(Spec):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_maxrandom.reports.results import load
 from tests.plugin.conftest import INPUTS, N
 from tests.unit.reports.opened import blocks, claims
 
@@ -95,7 +96,7 @@ def test_texts_are_in_the_page_where_they_may_be_read(
     if share:
         suite.write_text("share: texts\n" + suite.read_text())
     options = ["--maxrandom-html=p.html", f"--maxrandom-texts={option}", "--maxrandom-json=r.json"]
-    result = pytester.runpytest("eval_suites", *options)
+    result = pytester.runpytest("eval_suites", *options, "--maxrandom-report=r.md")
     result.assert_outcomes(passed=1, xfailed=1)
     text = whole(pytester.path / "p.html")
     assert [text.count(each) > 0 for each in INPUTS] == [has] * N
@@ -103,6 +104,14 @@ def test_texts_are_in_the_page_where_they_may_be_read(
     assert [bool(each["cells"]) for each in opened(pytester.path / "p.html").values()] == [True] * 2
     record = json.loads((pytester.path / "r.json").read_text())
     assert {each["share"] for each in record["claims"]} == {"texts" if share else "nothing"}
+    # Each report shows the first question with its best prompt, or says that it does not.
+    for name in ("r.json", "r.md"):
+        report = (pytester.path / name).read_text(encoding="utf-8")
+        assert any(each in report for each in INPUTS) == has
+    left_out = "Its text is left out: the suite does not say `share: texts`."
+    assert (left_out in (pytester.path / "r.md").read_text(encoding="utf-8")) == (not has)
+    assert {each["best_prompt"]["question"] is None for each in record["claims"]} == {not has}
+    assert load(pytester.path / "r.json").claims[0].best_prompt is not None
 
 
 def test_recorded_results_have_their_answers_in_the_page(
