@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from pytest_maxrandom.reports.layout import width_of
+from pytest_maxrandom.reports.layout import WIDE, width_of
 from tests.plugin.conftest import N
 
 if TYPE_CHECKING:
@@ -83,7 +83,12 @@ def test_nothing_is_wider_than_the_terminal(
         assert f"{LONG}[{model}-2shot]" in whole
     heads = [place for place, line in enumerate(lines) if line.startswith("result ")]
     assert lines[heads[0]].endswith("  claim")
-    results = [line.split()[0] for line in lines[heads[0] + 1 : heads[1]]]
+    rows = lines[heads[0] + 1 : heads[1]]
+    for long, brief in (("fails as expected", "xfails"), ("passes unexpectedly", "xpasses")):
+        assert any(line.startswith(long if columns >= WIDE else brief) for line in rows)
+        rows = [re.sub(f"^{long}", brief, line) for line in rows]
+    assert ("needed" in lines[heads[0]]) == (columns >= WIDE)
+    results = [line.split()[0] for line in rows]
     claims = [word for word in results if word in RESULTS]
     assert claims == sorted(claims, key=RESULTS.index)
     assert {"fails", "error", "passes", "xfails"} <= set(claims)
