@@ -120,8 +120,9 @@ def in_use(
     try:
         yield
     finally:
-        lock.release()
-        lock.close()
+        if not sys.is_finalizing():  # the operating system gives it back then
+            lock.release()
+            lock.close()
 
 
 def agreed(name: str, find: Callable[[], str]) -> str:
