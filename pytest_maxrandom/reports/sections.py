@@ -66,6 +66,10 @@ def _best(claim: ClaimRecord) -> str:
     return accuracy(best_value(claim))
 
 
+def _needed(claim: ClaimRecord) -> str:
+    return phrases.needed_value(claim) or NONE
+
+
 def _drawn(claim: ClaimRecord) -> Drawing | str:
     if not claim.verdict:
         return NONE
@@ -92,7 +96,7 @@ _NUMBERS: list[Column[ClaimRecord]] = [
     Column("correct", _correct, "right", below=""),
     Column("new", phrases.interval_shown, "right", below="", lead="new: ", optional=True,
            note=NOTES["new"]),
-    Column("needed", phrases.needed_value, "right", wide="needed", optional=True,
+    Column("needed", _needed, "right", wide="needed", optional=True,
            media=frozenset()),
     Column("standard\nbaseline", "standard_baseline", "score", wide="standard"),
     MAXIMUM,
@@ -169,7 +173,7 @@ def brief_table(
         Column("new", phrases.interval_shown, "right", below="", optional=True,
                note=NOTES["new"].replace("*New*", "Below the best")),
         Column("metric", _metric, optional=True),
-        Column("needed", lambda claim: phrases.needed_value(claim) or NONE, "right",
+        Column("needed", _needed, "right",
                optional=True, note=NOTES["needed"]),
         Column("*p*", phrases.decisive_p, "right", change=_p_change),
         Column("which", _which_p, below=""),

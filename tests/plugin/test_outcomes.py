@@ -49,7 +49,7 @@ def test_a_claim_passes_and_another_fails_as_expected(
     assert len(holds["validation_ids"]) == N
     text = (pytester.path / "r.md").read_text()
     assert "maxrandom: 1 of 2 claims passes, 1 fails as expected\n" in text
-    for claim, said in ((HOLDS, "passed"), (FAILS, "expected failure")):
+    for claim, said in ((HOLDS, "passes"), (FAILS, "fails as expected")):
         right = claims[claim]["best_correct"]
         numbers = f"{right} of {N} correct, n = {N}, t = 1"
         assert f" <code>{claim}</code> {said}: {numbers}</summary>" in text
@@ -277,8 +277,8 @@ def test_hand_written_claims_stand_in_the_same_reports(pytester: pytest.Pytester
         ("t=0", "t must be at least 1, found 0"),
         ("t=2.5", "t must be an integer, found 2.5 (float)"),
         ("chance=2.0", "chance must be a probability from 0 to 1, found 2.0"),
-        ("chance=0", "chance must be above 0 and below 1, found 0: of a single choice *"),
-        ("chance={1: 100}", "chance must be above 0 and below 1, found 1: of a single choice *"),
+        ("chance=0", "chance must be above 0 and below 1, found 0: with a single choice *"),
+        ("chance={1: 100}", "chance must be above 0 and below 1, found 1: with a single choice *"),
         ("chance=None", "chance must be a number, found None (NoneType)"),
         ("task=3", "task must be a text, found 3 (int)"),
         ("model=None", "model must be a text, found None (NoneType)"),
