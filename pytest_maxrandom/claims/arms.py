@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.record import Remark
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.prompts import PromptsSpec
     from pytest_maxrandom.suite.recorded import RecordedModelSpec
     from pytest_maxrandom.suite.spec import SuiteSpec
+    from pytest_maxrandom.suite.training import ClassifySpec, TrainSpec
 
     Location = tuple[str | int, ...]
 
@@ -42,6 +43,8 @@ class Arm:
         The keys of its model that the arm itself gives.
     changed : tuple of str
         What differs from the suite as it stands.
+    train, classify
+        How its model is trained, if it is.
     """
 
     name: str
@@ -52,6 +55,8 @@ class Arm:
     place: int = 0
     own: frozenset[str] = frozenset()
     changed: tuple[str, ...] = ()
+    train: TrainSpec | None = None
+    classify: ClassifySpec | None = None
 
     def of(self, suite: SuiteSpec) -> SuiteSpec:
         """Return the suite with what the arm changes."""
@@ -88,21 +93,38 @@ class Arm:
 
 def arms_of(suite: SuiteSpec) -> list[Arm]:
     """Return the arms of a suite, or else its models, in the order of the file."""
+    standing = _standing(suite)
     if suite.arms is None:
         return [
-            Arm(model.test_id, None, model, suite.prompts, suite.scoring, index)
+            replace(standing, name=model.test_id, model=model, place=index)
             for index, model in enumerate(suite.models)
         ]
     found = []
     for name, spec in suite.arms.items():
-        model, prompts = model_of(suite, spec), prompts_of(suite, spec)
-        scoring = spec.scoring or suite.scoring
-        changed = differences(
-            (model, prompts, scoring), (suite.models[0], suite.prompts, suite.scoring)
+        arm = replace(
+            standing,
+            name=name,
+            key=name,
+            model=model_of(suite, spec),
+            prompts=prompts_of(suite, spec) if suite.classify is None else standing.prompts,
+            scoring=spec.scoring or standing.scoring,
+            own=frozenset([*spec.of_model, *(["name"] if spec.model else [])]),
+            train=spec.train,
+            classify=spec.classify or suite.classify,
         )
-        own = frozenset([*spec.of_model, *(["name"] if spec.model else [])])
-        found.append(Arm(name, name, model, prompts, scoring, 0, own, changed))
+        found.append(replace(arm, changed=differences(arm, standing)))
     return found
+
+
+def _standing(suite: SuiteSpec) -> Arm:
+    """Return what a suite asks of its first model as it stands.
+
+    A classification head reads the text alone: there is one prompt, and it shows nothing.
+    """
+    prompts, scoring = suite.prompts, suite.scoring
+    if suite.classify is not None:
+        prompts, scoring = prompts.model_copy(update={"shots": [0], "count": 1}), "classify"
+    return Arm("", None, suite.models[0], prompts, scoring, classify=suite.classify)
 
 
 def arms_by_name(suite: SuiteSpec) -> dict[str, Arm]:
@@ -136,23 +158,52 @@ def prompts_of(suite: SuiteSpec, arm: ArmSpec) -> PromptsSpec:
     return prompts.model_copy(update={"formats": [form.model_copy(update=given)]})
 
 
-def differences(
-    first: tuple[ModelSpec, PromptsSpec, Scoring], second: tuple[ModelSpec, PromptsSpec, Scoring]
-) -> tuple[str, ...]:
+def differences(first: Arm, second: Arm) -> tuple[str, ...]:
     """Say what differs between two arms of a suite, one clause for each thing."""
-    changed = [*differences_of_models(first[0], second[0])]
-    said = [_instruction(prompts) for _, prompts, _ in (first, second)]
+    changed = [*differences_of_models(first.model, second.model)]
+    said = [_instruction(arm.prompts) for arm in (first, second)]
     if said[0] != said[1]:
         changed.append(f"instruction: {said[0]}, not {said[1]}")
-    forms = [_format(prompts) for _, prompts, _ in (first, second)]
-    if first[2] != second[2]:
-        changed.append(f"scoring: {first[2]}, not {second[2]}")
+    forms = [_format(arm.prompts) for arm in (first, second)]
+    if first.scoring != second.scoring:
+        changed.append(f"scoring: {first.scoring}, not {second.scoring}")
+    changed += _settings("training", first.train, second.train, "none")
+    changed += _settings("classify", first.classify, second.classify, "none")
     changed += [
         f"format: {key} {_shown(forms[0][key])}, not {_shown(forms[1][key])}"
         for key in forms[0]
         if forms[0][key] != forms[1][key]
     ]
     return tuple(changed)
+
+
+def _settings(
+    what: str,
+    first: TrainSpec | ClassifySpec | None,
+    second: TrainSpec | ClassifySpec | None,
+    absent: str,
+) -> list[str]:
+    """Say what differs between two trainings; where one arm has none, what the other reads."""
+    if first == second:
+        return []
+    if first is None or second is None:
+        said = [absent if each is None else _training(each) for each in (first, second)]
+        return [f"{what}: {said[0]}, not {said[1]}"]
+    both = first.model_dump(), second.model_dump()
+    return [
+        f"{what}: {key} {_shown(both[0][key])}, not {_shown(both[1][key])}"
+        for key in both[0]
+        if both[0][key] != both[1][key]
+    ]
+
+
+def _training(spec: TrainSpec | ClassifySpec) -> str:
+    text = getattr(spec, "text", None)
+    if text is None:
+        return f"{spec.examples} labelled examples"
+    return {"extra": "extra texts", "scored": "the texts that are scored"}.get(
+        text, f"the texts of {text}"
+    )
 
 
 def differences_of_models(

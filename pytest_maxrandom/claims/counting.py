@@ -93,7 +93,7 @@ def subject_of(planned: PlannedClaim) -> Subject:
     ModelError
         If the model's files cannot be read.
     """
-    return _subject(planned, identify(planned.model, planned.base).tried_digest)
+    return _subject(planned, identify(*planned.loads).tried_digest)
 
 
 def _subject(planned: PlannedClaim, digest: str) -> Subject:
@@ -297,12 +297,12 @@ def expected(planned: PlannedClaim, run: Iterable[PlannedClaim]) -> Expected:
 
 def _by_place(planned: PlannedClaim) -> Subject:
     """Return what tells models apart by their places, which no ledger knows."""
-    return _subject(planned, " ".join(locate(planned.model, planned.base).key))
+    return _subject(planned, " ".join(locate(*planned.loads).key))
 
 
 def _by_content(planned: PlannedClaim) -> Subject:
     """Return what the ledger knows a claim by, where that costs little."""
-    size = locate(planned.model, planned.base).size
+    size = locate(*planned.loads).size
     return _by_place(planned) if size is None or size > _QUICKLY_READ else subject_of(planned)
 
 
@@ -316,7 +316,7 @@ def claimed_set(planned: PlannedClaim, folder: PurePosixPath, suite: str) -> Cla
     @functools.cache
     def digest() -> str | None:
         try:
-            is_local = locate(planned.model, planned.base).size is not None
+            is_local = locate(*planned.loads).size is not None
             return subject_of(planned).model_digest if is_local else None
         except ModelError:
             return None

@@ -24,6 +24,33 @@ if TYPE_CHECKING:
     Asked = tuple[PlannedClaim, Sequence[Job]]
 
 
+@dataclass(frozen=True, slots=True)
+class TrainingCost:
+    """One training of an arm.
+
+    Attributes
+    ----------
+    arm, task : str
+    replicate : int
+        0 is the claim itself.
+    texts, labelled : int
+        How many it reads.
+    words : int
+        Of all of them, each as often as it is read: as the model's tokenizer is not loaded, the
+        number of its tokens is not known.
+    seconds : float or None
+        That it took, where it was done already and its weights are kept; else None.
+    """
+
+    arm: str
+    task: str
+    replicate: int
+    texts: int
+    labelled: int
+    words: int
+    seconds: float | None
+
+
 @dataclass(slots=True)
 class ModelCost:
     """What a run asks of one model.
@@ -49,6 +76,8 @@ class ModelCost:
         Where it was.
     early : bool
         Whether a sweep may stop before all of this is computed.
+    trained : list of TrainingCost
+        What is trained before anything is asked; where that was not done yet, nothing is measured.
     later : bool
         Whether more is asked where a claim passes.
     problem : str or None
@@ -67,6 +96,7 @@ class ModelCost:
     probed: int = 0
     device: str = ""
     early: bool = False
+    trained: list[TrainingCost] = field(default_factory=list)
     later: bool = False
     problem: str | None = None
     _names: set[tuple[str, str]] = field(default_factory=set)
@@ -88,7 +118,7 @@ def costs(asked: Iterable[Asked], session: SessionState) -> list[ModelCost]:
     """
     by_model: dict[tuple[str, ...], list[Asked]] = {}
     for claim, jobs in asked:
-        key = locate(claim.model, claim.base).key
+        key = locate(*claim.loads).key
         by_model.setdefault(key, []).append((claim, jobs))
     return [_cost(own, session) for own in by_model.values()]
 
@@ -113,11 +143,36 @@ def _cost(asked: Sequence[Asked], session: SessionState) -> ModelCost:
             found.examples += sum(len(job.examples) for job in rest)
             if rest:
                 todo.append((claim, rest))
-        if todo:
+                found.trained += _training(claim, session)
+        if todo and all(each.seconds is not None for each in found.trained):
             _measure(found, todo, session)
     except MaxRandomError as error:
         found.problem = str(error)
     return found
+
+
+def _training(claim: PlannedClaim, session: SessionState) -> list[TrainingCost]:
+    """Return what is trained for a claim whose answers are to be computed."""
+    training = claim.training
+    if training is None:
+        return []
+    known = session.pool.trained(claim.model, claim.base, training)
+    settings, head = training.settings, training.classify
+    words = (settings.epochs if settings else 0) * sum(len(each.split()) for each in training.texts)
+    words += (head.epochs if head else 0) * sum(
+        len(each.text.split()) for each in training.labelled
+    )
+    return [
+        TrainingCost(
+            claim.arm.name,
+            claim.task,
+            claim.replicate,
+            len(training.texts),
+            len(training.labelled),
+            words,
+            None if known is None else known.seconds,
+        )
+    ]
 
 
 def _measure(
@@ -139,4 +194,4 @@ def _measure(
 
 def _loaded(claim: PlannedClaim, session: SessionState) -> Model:
     generates = SCORERS[claim.suite.scoring].generates
-    return session.pool.get(claim.model, claim.base, generates=generates)
+    return session.pool.get(*claim.loads, generates=generates)

@@ -17,6 +17,7 @@ from pytest_maxrandom.claims.decided import ClaimGoal, conclude, undecidable
 from pytest_maxrandom.claims.opening import Opening
 from pytest_maxrandom.claims.runner import Runner
 from pytest_maxrandom.claims.searched import compared_after, told
+from pytest_maxrandom.claims.trained import tell_trained
 from pytest_maxrandom.claims.tries import ClaimTries
 from pytest_maxrandom.errors import ModelError, SweepError
 from pytest_maxrandom.flags.compare import blanked
@@ -228,6 +229,7 @@ class Evaluation:
         planned = self._planned
         t, claim, task = self.tries.counted()
         record.revision = sweep.revision or record.revision
+        tell_trained(record, self._runner.trained())
         others = [] if thrifty else self._session.other_models(planned)
         record.searched = self.tries.searched(t)
         record.t, found = t, record.searched

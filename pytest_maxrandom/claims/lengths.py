@@ -33,8 +33,10 @@ def too_long(planned: PlannedClaim) -> str | None:
     ModelError
         If the model is nowhere, or has no tokenizer.
     """
+    if planned.suite.classify is not None:  # whose head reads a text as far as `max_length`
+        return None
     ask = getattr(backend_of(planned.model), "lengths", None)
-    known = None if ask is None else ask(locate(planned.model, planned.base))
+    known = None if ask is None else ask(locate(*planned.loads))
     if known is None:
         return None
     jobs = jobs_of(planned.condition.prompt_set.pairs, planned.suite.scoring)

@@ -7,10 +7,12 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_maxrandom.claims.arms import arms_of
+from pytest_maxrandom.claims.condition import Condition
+from pytest_maxrandom.claims.drawn import NoTexts, set_apart, without
 from pytest_maxrandom.claims.held_out import out_of_reach
 from pytest_maxrandom.claims.named_files import in_named_files
 from pytest_maxrandom.claims.nulls import NoMetric, guessers, score_guessers
-from pytest_maxrandom.claims.planned import ClaimOfSuite, Condition, PlannedClaim
+from pytest_maxrandom.claims.planned import ClaimOfSuite, PlannedClaim
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.errors import (
     ModelError,
@@ -29,6 +31,7 @@ from pytest_maxrandom.sweeps.labels import shuffled
 from pytest_maxrandom.sweeps.prompts.sampling import NoPrompts, draw_prompts, validation_set
 from pytest_maxrandom.sweeps.scorers import SCORERS
 from pytest_maxrandom.tasks.load import load_task, members, set_aside
+from pytest_maxrandom.tasks.task import NO_LAYOUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -126,7 +129,11 @@ def plan(suite: Suite) -> list[PlannedClaim]:
         for condition in of_task
     ]
     claims = share_levels(claims)
-    if problems := [*_contradicting(suite, claims), *_unpassable(suite, claims)]:
+    if problems := [
+        *_contradicting(suite, claims),
+        *_untrainable(suite, claims),
+        *_unpassable(suite, claims),
+    ]:
         raise SuiteError(dict.fromkeys(problems))
     return claims
 
@@ -183,6 +190,9 @@ def _conditions(
         except NoPrompts as error:
             line = suite.line(*arm.asks(error.key))
             problems.append(Problem(suite.path, line, str(error)))
+        except NoTexts as error:
+            message = f"{dotted(error.place)}: {error}"
+            problems.append(Problem(suite.path, suite.line(*error.place), message))
         except NoMetric as error:
             message = f"{task.name}: {error}"
             problems.append(Problem(suite.path, suite.line("metric"), message))
@@ -200,11 +210,14 @@ def draw_condition(
 
     Raises
     ------
-    NoPrompts, NoMetric
+    NoPrompts, NoMetric, NoTexts
         In one sentence, where the task cannot give what the suite asks for.
     """
-    prompts = suite.prompts
-    prompt_set = asked_by(suite, draw_prompts(task, validation, prompts, shots))
+    prompts, apart = suite.prompts, set_apart(task, validation, suite, test)
+    shown = without(task, apart)
+    if suite.scoring == "classify":
+        shown = replace(shown, layout=NO_LAYOUT)
+    prompt_set = asked_by(suite, draw_prompts(shown, validation, prompts, shots))
     if SCORERS[suite.scoring].generates:
         beginnings = any(example.continuation is not None for example in validation)
         if beginnings and not all(
@@ -218,7 +231,7 @@ def draw_condition(
             )
     score_null = score_guessers(suite.metric, prompt_set, prompts.budget)
     return Condition(
-        task, shots, prompt_set, guessers(prompt_set, prompts.budget), score_null, test
+        task, shots, prompt_set, guessers(prompt_set, prompts.budget), score_null, test, apart
     )
 
 
@@ -275,6 +288,23 @@ def _contradicting(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Pro
                 "scores higher than who guesses, so guessers judge nothing; claim `permutation_p`, "
                 "or use `metric: balanced_accuracy`",
             )
+
+
+def _untrainable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem]:
+    """Yield what arms are to be trained on that is not there, and models that cannot be trained."""
+    for claim in claims:
+        try:
+            if claim.training is not None:
+                locate(claim.model, claim.base, claim.training)
+        except SuiteError as error:
+            yield from error.problems
+        except NoTexts as error:
+            message = f"{dotted(error.place)}: {error}"
+            yield Problem(suite.path, suite.line(*error.place), message)
+        except ModelError as error:
+            own = claim.arm.train is not None
+            place = ("arms", claim.arm.name, "train") if own else ("classify",)
+            yield Problem(suite.path, suite.line(*place), f"{dotted(place)}: {error}")
 
 
 def _untestable(suite: Suite) -> Iterator[Problem]:

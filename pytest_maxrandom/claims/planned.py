@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from pytest_maxrandom.claims.nulls import Guessers, guessers, score_guessers
+from pytest_maxrandom.claims.drawn import training_of
+from pytest_maxrandom.claims.trained import training_record
 from pytest_maxrandom.ledger import FOLDER, SIMULATED, examples_digest
-from pytest_maxrandom.ledger.lines import example_digest
 from pytest_maxrandom.record import (
     ClaimRecord,
     Generated,
@@ -26,41 +26,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_maxrandom.claims.arms import Arm
-    from pytest_maxrandom.claims.nulls import Null, ScoreGuessers
+    from pytest_maxrandom.claims.condition import Condition
+    from pytest_maxrandom.claims.nulls import Null
     from pytest_maxrandom.claims.verdict import Claim
+    from pytest_maxrandom.models.training import Training
     from pytest_maxrandom.record import ClaimHeading, Record
-    from pytest_maxrandom.suite.claims import Metric
     from pytest_maxrandom.suite.models import ModelSpec
     from pytest_maxrandom.suite.recorded import RecordedModelSpec
     from pytest_maxrandom.suite.spec import SuiteSpec
-    from pytest_maxrandom.sweeps.prompts.sampling import PromptSet
-    from pytest_maxrandom.tasks.task import Example, Task
-
-
-@dataclass(frozen=True)
-class Condition:
-    """One task with one number of shots; shared by all models of a suite."""
-
-    task: Task
-    shots: int
-    prompt_set: PromptSet
-    null: Guessers
-    score_null: ScoreGuessers | None
-    test: tuple[Example, ...]
-
-    @cached_property
-    def example_digests(self) -> tuple[str, ...]:
-        """What the ledger knows the validation set by; each claim of a run is asked for it."""
-        return tuple(map(example_digest, self.prompt_set.validation))
-
-    def with_t(self, t: int, metric: Metric) -> Condition:
-        """Return the condition with t guessers instead."""
-        if t == self.null.t:
-            return self
-        null = guessers(self.prompt_set, t)
-        return dataclasses.replace(
-            self, null=null, score_null=score_guessers(metric, self.prompt_set, t)
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,6 +143,22 @@ class PlannedClaim(ClaimOfSuite):
         """Whether a rule makes the answers up."""
         return self.model.simulated
 
+    @cached_property
+    def training(self) -> Training | None:
+        """What the model is trained on before it is asked; None where it is run as it is.
+
+        Raises
+        ------
+        NoTexts, SuiteError
+            Where there is nothing to train on; planning tells that.
+        """
+        return training_of(self.suite, self.arm.key, self.condition, self.base, self.replicate)
+
+    @property
+    def loads(self) -> tuple[ModelSpec, Path, Training | None]:
+        """What tells its model apart: the spec, the folder of its paths, and its training."""
+        return self.model, self.base, self.training
+
     @property
     def ledger(self) -> Path:
         """The folder of the ledger that counts it: one of their own for simulated models."""
@@ -227,6 +216,7 @@ class PlannedClaim(ClaimOfSuite):
             ),
             validation_ids=[example.id for example in found.validation],
             task_digest=condition.task.digest,
+            training=training_record(self.training, condition.apart),
         )
         return note(record, *self.claim.notes, *self.arm.notes, *condition.task.notes, *found.notes)
 

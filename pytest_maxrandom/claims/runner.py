@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.claims.session import SessionState
     from pytest_maxrandom.models.base import Model
+    from pytest_maxrandom.models.training import Trained
     from pytest_maxrandom.record import Arithmetic
     from pytest_maxrandom.sweeps.cluster.executor import Cluster
     from pytest_maxrandom.sweeps.executor import Executor, Job, Scored
@@ -32,6 +33,7 @@ class Runner:
     def __init__(self, planned: PlannedClaim, session: SessionState) -> None:
         self._planned = planned
         self._session = session
+        self._trained: Trained | None = None
 
     def ready(self) -> None:
         """Load the model, unless it is at hand.
@@ -48,7 +50,9 @@ class Runner:
             self._load()
         else:
             found = self._cluster.start(self._wanted())
-            self._session.pool.loaded_elsewhere(planned.model, planned.base, found)
+            self._session.pool.loaded_elsewhere(
+                planned.model, planned.base, found, planned.training
+            )
 
     def executor(self, begin: Begin, *, named: bool = False) -> Executor:
         """Return what computes jobs.
@@ -98,6 +102,13 @@ class Runner:
 
         return Ahead(key, self._wanted(), left, begun, take)
 
+    def trained(self) -> Trained | None:
+        """Return what the training of its model found; None where nothing is kept of it."""
+        planned, pool = self._planned, self._session.pool
+        if planned.training is None:
+            return None
+        return self._trained or pool.trained(planned.model, planned.base, planned.training)
+
     @property
     def _cluster(self) -> Cluster | None:
         """A server computes wherever it is asked from, so it needs none."""
@@ -109,9 +120,9 @@ class Runner:
 
     def _wanted(self) -> Wanted:
         planned, pool = self._planned, self._session.pool
-        identity = pool.identity(planned.model, planned.base)
+        identity = pool.identity(*planned.loads)
         return Wanted(
-            key=locate(planned.model, planned.base).key,
+            key=locate(*planned.loads).key,
             spec=planned.model,
             base=str(planned.base.absolute()),
             digest=identity.digest,
@@ -120,8 +131,10 @@ class Runner:
             engine=self._session.engine,
             batch_tokens=pool.resources.batch_tokens,
             version=version(),
+            training=planned.training,
         )
 
     def _load(self) -> Model:
-        planned = self._planned
-        return self._session.pool.get(planned.model, planned.base, generates=self._generates)
+        model = self._session.pool.get(*self._planned.loads, generates=self._generates)
+        self._trained = getattr(model, "trained", None)
+        return model

@@ -114,7 +114,7 @@ class SessionState:
         ModelError
             If the model's files cannot be read.
         """
-        identity = self.pool.identity(planned.model, planned.base)
+        identity = self.pool.identity(*planned.loads)
         elsewhere = self.computed.get(identity.digest)
         return Cache(
             self.store(planned),

@@ -72,7 +72,7 @@ class Work:
         todo: list[tuple[PlannedClaim, Job]] = []
         known: dict[tuple[str, ...], None] = {}
         for claim in claims:
-            model = pool.identity(claim.model, claim.base).digest
+            model = pool.identity(*claim.loads).digest
             for job in jobs_of(claim.condition.prompt_set.pairs, claim.suite.scoring):
                 key = model, job.task, job.prompt.digest, job.scoring
                 if key not in known:
@@ -83,7 +83,7 @@ class Work:
         # What needs the same model comes together, so that a shard loads as few as can be.
         self._todo = sorted(
             todo,
-            key=lambda one: places.setdefault(locate(one[0].model, one[0].base).key, len(places)),
+            key=lambda one: places.setdefault(locate(*one[0].loads).key, len(places)),
         )
 
     @property
@@ -114,7 +114,7 @@ class Work:
         self, claim: PlannedClaim, store: Store, arithmetic: Arithmetic | None = None
     ) -> Cache:
         """Return what a store has of a claim's model."""
-        identity = self.pool.identity(claim.model, claim.base)
+        identity = self.pool.identity(*claim.loads)
         return Cache(store, identity.digest, arithmetic or identity.arithmetic, self.engine)
 
 
@@ -198,7 +198,7 @@ class Shard:
         generates = SCORERS[claim.suite.scoring].generates
         run_sweep(
             jobs,
-            LocalExecutor(lambda: work.pool.get(claim.model, claim.base, generates=generates)),
+            LocalExecutor(lambda: work.pool.get(*claim.loads, generates=generates)),
             lambda done, total, _: progress(claim, done, total),
             cache=work.cache(claim, store),
             finished=lambda one: ledger.evaluated(

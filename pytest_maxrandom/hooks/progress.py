@@ -38,6 +38,11 @@ def say(config: pytest.Config, sentence: str) -> None:
         reporter.flush()
 
 
+def tell_training(config: pytest.Config, step: int, steps: int, loss: float | None) -> None:
+    """Show how far a training is, and its loss, where a person is watching."""
+    _board(config).train(step, steps, loss)
+
+
 _SAVE, _RESTORE, _DOWN, _ERASE = "\0337", "\0338", "\033D", "\033[K"
 _INTERVAL = 0.2
 _CHANNEL = "maxrandom_progress"
@@ -146,6 +151,7 @@ class Board:
         self._tallies: dict[str, Tally] = {}
         self._states: dict[tuple[str, str], State] = {}
         self._lock = threading.RLock()
+        self._training = ""
         self._lines = 0
         self._shown = 0.0
         self.is_seen = self._reporter is not None and self._capture is not None and self._watched()
@@ -184,6 +190,15 @@ class Board:
         """Show what a process counts."""
         with self._lock:
             self._states[process, state.model] = state
+            self._show()
+
+    def train(self, step: int, steps: int, loss: float | None) -> None:
+        """Show a training of this process below the lines of models; nothing when it is done."""
+        if not self.is_seen:
+            return
+        shown = "" if loss is None else f", loss {loss:.3g}"
+        with self._lock:
+            self._training = f"training: {step}/{steps} steps{shown}" if step < steps else ""
             self._show()
 
     def listen(self, node: Any) -> None:
@@ -243,6 +258,7 @@ class Board:
             text([state for state in self._states.values() if state.model == model])
             for model in models
         ]
+        texts += [self._training] if self._training else []
         room = max(1, shutil.get_terminal_size().lines - 3)
         if len(texts) > room:
             texts[room - 1 :] = [f"and {len(texts) - room + 1} more models"]

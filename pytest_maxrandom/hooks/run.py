@@ -104,6 +104,10 @@ class Run:
 
             adjust_over_tasks(run.comparisons)
             run.over_tasks = over_tasks(run.comparisons)
+        if run.contamination:
+            from pytest_maxrandom.studies.arms.conclude import contamination_over_tasks
+
+            run.contamination_over_tasks = contamination_over_tasks(run.contamination)
         return run
 
 

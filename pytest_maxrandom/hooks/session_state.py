@@ -13,7 +13,7 @@ from pytest_maxrandom.claims.planned import Planned, PlannedClaim
 from pytest_maxrandom.claims.session import SessionState
 from pytest_maxrandom.claims.shards import joined
 from pytest_maxrandom.hooks.options import read_settings
-from pytest_maxrandom.hooks.progress import say
+from pytest_maxrandom.hooks.progress import say, tell_training
 from pytest_maxrandom.models.base import Resources
 from pytest_maxrandom.models.registry import ModelPool, begin
 from pytest_maxrandom.record import Arithmetic
@@ -43,6 +43,8 @@ def session_state(config: pytest.Config) -> SessionState:
             engine=settings.engine,
             batch_tokens=settings.batch_tokens,
             tell=partial(say, config),
+            trained=settings.store.with_name("trained"),
+            training=partial(tell_training, config),
         )
         run = worker.get("testrunuid") or uuid.uuid4().hex
         begin(run if worker else "")

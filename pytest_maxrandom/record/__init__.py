@@ -51,6 +51,7 @@ from pytest_maxrandom.record.counts import (
 )
 from pytest_maxrandom.record.designs import (
     ComparisonRecord as ComparisonRecord,
+    ContaminationOverTasks as ContaminationOverTasks,
     ContaminationRecord as ContaminationRecord,
     OverTasks as OverTasks,
     PromptPair as PromptPair,
@@ -79,6 +80,9 @@ from pytest_maxrandom.record.run import (
     Record as Record,
     RunRecord as RunRecord,
     arithmetics as arithmetics,
+)
+from pytest_maxrandom.record.training import (
+    TrainingRecord as TrainingRecord,
 )
 from pytest_maxrandom.stats.labels import (
     LabelFinding as LabelFinding,

@@ -9,6 +9,7 @@ from pytest_maxrandom.record.base import Count, Difference, ItemRecord, Remark, 
 from pytest_maxrandom.record.cost import SweepCost
 from pytest_maxrandom.record.counts import PromptCount, Searched, Tries, ValidationSet
 from pytest_maxrandom.record.red_flags import RedFlag, RedFlagKind, Severity
+from pytest_maxrandom.record.training import TrainingRecord
 
 HeuristicName = Literal[
     "most_frequent", "longest", "shortest", "first", "last", "most_shared_words"
@@ -265,6 +266,8 @@ class ClaimRecord(ItemRecord):
     task_digest: str | None = None
     best_prompt: BestPrompt | None = None
     engine: SweepCost | None = None
+    training: TrainingRecord | None = None
+    """None where the model is run as it is."""
     clusters: int | None = None
     """Clusters that the n examples belong to; None where none are stated."""
     effective_n: float | None = None

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pytest_maxrandom.record.base import Count, Difference, ItemRecord, Share, Standing
 from pytest_maxrandom.record.cost import Arithmetic, SweepCost
+from pytest_maxrandom.record.training import TrainingRecord
 
 Indication = Literal["tuned on the text", "no sign of it", "inconclusive"]
 
@@ -41,6 +42,8 @@ class Replicate:
     """Digest of the best prompt."""
     demonstration_ids: list[str]
     """Of the best prompt."""
+    training: TrainingRecord | None = None
+    """None where the model is run as it is."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -149,6 +152,28 @@ class ContaminationRecord(DesignRecord):
     sampled: dict[str, int] = field(default_factory=dict)
     """Units of each kind of which signs are flipped: what the finding generalizes to."""
     finding: Indication | None = None
+
+
+@dataclass(slots=True)
+class ContaminationOverTasks:
+    """One check for contamination over the tasks of a run, each with the same weight."""
+
+    base: str
+    extra: str
+    test: str
+    shots: Count
+    tasks: Count
+    boost: Difference
+    boost_p: Share
+    """One-sided sign-flip over tasks."""
+    bias: Difference
+    bias_low: Difference
+    bias_high: Difference
+    confidence: Share
+    bias_p: Share
+    """One-sided sign-flip over tasks."""
+    level: Share
+    finding: Indication
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ from pytest_maxrandom.record.base import Adjustment, Count
 from pytest_maxrandom.record.claim import ClaimRecord
 from pytest_maxrandom.record.designs import (
     ComparisonRecord,
+    ContaminationOverTasks,
     ContaminationRecord,
     OverTasks,
     ReplicatesRecord,
@@ -61,6 +62,8 @@ class RunRecord:
     contamination: list[ContaminationRecord] = field(default_factory=list)
     over_tasks: list[OverTasks] = field(default_factory=list)
     """Each comparison that was made on several tasks, over all of them."""
+    contamination_over_tasks: list[ContaminationOverTasks] = field(default_factory=list)
+    """Each check for contamination that was made on several tasks, over all of them."""
     schema_version: int = SCHEMA_VERSION
 
 

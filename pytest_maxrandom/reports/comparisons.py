@@ -10,6 +10,7 @@ from pytest_maxrandom.reports.text import listed
 if TYPE_CHECKING:
     from pytest_maxrandom.record import (
         ComparisonRecord,
+        ContaminationOverTasks,
         ContaminationRecord,
         OverTasks,
         RunRecord,
@@ -60,7 +61,7 @@ def best_interval(record: ComparisonRecord) -> str:
     return interval(record.best_low, record.best_high)
 
 
-def confidence(record: ComparisonRecord | OverTasks) -> str:
+def confidence(record: ComparisonRecord | OverTasks | ContaminationOverTasks) -> str:
     """Write the confidence of the intervals: ``95 %``."""
     return f"{100 * record.confidence:.4g} %"
 
@@ -152,12 +153,12 @@ def best_is(record: ComparisonRecord) -> str:
     return f"{signed(record.best_difference)}{within}"
 
 
-def boost_is(record: ContaminationRecord) -> str:
+def boost_is(record: ContaminationRecord | ContaminationOverTasks) -> str:
     """Say what tuning on other text brings."""
     return _tested(record.boost, record.boost_p, record.level)
 
 
-def bias_is(record: ContaminationRecord) -> str:
+def bias_is(record: ContaminationRecord | ContaminationOverTasks) -> str:
     """Say what the benchmark's own text brings beyond that; not where there is no boost.
 
     A model that learned nothing from other text says nothing about what it would have learned
@@ -166,12 +167,12 @@ def bias_is(record: ContaminationRecord) -> str:
     return _tested(record.bias, record.bias_p, record.level) if has_boost(record) else ""
 
 
-def has_boost(record: ContaminationRecord) -> bool:
+def has_boost(record: ContaminationRecord | ContaminationOverTasks) -> bool:
     """Tell whether tuning on other text helped, so that the bias can be interpreted."""
     return record.boost_p is not None and record.boost_p <= record.level
 
 
-def indicated(record: ContaminationRecord) -> str:
+def indicated(record: ContaminationRecord | ContaminationOverTasks) -> str:
     """Say what was found, and why where nothing can be."""
     if record.finding is None:
         return ""

@@ -30,6 +30,7 @@ from pytest_maxrandom.record import (
     Calibrated,
     ClaimRecord,
     ComparisonRecord,
+    ContaminationOverTasks,
     ContaminationRecord,
     InteractionBias,
     LabelBiasRecord,
@@ -55,6 +56,7 @@ Table: TypeAlias = Literal[
     "comparisons",
     "over_tasks",
     "contamination",
+    "contamination_over_tasks",
 ]
 TABLES: tuple[Table, ...] = get_args(Table)
 """replicates: one row for each replicate of each claim; label_bias: one for each label in each way
@@ -84,6 +86,7 @@ _LEVELS: dict[Table, tuple[_Level, ...]] = {
     "comparisons": (_Level("comparisons", ComparisonRecord),),
     "over_tasks": (_Level("over_tasks", OverTasks),),
     "contamination": (_Level("contamination", ContaminationRecord),),
+    "contamination_over_tasks": (_Level("contamination_over_tasks", ContaminationOverTasks),),
 }
 _LONG = frozenset(
     (
@@ -99,6 +102,7 @@ _LONG = frozenset(
         "interactions",
         "labels",
         "calibrated",
+        "losses",
     )
 )
 """What has one value for each prompt, example or replicate, or is a whole text; the JSON report

@@ -22,6 +22,7 @@ from pytest_maxrandom.reports.summary import (
     names,
 )
 from pytest_maxrandom.reports.tables import Column, Drawing, Name, Table, tabulate
+from pytest_maxrandom.reports.training import trained, training_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -278,18 +279,55 @@ def contamination_table(run: RunRecord) -> Table:
     return tabulate(title, columns, run.contamination, key="contamination", legend=legend)
 
 
+def contamination_over_tasks_table(run: RunRecord) -> Table:
+    """Show what tuning brings over tasks."""
+
+    def interval(record: Any) -> str:
+        found = comparisons.interval(record.bias_low, record.bias_high)
+        return f"{found} ({comparisons.confidence(record)})" if found else "too few tasks"
+
+    columns: list[Column[Any]] = [
+        Column(
+            "arms",
+            lambda each: (
+                Name(each.base, 30),
+                Name(each.extra, 30, ", "),
+                Name(each.test, 30, ", "),
+            ),
+            brief="over tasks",
+            header=True,
+        ),
+        Column("shots", "shots", "count", "shots"),
+        Column("tasks", "tasks", "count", "tasks"),
+        Column("boost:\nextra - base", "boost", "signed", "boost"),
+        Column("*p*", "boost_p", "p", "p", below="", lead="p "),
+        Column("bias:\ntest - extra", "bias", "signed", "bias"),
+        Column("interval", interval, "right", "interval"),
+        Column("*p*", "bias_p", "p", "p", below="", lead="p "),
+        Column("finding", lambda each: comparisons.indicated(each) or NONE, "prose"),
+        Column("finding", "finding", brief="finding", media=frozenset()),
+    ]
+    legend = "Mean over tasks, each with the same weight; *p*: one-sided sign-flip test over tasks."
+    title = "Tuned on the benchmarks' text? Over tasks"
+    return tabulate(
+        title, columns, run.contamination_over_tasks, key="contamination-over-tasks", legend=legend
+    )
+
+
 _TABLES = {
     "replicates": replicates_table,
     "label_bias": label_bias_table,
     "comparisons": comparisons_table,
     "over_tasks": over_tasks_table,
     "contamination": contamination_table,
+    "contamination_over_tasks": contamination_over_tasks_table,
 }
 
 
 def design_tables(run: RunRecord) -> dict[str, Table]:
     """Make the tables of what a run has beside claims, by the names of its lists."""
-    return {name: table(run) for name, table in _TABLES.items() if getattr(run, name)}
+    found = {name: table(run) for name, table in _TABLES.items() if getattr(run, name)}
+    return found | ({"training": training_table(run)} if trained(run) else {})
 
 
 def _arms(record: Any) -> Cell:

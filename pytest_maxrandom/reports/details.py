@@ -21,6 +21,7 @@ from pytest_maxrandom.reports import (
     phrases,
     red_flags,
     replicates,
+    training,
 )
 from pytest_maxrandom.reports.columns import MAXIMUM, RESULT, mark, was
 from pytest_maxrandom.reports.design_sections import labels_table
@@ -70,6 +71,8 @@ def facts(claim: ClaimRecord, run: RunRecord) -> list[tuple[str, str]]:
         ("Precision", computing.precision(claim)),
         ("Computed", computing.computed(claim)),
         ("Server", computing.served(claim)),
+        ("Trained", training.training_is(claim)),
+        ("Training took", training.training_cost(claim)),
         ("Cost", computing.cost(claim)),
     ]
     return [(title, phrase) for title, phrase in known if phrase]

@@ -10,7 +10,7 @@ from pytest_maxrandom.reports.text import visible
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_maxrandom.claims.dry_run import ModelCost
+    from pytest_maxrandom.claims.dry_run import ModelCost, TrainingCost
 
 _SIMULATED = "mock"
 NOTHING_KEPT = (
@@ -61,7 +61,10 @@ def _of_model(cost: ModelCost) -> Iterator[str]:
         return
     most = "at most " if cost.early else ""
     yield f"  {most}{count(cost.prompts)} prompts to compute, {count(cost.stored)} in the store"
-    assert cost.estimate is not None
+    yield from map(_trained, cost.trained)
+    if cost.estimate is None:
+        yield "  not measured: the model is not trained yet"
+        return
     found, about = cost.estimate, "" if cost.counted else "about "
     most = "at most " if cost.early or found.at_most else about
     pairs = f"{count(cost.examples)} examples (each prompt with its own)"
@@ -76,6 +79,23 @@ def _of_model(cost: ModelCost) -> Iterator[str]:
         yield f"  {_about(cost.seconds)}{where}, by a probe of {tried}"
     if cost.later:
         yield "  not counted: what is asked where a claim passes (its test set, blank inputs)"
+
+
+def _trained(training: TrainingCost) -> str:
+    """Say what an arm is trained on, and whether that was done before."""
+    which = f" in replicate {training.replicate + 1}" if training.replicate else ""
+    parts = [
+        f"{count(number)} {noun}"
+        for number, noun in ((training.texts, "texts"), (training.labelled, "labelled examples"))
+        if number
+    ]
+    kept = "to train"
+    if training.seconds is not None:
+        kept = f"kept ({duration(training.seconds)} when it was trained)"
+    return (
+        f"  {visible(training.task)}{which}: {kept}: {' and '.join(parts)}, "
+        f"{count(training.words)} words in all epochs"
+    )
 
 
 def _claims(number: int) -> str:

@@ -15,6 +15,7 @@ from pytest_maxrandom.notation import count
 from pytest_maxrandom.reports.comparisons import checked, compared
 from pytest_maxrandom.reports.label_bias import label_checked, with_base_rates
 from pytest_maxrandom.reports.phrases import metric_name
+from pytest_maxrandom.reports.training import trained
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +65,7 @@ _QUANTIZATIONS = {
 
 def methods(run: RunRecord) -> list[Method]:
     """List what the numbers of a run rest on; nothing where nothing has a result."""
-    known = [*_of_claims(run), *_of_label_bias(run), *_of_designs(run)]
+    known = [*_of_claims(run), *_of_label_bias(run), *_of_designs(run), *_of_training(run)]
     return [Method(says, [_library()[key] for key in keys]) for used, says, *keys in known if used]
 
 
@@ -227,6 +228,36 @@ def _of_designs(run: RunRecord) -> list[_Told]:
             "adjusted for the number of prompts by Holm's method",
             "mcnemar-1947",
             "holm-1979",
+        ),
+    ]
+
+
+def _of_training(run: RunRecord) -> list[_Told]:
+    claims = trained(run)
+    found = [claim.training for claim in claims if claim.training is not None]
+    settings = [each.settings for each in found if each.settings]
+    used = {each["method"] for each in settings}
+    forms = {each["form"] for each in settings}
+    unlabelled = [each for each in found if each.text in ("extra", "scored")]
+    return [
+        (
+            unlabelled,
+            "Arms are trained further on the task's "
+            f"{'prompts' if forms == {'prompt'} else 'texts'} without answers, the scored ones or "
+            "as many others: does the benchmark's own text inflate its score?",
+            "dubey-2024",
+        ),
+        (
+            used & {"lora", "qlora"},
+            "LoRA trains a low-rank adapter beside weights that stay as they are",
+            "hu-2022",
+        ),
+        ("qlora" in used, "QLoRA does so beside weights of 4 bits", "dettmers-2023"),
+        (
+            any(each.labelled for each in found),
+            "A classification head reads the text alone, and is fine-tuned with all weights on "
+            "labelled examples of the task",
+            "devlin-2019",
         ),
     ]
 

@@ -15,6 +15,9 @@ SENTENCES = {
     "arm": "The arm {arm!r} changes {changed:clauses}.",
     "arm_of_suite": "The arm {arm!r} changes nothing, it is the suite as it stands.",
     "adapter": "{model} runs with the adapter {adapter}.",
+    "loss_did_not_fall": (
+        "The loss did not fall in training: look at its learning rate, its epochs and its texts."
+    ),
     "unverified": (
         "The suite lets {model} be loaded in a way whose numbers were never verified "
         "(`unverified: true`): they rest on the library that reads its files."

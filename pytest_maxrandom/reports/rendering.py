@@ -42,6 +42,7 @@ from pytest_maxrandom.reports import (
     sections,
     summary,
     text,
+    training,
     wording,
 )
 from pytest_maxrandom.reports.latex import LATEX
@@ -83,6 +84,7 @@ _TOLD = (
     sections,
     agreement_sections,
     columns,
+    training,
 )
 """Modules whose public functions are filters: they read records, and return texts and tables."""
 

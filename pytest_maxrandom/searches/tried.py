@@ -254,4 +254,4 @@ class Tried:
     def _load(self) -> Model:
         planned = self.planned
         generates = SCORERS[planned.suite.scoring].generates
-        return self.session.pool.get(planned.model, planned.base, generates=generates)
+        return self.session.pool.get(*planned.loads, generates=generates)

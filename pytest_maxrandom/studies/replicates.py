@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from pytest_maxrandom.claims.drawn import NoTexts
 from pytest_maxrandom.claims.nulls import NoMetric
 from pytest_maxrandom.claims.plan import draw_condition
 from pytest_maxrandom.claims.planned import Design, Planned
@@ -26,7 +27,8 @@ from pytest_maxrandom.sweeps.prompts.sampling import NoPrompts, validation_set
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_maxrandom.claims.planned import Condition, PlannedClaim
+    from pytest_maxrandom.claims.condition import Condition
+    from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.record import ClaimRecord
     from pytest_maxrandom.suite.loader import Suite
     from pytest_maxrandom.suite.spec import SuiteSpec
@@ -128,7 +130,7 @@ def plan_replicates(suite: Suite, claims: Sequence[PlannedClaim]) -> Sequence[Pl
         try:
             if id(own) not in conditions:
                 conditions[id(own)] = [own, *(_redrawn(own, each) for each in suites.values())]
-        except (NoPrompts, NoMetric) as error:
+        except (NoPrompts, NoMetric, NoTexts) as error:
             where = f"replicates: {own.task.name}: {error}"
             problems[Problem(suite.path, suite.line("replicates"), where)] = None
             continue
@@ -174,6 +176,7 @@ def replicate(record: ClaimRecord) -> Replicate:
         passed=record.holds,
         best_prompt=record.best_prompt.digest,
         demonstration_ids=record.best_prompt.demonstration_ids,
+        training=record.training,
     )  # fmt: skip
 
 
@@ -216,7 +219,8 @@ def _all_the_same(condition: Condition) -> str:
 
 def _redrawn(condition: Condition, suite: SuiteSpec) -> Condition:
     validation = validation_set(condition.task, _task(condition, suite).validation)
-    return draw_condition(condition.task, validation, suite, condition.shots)
+    drawn = draw_condition(condition.task, validation, suite, condition.shots, condition.test)
+    return dataclasses.replace(drawn, test=())
 
 
 def _share(planned: PlannedClaim) -> Fraction | None:

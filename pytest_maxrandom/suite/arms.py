@@ -18,6 +18,7 @@ from pydantic import (
 from pytest_maxrandom.errors import did_you_mean
 from pytest_maxrandom.suite.base import FormatSpec, Name, Prose, Scoring, Spec, Text
 from pytest_maxrandom.suite.models import ModelSpec, TransformersSpec, kind_of
+from pytest_maxrandom.suite.training import ClassifySpec, TrainSpec  # noqa: TC001 - pydantic
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -40,6 +41,11 @@ class ArmSpec(Spec):
     format."""
     scoring: Scoring | None = None
     """Another way to read an answer from the model."""
+    train: TrainSpec | None = None
+    """Texts that the model is trained on before it is asked: further pretraining, which the other
+    arms lack or have on other texts."""
+    classify: ClassifySpec | None = None
+    """Another training of the classification head than the suite's."""
 
     @property
     def of_model(self) -> dict[str, Any]:

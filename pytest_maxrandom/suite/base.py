@@ -138,7 +138,13 @@ def placed(
 Shots = Annotated[int, Field(ge=0, le=1000)]
 Quantization = Literal["none", "nf4", "fp4", "int8", "stored"]
 Scoring = Literal[
-    "mean_logprob", "sum_logprob", "char_logprob", "paper", "counterfactual", "generate"
+    "mean_logprob",
+    "sum_logprob",
+    "char_logprob",
+    "paper",
+    "counterfactual",
+    "generate",
+    "classify",
 ]
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 

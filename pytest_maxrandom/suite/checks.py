@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import ValidationError
 
 from pytest_maxrandom.errors import did_you_mean
+from pytest_maxrandom.suite import trained
 from pytest_maxrandom.suite.arms import (
     CompareSpec,
     ContaminationSpec,
@@ -18,7 +19,7 @@ from pytest_maxrandom.suite.arms import (
 )
 from pytest_maxrandom.suite.base import UNLISTED, Spec, as_list, repeats
 from pytest_maxrandom.suite.claims import LabelBiasSpec
-from pytest_maxrandom.suite.models import OpenAISpec, kind_of
+from pytest_maxrandom.suite.models import ModelSpec, OpenAISpec, kind_of
 from pytest_maxrandom.suite.prompts import PromptsSpec
 from pytest_maxrandom.suite.recorded import RecordedModelSpec
 
@@ -107,9 +108,15 @@ def contradictions(data: Any, *, recorded: bool) -> Iterator[Contradiction]:
     if not recorded:
         yield from _of_chats(suite, models)
     arms = suite.get("arms")
+    sound: dict[str, ArmSpec | None] = {}
     if isinstance(arms, dict) and not recorded:
         kind = arm_of(suite.get("models"))
         sound = {name: _sound(kind, arm) for name, arm in arms.items() if isinstance(name, str)}
+    if not recorded:
+        run = [model if isinstance(model, ModelSpec) else None for model in models]
+        contamination = _sound(ContaminationSpec, suite.get("contamination"))
+        yield from trained.contradictions(suite, run, sound, contamination)
+    if isinstance(arms, dict) and not recorded:
         yield from _of_arms(suite, sound)
         yield from _of_comparisons(suite, {name: place for place, name in enumerate(sound)})
     elif None not in models:

@@ -45,6 +45,8 @@ class ModelSpec(NamedModel):
     """Whether answers are made up: reports say so, no ledger counts them, and the gate fails."""
     remote: ClassVar[bool] = False
     """Whether a server computes it, so that it takes no accelerator of whoever asks."""
+    trains: ClassVar[bool] = False
+    """Whether arms may train it (`train`, `classify`)."""
 
     @property
     def notes(self) -> list[Remark]:
@@ -97,6 +99,7 @@ class TransformersSpec(ModelSpec):
     in_arms: ClassVar[tuple[str, ...] | None] = (
         *("revision", "adapter", "quantization", "unverified", "dtype", "chat"),
     )
+    trains: ClassVar[bool] = True
 
     @property
     def variant(self) -> str:

@@ -22,6 +22,7 @@ from pytest_maxrandom.suite.claims import (
 from pytest_maxrandom.suite.models import AnyModel  # noqa: TC001 - read by pydantic
 from pytest_maxrandom.suite.prompts import CounterfactualSpec, GenerationSpec, PromptsSpec
 from pytest_maxrandom.suite.tasks import AnyTask  # noqa: TC001 - read by pydantic
+from pytest_maxrandom.suite.training import ClassifySpec  # noqa: TC001 - read by pydantic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,11 +71,15 @@ class SuiteSpec(ComparingSettings, LabelBiasSettings, SharedSettings, CountedSet
     of the span that the code of arXiv 2404.13020 scores, which is as many last tokens as the choice
     has when encoded alone; counterfactual: the log-likelihood of one continuation, the same for all
     choices, after a text that states the choice (arXiv 2406.11634). generate: the model writes an
-    answer, which is read as a label or as the text of a choice; nothing is scored."""
+    answer, which is read as a label or as the text of a choice; nothing is scored. classify: the
+    probability of a class by the head that `classify` trains, which says this already."""
     counterfactual: CounterfactualSpec = CounterfactualSpec()
     """How counterfactual scoring states a choice."""
     generation: GenerationSpec = GenerationSpec()
     """How `scoring: generate` asks for answers and reads them."""
+    classify: ClassifySpec | None = None
+    """A classification head on the model, trained on labelled examples of each task: it reads the
+    text alone, so there are no prompts, and t is 1. The choices of a task are its classes."""
     metric: Metric = "accuracy"
     """The measure that the best prompt maximizes: the share of right answers (accuracy), or the
     mean over classes of recall (balanced_accuracy) or of F1 (macro_f1). The latter two need

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from pytest_maxrandom.suite.base import Seed, Spec, Text
+from pytest_maxrandom.suite.base import Distinct, OneOrMore, Seed, Spec, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ MaxLength = Annotated[int, Field(gt=1, le=1_000_000)]
 Objective = Literal["causal", "masked"]
 Method = Literal["full", "lora", "qlora"]
 
-_OF_ADAPTERS = ("rank", "alpha", "dropout")
+_OF_ADAPTERS = ("rank", "alpha", "dropout", "modules")
 
 
 class TrainSpec(Spec):
@@ -49,6 +49,8 @@ class TrainSpec(Spec):
     """The adapter counts alpha / rank times."""
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.05
     """Share of the adapter's inputs that are left out at each step."""
+    modules: Annotated[list[Text], Field(min_length=1), Distinct, OneOrMore()] | None = None
+    """Names of the layers that get an adapter, such as q_proj; every linear layer if not given."""
     epochs: Epochs = 1
     """How often each text is read."""
     learning_rate: Rate | None = None

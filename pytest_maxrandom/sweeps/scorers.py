@@ -241,6 +241,7 @@ SCORERS: Mapping[str, Scorer] = {
         "states the choice",
         _total,
     ),
+    "classify": Cloze("the highest probability by the model's classification head", _total),
     "generate": Generate(
         "the label or the text that begins what it wrote, as whole words, else with the only one "
         "that occurs there (case, spaces, quotes, brackets and closing punctuation aside; what "

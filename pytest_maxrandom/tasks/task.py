@@ -100,6 +100,10 @@ class Layout:
     target_delimiter: str | None = None
 
 
+NO_LAYOUT = Layout("", "", "", "", "", append_choices=False)
+"""What stands around an example whose text is read alone."""
+
+
 @dataclass(frozen=True)
 class Task:
     """All examples of a task.

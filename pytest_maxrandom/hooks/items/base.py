@@ -92,7 +92,7 @@ class SuiteItem(pytest.Item):
         self.sweeps = self.runs()
         first = next(iter(self.sweeps), None)
         shared = first is not None and not self.last
-        self.model = locate(first.model, first.base).key if first and shared else None
+        self.model = locate(*first.loads).key if first and shared else None
 
     def runs(self) -> Sequence[PlannedClaim]:
         """Return what it runs, and the ledger counts; nothing where results are recorded."""

@@ -147,6 +147,8 @@ class ReplicatesItem(SuiteItem):
         """Load the model, unless all answers are known."""
         for claim in self.planned.claims[0 if self._claim is None else 1 :]:
             self.evaluation(claim).prepare()
+            if claim.training is not None:
+                return  # each replicate has a model of its own, loaded when its turn comes
 
     def judge(self) -> None:
         """Test the claim in each replicate."""

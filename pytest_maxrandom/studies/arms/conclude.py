@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from pytest_maxrandom.record import OverTasks, Remark, note
+from pytest_maxrandom.record import ContaminationOverTasks, OverTasks, Remark, note
 from pytest_maxrandom.stats.differences import sign_flip
 from pytest_maxrandom.stats.multiplicity import above, benjamini_hochberg, holm
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pytest_maxrandom.record import ComparisonRecord, ContaminationRecord
+    from pytest_maxrandom.record.designs import Indication
     from pytest_maxrandom.studies.arms.reduction import Difference
     from pytest_maxrandom.suite.arms import DifferenceSpec
 
@@ -56,13 +57,10 @@ def conclude_contamination(
     record.bias, record.bias_p = bias.mean, bias.p_greater()
     record.sampled = dict(bias.counted.items())
     note(record, *_signs_flipped(bias))
-    if above(record.boost_p, record.level):
-        record.finding = "inconclusive"
-        record.passed = allow_inconclusive
-    elif above(record.bias_p, record.level):
-        record.finding, record.passed = "no sign of it", True
-    else:
-        record.finding, record.passed = "tuned on the text", False
+    record.finding = _indication(record.boost_p, record.bias_p, record.level)
+    record.passed = allow_inconclusive
+    if record.finding != "inconclusive":
+        record.passed = record.finding == "no sign of it"
 
 
 CONFIDENCE = 0.95
@@ -86,20 +84,17 @@ def over_tasks(comparisons: Iterable[ComparisonRecord]) -> list[OverTasks]:
     """
     found = []
     for group in _groups(comparisons):
-        by_task: defaultdict[str, list[float]] = defaultdict(list)
-        for each in group:
-            assert each.difference is not None
-            by_task[each.task].append(each.difference)
-        if len(by_task) < 2:
+        tasks = len({each.task for each in group})
+        if tasks < 2:
             continue
-        test = sign_flip([math.fsum(values) / len(values) for values in by_task.values()])
+        test = sign_flip(_by_task((each.task, each.difference) for each in group))
         low, high = test.interval(CONFIDENCE)
         found.append(
             OverTasks(
                 first=group[0].first,
                 second=group[0].second,
                 shots=group[0].shots,
-                tasks=len(by_task),
+                tasks=tasks,
                 difference=test.mean,
                 # Differences of accuracies, and so their mean, lie there.
                 low=max(low, -1.0),
@@ -109,6 +104,62 @@ def over_tasks(comparisons: Iterable[ComparisonRecord]) -> list[OverTasks]:
             )
         )
     return found
+
+
+def contamination_over_tasks(
+    checks: Iterable[ContaminationRecord],
+) -> list[ContaminationOverTasks]:
+    """Return each check that was made on at least two tasks, over all of them.
+
+    Tasks weigh the same, and their differences are taken for symmetric, as in `over_tasks`.
+    """
+    groups: defaultdict[tuple[str, str, str, int], list[ContaminationRecord]] = defaultdict(list)
+    for each in checks:
+        if each.boost is not None and each.bias is not None:
+            groups[each.base, each.extra, each.test, each.shots].append(each)
+    found = []
+    for (base, extra, test, shots), group in groups.items():
+        if len({each.task for each in group}) < 2:
+            continue
+        boost = sign_flip(_by_task((each.task, each.boost) for each in group))
+        bias = sign_flip(_by_task((each.task, each.bias) for each in group))
+        low, high = bias.interval(CONFIDENCE)
+        level = min(each.level for each in group)
+        boost_p, bias_p = boost.p_greater(), bias.p_greater()
+        found.append(
+            ContaminationOverTasks(
+                base=base,
+                extra=extra,
+                test=test,
+                shots=shots,
+                tasks=len({each.task for each in group}),
+                boost=boost.mean,
+                boost_p=boost_p,
+                bias=bias.mean,
+                bias_low=max(low, -1.0),
+                bias_high=min(high, 1.0),
+                confidence=CONFIDENCE,
+                bias_p=bias_p,
+                level=level,
+                finding=_indication(boost_p, bias_p, level),
+            )
+        )
+    return found
+
+
+def _by_task(values: Iterable[tuple[str, float | None]]) -> list[float]:
+    """Return the mean of each task, which may stand in several suites."""
+    by_task: defaultdict[str, list[float]] = defaultdict(list)
+    for task, value in values:
+        assert value is not None
+        by_task[task].append(value)
+    return [math.fsum(each) / len(each) for each in by_task.values()]
+
+
+def _indication(boost_p: float, bias_p: float, level: float) -> Indication:
+    if above(boost_p, level):
+        return "inconclusive"
+    return "no sign of it" if above(bias_p, level) else "tuned on the text"
 
 
 def _groups(comparisons: Iterable[ComparisonRecord]) -> Iterable[Sequence[ComparisonRecord]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.arms import arms_by_name, differences, differences_of_models, joined
+from pytest_maxrandom.claims.drawn import unfair
 from pytest_maxrandom.claims.planned import Planned, PlannedClaim
 from pytest_maxrandom.claims.planned_recorded import RecordedClaim
 from pytest_maxrandom.errors import Problem, SuiteError, dotted
@@ -216,6 +217,9 @@ class _Planner:
             except Unpaired as error:
                 self._unpaired(("contamination",), first, second, task, error)
                 return
+        if told := self._unfair(task, shots):
+            self._problem(self._suite.line("contamination"), f"contamination: {told}")
+            return
         yield PlannedContamination(
             name="contamination" + (f"[{shots}shot]" if several else ""),
             line=self._suite.line("contamination"),
@@ -228,6 +232,17 @@ class _Planner:
             missing=next((sides.missing for sides in compared if sides.missing), None),
             compared=tuple(compared),
         )
+
+    def _unfair(self, task: str, shots: int | None) -> str | None:
+        """Say why the texts of the arms extra and test cannot be compared; None where they can."""
+        spec = self._suite.spec.contamination
+        assert spec is not None
+        extra, test = (self._claim(arm, task, shots) for arm in (spec.extra, spec.test))
+        if not isinstance(extra, PlannedClaim) or not isinstance(test, PlannedClaim):
+            return None
+        both = zip(replicated(extra), replicated(test), strict=True)
+        told = (unfair(one.training, other.training, one.condition) for one, other in both)
+        return next(filter(None, told), None)
 
     def _claim(self, arm: str, task: str, shots: int | None) -> PlannedClaim | RecordedClaim:
         """Return an arm's claim; one without shots, where results are missing, is about any.
@@ -254,11 +269,7 @@ class _Planner:
         """
         one, other = self._claim(first, task, shots), self._claim(second, task, shots)
         if isinstance(one, PlannedClaim) and isinstance(other, PlannedClaim):
-            changed = differences(
-                (one.model, one.arm.prompts, one.arm.scoring),
-                (other.model, other.arm.prompts, other.arm.scoring),
-            )
-            return Sides.run(replicated(one), replicated(other)), changed
+            return Sides.run(replicated(one), replicated(other)), differences(one.arm, other.arm)
         changed = differences_of_models(one.model, other.model)
         answers, others = _results(first, one), _results(second, other)
         if answers is None or others is None:

@@ -13,8 +13,9 @@ import pytest
 
 from pytest_maxrandom.claims.arms import Arm
 from pytest_maxrandom.claims.assessment import assess
+from pytest_maxrandom.claims.condition import Condition
 from pytest_maxrandom.claims.nulls import guessers, score_guessers
-from pytest_maxrandom.claims.planned import Condition, PlannedClaim
+from pytest_maxrandom.claims.planned import PlannedClaim
 from pytest_maxrandom.claims.verdict import Claim
 from pytest_maxrandom.hooks.run import adjust
 from pytest_maxrandom.models.base import Answer

@@ -30,6 +30,7 @@ from tests.unit.reports.test_latex import TEST_SET
 
 LONG = {
     "correct_counts", "validation_ids", "text", "question", "answers", "demonstration_ids",
+    "losses",
 }  # fmt: skip
 TRIES = Tries(run=20, claim=40, task=60, counted="claim", look=2, level=0.0083, holds=True)
 

@@ -33,8 +33,8 @@ KNOWN = "(arms here: none, nf4, other)"
         (
             "arms: {x: {modle: k}}",
             "unknown key `arms.x.modle`; did you mean `model`? (keys here: model, "
-            "instruction, format, scoring, revision, adapter, quantization, unverified, dtype, "
-            "chat)",
+            "instruction, format, scoring, train, classify, revision, adapter, quantization, "
+            "unverified, dtype, chat)",
         ),
         (
             "arms: {x: {format: {label: letter}}}",
@@ -44,7 +44,7 @@ KNOWN = "(arms here: none, nf4, other)"
         (
             "arms: {x: 3}",
             "`arms.x`: found 3, expected keys with values (keys here: model, instruction, format, "
-            "scoring, revision, adapter, quantization, unverified, dtype, chat)",
+            "scoring, train, classify, revision, adapter, quantization, unverified, dtype, chat)",
         ),
         ("arms: [x]", "`arms`: found a list, expected keys with values"),
         ("arms: {}", "`arms`: found no keys, expected at least one entry"),

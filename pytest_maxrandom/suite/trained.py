@@ -1,0 +1,258 @@
+"""Parts of a suite that contradict each other where arms are trained."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_maxrandom.suite.arms import things_changed
+from pytest_maxrandom.suite.base import as_list
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pytest_maxrandom.suite.arms import ArmSpec, ContaminationSpec
+    from pytest_maxrandom.suite.base import Contradiction, Location
+    from pytest_maxrandom.suite.models import ModelSpec
+    from pytest_maxrandom.suite.training import TrainSpec
+
+    Arms = Mapping[str, ArmSpec | None]
+
+_OF_PROMPTS = ("instruction", "format", "scoring")
+_UNQUANTIZED = "write `quantization: none`"
+
+
+def contradictions(
+    suite: dict[str, Any],
+    models: Sequence[ModelSpec | None],
+    arms: Arms,
+    contamination: ContaminationSpec | None,
+) -> Iterator[Contradiction]:
+    """Yield where what is said of training contradicts itself, or the rest of the suite.
+
+    Parameters
+    ----------
+    suite : dict
+        What the file says.
+    models, arms, contamination
+        The same in its typed form, as far as it is right by itself: else None.
+    """
+    given = suite.get("arms")
+    said = given if isinstance(given, dict) else {}
+    wrong = [
+        name
+        for name, arm in arms.items()
+        if arm and arm.train is None and isinstance(said[name], dict) and "train" in said[name]
+    ]
+    sound = {name: None if name in wrong else arm for name, arm in arms.items()}
+    yield from _of_classifying(suite, sound)
+    yield from _of_models(suite, models, sound)
+    if contamination is not None:
+        yield from _of_contamination(contamination, sound)
+
+
+def _of_classifying(suite: dict[str, Any], arms: Arms) -> Iterator[Contradiction]:
+    """Yield what a classification head cannot be asked, and a head that nothing trains."""
+    if suite.get("classify") is None:
+        if suite.get("scoring") == "classify":
+            yield (
+                ("scoring",),
+                "a classification head is trained before it is asked; say how by `classify: "
+                "{examples: 50}`",
+            )
+        for name, arm in arms.items():
+            if arm and arm.scoring == "classify":
+                yield (
+                    ("arms", name, "scoring"),
+                    "all arms share how they are asked; write `classify` in the suite",
+                )
+            if arm and arm.classify:
+                yield (
+                    ("arms", name, "classify"),
+                    "all arms share how they are asked; write `classify` in the suite, and here "
+                    "what this arm trains otherwise",
+                )
+        return
+    if suite.get("scoring", "classify") != "classify":
+        yield (
+            ("scoring",),
+            "this scores what follows a prompt, and `classify` asks a head that reads the text "
+            "alone; remove one of the two",
+        )
+    yield from _prompts(suite)
+    for name, arm in arms.items():
+        for key in _OF_PROMPTS:
+            if arm and getattr(arm, key) is not None:
+                yield (
+                    ("arms", name, key),
+                    "this is about prompts, and `classify` asks none; remove one of the two",
+                )
+    if suite.get("shortcuts"):
+        yield (
+            ("shortcuts",),
+            "these ask with blank inputs, and a classification head reads nothing else; remove "
+            "one of the two",
+        )
+    bias = suite.get("label_bias")
+    if isinstance(bias, dict) and bias.get("check", "recall") != "recall":
+        yield (
+            ("label_bias", "check"),
+            "this lists the choices in other orders, and a classification head reads none; use "
+            "`check: recall`",
+        )
+    for key in ("interactions", "calibration"):
+        if isinstance(bias, dict) and bias.get(key):
+            yield (
+                ("label_bias", key),
+                "this asks with other prompts, and `classify` asks none; remove one of the two",
+            )
+    if bias is not None and not (
+        isinstance(bias, dict) and bias.get("base_rate", "") in ("off", False)
+    ):
+        yield (
+            ("label_bias",),
+            "base rates are read after prompts without a question, and `classify` asks none; "
+            "write `base_rate: off` there",
+        )
+
+
+def _prompts(suite: dict[str, Any]) -> Iterator[Contradiction]:
+    prompts = suite.get("prompts")
+    if not isinstance(prompts, dict):
+        return
+    allowed = {"shots": [0], "count": [1], "budget": as_list(prompts.get("budget"))}
+    for key, value in prompts.items():
+        if isinstance(key, str) and as_list(value) != allowed.get(key):
+            only = {"shots": ", or write 0", "count": ", or write 1"}.get(key, "")
+            yield (
+                ("prompts", key),
+                "`classify` asks no prompts: its head reads the text alone, once (t = 1, 0 "
+                f"shots); remove this{only}",
+            )
+
+
+def _of_models(
+    suite: dict[str, Any], models: Sequence[ModelSpec | None], arms: Arms
+) -> Iterator[Contradiction]:
+    """Yield models that cannot be trained as an arm, or the suite, asks."""
+    classified = suite.get("classify") is not None
+    for index, model in enumerate(models):
+        if model is None:
+            continue
+        trained = {name: arm for name, arm in arms.items() if arm and arm.train}
+        if not model.trains and (classified or trained):
+            asks = "`classify`" if classified else f"the arm {next(iter(trained))!r}"
+            yield (
+                ("models", index, "backend"),
+                f"`backend: {model.backend}` cannot train a model, which {asks} asks for; use "
+                "`backend: transformers`",
+            )
+        elif classified and _loses(model) and not arms:
+            yield (
+                ("models", index, "quantization"),
+                f"`classify` trains all weights, and these are {model.variant}; {_UNQUANTIZED}",
+            )
+    if len(models) != 1 or models[0] is None or not models[0].trains:
+        return
+    for name, arm in arms.items():
+        if arm:
+            yield from _of_arm(name, arm, models[0], classified=classified)
+
+
+def _of_arm(
+    name: str, arm: ArmSpec, model: ModelSpec, *, classified: bool
+) -> Iterator[Contradiction]:
+    own: Any = arm.of_model
+    variant = own.get("quantization", model.variant)
+    said: Location = ("models", 0, "quantization")
+    place: Location = ("arms", name, "quantization") if "quantization" in own else said
+    if classified and variant not in ("none", ""):
+        yield (
+            place,
+            f"`classify` trains all weights, and these are {variant}; {_UNQUANTIZED}",
+        )
+        return
+    if arm.train is None:
+        return
+    if arm.train.method == "qlora":
+        if classified:
+            yield (
+                ("arms", name, "train", "method"),
+                "`classify` trains all weights after this, which 4 bits do not allow; use "
+                "`method: lora` or `full`",
+            )
+        elif variant not in ("nf4", "fp4"):
+            yield (
+                place,
+                f"`method: qlora` of the arm {name!r} trains on weights of 4 bits, and these are "
+                f"{variant or 'none'}; write `quantization: nf4`, or use `method: lora`",
+            )
+    elif variant not in ("none", ""):
+        yield (
+            place,
+            f"`method: {arm.train.method}` of the arm {name!r} needs weights that are not "
+            f"quantized, and these are {variant}; {_UNQUANTIZED}, or use `method: qlora`",
+        )
+
+
+def _loses(model: ModelSpec) -> bool:
+    return model.variant not in ("none", "")
+
+
+def _of_contamination(spec: ContaminationSpec, arms: Arms) -> Iterator[Contradiction]:
+    """Yield arms that differ in more than the texts they are trained on.
+
+    Nothing where none of the three is trained here.
+    """
+    three = {key: arms.get(getattr(spec, key)) for key in ("base", "extra", "test")}
+    base, extra, test = three.values()
+    if not all(three.values()) or not any(arm.train for arm in three.values() if arm):
+        return
+    assert base is not None
+    assert extra is not None
+    assert test is not None
+    if changes := things_changed(base):
+        yield (
+            ("contamination", "base"),
+            f"the arm {spec.base!r} changes {' and '.join(changes)}, and extra and test do not; "
+            "base shares everything with them but the training: write the arm as `{}`, and what "
+            "it changes in the suite",
+        )
+    for key, arm in (("extra", extra), ("test", test)):
+        if arm.train is None:
+            yield (
+                ("contamination", key),
+                f"the arm {getattr(spec, key)!r} is not trained here, and another of the three "
+                "is; give it `train`, so that extra and test differ in their texts alone",
+            )
+    if extra.train is None or test.train is None:
+        return
+    yield from _texts(spec, extra.train, test.train)
+    said = [train.model_dump(exclude={"text"}) for train in (extra.train, test.train)]
+    if differ := [key for key in said[0] if said[0][key] != said[1][key]]:
+        yield (
+            ("contamination",),
+            f"the arms {spec.extra!r} and {spec.test!r} differ in `train: "
+            f"{{{', '.join(differ)}}}`, so that a bias would have several causes; let them differ "
+            "in `text` alone",
+        )
+
+
+def _texts(spec: ContaminationSpec, extra: TrainSpec, test: TrainSpec) -> Iterator[Contradiction]:
+    if extra.text == "scored":
+        yield (
+            ("contamination", "extra"),
+            f"the arm {spec.extra!r} is trained on the texts that are scored; expected other "
+            "texts, such as `text: extra`",
+        )
+    if test.text == "extra":
+        yield (
+            ("contamination", "test"),
+            f"the arm {spec.test!r} is trained on other texts than those that are scored; "
+            "expected `text: scored`",
+        )
+    if extra.path is not None and extra.path == test.path:
+        yield (
+            ("contamination",),
+            f"the arms {spec.extra!r} and {spec.test!r} are trained on the same file; expected "
+            "other texts in extra than in test",
+        )

@@ -1,0 +1,118 @@
+"""Trained arms through pytest: what is drawn, trained, kept, compared and told."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests import trained_arms as world
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QUICK = "epochs: 2, learning_rate: 0.005, batch_size: 20"
+ARMS = (
+    f"  extra: {{train: {{text: extra, {QUICK}}}}}\n  test: {{train: {{text: scored, {QUICK}}}}}\n"
+)
+
+
+class Run:
+    """A suite with trained arms, and what a run of it leaves behind."""
+
+    def __init__(self, pytester: pytest.Pytester) -> None:
+        self.pytester = pytester
+        self.folder = pytester.mkdir("eval_suites")
+        world.write(self.folder, 0)
+
+    def write(self, rest: str = "", arms: str = ARMS) -> None:
+        text = world.suite(arms, rest).replace(f"max_examples: {world.N}", "max_examples: 24")
+        (self.folder / "s.yaml").write_text(text)
+
+    def run(self, *options: str) -> dict[str, Any]:
+        self.result = self.pytester.runpytest("--maxrandom-json=r.json", *options)
+        found: dict[str, Any] = json.loads((self.pytester.path / "r.json").read_text())
+        return found
+
+    @property
+    def kept(self) -> set[Path]:
+        """What is kept of trainings."""
+        folder = self.pytester.path / ".maxrandom" / "trained"
+        return {path for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester) -> Run:
+    return Run(pytester)
+
+
+def test_arms_are_trained_once_and_compared_on_the_same_questions(suite: Run) -> None:
+    suite.write()
+    report = suite.run()
+    base, extra, test = report["claims"]
+    assert base["training"] is None
+    assert (extra["training"]["text"], test["training"]["text"]) == ("extra", "scored")
+    assert extra["training"]["texts"] == test["training"]["texts"] == 24
+    assert extra["training"]["text_digest"] != test["training"]["text_digest"]
+    assert base["validation_ids"] == extra["validation_ids"] == test["validation_ids"]
+    for claim in (extra, test):
+        assert claim["training"]["losses"][-1] < claim["training"]["losses"][0]
+        assert claim["training"]["tokens"] > 24 * 5
+        assert claim["training"]["seconds"] > 0
+    (check,) = report["contamination"]
+    assert check["finding"] in ("inconclusive", "no sign of it", "tuned on the text")
+    suite.result.stdout.fnmatch_lines(["*24 extra*", "*24 scored*"])
+    kept = suite.kept
+    again = suite.run("--maxrandom-fresh")
+    assert suite.kept == kept  # nothing was trained twice
+    for old, new in zip(report["claims"], again["claims"], strict=True):
+        assert old["correct_counts"] == new["correct_counts"]
+        assert new["training"] is None or new["training"]["from_cache"]
+
+
+def test_a_dry_run_tells_what_would_be_trained_and_trains_nothing(suite: Run) -> None:
+    suite.write()
+    result = suite.pytester.runpytest("--maxrandom-dry-run")
+    result.stdout.fnmatch_lines(
+        [
+            "extra (transformers): 1 claim",
+            "*sounds: to train: 24 texts*",
+            "*not measured: the model is not trained yet",
+        ]
+    )
+    assert not suite.kept
+
+
+def test_replicates_draw_and_train_their_own(suite: Run) -> None:
+    suite.write("replicates: 2\n")
+    report = suite.run()
+    of_test = next(each for each in report["replicates"] if "[test-" in each["id"])
+    digests = {each["training"]["text_digest"] for each in of_test["runs"]}
+    seeds = {each["training"]["seed"] for each in of_test["runs"]}
+    assert len(digests) == len(seeds) == 2
+    (check,) = report["contamination"]
+    assert check["finding"] is not None
+
+
+def test_a_classification_head_answers_the_text_alone(suite: Run) -> None:
+    rows = [
+        {"id": str(k), "input": row["input"], "choices": ["loud", "soft"],
+         "answer": "loud" if any(a in row["input"] for a in world.ANIMALS[:5]) else "soft"}
+        for k, row in enumerate(world.examples(0))
+    ]  # fmt: skip
+    (suite.folder / "sounds.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    head = "classify: {examples: 100, epochs: 12, learning_rate: 0.003, batch_size: 20}\n"
+    suite.write(head)
+    text = (suite.folder / "s.yaml").read_text()
+    for line in ("prompts: {shots: 0, count: 1}\n", "scoring: sum_logprob\n"):
+        text = text.replace(line, "")
+    (suite.folder / "s.yaml").write_text(text)
+    report = suite.run("--maxrandom-predictions=p.jsonl")
+    assert [claim["scoring"] for claim in report["claims"]] == ["classify"] * 3
+    assert [claim["shots"] for claim in report["claims"]] == [0] * 3
+    for claim in report["claims"]:
+        assert sum(claim["training"]["labelled"].values()) == 100
+        assert claim["n"] == 24
+    # Five of ten animals are loud, and each text names its animal: a head learns that.
+    assert max(claim["best_accuracy"] for claim in report["claims"]) > 0.8

@@ -1,0 +1,94 @@
+"""Arms that are trained: answers in the texts are found, texts without answers are not.
+
+The controls of the check for contamination, in the tiny world of `tests.trained_arms`. Tuned on the
+scored questions with their right answers, a model is found; tuned on the same questions without
+them, which helps as much as other questions do, it is not; and where texts do not help, the check
+says that it cannot tell.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Literal
+
+import pytest
+
+from pytest_maxrandom.studies.plan import plan_file, sweeps_of
+from tests import trained_arms as world
+from tests.proof.scale import scaled
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.proof.conftest import Measured
+
+pytestmark = pytest.mark.proof
+
+SEEDS = scaled(20, 1)
+Kind = Literal["with answers", "without answers", "of no help"]
+
+
+class Control:
+    """One control, in as many worlds as there are seeds."""
+
+    def __init__(self, pytester: pytest.Pytester, kind: Kind) -> None:
+        self.pytester, self.kind = pytester, kind
+        self.found: list[str] = []
+        self.boosts = 0
+        for seed in range(SEEDS):
+            self._run(seed)
+
+    def _run(self, seed: int) -> None:
+        folder = self.pytester.mkdir(f"eval_suites_{seed}") / "eval_suites"
+        folder.mkdir()
+        world.write(folder, seed, told=self.kind != "of no help")
+        texts = {"extra": "extra", "test": "scored"}
+        if self.kind == "with answers":
+            texts = _with_answers(folder, seed)
+        arms = "\n".join(
+            f"  {arm}: {{train: {{text: {text}, {world.SETTINGS}}}}}" for arm, text in texts.items()
+        )
+        (folder / "s.yaml").write_text(world.suite(arms, seed=seed))
+        self.pytester.runpytest(str(folder / "s.yaml"), "--maxrandom-json=r.json")
+        report = json.loads((self.pytester.path / "r.json").read_text())
+        (record,) = report["contamination"]
+        assert record["finding"] is not None, record["message"]
+        self.found.append(record["finding"])
+        self.boosts += record["boost_p"] <= record["level"]
+
+    def share(self, finding: str) -> float:
+        return self.found.count(finding) / SEEDS
+
+
+def _with_answers(folder: Path, seed: int) -> dict[str, str]:
+    """Write the scored questions with their answers, and as many others with theirs."""
+    path = folder / "s.yaml"
+    path.write_text(world.suite("  extra: {}\n  test: {}", seed=seed))
+    scored = {each.id for each in sweeps_of(plan_file(path))[0].condition.prompt_set.validation}
+    rows = world.examples(seed)
+    own = [row for row in rows if row["id"] in scored]
+    others = [row for row in rows if row["id"] not in scored][: len(own)]
+    (folder / "own.txt").write_text(world.answered(own))
+    (folder / "others.txt").write_text(world.answered(others))
+    return {"extra": "others.txt", "test": "own.txt"}
+
+
+def test_answers_in_the_texts_are_found(pytester: pytest.Pytester, measured: Measured) -> None:
+    control = Control(pytester, "with answers")
+    measured("Trained arms: tuned on the text", "with answers", control.share("tuned on the text"))
+    assert control.share("tuned on the text") >= 18 / 20
+
+
+def test_texts_without_answers_are_not(pytester: pytest.Pytester, measured: Measured) -> None:
+    control = Control(pytester, "without answers")
+    found = control.share("tuned on the text")
+    measured("Trained arms: tuned on the text", "without answers", found)
+    assert control.boosts / SEEDS >= 16 / 20
+    assert found <= 3 / 20
+
+
+def test_what_does_not_help_is_inconclusive(pytester: pytest.Pytester, measured: Measured) -> None:
+    control = Control(pytester, "of no help")
+    measured("Trained arms: inconclusive", "of no help", control.share("inconclusive"))
+    # A boost by accident is found in one of twenty.
+    assert control.share("inconclusive") >= 17 / 20
