@@ -40,7 +40,7 @@ class Dialect(ABC):
     write what records tell; those of `FRAMES` put what others wrote together.
     """
 
-    TEXTS: ClassVar[tuple[str, ...]] = ("plain", "code", "cell", "statistics")
+    TEXTS: ClassVar[tuple[str, ...]] = ("plain", "code", "cell", "statistics", "link")
     PARTS = ("cite", "heading", "table", "fact_list", "detail", "summary", "phrase")
     FRAMES = ("bold", "paragraph", "items", "fold", "section", "quote")
     name: ClassVar[str]

@@ -16,7 +16,7 @@ from pytest_maxrandom.record import ClaimRecord, LabelBiasRecord, ReplicatesReco
 from pytest_maxrandom.reports import phrases
 from pytest_maxrandom.reports.flag_sentences import brief
 from pytest_maxrandom.reports.label_bias import bias_found
-from pytest_maxrandom.reports.red_flags import MOST_NAMES, does, gravity, raised
+from pytest_maxrandom.reports.red_flags import MOST_NAMES, does, gravity, page_of, raised
 from pytest_maxrandom.reports.summary import (
     ENDINGS,
     SETTLED,
@@ -91,6 +91,8 @@ class Question:
     """How many others it is said of as well."""
     change: str = ""
     """What became of it since an earlier run."""
+    address: str = ""
+    """Of a page about what was found."""
 
 
 def verdict(run: RunRecord) -> str:
@@ -238,6 +240,7 @@ def in_full(told: Raised, known: dict[str, Cell]) -> Question:
         f"{told.flag.kind} ({does(told.flag)})",
         what=told.flag.text,
         more=told.more,
+        address=page_of(told.flag.kind),
     )
 
 

@@ -101,7 +101,7 @@ class Markdown(Dialect):
         return f"**{written}**"
 
     def link(self, place: str, address: str) -> str:
-        return f"[{place}]({address})"
+        return f"[{self.plain(place)}]({address})"
 
     def heading(self, title: str, of_part: bool = False) -> str:
         return f"{self.bold(self.plain(title)) if of_part else f'### {title}'}\n\n"

@@ -44,7 +44,10 @@ REMEDIES: dict[RedFlagKind, str] = {
     "repeated_prompts": "ask for fewer prompts, or allow more",
     "unpassable": "take more examples, or fewer prompts",
 }
-"""What to do about each kind, in a few words; the documentation has a page for each."""
+"""What to do about each kind, in a few words; `page_of` has more."""
+
+DOCUMENTATION = "https://OWNER.github.io/pytest-maxrandom/"
+"""Where the documentation is published."""
 
 _ALL: dict[Severity, str] = {"fail": "all fail", "warn": "all warn", "ignore": "all are ignored"}
 
@@ -71,6 +74,11 @@ class Raised:
     def more(self) -> int:
         """How many others there are."""
         return max(0, len(self.ids) - MOST_NAMES)
+
+
+def page_of(kind: RedFlagKind) -> str:
+    """Return the address of the documentation's page about a kind of red flag."""
+    return f"{DOCUMENTATION}how-to/red-flags/{kind}.html"
 
 
 def does(flag: RedFlag) -> str:

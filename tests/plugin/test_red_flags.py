@@ -14,6 +14,7 @@ import pytest
 import tests.tiny as tiny
 from tests.plugin.conftest import INPUTS, MOCK, N, answered, write_data
 from tests.unit.recorded.suites import rows, save
+from tests.unit.reports.samples import linked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,7 +91,7 @@ def test_a_fatal_red_flag_fails_a_claim_and_is_told_with_what_was_found(
     assert line.startswith("`known` 0-shot: **best 1.000** (p_max = ")
     assert line.endswith("; a red flag fails it: examples share text")
     found = flag["text"].replace("`", "\\`")
-    assert f"- 🚩 `known` 0-shot: **shared_text (fails)**; {found}\n" in text
+    assert f"- 🚩 `known` 0-shot: **{linked('shared_text', 'fails')}**; {found}\n" in text
     assert "- **🚩 Red flag shared_text (fails):** " in text
     assert "- **Red flags, by the suite:** shared_text fails\n" in text
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scipy.stats import binom
@@ -142,6 +144,13 @@ def flag(
 ) -> RedFlag:
     """Make a red flag."""
     return RedFlag(kind, severity, text)
+
+
+def linked(kind: str, does: str) -> str:
+    """Return how Markdown names a kind of red flag, with a link to its page."""
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())
+    site = project["project"]["urls"]["Documentation"]
+    return f"[{kind} ({does})]({site}how-to/red-flags/{kind}.html)"
 
 
 def flagged(**changed: Any) -> ClaimRecord:

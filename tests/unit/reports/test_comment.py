@@ -14,7 +14,7 @@ from pytest_maxrandom.reports.changes import changes
 from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.text import shorten, visible
 from tests.unit.reports.page import Page, any_text, folded, read
-from tests.unit.reports.samples import claim, flag, run, scored, untested
+from tests.unit.reports.samples import claim, flag, linked, run, scored, untested
 from tests.unit.reports.test_markdown import HOSTILE, designs_hiding
 from tests.unit.reports.test_text import ACTIVE
 
@@ -44,7 +44,9 @@ def test_red_flags_that_are_new_since_the_base_stand_in_full_and_known_ones_are_
     now = named("a", red_flags=[flag("Always wet is right on 31."), tied])
     text = comment(run(now), run(before))
     above = text.partition("<details>")[0]
-    assert "🚩 `a` 4-shot: **tied_scores (warns)**; 30 of 60 scores tie." in points(above)
+    assert f"🚩 `a` 4-shot: **{linked('tied_scores', 'warns')}**; 30 of 60 scores tie." in points(
+        above
+    )
     assert "Always wet" not in above
     # Its numbers are other ones, and it is the same flag.
     assert "right on 31" in folded(text, "1 known red flag, with what to look at")
@@ -168,7 +170,7 @@ def test_what_changed_stands_first_in_the_list_and_in_the_table() -> None:
 def test_red_flags_and_unreadable_suites_are_told() -> None:
     text = comment(run(claim(red_flags=[flag("It guesses.")]), broken=["a.yaml:3: no tasks"]))
     assert "🚩 `weather` 4-shot: passes, but no better than the same answer to all" in points(text)
-    assert "🚩 `weather` 4-shot: **majority (warns)**; It guesses." in points(text)
+    assert f"🚩 `weather` 4-shot: **{linked('majority', 'warns')}**; It guesses." in points(text)
     assert text.startswith(
         "### ❌ maxrandom: 1 suite could not be read; 1 of 1 claim passes\n\n- ⚠️ a."
     )

@@ -23,6 +23,7 @@ from tests.unit.reports.samples import (
     hand_written,
     interaction,
     label_bias,
+    linked,
     over_tasks,
     recorded,
     replicates,
@@ -398,7 +399,7 @@ def test_a_red_flag_of_an_expected_failure_is_folded_and_in_full() -> None:
     record = claim(best=35, outcome="xfailed", red_flags=[flag("Always wet is as good.")])
     text = markdown(run(record, claim(task="rain")))
     assert lines(run(record, claim(task="rain"))) == []
-    told = "**majority (warns)**; Always wet is as good.\n"
+    told = f"**{linked('majority', 'warns')}**; Always wet is as good.\n"
     assert f"- 🚩 `weather` 4-shot: {told}" in text.partition("<details>")[2]
 
 

@@ -18,13 +18,13 @@ from pytest_maxrandom.reports.comment import comment
 from pytest_maxrandom.reports.flag_sentences import brief
 from pytest_maxrandom.reports.headlines import all_flags, flagged as flagged_lines, open_questions
 from pytest_maxrandom.reports.origins import held_out
-from pytest_maxrandom.reports.red_flags import REMEDIES, set_by_suite
+from pytest_maxrandom.reports.red_flags import DOCUMENTATION, REMEDIES, page_of, set_by_suite
 from pytest_maxrandom.reports.rendering import markdown
 from pytest_maxrandom.reports.results import dump
 from pytest_maxrandom.reports.untrusted import load_untrusted
 from tests.unit.reports.opened import claims, html
 from tests.unit.reports.page import folded, read
-from tests.unit.reports.samples import claim, flag, flagged, recorded, run, shown, untested
+from tests.unit.reports.samples import claim, flag, flagged, linked, recorded, run, shown, untested
 
 if TYPE_CHECKING:
     from pytest_maxrandom.record import ClaimRecord, RedFlagKind, Severity
@@ -65,7 +65,9 @@ def test_flags_of_a_claim_that_could_not_be_finished_are_told_in_full() -> None:
 def test_every_flag_is_told_in_full_in_one_fold(written: Any, known: str) -> None:
     text = folded(written(run(flagged())), f"2 red flags{known}, with what to look at")
     assert text.count("30 of 60 scores tie") == text.count("Always wet is as good") == 1
-    assert text.index("**tied_scores (fails)**") < text.index("**majority (warns)**")
+    assert text.index(f"**{linked('tied_scores', 'fails')}**") < text.index(
+        f"**{linked('majority', 'warns')}**"
+    )
 
 
 def test_every_kind_has_a_few_words() -> None:
@@ -90,8 +92,14 @@ def test_the_details_have_a_line_for_each_flag_those_that_fail_first() -> None:
     assert second == "**🚩 Red flag majority (warns):** Always wet is as good."
     (opened,) = claims(html(run(flagged())))
     assert [tuple(flag.values()) for flag in opened["flags"]] == [
-        ("tied_scores", "fails", "30 of 60 scores tie.", REMEDIES["tied_scores"]),
-        ("majority", "warns", "Always wet is as good.", REMEDIES["majority"]),
+        (
+            "tied_scores",
+            "fails",
+            "30 of 60 scores tie.",
+            REMEDIES["tied_scores"],
+            page_of("tied_scores"),
+        ),
+        ("majority", "warns", "Always wet is as good.", REMEDIES["majority"], page_of("majority")),
     ]
 
 
@@ -196,7 +204,7 @@ def test_a_comment_tells_a_flag_of_many_claims_once() -> None:
     several = [claim(id=f"a::{name}", red_flags=[flag("As good.")]) for name in "bcdef"]
     text = comment(run(*several))
     assert text.count("As good") == 1
-    assert " and 2 more: **majority (warns)**; As good.\n" in text
+    assert f" and 2 more: **{linked('majority', 'warns')}**; As good.\n" in text
 
 
 @pytest.mark.parametrize(("kinds", "told"), [
@@ -268,4 +276,11 @@ def test_of_an_untrusted_report_only_kinds_and_what_they_do_are_kept(tmp_path: P
         RedFlag("majority", "warn", "the full report says what"),
     ]
     text = comment(run(record), untrusted=True)
-    assert "**tied_scores (fails)**; the full report says what" in text
+    assert f"**{linked('tied_scores', 'fails')}**; the full report says what" in text
+
+
+def test_each_kind_has_a_page_where_it_is_linked_to() -> None:
+    for kind in DEFAULTS:
+        place = page_of(kind).removeprefix(DOCUMENTATION)
+        assert (Path(__file__).parents[3] / "docs" / place).with_suffix(".md").is_file()
+        assert f"({page_of(kind)})" in linked(kind, "warns")
