@@ -110,10 +110,10 @@ SENTENCES = {
         "of this one or a part of it, which shares {common:,} of {examples:,} examples "
         "with this one."
     ),
-    "searched": "On these examples {searches:of_searches}; {rule:of_rule}.",
+    "searched": "On examples of this validation set {searches:of_searches}; {rule:of_rule}.",
     "compared_after_searches": (
-        "On these examples {searches:of_searches}; the prompts that are compared may come from "
-        "there, which no p-value of a difference counts."
+        "On examples of this validation set {searches:of_searches}; the prompts that are compared "
+        "may come from there, which no p-value of a difference counts."
     ),
     "prompts_not_judged": (
         "{prompts:,} of the {of:,} prompts that the search tried {prompts:is/are} not judged, "

@@ -326,8 +326,9 @@ def test_a_comparison_says_that_searches_were_there(pytester: pytest.Pytester, s
     pytester.runpytest_inprocess("--maxrandom-json=r.json")
     [compared] = json.loads((pytester.path / "r.json").read_text())["comparisons"]
     assert (
-        "On these examples test tried 2 prompts (feedback `accept`, budget 2); the prompts that "
-        "are compared may come from there, which no p-value of a difference counts."
+        "On examples of this validation set test tried 2 prompts (feedback `accept`, budget 2); "
+        "the prompts that are compared may come from there, which no p-value of a difference "
+        "counts."
     ) in [note["text"] for note in compared["notes"]]
 
 
