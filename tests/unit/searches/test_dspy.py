@@ -162,10 +162,10 @@ def test_the_metric_tells_what_the_feedback_allows(suite: Path) -> None:
             ]
             # What GEPA is told in words is no more.
             first = task.valset[0]
-            words = task.metric(first, task.program(question=first.question), None, "ask", None)
-            assert ("right" in words.feedback or "wrong" in words.feedback) == (
-                feedback == "answers"
-            )
+            answered = task.program(question=first.question)
+            words: Any = task.metric(first, answered, None, "ask", None)
+            said = "right" in words.feedback or "wrong" in words.feedback
+            assert said == (feedback == "answers")
             evaluated = dspy.Evaluate(devset=task.valset, metric=task.metric)(task.program)
             mean = sum(values[feedback]) / len(task.valset)
             assert evaluated.score == pytest.approx(100 * mean, abs=0.01)
