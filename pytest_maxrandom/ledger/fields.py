@@ -89,7 +89,7 @@ def _contradiction(row: Row) -> str | None:
 def _of_newer(found: str, expected: str) -> str:
     return (
         f"found {found}, expected {expected}; if a newer version of pytest-maxrandom wrote it, "
-        "update this one, else restore the line from version control"
+        "upgrade this one, else restore the line from version control"
     )
 
 

@@ -251,8 +251,8 @@ def file_lines(path: Path) -> Iterator[tuple[int, Row | str]]:
 
 def _unreadable(path: Path, error: OSError) -> LedgerError:
     return LedgerError(
-        f"{path}: cannot be read: {error.strerror or error}; expected a file of the ledger, so "
-        "make it readable or restore it from version control"
+        f"{path}: cannot be read: {error.strerror or error}; expected a ledger file; make it "
+        "readable, or restore it from version control"
     )
 
 
@@ -322,7 +322,7 @@ def read_folder(folder: Path) -> list[LedgerFile]:
 def wrong_sets(found: int) -> str:
     """Say what is wrong with a file that is about so many validation sets and not about one."""
     return (
-        f"found lines of {found} validation sets, expected one set in a file; put the lines of "
+        f"found lines of {found} validation sets, expected one set per file; move the lines of "
         "each set into a file of its own"
         if found
         else "found no line of kind set, expected one that names the examples; restore it from "

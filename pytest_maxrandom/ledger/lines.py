@@ -171,7 +171,7 @@ def _read_line(raw: bytes) -> Row | str:
     if raw.startswith(_MARKERS):
         return (
             f"found the merge conflict marker {shown(raw)}, expected a line of the ledger; remove "
-            "the markers and keep the lines of both sides, whose order does not matter"
+            "the markers and keep the lines of both sides, in any order"
         )
     try:
         row = json.loads(raw)
@@ -180,7 +180,7 @@ def _read_line(raw: bytes) -> Row | str:
     if not isinstance(row, dict):
         return (
             f"found {shown(raw)}, expected a JSON object; restore the line from version control, "
-            "or remove it if it is no line of the ledger"
+            "or remove it if it is not a ledger line"
         )
     return mistake(row) or row
 

@@ -1,4 +1,4 @@
-"""What of the ledger is gone since a commit, or was left beside another suite."""
+"""What of the ledger is missing since a commit, or was left beside another suite."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 _NUMBERS = {"n": "n", "correct": "right", "t": "t", "best_correct": "right at best"}
 _WHAT = {
-    "set": "the line of the set {set:.12}, without which nothing of the file counts,",
+    "set": "the line of the set {set:.12}, without which nothing in the file counts,",
     "test": "the line of the test set {test:.12}",
     "look": "the look {look:.12} at {model} {shots}-shot",
     "opening": "the opening of the test set {test:.12} by {model} {shots}-shot",
-    "feedback": "what {by} was told of the prompt {prompt:.12} with {model} {shots}-shot",
+    "feedback": "what {by} learned about the prompt {prompt:.12} with {model} {shots}-shot",
     "prompt": "the prompt {prompt:.12}, which counts for {model} {shots}-shot,",
 }
 """What each kind of line is, for a person."""
@@ -50,7 +50,7 @@ def lost(
     Returns
     -------
     list of str
-        One sentence for each line, or for each file that is gone as a whole.
+        One sentence for each line, or for each file that is missing as a whole.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def lost(
                 told |= {(file.path, number) for number in moved}
                 found.append(
                     f"{one.who}: tested on examples that {file.path} counts at {base.ref}, with "
-                    f"{counted(moved.values())} that do not stand in {one.folder}; bring that file "
+                    f"{counted(moved.values())} that are missing in {one.folder}; copy that file "
                     f"there: `git show {base.commit[:12]}:{file.path} >> "
                     f"{one.folder}/{file.path.name}`"
                 )
@@ -129,7 +129,7 @@ def _became(row: Row, other: Row | None) -> str:
     if other is None:
         return " is gone"
     if "examples" in row:
-        return " says something else now"
+        return " has changed"
     return f" had {_numbers(row)}, and has {_numbers(other)} now"
 
 

@@ -37,8 +37,8 @@ def merged(lines: Iterable[Row]) -> list[Row]:
             chosen[name] = entry
     if len(sets := [kind for kind, *_ in chosen if kind == "set"]) > 1:
         raise LedgerError(
-            f"these files are about {len(sets)} different validation sets; expected one, because "
-            "each set has a file of its own: keep both side by side"
+            f"these files are about {len(sets)} different validation sets, expected one; each set "
+            "has a file of its own, so keep both files"
         )
     ordered = sorted(chosen.values(), key=lambda entry: entry[:2])
     return [row for _, _, row in ordered]
@@ -107,13 +107,13 @@ def unite(paths: Sequence[Path]) -> tuple[Path, int]:
         sync_folder(common.parent)
     except FileNotFoundError as error:
         raise LedgerError(
-            f"{common.parent}: another process has united these files at the same time; nothing is "
+            f"{common.parent}: another process united these files at the same time; nothing is "
             "lost, so run `maxrandom ledger unite` again"
         ) from error
     except OSError as error:
         raise LedgerError(
-            f"{common}: its files cannot be united: {error.strerror or error}; nothing is lost, so "
-            "see that files can be written and renamed there, and run this again"
+            f"{common}: its files cannot be united: {error.strerror or error}; nothing is lost; "
+            "make sure that files can be written and renamed there, and run this again"
         ) from error
     for path in aside:
         path.unlink(missing_ok=True)

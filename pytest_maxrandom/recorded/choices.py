@@ -43,7 +43,7 @@ def read_choices(source: str) -> int | ChoiceTable:
             raise RecordedError(f"--choices {error}") from error
     if not path.is_file():
         raise RecordedError(
-            f"--choices {source}: neither a number nor a file that can be read; give a number such "
+            f"--choices {source}: found neither a number nor a readable file; give a number such "
             "as 4, or a CSV file"
         )
     rows = read_columns(path, {name: (name, False) for names in _COLUMNS for name in names})
@@ -63,7 +63,7 @@ def read_choices(source: str) -> int | ChoiceTable:
             raise rows.error(
                 row,
                 f"{number} choices for {tuple(key)}, but {table[key[0], key[1], key[2]]} in an "
-                "earlier row; keep the right one",
+                "earlier row; keep the correct one",
             )
     return table
 
@@ -83,7 +83,8 @@ def with_choices(sweep: Answers, choices: int | ChoiceTable | None) -> Answers:
     if number is None:
         found = "--choices was not given" if choices is None else f"--choices has no row {key}"
         raise RecordedError(
-            f"{sweep.path}: {sweep.claim}: the file does not tell the number of choices, and "
-            f"{found}; give --choices 4, or a CSV file with model, task, shots and choices"
+            f"{sweep.path}: {sweep.claim}: the file does not give the number of choices, and "
+            f"{found}; give --choices 4, or a CSV file with the columns model, task, shots and "
+            "choices"
         )
     return replace(sweep, chances=(Fraction(1, number),) * len(sweep.examples))

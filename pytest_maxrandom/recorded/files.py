@@ -45,7 +45,7 @@ def opened(path: Path, newline: str) -> Iterator[IO[str]]:
             text = file.read().decode("utf-8-sig", "surrogateescape")
         if not (wrong := _NO_UTF8.search(text)):
             raise RecordedError(
-                f"{path}: the file changed while it was read; read it again"
+                f"{path}: the file changed while it was being read; run this again"
             ) from error
         line = 1 + len(re.findall(r"\r\n?|\n", text[: wrong.start()]))
         raise RecordedError(

@@ -72,8 +72,8 @@ def read_npz(path: Path) -> list[Answers]:
     if not keys:
         found = ", ".join(list(content)[:4]) or "nothing"
         raise RecordedError(
-            f"{path}: no array is named TASK__SHOTS__correct, found {found}; name the arrays of "
-            "each sweep after its task and number of shots"
+            f"{path}: no array is named TASK__SHOTS__correct, found {found}; name each sweep's "
+            "arrays after its task and number of shots"
         )
     sweeps = [
         _sweep(_Arrays(path, f"{task}__{shots}__", content), task, int(shots))
@@ -104,8 +104,8 @@ def _read(archive: Mapping[str, NDArray[Any]], name: str, path: Path) -> NDArray
         if "allow_pickle" not in str(error):
             raise
         raise RecordedError(
-            f"{path}: {name}: found Python objects, which are not read because they may run code; "
-            "save it as numbers, booleans or text (numpy.asarray(..., dtype=str))"
+            f"{path}: {name}: found Python objects, which could run code and are not read; save it "
+            "as numbers, booleans or text (numpy.asarray(..., dtype=str))"
         ) from error
 
 
@@ -147,8 +147,8 @@ class _Arrays:
         if array.shape[: len(known)] != known:
             raise self.error(
                 name,
-                f"found the shape {array.shape[: len(known)]}, expected {known} as the numbers of "
-                "prompt and example ids say",
+                f"found the shape {array.shape[: len(known)]}, expected {known} from the numbers "
+                "of prompt ids and example ids",
             )
         return array.astype(kind)
 
@@ -195,7 +195,7 @@ class _Arrays:
             return computed
         given = self.read(name, "b", (len(self.prompts), len(self.examples)))
         if computed is not None:
-            expected = ", where the answer says otherwise; write all arrays from the same run"
+            expected = ", but the answer says otherwise; write all arrays from the same run"
             self.refuse(name, given != computed, given.__getitem__, expected)
         return given
 
@@ -210,8 +210,8 @@ def _sweep(arrays: _Arrays, task: str, shots: int) -> Answers:
     if shown.shape[1] != shots:
         raise arrays.error(
             "demonstration_ids",
-            f"found {shown.shape[1]} demonstrations for each prompt, expected {shots} as the name "
-            "says",
+            f"found {shown.shape[1]} demonstrations for each prompt, expected {shots} from the "
+            "array's name",
         )
     demonstrations = tuple(map(tuple, shown.tolist()))
     answers = arrays.numbers("answers", (len(prompts), len(examples)), NOT_EVALUATED)
@@ -259,7 +259,7 @@ def _clusters(arrays: _Arrays) -> tuple[str, ...] | None:
     if "clusters" not in arrays:
         return None
     clusters = arrays.read("clusters", "iuU", (len(arrays.examples),))
-    expected = "; give one that stands alone a name of its own"
+    expected = "; give an unrelated example a cluster of its own"
     arrays.refuse("clusters", clusters == "", lambda _: "none", expected)
     return tuple(clusters.tolist())
 
@@ -323,7 +323,7 @@ def _check_choices(
             "gold",
             [max(right) >= size or len(right) == size for right, size in sized],
             lambda place: ", ".join(map(str, sorted(gold[place[0]]))),
-            ", of which not all may be right",
+            ", not all of them right",
             choices,
         )
     if scores is not None:
@@ -334,6 +334,6 @@ def _check_choices(
             "log_likelihoods",
             evaluated & (known != (slots < choices[:, np.newaxis])).any(axis=2),
             lambda place: f"numbers at {np.flatnonzero(known[place]).tolist()}",
-            "; give a number for each, and NaN behind them",
+            "; give a number for each choice, and NaN after the last",
             choices,
         )

@@ -77,8 +77,8 @@ class AnswerLine:
             or (isinstance(labels[0], int) and set(labels) != set(known))
         ):
             yield (
-                f"'labels' is {reprlib.repr(labels)}, expected {size} different texts, or each "
-                f"place below {size}; keep the lines as --maxrandom-predictions wrote them"
+                f"'labels' is {reprlib.repr(labels)}, expected {size} different texts, or the "
+                f"numbers below {size}; keep the lines as --maxrandom-predictions wrote them"
             )
 
     def facts(self) -> Iterator[tuple[object, object, str]]:
@@ -278,12 +278,12 @@ def _line(text: str) -> PromptLine:
         raise _Mistake(_first(error)) from error
     if line.schema_version > VERSION:
         raise _Mistake(
-            f"schema version {line.schema_version} is newer than the {VERSION} known here; upgrade "
-            "pytest-maxrandom"
+            f"schema version {line.schema_version} is newer than {VERSION}, the newest known here; "
+            "upgrade pytest-maxrandom"
         )
     if not line.examples or not _different([answer.id for answer in line.examples]):
         raise _Mistake(
-            "'examples' must name each example once, and at least one; keep the lines as "
+            "'examples' must name at least one example, and each only once; keep the lines as "
             "--maxrandom-predictions wrote them"
         )
     for answer in line.examples:
@@ -296,7 +296,7 @@ def _first(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_context=False)[0]
     where, expected = dotted(first["loc"]), f"{first['msg'][:1].lower()}{first['msg'][1:]}"
     if first["type"] == "json_invalid":
-        return f"{expected}; remove the line if a run was stopped while it wrote it"
+        return f"{expected}; remove the line if an interrupted run left it unfinished"
     if not where:
         return "not a prediction; give a file that --maxrandom-predictions wrote"
     if first["type"] == "missing":

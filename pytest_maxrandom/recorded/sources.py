@@ -38,8 +38,8 @@ def locate(spec: ResultsSpec, base: Path) -> Path:
         found = os.environ.get(match["name"]) or match["default"]
         if found is None:
             raise RecordedError(
-                f"the environment variable {match['name']} is not set; set it, or write what "
-                f"stands in for it: ${{{match['name']}:-folder}}"
+                f"the environment variable {match['name']} is not set; set it, or write a default: "
+                f"${{{match['name']}:-folder}}"
             )
         return found
 
@@ -89,8 +89,8 @@ def read_results(spec: ResultsSpec, path: Path, meant: Meant) -> list[Answers]:
     except Exception as error:  # whatever the libraries raise that read files
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise RecordedError(
-            f"{path} cannot be read as `format: {spec.format}` ({reason}); see whether the file is "
-            "whole, and of that format"
+            f"{path} cannot be read as `format: {spec.format}` ({reason}); check that the file is "
+            "complete and has that format"
         ) from error
 
 
@@ -102,9 +102,9 @@ def _whole(sweeps: list[Answers], spec: WholeSweeps) -> list[Answers]:
         if sizes[most] - sizes[least] > sweep.shots:
             raise RecordedError(
                 f"{sweep.path}: {sweep.claim}: prompt {sweep.prompts[least]!r} was scored on "
-                f"{sizes[least]} examples and {sweep.prompts[most]!r} on {sizes[most]}, and "
-                f"prompts that leave out their own demonstrations differ by {sweep.shots} at most; "
-                "finish the run that was cut short, leave its prompt out, or say `ragged: true` in "
+                f"{sizes[least]} examples and {sweep.prompts[most]!r} on {sizes[most]}, but "
+                f"prompts that leave out their own demonstrations differ by at most {sweep.shots}; "
+                "finish the interrupted run, leave its prompt out, or write `ragged: true` in "
                 "`results`"
             )
     return sweeps

@@ -132,7 +132,10 @@ def _layout_value(key: str, value: Any, default: str | bool) -> Any:
         expected = "true or false" if isinstance(default, bool) else "a text"
         raise Mistake(f'"{key}" must be {expected}, found {described(value)}')
     if isinstance(value, str) and UNPAIRED.search(value):
-        raise Mistake(f'no tokenizer can read the "{key}" {quoted(value)}: {HALF_A_PAIR}')
+        raise Mistake(
+            f'no tokenizer can read the "{key}" {quoted(value)}, because {HALF_A_PAIR}; repair the '
+            "text"
+        )
     return value
 
 
@@ -174,14 +177,16 @@ def _input(fields: JsonObject) -> str:
 def _scores(fields: JsonObject) -> dict[str, float]:
     if "target" in fields and "target_scores" not in fields:
         raise Mistake(
-            'there is only a "target", so this task is free-form generation; '
-            'a multiple-choice example has "target_scores"'
+            'found only a "target", as in free-form generation; a multiple-choice example needs '
+            '"target_scores"'
         )
     scores = _value(fields, "target_scores")
     if not isinstance(scores, JsonObject):
         raise Mistake(f'"target_scores" must map choices to scores, found {described(scores)}')
     if scores.repeated:
-        raise Mistake(f"choices must differ, found more than once: {listed(scores.repeated)}")
+        raise Mistake(
+            f"choices must differ, but these appear more than once: {listed(scores.repeated)}"
+        )
     for choice, score in scores.items():
         if not isinstance(score, int | float) or not abs(score) < math.inf:
             raise Mistake(

@@ -129,7 +129,7 @@ def find_tasks(
             continue
         seen.add(whole)
         if whole in named:
-            yield NoTask(shown(path), "data of a suite that was found")
+            yield NoTask(shown(path), "the data of a suite found here")
         elif reason := _no_task(path, told):
             yield NoTask(shown(path), reason)
         else:
@@ -204,14 +204,14 @@ def _of_path(path: Path, form: str | None, keys: Mapping[str, Any]) -> Iterator[
             known = "lm_eval"
         else:
             message = (
-                f"there is no file or folder {quoted(str(path), 200)}, and no task of this name in "
-                f"lm-eval{'' if names else ', which is not installed'}"
-                f"{did_you_mean(str(path), names)}; for what is neither, say --task-format"
+                f"there is no file or folder {quoted(str(path), 200)}, and no lm-eval task of this "
+                f"name{'' if names else ' (lm-eval is not installed)'}"
+                f"{did_you_mean(str(path), names)}; correct the path, or give --task-format"
             )
     elif known is None:
         message = (
             f"found a file that ends in {quoted(path.suffix)}, expected a suite (.yaml) or "
-            f"{', '.join(FORMATS)}; say --task-format"
+            f"{', '.join(FORMATS)}; give --task-format"
         )
     if known is None or message:
         yield Unreadable(shown(path), [Problem(shown(path), None, message)], known)
@@ -264,7 +264,7 @@ def _no_task(path: Path, keys: Mapping[str, Any]) -> str:
     if FORMATS[path.suffix] == "lm_eval":
         text = _text(path)
         if _GROUP.search(text):
-            return "a group, whose tasks are told by themselves"
+            return "a group, whose tasks have rows of their own"
         return "" if _TASK.search(text) else "neither a suite nor a task"
     if FORMATS[path.suffix] == "bigbench":
         return "" if _EXAMPLES.search(_text(path)) else "JSON without examples"

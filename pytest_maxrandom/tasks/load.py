@@ -111,14 +111,15 @@ def _load_pool(spec: TaskSpec, asked: PoolSpec, base: Path, where: Where) -> Tas
     way_out = next((f"give `{key}`" for key in ("path", "split") if key in keys), "remove `pool`")
     if unread := [key for key in other if key not in keys]:
         told = (
-            f"{spec.name}: `format: {spec.format}` reads no other {' or '.join(unread)}; {way_out}"
+            f"{spec.name}: `format: {spec.format}` cannot read another {' or '.join(unread)}; "
+            f"{way_out}"
         )
         raise SuiteError([Problem(*where(unread[0]), told)])
     ending = PurePath(asked.path or "").suffix.lower()
     if ending in _OTHER_ENDINGS.get(spec.format, ()):
         told = (
-            f"{spec.name}: a pool is read like its task, as `format: {spec.format}`, and found a "
-            f"file that ends in {quoted(ending)}; give a pool of the task's format"
+            f"{spec.name}: a pool has the format of its task, `format: {spec.format}`, but this "
+            f"file ends in {quoted(ending)}; give a pool in the task's format"
         )
         raise SuiteError([Problem(*where("path"), told)])
     return _load(spec.model_copy(update={**other, "pool": None}), base, where)
@@ -129,7 +130,8 @@ def _load(spec: TaskSpec, base: Path, place: Where) -> Task:
     task = _by_source(spec, findings, lambda source: source.read(spec, base, place))
     if not isinstance(task, Task):
         raise findings.error(
-            f"the source {spec.format!r} gave {type(task).__name__}, expected Task"
+            f"the source {spec.format!r} returned {type(task).__name__}, expected Task; report "
+            "this to its authors"
         )
     said = spec.model_dump(include={field.name for field in fields(Layout)}, exclude_none=True)
     return replace(checked_task(task, findings), layout=replace(task.layout, **said))
@@ -153,7 +155,7 @@ def _by_source(spec: TaskSpec, findings: Findings, ask: Callable[[Source[Any]], 
         raise
     except Exception as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        message = f"the source {spec.format!r} failed ({reason}); tell those who wrote it"
+        message = f"the source {spec.format!r} failed ({reason}); report this to its authors"
         raise findings.error(message) from error
 
 
@@ -178,7 +180,7 @@ def set_aside(
         test = tuple(example for example in task.examples if tested & _known_by(example))
     else:
         if "path" not in type(spec).model_fields:
-            message = f"`format: {spec.format}` reads no other path; give `fraction`"
+            message = f"`format: {spec.format}` cannot read another path; give `fraction`"
             raise SuiteError([Problem(*where("path"), f"{task.name}: {message}")])
         changed = {"path": spec.test.path, "test": None, "pool": None}
         of_file = load_task(spec.model_copy(update=changed), base, where)
@@ -191,9 +193,9 @@ def set_aside(
         shown = len(task.pool) - len(pool)
     if not test or not kept:
         message = (
-            f"{task.name} has {len(task.examples)} examples, of which the test set leaves "
-            f"{len(kept)} and takes {len(test)}; expected some on both sides, so give the task "
-            "more examples or `test` another fraction"
+            f"{task.name} has {len(task.examples)} examples, of which the test set takes "
+            f"{len(test)} and leaves {len(kept)}; both need at least one, so give the task more "
+            "examples or `test` another fraction"
         )
         raise SuiteError([Problem(*where("test"), message)])
     dropped = len(task.examples) - len(kept) if spec.test.path else 0

@@ -138,8 +138,8 @@ def as_cluster(value: object, column: str) -> str:
     """
     if value in (None, ""):
         raise Mistake(
-            f"there is no cluster in {quoted(column)}; every example needs one as soon as "
-            "`columns: cluster:` is given: give one that stands alone a name of its own"
+            f"there is no cluster in {quoted(column)}, but with `columns: cluster:` every example "
+            "needs one; give an unrelated example a cluster of its own"
         )
     return as_text(value, f"the cluster in {quoted(column)}")
 
@@ -207,8 +207,8 @@ def _checked(drafts: Iterable[tuple[int, Example]], findings: Findings) -> Itera
         if example.id in places:
             findings.add(
                 place,
-                f"the id {quoted(example.id)} is already that of "
-                f"{findings.name(places[example.id])}; ids must differ",
+                f"{findings.name(places[example.id])} already has the id {quoted(example.id)}; ids "
+                "must differ",
             )
         places.setdefault(example.id, place)
         yield example
@@ -227,7 +227,7 @@ def _mistakes(example: Example) -> Iterator[str]:
     elif not right:
         yield "no choice is right; a task needs a right choice in each example"
     elif len(right) == len(choices):
-        yield f"all {len(choices)} choices are right, so that no guess can miss; remove the example"
+        yield f"all {len(choices)} choices are right, so no guess can be wrong; remove the example"
     for number, choice in enumerate(choices, 1):
         if not choice.strip():
             yield f"choice {number} is empty"
@@ -237,7 +237,7 @@ def _mistakes(example: Example) -> Iterator[str]:
             yield f"choices must differ, found {quoted(choice)} {count} times"
     for text in (example.id, example.input, *choices):
         if UNPAIRED.search(text):
-            yield f"no tokenizer can read {quoted(text)}: {HALF_A_PAIR}"
+            yield f"no tokenizer can read {quoted(text)}, because {HALF_A_PAIR}; repair the text"
         if "\0" in text:
             yield f"{quoted(text)} holds a NUL character; remove it"
 
@@ -263,7 +263,7 @@ def read_file(path: str, base: Path, where: Where) -> tuple[Path, str]:
     try:
         missing = _missing(path, file)
     except OSError as error:
-        missing = f"cannot look for {quoted(path)}: {error.strerror}"
+        missing = f"cannot access {quoted(path)}: {error.strerror}"
     if missing:
         raise SuiteError([Problem(*where("path"), missing)])
     return file, file_findings(file).require(_text_of, file)
@@ -327,7 +327,9 @@ def as_object(value: object, what: str, line: int | None = None) -> JsonObject:
     if not isinstance(value, JsonObject):
         raise Mistake(f"{what} must be a JSON object in braces, found {described(value)}", line)
     if value.repeated:
-        raise Mistake(f"keys must differ, found more than once: {listed(value.repeated)}")
+        raise Mistake(
+            f"keys must differ, but these appear more than once: {listed(value.repeated)}"
+        )
     return value
 
 
@@ -344,6 +346,6 @@ def parse_json(text: str, objects: type[dict[str, Any]] = JsonObject) -> Any:
     except json.JSONDecodeError as error:
         raise Mistake(f"not valid JSON: {error.msg} (column {error.colno})", error.lineno) from None
     except RecursionError:
-        raise Mistake("not readable as JSON: it is nested too deeply") from None
+        raise Mistake("cannot be read as JSON, because it is nested too deeply") from None
     except ValueError:  # Python refuses to convert integers of more than 4300 digits
-        raise Mistake("not readable as JSON: a number has too many digits") from None
+        raise Mistake("cannot be read as JSON, because a number has too many digits") from None

@@ -174,7 +174,9 @@ class RowReader:
             )
         labels = [as_text(value, "a label") for value in values]
         if repeated := [label for label, count in Counter(labels).items() if count > 1]:
-            raise Mistake(f"labels must differ, found more than once: {listed(repeated)}")
+            raise Mistake(
+                f"labels must differ, but these appear more than once: {listed(repeated)}"
+            )
         return labels
 
     def _right_slot(self, answer: object, slots: Slots) -> int:
@@ -190,8 +192,8 @@ class RowReader:
                 return _by_index(answer, slots, first=1)
         if isinstance(answer, bool):
             raise Mistake(
-                f"the answer is {described(answer)}, which names no choice; write a choice's text, "
-                "or say `answer_is: index` to read false as 0 and true as 1"
+                f"the answer is {described(answer)}, which is not the text of a choice; write a "
+                "choice's text, or `answer_is: index` to read false as 0 and true as 1"
             )
         if not isinstance(answer, int):
             return _by_text(answer, slots)
@@ -199,7 +201,7 @@ class RowReader:
         if text in slots and slots.index(text) != answer:
             raise Mistake(
                 f"the answer {answer} is the text of choice {slots.index(text)} (counted from 0), "
-                "and may be an index too; say `answer_is: text` or `answer_is: index`"
+                "but could also be an index; add `answer_is: text` or `answer_is: index`"
             )
         return _by_index(answer, slots)
 
@@ -272,9 +274,9 @@ def _by_text(answer: object, slots: Slots) -> int:
     choices = [choice for choice in slots if choice is not None]
     hint = did_you_mean(text, choices)
     if not hint and _WHOLE_NUMBER.fullmatch(text):
-        hint = "; if it is an index, say `answer_is: index`"
+        hint = "; if it is an index, add `answer_is: index`"
     if not hint and _letter(text) in _letters(slots):
-        hint = "; if it is a letter, say `answer_is: letter`"
+        hint = "; if it is a letter, add `answer_is: letter`"
     parts = [part.strip() for part in re.split("[|;,]", text)]
     if not hint and len(parts) > 1 and set(parts) <= set(choices):
         hint = f"; write several right answers as a list: {json.dumps(parts, ensure_ascii=False)}"
@@ -287,7 +289,7 @@ def _by_index(answer: object, slots: Slots, first: int = 0) -> int:
         answer = int(answer)
     if not isinstance(answer, int) or not first <= answer <= last:
         found = int(answer) if isinstance(answer, int) else described(answer)
-        hint = "; if answers count from 1, say `answer_is: number`" if found == last + 1 else ""
+        hint = "; if answers count from 1, add `answer_is: number`" if found == last + 1 else ""
         raise Mistake(f"{name} must be a whole number from {first} to {last}, found {found}{hint}")
     return _filled(int(answer) - first, slots, f"the {name.split()[1]} {int(answer)}")
 
@@ -337,5 +339,5 @@ def _letters(slots: Slots) -> list[str]:
 
 def _filled(slot: int, slots: Slots, what: str) -> int:
     if slots[slot] is None:
-        raise Mistake(f"the answer is {what}, but that choice is empty in this row")
+        raise Mistake(f"the answer is {what}, but this row has no such choice")
     return slot

@@ -122,12 +122,14 @@ def _records(text: str, findings: Findings) -> Iterator[tuple[int, list[str]]]:
 def _check_header(header: list[str], line: int) -> None:
     repeated = [column for column, count in Counter(header).items() if count > 1]
     if repeated:
-        raise Mistake(f"columns must differ, found more than once: {listed(repeated)}", line)
+        raise Mistake(
+            f"columns must differ, but these appear more than once: {listed(repeated)}", line
+        )
     for separator, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")):
         if len(header) == 1 and separator in header[0]:
             raise Mistake(
-                f"the columns are separated by {name}, found {quoted(header[0])}, expected commas; "
-                "save the file with commas, or as JSONL",
+                f"the columns are separated by {name} ({quoted(header[0])}), expected commas; save "
+                "the file with commas, or as JSONL",
                 line,
             )
 
@@ -170,8 +172,8 @@ def _refuse_one_document(text: str) -> None:
         except Mistake:
             return
         raise Mistake(
-            "the file is one JSON value over several lines, expected one object in each line; "
-            "a BIG-bench task has `format: bigbench`"
+            "the file is one JSON value over several lines, expected one object per line; for a "
+            "BIG-bench task use `format: bigbench`"
         ) from None
 
 

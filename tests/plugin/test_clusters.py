@@ -77,7 +77,7 @@ def test_a_cluster_that_is_missing_is_told_at_collection(
     file.write_text("\n".join(lines))
     result = pytester.runpytest("--collect-only")
     result.stdout.fnmatch_lines(
-        ["*known.jsonl:5: there is no cluster in 'passage'; every example*"]
+        ["*known.jsonl:5: there is no cluster in 'passage', but with `columns: cluster:`*"]
     )
 
 

@@ -157,7 +157,7 @@ def test_the_commands_read_suites_with_a_check_of_labels(
     assert "1 suite, no mistake" in capsys.readouterr().out
     suite.write("prefers: A", FEW, "label_bias: {check: move, tasks: [x]}", t=2)
     assert main(["check", str(suite.folder)]) == 1
-    assert "'x' is no task of the suite" in capsys.readouterr().out
+    assert "the suite has no task 'x'" in capsys.readouterr().out
 
 
 def test_replicates_and_arms_stand_beside_the_check(suite: LabelSuite) -> None:

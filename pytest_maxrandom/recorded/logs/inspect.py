@@ -76,16 +76,16 @@ def read_inspect(path: Path, spec: InspectResults, _meant: Meant) -> list[Answer
         if task_id is None or task_id not in finished:  # a retry writes a log with the same id
             raise RecordedError(
                 f"{file}: the run's status is {status!r}, expected 'success'; finish it with "
-                "inspect eval-retry, because a run cut short counts as well"
+                "inspect eval-retry, because an interrupted run counts too"
             )
     if not runs:
-        raise RecordedError(f"{path}: no Inspect log in it; give its --log-dir")
+        raise RecordedError(f"{path}: the folder has no Inspect log; give the --log-dir of the run")
     return gather(path, [run for _, run in sorted(runs, key=lambda each: each[0])])
 
 
 def _run(path: Path, header: Fields, samples: Samples, scorer: str, shots: int | None) -> LoggedRun:
     if header.data.get("invalidated"):
-        raise header.error("the run was marked as invalid; take it away or run it again")
+        raise header.error("the run is marked as invalid; remove its log, or run it again")
     arguments = header.object("eval", "task_args")
     notes = _complete(header, samples)
     _same_accuracy(header, scorer, samples)
@@ -131,8 +131,8 @@ def _complete(header: Fields, samples: Samples) -> list[Remark]:
     whole = sum(name in known and 1 <= epoch <= epochs for name, epoch in samples)
     if not whole == len(samples) == len(ids) * epochs:
         raise header.error(
-            f"holds {whole} of the {len(ids) * epochs} samples that the run was to evaluate, "
-            f"and {len(samples) - whole} others; finish it with inspect eval-retry"
+            f"holds {whole} of the {len(ids) * epochs} samples of the run, and "
+            f"{len(samples) - whole} others; finish it with inspect eval-retry"
         )
     notes = []
     available = header.find(int, "eval", "dataset", "samples")
@@ -155,8 +155,8 @@ def _same_accuracy(header: Fields, scorer: str, samples: Samples) -> None:
         differs = accuracy is not None and abs(accuracy - right / len(samples)) > _TOLERANCE
         if differs and all(epoch == 1 for _, epoch in samples):
             raise header.error(
-                f"{right} of {len(samples)} samples are right by {scorer!r}, but its accuracy is "
-                f"{accuracy}; give the log as Inspect wrote it"
+                f"{right} of {len(samples)} samples are right according to {scorer!r}, but its "
+                f"accuracy is {accuracy}; give the log as Inspect wrote it"
             )
         return
 

@@ -66,14 +66,16 @@ def _open_archive(path: Path) -> tuple[Fields, Iterable[Fields]]:
         raise RecordedError(f"{path}: cannot be read: {error.strerror}") from error
     except zipfile.BadZipFile as error:
         raise RecordedError(
-            f"{path}: not an archive ({error}), as a log is while its run goes on; finish the run "
-            "or copy the log again"
+            f"{path}: not an archive ({error}); the run may still be going on, so wait for its "
+            "end, or copy the log again"
         ) from error
     names = [member.filename for member in members]
     finished = "header.json" in names
     beginning = "header.json" if finished else "_journal/start.json"
     if beginning not in names:
-        raise RecordedError(f"{path}: not an Inspect log, it has no header.json; copy it again")
+        raise RecordedError(
+            f"{path}: not an Inspect log, because it has no header.json; copy it again"
+        )
     zstandard = any(member.compress_type == _ZSTANDARD for member in members)
     [header] = _members(path, [beginning], zstandard=zstandard)
     if not finished:
@@ -91,8 +93,8 @@ def _members(path: Path, names: list[str], *, zstandard: bool) -> Iterator[Field
             from backports.zstd import zipfile as library
         except ImportError as error:
             raise RecordedError(
-                f"{path}: compressed by Zstandard, which this Python cannot read alone; install "
-                'it with pip install "pytest-maxrandom[inspect]"'
+                f"{path}: compressed with Zstandard, which this Python cannot read; install the "
+                'extra with pip install "pytest-maxrandom[inspect]"'
             ) from error
         damage = (*damage, zstd.ZstdError)
     with library.ZipFile(path) as archive:
@@ -122,12 +124,13 @@ def read_samples(
         scores = _scores(fields)
         if scorer is None and len(scores) > 1:
             raise fields.error(
-                f"the scorers {', '.join(scores)} judged this sample; say which one counts"
+                f"the scorers {', '.join(scores)} judged this sample; name the one that counts as "
+                "`scorer`"
             )
         used = used or next(iter(scores))
         answer = _answer(fields, used, cluster)
         if answers.setdefault((answer.id, fields.find(int, "epoch") or 1), answer) is not answer:
-            raise fields.error(f"sample {answer.id!r} stands there twice; keep one")
+            raise fields.error(f"sample {answer.id!r} appears twice; keep one")
     if used is None or not answers:
         raise RecordedError(f"{path}: holds no samples; run it without --no-log-samples")
     return answers, used
@@ -160,8 +163,8 @@ def _answer(fields: Fields, scorer: str, cluster: str | None) -> LoggedAnswer:
     value = score.get("value")
     if isinstance(value, dict | list) or str(value) not in _RIGHT | _WRONG:
         raise fields.error(
-            f"{scorer!r} gave {reprlib.repr(value)}, expected C or I, or 1 or 0, because only "
-            "whole right answers can be counted; name a scorer that counts them"
+            f"{scorer!r} gave {reprlib.repr(value)}, expected C or I, or 1 or 0, because an answer "
+            "must be right or wrong; name a scorer with such scores"
         )
     target = fields.data.get("target")
     targets = [str(each) for each in (target if isinstance(target, list) else [target])]

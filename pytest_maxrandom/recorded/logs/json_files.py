@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 T = TypeVar("T", dict[str, Any], list[Any], str, int, float, bool)
 Object: TypeAlias = dict[str, Any]
 
-_WAY = "a run that was stopped leaves such a log, finish it or copy it again"
+_WAY = "an interrupted run leaves such a log, so finish the run or copy the log again"
 
 _NAMES: dict[type, str] = {
     dict: "an object",

@@ -88,8 +88,8 @@ class Results:
             if (shots := self.fields.find(int, *keys)) is not None:
                 return shots
         raise self.fields.error(
-            f"neither 'n-shot' nor 'configs' tells the number of demonstrations of {task!r}; give "
-            "the results file of this very run"
+            f"neither 'n-shot' nor 'configs' gives the number of demonstrations of {task!r}; give "
+            "the results file of the same run"
         )
 
     def delimiter(self, task: str) -> str:
@@ -134,8 +134,8 @@ def read_lm_eval(path: Path, spec: LmEvalResults, _meant: Meant) -> list[Answers
             gather(samples, [run])[0].refuse_equal_scores()
     if not runs:
         raise RecordedError(
-            f"{path}: no task has the metric {spec.metric or 'acc or exact_match'}; name one that "
-            "the samples have, and that is 0 or 1"
+            f"{path}: no task has the metric {spec.metric or 'acc or exact_match'}; name a metric "
+            "in the samples that is 0 or 1"
         )
     return gather(path, runs)
 
@@ -149,29 +149,29 @@ def _files(path: Path) -> Iterator[tuple[str, str, Path, Path]]:
         if match is None:
             raise RecordedError(
                 f"{file}: expected a folder, or a name such as "
-                "samples_TASK_2026-01-31T12-30-00.123456.jsonl; keep the names that lm-eval gave"
+                "samples_TASK_2026-01-31T12-30-00.123456.jsonl; keep the file names of lm-eval"
             )
         task, time = match.groups()
         beside = sorted(file.parent.glob(f"*_{time}.json"))
         if len(beside) != 1:
             found = ", ".join(each.name for each in beside) or "none"
             raise RecordedError(
-                f"{file}: expected one results file with the same time beside it, found {found}; "
-                "keep both files of a run, and finish a run that was stopped"
+                f"{file}: expected one results file with the same time in the same folder, found "
+                f"{found}; keep both files of a run, and finish an interrupted run"
             )
         known.add((beside[0], task))
         yield time, task, file, beside[0]
     if not samples:
         raise RecordedError(
-            f"{path}: no samples_TASK_TIME.jsonl in it; give the folder that was the --output_path "
-            "of lm-eval, run with --log_samples"
+            f"{path}: the folder has no samples_TASK_TIME.jsonl; give the --output_path of an "
+            "lm-eval run with --log_samples"
         )
     for file in sorted(path.rglob("*.json")) if path.is_dir() else []:
         for task in Results(file).tasks if _RESULTS.fullmatch(file.name) else []:
             if (file, task) not in known:
                 raise RecordedError(
-                    f"{file}: the samples file of the task {task!r} is missing, and this run "
-                    "counts as well; run it with --log_samples, or take its results away"
+                    f"{file}: the samples file of the task {task!r} is missing, but this run "
+                    "counts too; run it with --log_samples, or remove its results"
                 )
 
 
@@ -222,8 +222,8 @@ def _totals(
         available = log.fields.need(int, "n-samples", task, "original")
         if evaluated != len(right):
             raise RecordedError(
-                f"{path}: holds {len(right)} documents, but {evaluated} were evaluated by "
-                f"{log.path.name}; copy the whole file again"
+                f"{path}: holds {len(right)} documents, but according to {log.path.name} "
+                f"{evaluated} were evaluated; copy the whole file again"
             )
         if evaluated < available:
             values = {"evaluated": evaluated, "available": available, "task": task}

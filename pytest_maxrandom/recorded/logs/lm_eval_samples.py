@@ -80,8 +80,8 @@ class Sample:
         if value not in _ONE | _ZERO:
             raise RecordedError(
                 f"{self.where}: '{metric}' of document {self.id} is {reprlib.repr(value)}, "
-                "expected 0 or 1, because only whole right answers can be counted; name a metric "
-                "that counts them"
+                "expected 0 or 1, because an answer must be right or wrong; name a metric with "
+                "such values"
             )
         return value in _ONE
 
@@ -135,8 +135,8 @@ def read_samples(path: Path, delimiter: str, cluster: str | None = None) -> list
         earlier = samples.setdefault((sample.id, sample.filter), sample)
         if earlier is not sample:
             raise fields.error(
-                f"document {sample.id} stands in line {earlier.where.rpartition(':')[2]} already; "
-                "keep the lines of one run"
+                f"document {sample.id} is already in line {earlier.where.rpartition(':')[2]}; keep "
+                "the lines of one run"
             )
     if not samples:
         raise RecordedError(f"{path}: holds no document; run the task again, or remove the file")
@@ -174,8 +174,8 @@ def _requests(fields: Fields) -> list[list[Any]]:
         if all(isinstance(row, list) and row for row in found):
             return found
     raise fields.error(
-        f"'arguments' is {reprlib.repr(arguments)}, expected the texts that the model got; give "
-        "the log as lm-eval wrote it"
+        f"'arguments' is {reprlib.repr(arguments)}, expected the texts sent to the model; give the "
+        "log as lm-eval wrote it"
     )
 
 
@@ -213,6 +213,6 @@ def _number(response: object, fields: Fields) -> float:
     if math.isnan(number):
         raise fields.error(
             f"'filtered_resps' has {reprlib.repr(response)}, expected a log-likelihood and whether "
-            "it is the likeliest text; look for what went wrong in the run"
+            "the text is the likeliest one; find out what went wrong in the run"
         )
     return number

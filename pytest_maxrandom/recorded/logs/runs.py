@@ -121,8 +121,8 @@ def cluster_of(data: object, key: str | None, where: str) -> str | None:
     if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
         return str(value)
     raise RecordedError(
-        f"{where}: no cluster in {key!r}, found {reprlib.repr(value)} beside "
-        f"{', '.join(map(str, fields)) or 'nothing'}; name a field that holds a text or a whole "
+        f"{where}: no cluster in {key!r}, found {reprlib.repr(value)} (fields: "
+        f"{', '.join(map(str, fields)) or 'none'}); name a field that holds a text or a whole "
         "number in every example"
     )
 
@@ -182,13 +182,13 @@ def _same_examples(first: LoggedRun, run: LoggedRun) -> None:
     where = f"{run.path}: {run.task}"
     if run.measure != first.measure:
         raise RecordedError(
-            f"{where}: judged by {run.measure}, but {first.path} by {first.measure}; keep the "
-            "runs that were judged alike"
+            f"{where}: judged by {run.measure}, but {first.path} by {first.measure}; keep the runs "
+            "with the same measure"
         )
     if len(run.answers) != len(first.answers):
         raise RecordedError(
-            f"{where}: {len(run.answers)} examples, but {first.path} has {len(first.answers)}; "
-            "run the same examples every time, without another limit"
+            f"{where}: {len(run.answers)} examples, but {first.path} has {len(first.answers)}; run "
+            "the same examples every time, with the same limit"
         )
     known = {answer.id: answer for answer in first.answers}
     for answer in run.answers:
@@ -200,7 +200,7 @@ def _same_examples(first: LoggedRun, run: LoggedRun) -> None:
         if answer.cluster != same.cluster:
             problem = f"has the cluster {answer.cluster!r}, but {same.cluster!r} in {first.path}"
         elif (answer.content, answer.chance) != (same.content, same.chance):
-            problem = f"is another one than in {first.path}"
+            problem = f"differs from the one in {first.path}"
         else:
             continue
         raise RecordedError(f"{where}: {name} {problem}; keep the runs on one version of the task")

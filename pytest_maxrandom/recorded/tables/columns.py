@@ -249,7 +249,7 @@ def _present(where: object, header: tuple[str, ...], wanted: Wanted) -> dict[str
     unread = set(header) - {name for name, _ in wanted.values()}
     for role, (name, required) in wanted.items():
         if header.count(name) > 1:
-            raise RecordedError(f"{where}: more than one column is called {quoted(name)}; keep one")
+            raise RecordedError(f"{where}: several columns are named {quoted(name)}; keep one")
         if name in names.values():
             other = next(key for key, known in names.items() if known == name)
             raise RecordedError(
@@ -267,8 +267,9 @@ def _present(where: object, header: tuple[str, ...], wanted: Wanted) -> dict[str
         for other in sorted(unread):
             if name not in header and other.strip().casefold() == name.casefold():
                 raise RecordedError(
-                    f"{where}: the column {quoted(other)} is not called {quoted(name)}; write "
-                    f"`columns: {role}:` with its name, or with an empty name if it is not meant"
+                    f"{where}: the column {quoted(other)} looks like {quoted(name)}; write "
+                    f"`columns: {role}:` with its name, or with an empty name if the column is "
+                    "something else"
                 )
     return names
 
@@ -291,7 +292,7 @@ def _encodable(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"is {quoted(text)}, which is not valid Unicode; write it again") from None
+        raise ValueError(f"is {quoted(text)}, which is not valid Unicode; repair it") from None
     return text
 
 
@@ -309,7 +310,7 @@ def as_list(text: str) -> list[str] | None:
         return [_scalar(each) for each in json.loads(text, parse_float=str)]
     except (ValueError, RecursionError):
         raise ValueError(
-            f'is {quoted(text)}, which begins like a list but is none in JSON, such as ["A", "B"]'
+            f'is {quoted(text)}, which begins like a list but is not a JSON list such as ["A", "B"]'
         ) from None
 
 

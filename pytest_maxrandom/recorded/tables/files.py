@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.recorded.tables.columns import Wanted
 
-_WAY = "give one JSON object in each line, and remove a line that a stopped run left unfinished"
+_WAY = (
+    "give one JSON object in each line, and remove a line that an interrupted run left unfinished"
+)
 
 
 def read_columns(path: Path, wanted: Wanted) -> Rows:
@@ -36,7 +38,7 @@ def read_columns(path: Path, wanted: Wanted) -> Rows:
         )
     rows = _READERS[ending](path, wanted)
     if not rows.count:
-        raise RecordedError(f"{path}: the file has no row; give the rows")
+        raise RecordedError(f"{path}: the file has no rows; give a row for each answer")
     return rows
 
 
@@ -49,8 +51,8 @@ def _read_csv(path: Path, wanted: Wanted) -> Rows:
             raise RecordedError(f"{path}: the file is empty; give a table with a header and rows")
         if len(header) == 1:
             raise RecordedError(
-                f"{path}:{line}: found one column, {quoted(header[0])}, expected several with "
-                "commas between them; write the file with commas"
+                f"{path}:{line}: found one column, {quoted(header[0])}, expected several columns "
+                "separated by commas; write the file with commas"
             )
         rows = Rows(path, line, header, wanted)
         rows.extend(records, [header.index(name) for name in rows.names.values()])
@@ -73,7 +75,7 @@ def csv_records(path: Path, file: Iterable[str]) -> Iterator[tuple[int, list[str
             if len(cells) == width > 0:
                 yield start, cells
             elif cells:
-                way = "complete the row, or remove it if a run was stopped while it wrote it"
+                way = "complete the row, or remove it if an interrupted run left it unfinished"
                 if len(cells) > width:
                     way = "put a cell that holds a comma in double quotes"
                 raise RecordedError(
@@ -124,8 +126,8 @@ def _alike(
                 )
             if name in absent:
                 raise RecordedError(
-                    f"{path}:{line}: the key {quoted(name)} is here but not in earlier lines; give "
-                    "every line the same keys, with null where there is no value"
+                    f"{path}:{line}: the key {quoted(name)} is new in this line; give every line "
+                    "the same keys, with null where there is no value"
                 )
         yield line, row
 
@@ -135,12 +137,12 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(row) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {quoted(twice)} stands there twice; keep one")
+        raise ValueError(f"the key {quoted(twice)} appears twice; keep one")
     return row
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON; write null where there is no value")
+    raise ValueError(f"{name} is not valid JSON; write null where there is no value")
 
 
 def _read_parquet(path: Path, wanted: Wanted) -> Rows:

@@ -25,7 +25,7 @@ _SPARSEST = 20
 
 _OWNER: dict[str, tuple[Callable[[str], Any], str]] = {
     "model": (as_id, "give `results: {model: ...}`"),
-    "task": (as_id, "let the suite have one task"),
+    "task": (as_id, "give the suite a single task"),
     "shots": (lambda text: as_number(text, 0), "give `results: {shots: ...}`"),
 }
 """How what tells whose a row is is read, and how a suite says it of a whole file."""
@@ -68,7 +68,7 @@ def owners(rows: Rows, meant: Meant) -> tuple[list[Owner], NDArray[np.int64]]:
             values = rows.read(role, parse)
         elif given is None:
             raise RecordedError(
-                f"{rows.path}: no column tells the {role}; name it as `columns: {role}:` (found "
+                f"{rows.path}: no column gives the {role}; name it as `columns: {role}:` (found "
                 f"{listed(rows.header)}), or {way}"
             )
         else:
@@ -160,8 +160,8 @@ class Grid:
             again = first + 1 + np.argmax(self._place[first + 1 :] == self._place[first])
             raise self.error(
                 again,
-                f"prompt {quoted(self.prompts[self._prompt[first]])} has an answer to example "
-                f"{quoted(self.examples[self.example[first]])} in {self._called(first)} already; "
+                f"prompt {quoted(self.prompts[self._prompt[first]])} already has an answer to "
+                f"example {quoted(self.examples[self.example[first]])} in {self._called(first)}; "
                 "keep one row for each prompt and example",
             )
 
@@ -192,8 +192,8 @@ class Grid:
             raise self.error(
                 self._prompt_firsts[short],
                 f"prompt {quoted(self.prompts[short])} was scored on {least} examples, but prompt "
-                f"{quoted(self.prompts[long])} on {most}, as in a run that was cut short; finish "
-                "it, or say `ragged: true` if each prompt leaves out its own demonstrations",
+                f"{quoted(self.prompts[long])} on {most}, as in an interrupted run; finish the "
+                "run, or write `ragged: true` if each prompt leaves out its own demonstrations",
             )
         return least, most
 
@@ -232,7 +232,7 @@ class Grid:
                 at,
                 f"{values.role} of example {quoted(self.examples[example])} is "
                 f"{shown(values.distinct[codes[at]])}, but {shown(values.distinct[codes[first]])} "
-                f"in {self._called(first)}; give all rows of an example the same",
+                f"in {self._called(first)}; give all rows of an example the same value",
             )
         return [values.distinct[code] for code in expected]
 

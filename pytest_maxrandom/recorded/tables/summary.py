@@ -53,13 +53,13 @@ def read_summary(path: Path, spec: SummaryResults, meant: Meant) -> list[Answers
     if not {"best_correct", "accuracy"} & rows.names.keys():
         raise RecordedError(
             f"{path}: there is no column 'best_correct' and none 'accuracy', found "
-            f"{listed(rows.header)}; name the one that there is under `columns:`"
+            f"{listed(rows.header)}; name one of the two under `columns:`"
         )
     found, of_row = owners(rows, meant)
     for row, first in repeats(of_row.tolist()):
         raise rows.error(
             row,
-            f"{found[of_row[row]]} has a result in {rows.called(first)} already; keep one row for "
+            f"{found[of_row[row]]} already has a result in {rows.called(first)}; keep one row for "
             "each model, task and number of shots",
         )
     results = zip(
@@ -95,7 +95,7 @@ def _best(rows: Rows, row: int, n: int, correct: int | None, accuracy: str | Non
         raise rows.error(row, f"best_correct is {correct}, but n is {n}; correct one of them")
     if accuracy is None:
         if correct is None:
-            raise rows.error(row, "there is neither best_correct nor accuracy; give one of them")
+            raise rows.error(row, "both best_correct and accuracy are empty; give one of them")
         return correct
     try:
         counts = counts_of(accuracy, n)
@@ -186,7 +186,7 @@ def chance_of(text: str) -> Fraction:
     if value != Fraction(1, choices) and abs(value - Fraction(1, choices)) <= error:
         raise ValueError(
             f"is {quoted(text)}, which may be 1/{choices} rounded; write 1/{choices}, or "
-            f"{value.numerator}/{value.denominator} where that is meant"
+            f"{value.numerator}/{value.denominator} if that is meant"
         )
     return value
 

@@ -54,8 +54,8 @@ def read_table(path: Path, spec: TableResults, meant: Meant) -> list[Answers]:
     if "correct" not in rows.names and not {"prediction", "gold"} <= rows.names.keys():
         name = spec.columns.correct or "correct"
         raise RecordedError(
-            f"{path}: there is no column {quoted(name)} for `columns: correct:`, and not both of "
-            "prediction and gold, from which it would follow; found "
+            f"{path}: there is no column {quoted(name)} for `columns: correct:`, and it cannot be "
+            "computed without both prediction and gold; found "
             f"{listed(rows.header)}{did_you_mean(name, rows.header)}"
         )
     values = {
@@ -139,8 +139,8 @@ def _agreed(
             raise grid.error(
                 0,
                 f"no prediction is the gold label of any example: found {listed(said, 4)}, "
-                f"expected such as {listed(sorted(labels[each] for each in known), 4)}; call both "
-                "alike, or add a column correct",
+                f"expected labels such as {listed(sorted(labels[each] for each in known), 4)}; use "
+                "the same labels for both, or add a column correct",
             )
         return computed
     for row in np.flatnonzero(correct != computed)[:1]:
@@ -148,8 +148,8 @@ def _agreed(
         raise grid.error(
             row,
             f"correct says {'right' if correct[row] else 'wrong'}, but prediction is "
-            f"{quoted(labels[answers[row]])} and gold {shown(gold)}; give what the run gave, or "
-            "leave the wrong column out by an empty name under `columns:`",
+            f"{quoted(labels[answers[row]])} and gold {shown(gold)}; correct the table, or leave "
+            "the wrong column out with an empty name under `columns:`",
         )
     return computed
 
@@ -170,7 +170,8 @@ def _clusters(grid: Grid) -> tuple[str, ...] | None:
     if "" in clusters:
         raise grid.example_error(
             clusters.index(""),
-            "has no cluster, but others have one; give one that stands alone a name of its own",
+            "has no cluster, but others have one; give an example without relatives a name of its "
+            "own",
         )
     return tuple(clusters)
 
@@ -184,7 +185,7 @@ def _chances(
             raise grid.example_error(
                 example,
                 f"has {number} choices, of which {count} are right; at least one must be wrong, so "
-                "give the number of all choices",
+                "give the total number of choices",
             )
     return tuple(map(Fraction, counts, choices))
 
@@ -192,7 +193,8 @@ def _chances(
 def _as_correct(text: str) -> bool:
     if text.strip().casefold() not in _CORRECT:
         raise ValueError(
-            f"is {quoted(text)}, expected 0 or 1 (or false or true): an answer is right or wrong"
+            f"is {quoted(text)}, expected 0 or 1 (or false or true), because an answer is right or "
+            "wrong"
         )
     return _CORRECT[text.strip().casefold()]
 

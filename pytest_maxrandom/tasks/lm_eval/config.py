@@ -125,8 +125,8 @@ def _no_include(name: str, file: Path, root: Path, above: Sequence[Path]) -> str
     """Say why a file cannot be included; nothing if it can."""
     if not file.is_relative_to(root):
         return (
-            f"{quoted(name)} leaves the folder {quoted(str(shown(root)), 200)} of the tasks; "
-            "copy what it holds into that folder"
+            f"{quoted(name)} is outside the tasks' folder {quoted(str(shown(root)), 200)}; copy "
+            "the file into that folder"
         )
     if file in above:
         return f"{quoted(name)} includes itself{_through(above[above.index(file) + 1 :])}"
@@ -154,7 +154,7 @@ def _parsed(path: Path) -> tuple[dict[str, Any], dict[str, int]]:
     try:
         data = path.read_bytes()
         if nested_too_deeply(data):
-            raise Mistake("not readable as YAML: it is nested too deeply")
+            raise Mistake("cannot be read as YAML, because it is nested too deeply")
         loader = Loader(data)
         try:
             node = loader.get_single_node()
@@ -184,7 +184,7 @@ def _plain(said: str) -> str:
     if "could not determine a constructor" in said:
         tag = said.partition("tag ")[2]
         return (
-            f"the tag {tag} is not known; lm-evaluation-harness has `!function`, and the key "
-            "`include`"
+            f"the tag {tag} is unknown; lm-evaluation-harness knows the tag `!function` and the "
+            "key `include`"
         )
     return said

@@ -61,7 +61,8 @@ def read_rows(config: Config, split: str, folders: Sequence[Path]) -> Rows:
         raise Mistake(f"`dataset_path`: found {described(path)}, expected a name or a folder")
     if path in _MORE_THAN_DATA:
         raise Mistake(
-            f"`dataset_path: {path}` may run code; expected {', '.join(BUILDERS)} or a dataset"
+            f"`dataset_path: {path}` may run code; expected {', '.join(BUILDERS)} or the name of a "
+            "dataset"
         )
     files = kwargs.get("data_files")
     if path in BUILDERS and files is not None:
@@ -115,8 +116,8 @@ def _of_split(files: object, split: str) -> list[str]:
         files = files[split]
     elif split != "train":
         raise Mistake(
-            f"`dataset_kwargs: data_files` names no splits, so that its only split is train, and "
-            f"not {quoted(split)}; write `data_files: {{{split}: FILE}}`"
+            "`dataset_kwargs: data_files` names no splits, so its only split is train, not "
+            f"{quoted(split)}; write `data_files: {{{split}: FILE}}`"
         )
     given = files if isinstance(files, list) else [files]
     named = [name for name in given if isinstance(name, str)]

@@ -81,7 +81,7 @@ def example(document: Document, name: str, texts: Texts, *, multiple: bool) -> E
     prefix = _prefix(document)
     if multiple:
         if prefix:
-            raise Mistake("`gen_prefix` beside choices that are texts of their own is not read")
+            raise Mistake("`gen_prefix` is not supported with choices that are texts of their own")
         target = _text(document.target, "doc_to_target")
         return Example(name, "", tuple(choices), right, continuation=target)
     text = _text(document.text, "doc_to_text")

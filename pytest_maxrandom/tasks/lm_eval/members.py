@@ -109,7 +109,7 @@ class _Names:
         elif name in self.index.groups:
             config = read_config(self.index.groups[name], self._root)
             if name in above:
-                message = f"the group {quoted(name)} is a part of itself"
+                message = f"the group {quoted(name)} contains itself"
                 raise SuiteError([config.problem("task", message)])
             yield from self.of_group(config, (*above, name))
         else:
@@ -155,8 +155,8 @@ class _Names:
             else:
                 names = self.index.names | _of_installed().names
                 raise Mistake(
-                    f"the group {quoted(group)} names {quoted(name)}, which is no task, group or "
-                    f"tag{did_you_mean(name, names)}"
+                    f"the group {quoted(group)} names {quoted(name)}, which is not a task, a group "
+                    f"or a tag{did_you_mean(name, names)}"
                 )
 
     def _holding(self, name: str) -> _Names | None:

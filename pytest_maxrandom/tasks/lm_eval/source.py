@@ -116,7 +116,10 @@ def _config(spec: LmEvalSpec, base: Path, where: Where) -> tuple[Config, list[Pa
     if path != spec.path:
         names = _chosen(spec, members(spec, base, where), where)
         if len(names) > 1:
-            message = f"there are {len(names)} tasks in {quoted(spec.path, 200)}; name one: `task`"
+            message = (
+                f"there are {len(names)} tasks in {quoted(spec.path, 200)}; name one with the key "
+                "`task`"
+            )
             raise SuiteError([Problem(*where("path"), message)])
         (config,) = names.values()
     assert isinstance(config, Config)
@@ -146,31 +149,30 @@ def _check_kind(config: Config, spec: LmEvalSpec) -> None:
             raise Mistake(f"unknown key `{key}`{meant}")
     if "class" in config.values:
         raise Mistake(
-            "it is a `class` of Python, and not documents, texts and choices that could be read"
+            "it is a Python `class`, and not documents, texts and choices that could be read"
         )
     kind = config.get("output_type", "generate_until")
     if _is_generated(config):
         _check_generated(config)
     elif kind != "multiple_choice":
         raise Mistake(
-            f"it is `output_type: {kind}`, and only `multiple_choice` has right and wrong choices "
-            "that a guesser can take"
+            f"it is `output_type: {kind}`, but only `multiple_choice` has right and wrong choices "
+            "that a guesser can pick"
         )
     for key in ("doc_to_text", "doc_to_choice", "doc_to_target"):
         if config.get(key) is None:
-            raise Mistake(f"the key `{key}` is missing, and a multiple-choice task needs it")
+            raise Mistake(f"the key `{key}` is missing, which a multiple-choice task needs")
     judge = config.functions().get("process_results")
     if judge is not None and spec.doc_to_target is None:
         raise Mistake(
-            f"`process_results: {judge}` judges its answers by code, so that `doc_to_target` need "
-            "not name what is right; if it does, or another field, say so by `doc_to_target` in "
-            "the suite"
+            f"`process_results: {judge}` judges answers by code, so `doc_to_target` may not name "
+            "the right answer; if a field does, name it with `doc_to_target` in the suite"
         )
     for key in ("doc_to_image", "doc_to_audio"):
         if config.get(key) is not None:
-            raise Mistake(f"it has `{key}`, and only texts are asked here")
+            raise Mistake(f"it has `{key}`, but only text is supported")
     if config.get("use_prompt") is not None:
-        raise Mistake("`use_prompt` names a template of promptsource, which is not read")
+        raise Mistake("`use_prompt` names a promptsource template, which is not supported")
 
 
 def _check_generated(config: Config) -> None:
@@ -180,14 +182,14 @@ def _check_generated(config: Config) -> None:
     metrics = [each.get("metric") for each in listed if isinstance(each, dict)]
     if metrics and not set(metrics) & set(_EXACT):
         raise Mistake(
-            f"it is `output_type: generate_until`, judged by {', '.join(map(str, metrics))}, so "
-            "that no answer is simply right or wrong"
+            f"it is `output_type: generate_until`, judged by {', '.join(map(str, metrics))}, so no "
+            "answer is simply right or wrong"
         )
     if config.get("doc_to_choice") is None:
         raise Mistake(
-            "it is `output_type: generate_until` without `doc_to_choice`, so that what a guesser "
-            "could answer is not known; if answers are a few words, give them as `doc_to_choice` "
-            "in the suite, and use `scoring: generate`"
+            "it is `output_type: generate_until` without `doc_to_choice`, so the possible answers "
+            "of a guesser are unknown; if they are a few words, give them as `doc_to_choice` in "
+            "the suite, and use `scoring: generate`"
         )
 
 
@@ -284,7 +286,7 @@ def _task(config: Config, spec: LmEvalSpec, read: Read, findings: Findings) -> T
         if not made:
             why = (
                 f"; `doc_to_target` of document 1 gives {described(read.scored[0].target)}, "
-                "expected one of its choices or its number"
+                "expected one of its choices or the number of one"
             )
             raise Mistake(
                 f"none of its {len(read.scored)} documents has a right and a wrong choice"
@@ -296,7 +298,7 @@ def _task(config: Config, spec: LmEvalSpec, read: Read, findings: Findings) -> T
     if read.pool is None:
         return task
     _, split = _splits(config, spec.split)
-    source = f"split {split}" if split else "its samples for demonstrations"
+    source = f"split {split}" if split else "its demonstration samples"
     pool = tuple(drawn(read.pool, read.pool, pooled=True))
     return replace(task, pool=pool, pool_source=source)
 
@@ -312,7 +314,7 @@ def _description(found: Sequence[Document]) -> str:
     said = list(dict.fromkeys(document.description for document in found))
     if len(said) > 1:
         raise Mistake(
-            f"its `description` differs from document to document ({quoted(said[0])}, "
-            f"{quoted(said[1])}), so that no prompt could stand before all of them"
+            f"its `description` differs between documents ({quoted(said[0])}, {quoted(said[1])}), "
+            "so no single prompt fits all of them"
         )
     return str(said[0]) if said else ""

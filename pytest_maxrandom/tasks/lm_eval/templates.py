@@ -87,8 +87,8 @@ class _Process:
                 self._end()
                 raise Mistake(
                     f"rendering {min(len(rows), _AT_ONCE)} documents takes more than {SECONDS:g} "
-                    f"seconds or {MEMORY >> 30} GiB of memory, which no task needs: does a "
-                    "template loop without end?"
+                    f"seconds or {MEMORY >> 30} GiB of memory, more than any task needs; check its "
+                    "templates for an endless loop"
                 ) from None
             except BaseException:  # what is left in the pipe belongs to no request
                 self._end()

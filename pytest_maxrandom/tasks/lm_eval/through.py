@@ -69,8 +69,8 @@ def documents(
     _check_trusted(config, spec)
     if find_spec("lm_eval") is None:
         raise Mistake(
-            "it has functions of Python, which lm-eval runs; "
-            'install it with `pip install "pytest-maxrandom[lm_eval]"`'
+            "it has Python functions, which lm-eval runs; "
+            'install lm-eval with `pip install "pytest-maxrandom[lm_eval]"`'
         )
     values = {**with_found_files(config, folders).values, "task": "task"}
     if spec.split is not None:
@@ -108,7 +108,7 @@ def _reply(path: Path, values: Mapping[str, Any], pool: bool) -> dict[str, Any]:
             check=False,
         )
     if done.returncode or not done.stdout:
-        return {"mistake": f"it ended with {done.returncode}; {done.stderr.strip()[-200:]}"}
+        return {"mistake": f"it exited with {done.returncode}; {done.stderr.strip()[-200:]}"}
     reply: dict[str, Any] = json.loads(done.stdout)
     return reply
 
@@ -120,17 +120,17 @@ def _check_trusted(config: Config, spec: LmEvalSpec) -> None:
     names = {spec.path, *(spec.task or ()), str(config.get("task"))}
     if not _is_trusted(config.path, [one for found in named.values() for one in found], names):
         entry = spec.path if _comes_with(config.path) else config.path.resolve()
-        needed.append(f"who runs the suite sets {TRUSTED}={entry} outside of the repository")
+        needed.append(f"whoever runs the suite sets {TRUSTED}={entry} outside the repository")
     if needed:
         raise Mistake(
-            f"it names functions of Python ({said}), which run only where {' and '.join(needed)}"
+            f"it names Python functions ({said}), which run only if {' and '.join(needed)}"
         )
     own = read_config(config.path, Path(config.path.anchor)).values
     for key in named:
         if own.get(key) != config.values[key]:
             raise Mistake(
-                f"`{key}` is a function that a group gives to the task; write it into the task's "
-                "own file"
+                f"`{key}` is a function that a group gives to the task; put it into the task's own "
+                "file"
             )
 
 

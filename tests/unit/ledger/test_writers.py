@@ -232,7 +232,7 @@ def test_two_that_unite_at_once_leave_every_line(
         link(one, name)
 
     monkeypatch.setattr(os, "link", late)
-    with pytest.raises(LedgerError, match="another process has united these files"):
+    with pytest.raises(LedgerError, match="another process united these files"):
         unite(files(tmp_path))
     assert ledger(tmp_path).tries() == tries(range(6))
     unite(files(tmp_path))

@@ -135,8 +135,8 @@ def test_what_is_no_accuracy_is_a_mistake(tmp_path: Path, accuracy: str) -> None
         (
             ",31,50",
             ",31",
-            ":3: found 4 cells, expected 5 as in the header; complete the row, or remove it if a "
-            "run was stopped while it wrote it",
+            ":3: found 4 cells, expected 5 as in the header; complete the row, or remove it if an "
+            "interrupted run left it unfinished",
         ),
         (
             "snarks,0,tuned,31,50\n",

@@ -57,7 +57,7 @@ def test_an_example_in_two_clusters_is_told_with_its_line(tmp_path: Path) -> Non
         read_table(path, **MEANT)
     assert str(caught.value) == (
         f"{path}:4: t[m-2shot]: cluster of example 'a' is 'y', but 'x' in line 2; give all rows of "
-        "an example the same"
+        "an example the same value"
     )
 
 
@@ -67,8 +67,8 @@ def test_an_example_without_a_cluster_among_others_is_told_with_its_line(tmp_pat
     with pytest.raises(RecordedError) as caught:
         read_table(path, **MEANT)
     assert str(caught.value) == (
-        f"{path}:3: t[m-2shot]: example 'b' has no cluster, but others have one; give one that "
-        "stands alone a name of its own"
+        f"{path}:3: t[m-2shot]: example 'b' has no cluster, but others have one; give an example "
+        "without relatives a name of its own"
     )
 
 

@@ -137,8 +137,8 @@ def test_empty_lines_and_unknown_keys_are_passed_over(path: Path) -> None:
         ({"shots": "1"}, "'shots': found '1', but input should be a valid integer"),
         ({"shots": True}, "'shots': found True, but input should be a valid integer"),
         ({"prompt": None}, "'prompt': found None, but input should be a valid string"),
-        ({"examples": []}, "'examples' must name each example once, and at least one"),
-        ({"examples": [answer("a", 0, [0])] * 2}, "'examples' must name each example once"),
+        ({"examples": []}, "'examples' must name at least one example, and each only once"),
+        ({"examples": [answer("a", 0, [0])] * 2}, "'examples' must name at least one example"),
         (
             {"examples": [answer("a", 2, [0])]},
             "example 'a': 'chosen' is 2, expected an index below",
@@ -158,11 +158,11 @@ def test_empty_lines_and_unknown_keys_are_passed_over(path: Path) -> None:
         ),
         (
             {"examples": [answer("a", 0, [0]) | {"labels": ["Yes", "Yes"]}]},
-            "expected 2 different texts, or each place below 2; keep the lines",
+            "expected 2 different texts, or the numbers below 2; keep the lines",
         ),
         (
             {"examples": [answer("a", 0, [0]) | {"labels": [0, 2]}]},
-            r"'labels' is \[0, 2\], expected 2 different texts, or each place below 2",
+            r"'labels' is \[0, 2\], expected 2 different texts, or the numbers below 2",
         ),
         (
             {"examples": [answer("a", 0, [0]) | {"labels": ["Yes", "No"]}]},
@@ -200,7 +200,7 @@ def test_a_missing_key_is_named(path: Path) -> None:
     [
         ("", ": holds no prediction; give a file that --maxrandom-predictions wrote"),
         ("[1, 2]\n", ":1: not a prediction; give a file that --maxrandom-predictions wrote"),
-        (json.dumps(line())[:80], ":1: invalid JSON: .*; remove the line if a run was stopped"),
+        (json.dumps(line())[:80], ":1: invalid JSON: .*; remove the line if an interrupted run"),
     ],
 )
 def test_what_holds_no_predictions_is_refused(path: Path, text: str, message: str) -> None:

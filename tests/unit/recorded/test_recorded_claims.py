@@ -120,7 +120,7 @@ def test_a_prompt_that_was_cut_short_is_a_mistake_unless_it_is_said(tmp_path: Pa
     save(tmp_path / "m.npz", snarks__2={"correct": correct, "evaluated": evaluated})
     (problem,) = mistakes(tmp_path, suite_text("{name: snarks, chance: 1/2}"))
     assert "prompt '1' was scored on 7 examples and '0' on 10" in problem
-    assert "say `ragged: true`" in problem
+    assert "write `ragged: true`" in problem
     ragged = suite_text("{name: snarks, chance: 1/2}", model="m.npz, format: npz, ragged: true")
     (claim,) = planned(tmp_path, ragged)
     (fewer,) = (flag.parameters for flag in flags(claim) if flag.kind == "other_examples")
@@ -291,8 +291,8 @@ def test_what_results_and_suite_do_not_tell_alike_is_a_mistake(
         ),
         (
             '"${NO_SUCH}/m.npz", format: npz',
-            "2: models[0].results: the environment variable NO_SUCH is not set; set it, or write "
-            "what stands in for it: ${NO_SUCH:-folder}",
+            "2: models[0].results: the environment variable NO_SUCH is not set; set it, or write a "
+            "default: ${NO_SUCH:-folder}",
         ),
         (
             "s.yaml, format: npz",

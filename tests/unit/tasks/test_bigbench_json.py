@@ -116,8 +116,8 @@ EXAMPLE_MISTAKES = [
     ),
     (
         {"input": "?", "target": "four"},
-        'there is only a "target", so this task is free-form generation; a multiple-choice example '
-        'has "target_scores"',
+        'found only a "target", as in free-form generation; a multiple-choice example needs '
+        '"target_scores"',
     ),
     (
         {"input": "?", "target_score": {"a": 1}},
@@ -132,7 +132,7 @@ EXAMPLE_MISTAKES = [
     ),
     (
         scored({"a": 1, "b": 1}),
-        "all 2 choices are right, so that no guess can miss; remove the example",
+        "all 2 choices are right, so no guess can be wrong; remove the example",
     ),
     (scored({"a": 1, " ": 0}), "choice 2 is empty"),
     (scored({"a": "1", "b": 0}), "the score of 'a' must be a finite number, found '1'"),
@@ -171,8 +171,8 @@ def test_all_mistakes_are_told_at_once(folder: Folder) -> None:
         "task.bigbench:2: example 1: no choice is right; a task needs a right choice in each "
         "example",
         'task.bigbench:4: example 3: there is no key "input"',
-        'task.bigbench:4: example 3: there is only a "target", so this task is free-form '
-        'generation; a multiple-choice example has "target_scores"',
+        'task.bigbench:4: example 3: found only a "target", as in free-form generation; a '
+        'multiple-choice example needs "target_scores"',
     ]
 
 
@@ -194,10 +194,10 @@ def test_colliding_ids_name_both_examples_even_in_a_file_of_one_line(folder: Fol
 def test_a_choice_written_twice_is_seen_though_json_would_drop_one(folder: Folder) -> None:
     content = '{"examples": [\n\n {"input": "?",\n "target_scores": {"a": 0, "b": 1, "a": 1}}]}'
     assert folder.mistakes("bigbench", content) == [
-        "task.bigbench:3: example 1: choices must differ, found more than once: 'a'"
+        "task.bigbench:3: example 1: choices must differ, but these appear more than once: 'a'"
     ]
     assert folder.mistakes("bigbench", '{"examples": [{"input": "?", "input": "!"}]}') == [
-        "task.bigbench:1: example 1: keys must differ, found more than once: 'input'"
+        "task.bigbench:1: example 1: keys must differ, but these appear more than once: 'input'"
     ]
 
 
@@ -219,8 +219,8 @@ def test_lines_are_right_whatever_stands_before_the_examples(folder: Folder) -> 
         (" \n", ": the file is empty; a task needs examples"),
         ('{"examples": [\n1 2]}', ":2: not valid JSON: Expecting ',' delimiter (column 3)"),
         ("[1]", ":1: a BIG-bench file must be a JSON object in braces, found a list"),
-        ("[" * 100_000, ": not readable as JSON: it is nested too deeply"),
-        ("9" * 5000, ": not readable as JSON: a number has too many digits"),
+        ("[" * 100_000, ": cannot be read as JSON, because it is nested too deeply"),
+        ("9" * 5000, ": cannot be read as JSON, because a number has too many digits"),
         ('{"example": []}', ": there is no key \"examples\"; did you mean 'example'?"),
         (
             '{"examples": []}',
@@ -232,7 +232,7 @@ def test_lines_are_right_whatever_stands_before_the_examples(folder: Folder) -> 
         ),
         (
             '{"examples": [1], "examples": [2]}',
-            ": keys must differ, found more than once: 'examples'",
+            ": keys must differ, but these appear more than once: 'examples'",
         ),
         (
             '{"subtasks": ["t:one", "t:two"]}',

@@ -98,8 +98,8 @@ def test_an_example_without_a_cluster_is_told_with_its_line(
     rows = [ROWS[0], {**ROWS[1], "passage": ""}, ROWS[2]]
     (message,) = folder.mistakes(format_, written(format_, rows), columns={"cluster": "passage"})
     assert message == (
-        f"{place}there is no cluster in 'passage'; every example needs one as soon as "
-        "`columns: cluster:` is given: give one that stands alone a name of its own"
+        f"{place}there is no cluster in 'passage', but with `columns: cluster:` every example "
+        "needs one; give an unrelated example a cluster of its own"
     )
 
 

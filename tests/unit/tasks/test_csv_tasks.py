@@ -71,7 +71,7 @@ def test_a_digit_is_a_text_unless_the_suite_says_index(folder: Folder) -> None:
         ),
         (
             "\nkey,input,a,b,c,answer,a\n",
-            [":2: columns must differ, found more than once: 'a'"],
+            [":2: columns must differ, but these appear more than once: 'a'"],
         ),
         (
             HEADER + 'k,"\n",x,y,z,x\nj,?,x,y,z\nl,?,x,y,z,w,x\nk,,x,y,z,x\n',
@@ -79,7 +79,7 @@ def test_a_digit_is_a_text_unless_the_suite_says_index(folder: Folder) -> None:
                 ":4: a row must have 6 cells like the header, found 5",
                 ":5: a row must have 6 cells like the header, found 7; "
                 "put a cell that holds a comma in double quotes",
-                ":6: the id 'k' is already that of line 2; ids must differ",
+                ":6: line 2 already has the id 'k'; ids must differ",
             ],
         ),
         (

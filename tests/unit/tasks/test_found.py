@@ -103,7 +103,7 @@ def test_data_of_a_suite_is_no_task_of_its_own() -> None:
     write("eval_suites/other.csv")
     assert told(find_tasks([Path()])) == {
         "eval_suites/s.yaml::own": "csv",
-        "eval_suites/rows.csv": "data of a suite that was found",
+        "eval_suites/rows.csv": "the data of a suite found here",
         "eval_suites/other.csv::other": "csv",
     }
     # Who names it asks for it.
@@ -150,7 +150,7 @@ def test_yaml_of_lm_eval_is_a_task_with_what_it_includes_anywhere_in_the_folder(
     found = [*find_tasks([Path("l")])]
     assert told(found) == {
         "l/deep/own.yaml::own_name": "lm_eval",
-        "l/deep/group.yaml": "a group, whose tasks are told by themselves",
+        "l/deep/group.yaml": "a group, whose tasks have rows of their own",
         "l/deep/part.yaml": "neither a suite nor a task",
         "l/deep/rows.jsonl": "without columns 'choices', 'input', 'answer'",
     }

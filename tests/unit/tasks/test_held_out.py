@@ -106,9 +106,13 @@ def test_a_wrong_test_set_is_a_mistake_in_the_suite(tmp_path: Path) -> None:
     assert missing.startswith("s.yaml:7: ")
     assert "did you mean 'task.jsonl'" in missing
     (empty,) = problems(tmp_path, examples, "{fraction: 0.001}")
-    assert empty.startswith("s.yaml:7: t has 40 examples, of which the test set leaves 40")
+    assert empty.startswith(
+        "s.yaml:7: t has 40 examples, of which the test set takes 0 and leaves 40"
+    )
     (all_of_it,) = problems(tmp_path, examples, "{path: task.jsonl}")
-    assert all_of_it.startswith("s.yaml:7: t has 40 examples, of which the test set leaves 0")
+    assert all_of_it.startswith(
+        "s.yaml:7: t has 40 examples, of which the test set takes 40 and leaves 0"
+    )
 
 
 SUITE = """\

@@ -101,7 +101,7 @@ ROW_MISTAKES: list[tuple[dict[str, object], dict[str, Any], str]] = [
     (
         row(3),
         {},
-        "an index must be a whole number from 0 to 2, found 3; if answers count from 1, say "
+        "an index must be a whole number from 0 to 2, found 3; if answers count from 1, add "
         "`answer_is: number`",
     ),
     (row(-1), {}, "an index must be a whole number from 0 to 2, found -1"),
@@ -111,7 +111,7 @@ ROW_MISTAKES: list[tuple[dict[str, object], dict[str, Any], str]] = [
     (
         row(True),
         {},
-        "the answer is true, which names no choice; write a choice's text, or say "
+        "the answer is true, which is not the text of a choice; write a choice's text, or "
         "`answer_is: index` to read false as 0 and true as 1",
     ),
     (
@@ -129,13 +129,13 @@ ROW_MISTAKES: list[tuple[dict[str, object], dict[str, Any], str]] = [
     (
         row(["a", "b", "c"]),
         {},
-        "all 3 choices are right, so that no guess can miss; remove the example",
+        "all 3 choices are right, so no guess can be wrong; remove the example",
     ),
     (
         row(2, choices=[1, 2, 3]),
         {},
-        "the answer 2 is the text of choice 1 (counted from 0), and may be an index too; "
-        "say `answer_is: text` or `answer_is: index`",
+        "the answer 2 is the text of choice 1 (counted from 0), but could also be an index; add "
+        "`answer_is: text` or `answer_is: index`",
     ),
     (
         row("pariss", choices=["Rome", "Paris"]),
@@ -145,14 +145,14 @@ ROW_MISTAKES: list[tuple[dict[str, object], dict[str, Any], str]] = [
     (
         row("1"),
         {},
-        "the answer '1' is none of the choices 'a', 'b', 'c'; if it is an index, say "
-        "`answer_is: index`",
+        "the answer '1' is none of the choices 'a', 'b', 'c'; if it is an index, add `answer_is: "
+        "index`",
     ),
     (
         row("B", choices=["yes", "no"]),
         {},
-        "the answer 'B' is none of the choices 'yes', 'no'; if it is a letter, say "
-        "`answer_is: letter`",
+        "the answer 'B' is none of the choices 'yes', 'no'; if it is a letter, add `answer_is: "
+        "letter`",
     ),
     (row(choices=["a", "b", "b"]), {}, "choices must differ, found 'b' 2 times"),
     (row(choices=["b", ""]), {}, "choice 2 is empty"),
@@ -188,11 +188,11 @@ def test_an_index_of_an_empty_choice_column_is_a_mistake(folder: Folder) -> None
     content = lines({"input": "?", "x": "one", "y": "", "z": "three", "answer": 1})
     columns = {"choices": ["x", "y", "z"]}
     assert folder.mistakes("jsonl", content, columns=columns) == [
-        "task.jsonl:1: the answer is the index 1, but that choice is empty in this row"
+        "task.jsonl:1: the answer is the index 1, but this row has no such choice"
     ]
     content = content.replace(": 1}", ': "B"}')
     assert folder.mistakes("jsonl", content, columns=columns, answer_is="letter") == [
-        "task.jsonl:1: the answer is the letter B, but that choice is empty in this row"
+        "task.jsonl:1: the answer is the letter B, but this row has no such choice"
     ]
 
 
@@ -219,8 +219,8 @@ def test_a_column_that_one_row_lacks_is_told_with_its_line(folder: Folder) -> No
 def test_colliding_ids_name_both_lines(folder: Folder) -> None:
     content = lines(row(id="k"), row(id=3)) + "\n" + lines(row(id="3"), row(id="k"))
     assert folder.mistakes("jsonl", content, columns={"id": "id"}) == [
-        "task.jsonl:4: the id '3' is already that of line 2; ids must differ",
-        "task.jsonl:5: the id 'k' is already that of line 1; ids must differ",
+        "task.jsonl:4: line 2 already has the id '3'; ids must differ",
+        "task.jsonl:5: line 1 already has the id 'k'; ids must differ",
     ]
 
 
@@ -241,11 +241,11 @@ def test_all_mistakes_are_told_in_the_order_of_the_file(folder: Folder) -> None:
     [
         ("", ": the file is empty; a task needs examples"),
         ("\n\n", ": the file is empty; a task needs examples"),
-        ('{"a": 1, "a": 2}', ":1: keys must differ, found more than once: 'a'"),
+        ('{"a": 1, "a": 2}', ":1: keys must differ, but these appear more than once: 'a'"),
         (
             '[\n{"input": "?"}\n]',
-            ": the file is one JSON value over several lines, expected one object in each line; "
-            "a BIG-bench task has `format: bigbench`",
+            ": the file is one JSON value over several lines, expected one object per line; for a "
+            "BIG-bench task use `format: bigbench`",
         ),
         ("[]", ":1: a line must be a JSON object in braces, found a list"),
         (b"{}\n\xff", ":2: the file is not UTF-8: found the byte 0xff; save it as UTF-8"),

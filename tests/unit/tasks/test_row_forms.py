@@ -370,7 +370,7 @@ MISTAKES: list[tuple[Row, Row, str]] = [
     (
         {**CHOICES, "answer": 3},
         {"answer_is": "index"},
-        "an index must be a whole number from 0 to 2, found 3; if answers count from 1, say "
+        "an index must be a whole number from 0 to 2, found 3; if answers count from 1, add "
         "`answer_is: number`",
     ),
     (
@@ -387,8 +387,8 @@ MISTAKES: list[tuple[Row, Row, str]] = [
     (
         {**CHOICES, "answer": "(B)"},
         {},
-        "the answer '(B)' is none of the choices 'x', 'y', 'z'; if it is a letter, say "
-        "`answer_is: letter`",
+        "the answer '(B)' is none of the choices 'x', 'y', 'z'; if it is a letter, add `answer_is: "
+        "letter`",
     ),
     (
         {**CHOICES, "answer": [0, 1]},
@@ -430,7 +430,7 @@ MISTAKES: list[tuple[Row, Row, str]] = [
     (
         {**CHOICES, "answer": "A", "names": ["A", "B", "A"]},
         {"columns": {"labels": "names"}},
-        "labels must differ, found more than once: 'A'",
+        "labels must differ, but these appear more than once: 'A'",
     ),
 ]
 
@@ -479,7 +479,7 @@ def test_what_is_no_text_in_an_input_is_told_with_its_column(folder: Folder) -> 
 def test_keys_of_a_nested_object_must_differ(folder: Folder) -> None:
     line = '{"input": "?", "o": {"t": ["x", "y"], "t": ["x", "z"]}, "answer": "x"}\n'
     assert folder.mistakes("jsonl", line, columns={"choices": "o.t"}) == [
-        "task.jsonl:1: keys must differ, found more than once: 't'"
+        "task.jsonl:1: keys must differ, but these appear more than once: 't'"
     ]
 
 

@@ -177,7 +177,7 @@ def test_a_source_of_this_package_is_held_to_the_same(
 
 def test_a_test_file_needs_a_format_of_files(claims: Claims) -> None:
     assert told(claims, "  highest: 3\n  test: {path: x}") == [
-        "s.yaml:6: t: `format: sums` reads no other path; give `fraction`"
+        "s.yaml:6: t: `format: sums` cannot read another path; give `fraction`"
     ]
 
 

@@ -198,5 +198,5 @@ def test_a_table_of_choices_is_checked(tmp_path: Path, text: str, message: str) 
 
 @pytest.mark.parametrize("source", ["four", "-2", "missing.csv"])
 def test_choices_that_are_neither_number_nor_file_are_refused(source: str) -> None:
-    with pytest.raises(RecordedError, match="neither a number nor a file that can be read"):
+    with pytest.raises(RecordedError, match="found neither a number nor a readable file"):
         read_choices(source)

@@ -131,7 +131,7 @@ def test_choices_alone_tell_the_chances(archive: Path) -> None:
         ),
         (
             {"choices": CHOICES, "gold": np.array([[1, 1, 0]] * 3, dtype=bool)},
-            "gold: found 0, 1 for example 'a', which has the choices 0 to 1, of which not all may",
+            "gold: found 0, 1 for example 'a', which has the choices 0 to 1, not all of them",
         ),
         (
             {"choices": CHOICES + 1, "log_likelihoods": SCORES},

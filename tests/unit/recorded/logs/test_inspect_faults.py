@@ -61,7 +61,7 @@ def score(log: Any, value: object) -> None:
         (lambda log: score(log, {"a": 1}), "samples[1]: 'choice' gave {'a': 1}, expected C or I"),
         (
             lambda log: score(log, "C"),
-            "3 of 4 samples are right by 'choice', but its accuracy is 0",
+            "3 of 4 samples are right according to 'choice', but its accuracy is 0",
         ),
         (
             lambda log: log["samples"][1]["scores"].update(judge={"value": 1}),
@@ -81,7 +81,10 @@ def test_a_log_must_be_finished_and_agree_with_itself(
 
 def test_several_scorers_are_listed(tmp_path: Path) -> None:
     path = write_json(tmp_path / "log.json", Log(scorers=("choice", "judge")))
-    assert "the scorers choice, judge judged this sample; say which one counts" in message(path)
+    assert (
+        "the scorers choice, judge judged this sample; name the one that counts as `scorer`"
+        in message(path)
+    )
     assert "no scorer 'f1' judged this sample, found choice, judge" in message(path, scorer="f1")
 
 
@@ -89,8 +92,8 @@ def test_runs_on_other_examples_are_refused(tmp_path: Path) -> None:
     write_json(tmp_path / "a.json", Log())
     for other, expected in (
         (Log("BAB"), "3 examples, but"),
-        (Log(targets="BBAB"), "example 'q2' is another one than in"),
-        (Log(choices=("red", "green", "white")), "example 'q0' is another one than in"),
+        (Log(targets="BBAB"), "example 'q2' differs from the one in"),
+        (Log(choices=("red", "green", "white")), "example 'q0' differs from the one in"),
     ):
         other.created = "2026-01-02T12:00:00+00:00"
         write_json(tmp_path / "b.json", other)
@@ -108,7 +111,7 @@ def test_an_archive_of_something_else_is_named(tmp_path: Path) -> None:
     path = tmp_path / "log.eval"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("a.txt", "")
-    assert "not an Inspect log, it has no header.json" in message(path)
+    assert "not an Inspect log, because it has no header.json" in message(path)
 
 
 def test_a_file_that_is_no_archive_is_named(tmp_path: Path) -> None:
@@ -134,7 +137,7 @@ def test_files_that_are_missing_or_no_json_are_named(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_logs_is_named(tmp_path: Path) -> None:
-    assert "no Inspect log in it" in message(tmp_path)
+    assert "the folder has no Inspect log" in message(tmp_path)
 
 
 @pytest.mark.skipif("sys.version_info >= (3, 14)", reason="this Python reads Zstandard alone")

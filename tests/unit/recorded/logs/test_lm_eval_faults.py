@@ -111,7 +111,7 @@ def test_a_samples_file_must_be_whole_and_agree_with_itself_and_its_results(
         (lambda data: data["results"].pop("weather"), "'weather' is missing"),
         (lambda data: data["results"]["weather"].pop("acc,none"), "weather: 'acc' is missing"),
         (lambda data: data["results"]["weather"].update({"acc,none": "N/A"}), "expected a number"),
-        (lambda data: data.pop("n-shot"), "neither 'n-shot' nor 'configs' tells the number"),
+        (lambda data: data.pop("n-shot"), "neither 'n-shot' nor 'configs' gives the number"),
         (lambda data: data.update({"n-shot": 5}), "'n-shot' is 5, expected an object"),
     ],
 )
@@ -152,7 +152,9 @@ def test_a_run_whose_choices_are_all_equally_likely_is_refused(
 
 def test_a_run_without_results_was_cut_short(samples: Path) -> None:
     results(samples).unlink()
-    assert "expected one results file with the same time beside it, found none" in message(samples)
+    assert "expected one results file with the same time in the same folder, found none" in message(
+        samples
+    )
 
 
 def test_a_run_without_samples_counts_as_well(samples: Path, tmp_path: Path) -> None:
@@ -162,7 +164,7 @@ def test_a_run_without_samples_counts_as_well(samples: Path, tmp_path: Path) -> 
 
 
 def test_a_folder_without_samples_is_none_of_lm_eval(tmp_path: Path) -> None:
-    assert "no samples_TASK_TIME.jsonl in it" in message(tmp_path)
+    assert "the folder has no samples_TASK_TIME.jsonl" in message(tmp_path)
 
 
 def test_a_samples_file_with_another_name_is_refused(samples: Path) -> None:
@@ -184,7 +186,7 @@ def test_a_metric_that_no_task_has_is_refused(tmp_path: Path) -> None:
             Run(
                 [*DOCUMENTS[:2], Document([" sun", " rain", " fog"], [-7.0, -8.0, -9.0], "0", 1.0)]
             ),
-            "example '2' is another one than in",
+            "example '2' differs from the one in",
         ),
         (
             Run([Document.written("Paris", x=1.0)] * 3, filters=("x",)),
@@ -206,7 +208,7 @@ def test_runs_of_a_sweep_must_fit_together(tmp_path: Path, second: Run, expected
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (lambda lines: lines[2].update(doc_hash="0"), "example '2' is another one than in"),
+        (lambda lines: lines[2].update(doc_hash="0"), "example '2' differs from the one in"),
         (lambda lines: lines[2].update(doc_id=7), "example '7' is not in"),
     ],
 )

@@ -121,7 +121,7 @@ def test_parquet_has_rows_and_no_lines(tmp_path: Path) -> None:
         ),
         (
             "a,x,0,100,10,,,4,\n",
-            ":2: there is neither best_correct nor accuracy; give one of them",
+            ":2: both best_correct and accuracy are empty; give one of them",
         ),
         ("a,x,0,0,10,,0,4,\n", ":2: n is '0', expected a whole number from 1 on"),
         ("a,x,0,,10,,0,4,\n", ":2: n is '', expected a whole number from 1 on"),
@@ -143,11 +143,11 @@ def test_parquet_has_rows_and_no_lines(tmp_path: Path) -> None:
         ),
         (
             "a,x,0,9,1,,1,,\na,y,0,9,1,,1,,\na,x,0,9,1,,2,,\n",
-            ":4: x[a-0shot] has a result in line 2 already; keep one row for each model, task and "
+            ":4: x[a-0shot] already has a result in line 2; keep one row for each model, task and "
             "number of shots",
         ),
         (",x,0,9,1,,1,,\n", ":2: model is empty; give every row a value"),
-        ("", ": the file has no row; give the rows"),
+        ("", ": the file has no rows; give a row for each answer"),
     ],
 )
 def test_what_cannot_be_is_told_in_one_sentence_with_its_line(

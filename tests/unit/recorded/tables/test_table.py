@@ -244,8 +244,8 @@ def test_prompts_may_differ_in_n_where_that_is_said(write: Write) -> None:
     rows = [row("p", "a"), row("p", "b"), row("q", "b")]
     with pytest.raises(
         RecordedError,
-        match="prompt 'q' was scored on 1 examples, but prompt 'p' on 2, as in a run that was cut "
-        r"short; finish it, or say `ragged: true`",
+        match=r"prompt 'q' was scored on 1 examples, but prompt 'p' on 2, as in an interrupted "
+        r"run; finish the run, or write `ragged: true`",
     ):
         read_table(write(rows), **MEANT)
     [sweep] = read_table(write(rows), **MEANT, ragged=True)
@@ -291,7 +291,7 @@ def test_the_grid_says_what_the_rows_say_whatever_their_order(
         (
             [row("p", "a"), row("p", "b"), row("p", "a", 0)],
             3,
-            "t[m-2shot]: prompt 'p' has an answer to example 'a' in {line} 1 already; keep one row "
+            "t[m-2shot]: prompt 'p' already has an answer to example 'a' in {line} 1; keep one row "
             "for each prompt and example",
         ),
         ([row("p", "a"), row(" ", "a")], 2, "prompt is empty; give every row a value"),
@@ -299,12 +299,14 @@ def test_the_grid_says_what_the_rows_say_whatever_their_order(
         (
             [row("p", "a", "1"), row("p", "b", "0.5")],
             2,
-            "correct is '0.5', expected 0 or 1 (or false or true): an answer is right or wrong",
+            "correct is '0.5', expected 0 or 1 (or false or true), because an answer is right or "
+            "wrong",
         ),
         (
             [row("p", "a", "1"), row("p", "b", None)],
             2,
-            "correct is '', expected 0 or 1 (or false or true): an answer is right or wrong",
+            "correct is '', expected 0 or 1 (or false or true), because an answer is right or "
+            "wrong",
         ),
         (
             [row("p", "a", choices=4), row("p", "b", choices=1)],
@@ -315,13 +317,13 @@ def test_the_grid_says_what_the_rows_say_whatever_their_order(
             [row("p", "a", choices=4), row("q", "a", choices=3)],
             2,
             "t[m-2shot]: choices of example 'a' is 3, but 4 in {line} 1; give all rows of an "
-            "example the same",
+            "example the same value",
         ),
         (
             [row("p", "a", gold="A"), row("q", "a", gold="B")],
             2,
             "t[m-2shot]: gold of example 'a' is 'B', but 'A' in {line} 1; give all rows of an "
-            "example the same",
+            "example the same value",
         ),
         (
             [
@@ -329,20 +331,20 @@ def test_the_grid_says_what_the_rows_say_whatever_their_order(
                 row("q", "a", 0, prediction="B", gold="B"),
             ],
             2,
-            "t[m-2shot]: correct says wrong, but prediction is 'B' and gold 'B'; give what the run "
-            "gave, or leave the wrong column out by an empty name under `columns:`",
+            "t[m-2shot]: correct says wrong, but prediction is 'B' and gold 'B'; correct the "
+            "table, or leave the wrong column out with an empty name under `columns:`",
         ),
         (
             [row("p", "a", 1, prediction="A", gold=["B", "C"])],
             1,
-            "t[m-2shot]: correct says right, but prediction is 'A' and gold 'B' and 'C'; give what "
-            "the run gave, or leave the wrong column out by an empty name under `columns:`",
+            "t[m-2shot]: correct says right, but prediction is 'A' and gold 'B' and 'C'; correct "
+            "the table, or leave the wrong column out with an empty name under `columns:`",
         ),
         (
             [row("p", "a", gold=["A", "B"], choices=2)],
             1,
             "t[m-2shot]: example 'a' has 2 choices, of which 2 are right; at least one must be "
-            "wrong, so give the number of all choices",
+            "wrong, so give the total number of choices",
         ),
         (
             [row("p", "a", gold="A", prediction="A"), row("p", "b", gold="A", prediction="")],
@@ -352,7 +354,7 @@ def test_the_grid_says_what_the_rows_say_whatever_their_order(
         (
             [row("p", "a", gold="[A]")],
             1,
-            'gold is \'[A]\', which begins like a list but is none in JSON, such as ["A", "B"]',
+            'gold is \'[A]\', which begins like a list but is not a JSON list such as ["A", "B"]',
         ),
         (
             [row("p", "a", gold="[]")],
@@ -362,8 +364,8 @@ def test_the_grid_says_what_the_rows_say_whatever_their_order(
         (
             [{"prompt_id": "p", "example_id": e, "prediction": "A", "gold": 0} for e in "ab"],
             1,
-            "t[m-2shot]: no prediction is the gold label of any example: found 'A', expected such "
-            "as '0'; call both alike, or add a column correct",
+            "t[m-2shot]: no prediction is the gold label of any example: found 'A', expected "
+            "labels such as '0'; use the same labels for both, or add a column correct",
         ),
         (
             [row("p", "a", prediction=["A"], gold="A")],
@@ -407,8 +409,8 @@ def test_what_contradicts_itself_is_told_in_one_sentence_with_its_place(
         (
             TableColumns(),
             ("prompt_id", "example_id", "gold"),
-            "there is no column 'correct' for `columns: correct:`, and not both of prediction and "
-            "gold, from which it would follow; found 'prompt_id', 'example_id', 'gold'",
+            "there is no column 'correct' for `columns: correct:`, and it cannot be computed "
+            "without both prediction and gold; found 'prompt_id', 'example_id', 'gold'",
         ),
         (
             TableColumns(gold="label"),
@@ -431,8 +433,8 @@ def test_what_contradicts_itself_is_told_in_one_sentence_with_its_place(
         (
             TableColumns(),
             ("prompt_id", "example_id", "correct", "Model"),
-            "the column 'Model' is not called 'model'; write `columns: model:` with its name, or "
-            "with an empty name if it is not meant",
+            "the column 'Model' looks like 'model'; write `columns: model:` with its name, or with "
+            "an empty name if the column is something else",
         ),
     ],
 )
@@ -449,7 +451,7 @@ def test_columns_that_are_not_there_are_told(
 @pytest.mark.parametrize("role", ["model", "task", "shots"])
 def test_whose_results_they_are_must_be_said(write: Write, role: str) -> None:
     path = write([row("p", "a")])
-    with pytest.raises(RecordedError, match=f"no column tells the {role}; name it as `columns: "):
+    with pytest.raises(RecordedError, match=f"no column gives the {role}; name it as `columns: "):
         read_table(path, **MEANT | {role: None})
 
 

@@ -91,11 +91,11 @@ def test_no_row_is_lost_however_many_there_are(tmp_path: Path, count: int) -> No
     [
         ("", "the file is empty; give a table with a header and rows"),
         ("\n\n", "the file is empty; give a table with a header and rows"),
-        ("\n" + HEADER, "the file has no row; give the rows"),
+        ("\n" + HEADER, "the file has no rows; give a row for each answer"),
         (
             HEADER + "p,a,1\np,b\n",
-            "3: found 2 cells, expected 3 as in the header; complete the row, or remove it if a "
-            "run was stopped while it wrote it",
+            "3: found 2 cells, expected 3 as in the header; complete the row, or remove it if an "
+            "interrupted run left it unfinished",
         ),
         (
             HEADER + "p,a,b,1\n",
@@ -109,8 +109,8 @@ def test_no_row_is_lost_however_many_there_are(tmp_path: Path, count: int) -> No
         ),
         (
             "prompt_id;example_id;correct\np;a;1\n",
-            "1: found one column, 'prompt_id;example_id;correct', expected several with commas "
-            "between them; write the file with commas",
+            "1: found one column, 'prompt_id;example_id;correct', expected several columns "
+            "separated by commas; write the file with commas",
         ),
         (
             "prompt_id,example_id,correct,correct\np,a,1,0\n",
@@ -134,7 +134,7 @@ def test_what_is_no_csv_table_is_told(tmp_path: Path, content: str | bytes, expe
     assert message(tmp_path / "answers.csv", content) == expected
 
 
-WAY = "give one JSON object in each line, and remove a line that a stopped run left unfinished"
+WAY = "give one JSON object in each line, and remove a line that an interrupted run left unfinished"
 
 
 @pytest.mark.parametrize(
@@ -154,12 +154,12 @@ WAY = "give one JSON object in each line, and remove a line that a stopped run l
         ),
         (
             LINE + '{"prompt_id": "p", "example_id": "b", "correct": 1, "gold": "A"}',
-            "2: the key 'gold' is here but not in earlier lines; give every line the same keys, "
-            "with null where there is no value",
+            "2: the key 'gold' is new in this line; give every line the same keys, with null where "
+            "there is no value",
         ),
         (
             LINE + '{"prompt_id": "p", "example_id": "b", "correct": 1, "correct": 0}',
-            "2: not readable as JSON: the key 'correct' stands there twice; keep one",
+            "2: not readable as JSON: the key 'correct' appears twice; keep one",
         ),
         (
             LINE.replace("1}", "NaN}"),
@@ -167,7 +167,7 @@ WAY = "give one JSON object in each line, and remove a line that a stopped run l
         ),
         (
             LINE + LINE.replace("1}", "[" * 100_000),
-            f"2: not readable as JSON: it is nested too deeply; {WAY}",
+            f"2: cannot be read as JSON, because it is nested too deeply; {WAY}",
         ),
         (
             LINE + LINE.replace('"a"', '{"id": 1}'),
@@ -175,7 +175,7 @@ WAY = "give one JSON object in each line, and remove a line that a stopped run l
         ),
         (
             LINE + LINE.replace('"a"', '"\\ud800"'),
-            "2: example is '\\ud800', which is not valid Unicode; write it again",
+            "2: example is '\\ud800', which is not valid Unicode; repair it",
         ),
         (
             LINE.encode() + b'{"a": "\xe9"}',
@@ -219,7 +219,7 @@ def test_parquet_without_rows_is_told(tmp_path: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet", reason="Parquet needs pyarrow")
     path = tmp_path / "answers.parquet"
     pq.write_table(pa.table({"prompt_id": [], "example_id": [], "correct": []}), path)
-    with pytest.raises(RecordedError, match="the file has no row; give the rows"):
+    with pytest.raises(RecordedError, match="the file has no rows; give a row for each answer"):
         read(path)
 
 

@@ -83,7 +83,7 @@ def test_files_may_be_several_or_a_pattern_or_below_a_field(tmp_path: Path) -> N
     [
         ({"test": "none.jsonl"}, "there is no file 'none.jsonl' in "),
         ({"dev": "data.jsonl"}, "`dataset_kwargs: data_files` has no split 'test', found 'dev'"),
-        ("data.jsonl", "names no splits, so that its only split is train, and not 'test'"),
+        ("data.jsonl", "names no splits, so its only split is train, not 'test'"),
         ({"test": []}, "`dataset_kwargs: data_files` must name files"),
         ({"test": 3}, "`dataset_kwargs: data_files` must name files"),
     ],

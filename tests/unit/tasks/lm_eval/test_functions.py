@@ -113,7 +113,7 @@ def test_another_split_is_asked_where_the_suite_says_so(
 
 def test_a_suite_alone_does_not_make_them_run(folder: Path) -> None:
     said = _refusal(folder)
-    assert said.startswith("tasks/local.yaml:8: t: it names functions of Python")
+    assert said.startswith("tasks/local.yaml:8: t: it names Python functions")
     assert "`process_docs: utils.process_docs`" in said
     assert f"who runs the suite sets {TRUSTED}={folder / 'tasks/local.yaml'} outside" in said
     assert "trust_remote_code" not in said

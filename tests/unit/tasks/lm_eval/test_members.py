@@ -78,7 +78,9 @@ def test_the_suite_may_name_some_of_them(folder: Path) -> None:
     assert list(named(folder, ".", task=["other", "small"])) == ["t/other", "t/small"]
     with pytest.raises(SuiteError, match=r"there is no task 'smal' in '\.'; did you mean 'small'"):
         named(folder, ".", task="smal")
-    with pytest.raises(SuiteError, match=r"there are 4 tasks in '\.'; name one: `task`"):
+    with pytest.raises(
+        SuiteError, match=r"there are 4 tasks in '\.'; name one with the key `task`"
+    ):
         load_task(LmEvalSpec(name="t", format="lm_eval", path="."), folder)
 
 
@@ -87,7 +89,7 @@ def test_the_suite_may_name_some_of_them(folder: Path) -> None:
     [
         ("group: g\ntask: [nowhere]", "group.yaml:2: the group 'g' names 'nowhere', which is no"),
         ("group: g\ntask: [smal]", "did you mean 'small'"),
-        ("group: g\ntask:\n- task: g", "group.yaml:2: the group 'g' is a part of itself"),
+        ("group: g\ntask:\n- task: g", "group.yaml:2: the group 'g' contains itself"),
         ("group: g\ntask: [[a]]", "found a list, expected names of tasks"),
         ("group: g", "found null, expected names of tasks"),
     ],

@@ -108,14 +108,14 @@ def test_an_include_that_leaves_the_folder_is_refused_unread(folder: Path, away:
     away = away.format(above=folder.parent)
     said = refusal(folder, f"task: plain\ninclude: {away}\n")
     assert "plain.yaml:2: `include`: " in said
-    assert "leaves the folder" in said
+    assert "is outside the tasks' folder" in said
     assert "YAML" not in said
 
 
 def test_a_link_does_not_lead_out_of_the_folder(folder: Path) -> None:
     (folder.parent / "outside").write_text("secret: [")
     (folder / "link").symlink_to(folder.parent / "outside")
-    assert "leaves the folder" in refusal(folder, "include: link\n")
+    assert "is outside the tasks' folder" in refusal(folder, "include: link\n")
 
 
 def test_an_include_of_itself_is_told_with_the_way_it_takes(folder: Path) -> None:
@@ -185,7 +185,7 @@ def test_templates_reach_nothing_but_plain_data(folder: Path, template: str) -> 
     ],
 )
 def test_what_does_not_end_is_ended_and_the_next_task_is_read(folder: Path, template: str) -> None:
-    assert "does a template loop without end?" in refusal(folder, with_text(template))
+    assert "check its templates for an endless loop" in refusal(folder, with_text(template))
     assert len(load(folder).examples) == 4
 
 
