@@ -218,11 +218,11 @@ def publish(forge: Forge, key: str, body: str, login: str | None = None) -> list
         if created.login.lower() != name.lower():
             notes.append(
                 f"this token writes as {created.login}, not as {name}: give --login "
-                f"'{created.login}', or the next run does not find this comment and writes "
+                f"'{created.login}', or the next run will not find this comment, and will write "
                 "another one"
             )
         return [f"created: {created.url}", *notes]
-    raise ForgeError(f"{forge.place}: the comment disappears as often as it is written")
+    raise ForgeError(f"{forge.place}: the comment disappears each time it is written")
 
 
 def _renew(forge: Forge, own: list[Comment], key: str, body: str) -> list[str] | None:
@@ -238,7 +238,7 @@ def _renew(forge: Forge, own: list[Comment], key: str, body: str) -> list[str] |
     for comment in own:
         known = _stamp(comment.body, key)
         if known is not None and stamp is not None and known > stamp:
-            notes.append(f"it shows run {known.run}, which is later than this one ({stamp.run})")
+            notes.append(f"it shows run {known.run}, which is newer than this one ({stamp.run})")
             return [f"left alone: {comment.url}", *notes]
     first = own[0]
     if first.body.strip().splitlines() == body.strip().splitlines():
@@ -256,7 +256,7 @@ def _refuse_if_of_an_app(forge: Forge, found: list[Comment], key: str) -> None:
         if comment.login.endswith("[bot]"):
             raise ForgeError(
                 f"{forge.place}: {comment.login} has a comment with the key '{key}', and the forge "
-                f"does not tell whose token this is; give --login '{comment.login}' if it is that "
+                f"does not say whose token this is; give --login '{comment.login}' if it is that "
                 "one's, or another --key"
             )
 

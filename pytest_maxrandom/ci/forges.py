@@ -98,7 +98,7 @@ def _current_number(event: Trigger, client: Client, repository: str) -> int | st
     """Return the number of the pull request, or why there is none."""
     if event.branch is None:
         if event.number is None:
-            raise ForgeError(f"the event is about no pull request; {_WAY_OUT}")
+            raise ForgeError(f"the event is not about a pull request; {_WAY_OUT}")
         return event.number
     head_repository, branch = event.branch
     pulls = _pulls_with_head(client, repository, head_repository, branch)
@@ -110,14 +110,14 @@ def _current_number(event: Trigger, client: Client, repository: str) -> int | st
     if not current:
         number, sha = pulls[0]
         return (
-            f"pull request {number} is at {sha[:10]} by now, and this run was of "
-            f"{(event.commit or '')[:10]}: the comment is left to the later run"
+            f"pull request {number} is now at {sha[:10]}, but this run was at "
+            f"{(event.commit or '')[:10]}: the later run writes the comment"
         )
     if len(current) > 1:
         numbers = " and ".join(map(str, current))
         raise ForgeError(
             f"pull requests {numbers} of {repository} have the same head, and the event does not "
-            "tell which of them the run was of; close all but one"
+            "say which of them the run belongs to; close all but one"
         )
     return current[0]
 
@@ -155,7 +155,7 @@ class GitHub(Forge):
         viewer = self._viewer()
         if viewer is None and not self._in_actions:
             raise ForgeError(
-                f"{self.client.host} does not tell whose token this is; give --login, for an app "
+                f"{self.client.host} does not say whose token this is; give --login, for an app "
                 "its name followed by [bot]"
             )
         return viewer
@@ -193,7 +193,7 @@ def _event(environ: Mapping[str, str]) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise ForgeError(f"{path}: the event of GITHUB_EVENT_PATH cannot be read") from error
     if not isinstance(content, dict):
-        raise ForgeError(f"{path}: the event of GITHUB_EVENT_PATH is no JSON object")
+        raise ForgeError(f"{path}: the event of GITHUB_EVENT_PATH is not a JSON object")
     return content
 
 

@@ -36,8 +36,8 @@ _SUITES = "suites are YAML files below a folder named eval_suites, and *.maxrand
 _INTERRUPTED = 2
 _ENDED = {
     _INTERRUPTED: "pytest was interrupted",
-    3: "pytest met an internal error; the log has its text",
-    4: "pytest was called wrongly; the log says how",
+    3: "pytest had an internal error; the log shows it",
+    4: "pytest got wrong arguments; the log shows them",
 }
 _Word: TypeAlias = Literal["passed", "failed", "error"]
 _WORDS: dict[int, _Word] = {0: "passed", 1: "failed"}
@@ -120,8 +120,8 @@ def _reason(code: int, failed: int, run: RunRecord | None, suites: str) -> str:
     if code == NOTHING_TESTED:
         if run is None:
             return (
-                "pytest ended well without a report, as it does with --collect-only or --help: "
-                "leave such options out"
+                "pytest succeeded without a report, as with --collect-only or --help: leave out "
+                "such options"
             )
         return f"no claim was found or selected in {suites}: {_SUITES}"
     if code > 1:
@@ -129,9 +129,9 @@ def _reason(code: int, failed: int, run: RunRecord | None, suites: str) -> str:
         signal = f"pytest was ended by signal {code - 128}{killed}"
         return _ENDED.get(code, signal if code > 128 else f"pytest ended with code {code}")
     if code == 1 and run is None:
-        return "pytest failed before it wrote a report; the log says how"
+        return "pytest failed before it wrote a report; the log says why"
     if code == 1 and not failed:
-        return "pytest failed otherwise than by a claim; the log says how"
+        return "pytest failed, but not because of a claim; the log says why"
     return ""
 
 
@@ -168,8 +168,8 @@ def discard(files: Mapping[str, Path]) -> None:
         file = files[name]
         if file.exists() and not (file.is_file() and own.match(file.read_bytes())):
             raise ValueError(
-                f"report: {file} beside {files['report'].name} would be overwritten, and no gate "
-                "wrote it; give --report another name, or move that file"
+                f"report: {file}, in the folder of {files['report'].name}, would be overwritten, "
+                "but no gate wrote it; give --report another name, or move that file"
             )
     for file in files.values():
         file.unlink(missing_ok=True)

@@ -214,14 +214,12 @@ class Client:
                 raise refused(answer)
             found = answer.content
             if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
-                raise ForgeError(
-                    f"{self.host}: its list of {path} is none; is it the right address?"
-                )
+                raise ForgeError(f"{self.host}: {path} is not a list; is it the right address?")
             yield from found
             link = _NEXT_PAGE.search(answer.headers.get("Link", ""))  # RFC 8288
             following = link and link[1]
             if following in seen:
-                raise ForgeError(f"{self.host}: the pages of {path} go round in a circle")
+                raise ForgeError(f"{self.host}: the pages of {path} link to each other in a circle")
 
     def _exchange(self, method: str, url: str, content: object) -> Answer:
         """Send one request, following redirects on the same host.
@@ -260,8 +258,8 @@ class Client:
     def _usable(self, answer: Answer) -> Answer:
         if answer.status == 401:
             raise ForgeError(
-                f"{self.host} does not know the token{answer.message}: it is mistyped, expired or "
-                "of another host"
+                f"{self.host} does not know the token{answer.message}: it is mistyped, has "
+                "expired, or belongs to another host"
             )
         if answer.status < 400 and not isinstance(answer.content, (dict, list)):
             raise ForgeError(
@@ -290,9 +288,7 @@ class Client:
         """Wait before the next request, unless it has been enough."""
         self._failures += 1
         if self._failures >= _MOST_FAILURES:
-            raise ForgeError(
-                f"{failure}; given up after {self._failures} failures, try again later"
-            )
+            raise ForgeError(f"{failure}; gave up after {self._failures} failures; try again later")
         if self._waited + pause > _PATIENCE:
             raise ForgeError(
                 f"{failure}; with the {pause:,.0f} seconds until the next request it would wait "

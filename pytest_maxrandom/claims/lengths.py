@@ -58,7 +58,7 @@ def too_long(planned: PlannedClaim) -> str | None:
     total = sum(len(job.examples) for job in jobs)
     return (
         f"{planned.name}: {count(pairs)} of {count(total)} (prompt, example) pairs are longer than "
-        f"the {count(known.limit)} tokens of {known.said} (the longest has {count(longest)}: "
+        f"{known.said}, which has {count(known.limit)} tokens (the longest has {count(longest)}: "
         f"{where}); text is never cut, so use fewer shots, shorter demonstrations or another model"
     )
 

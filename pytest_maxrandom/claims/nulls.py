@@ -196,14 +196,14 @@ def score_guessers(
     classes = labels.classes()
     if classes is None:
         raise NoMetric(
-            f"metric: {metric} needs examples that all have the same choices and one right choice; "
-            "use `metric: accuracy`"
+            f"metric: {metric} needs examples with the same choices and one right choice each; use "
+            "`metric: accuracy`"
         )
     if prompt_set.regime == "leave_out":
         raise NoMetric(
             f"metric: {metric} needs prompts that are scored on the same examples, but here each "
-            "leaves out its own demonstrations; use a smaller validation.max_examples, so that "
-            "demonstrations come from the rest, or `metric: accuracy`"
+            "prompt leaves out its own demonstrations; use a smaller validation.max_examples, so "
+            "that demonstrations come from the other examples, or `metric: accuracy`"
         )
     t, n = max(t or 0, len(prompt_set.prompts)), prompt_set.n
     best = definition.guessers(classes, labels.choices, t)

@@ -224,7 +224,7 @@ def draw_condition(
             prompt.format.layout.append_choices for prompt in prompt_set.prompts
         ):
             raise NoPrompts(
-                f"{task.name} asks which beginning a text has, and shows none of them to a model "
+                f"{task.name} asks how a text begins, but does not list the choices for a model "
                 "that writes its answer; list them (`prompts: {formats: {labels: letter}}`), or "
                 "use `scoring: sum_logprob`",
                 key="formats",
@@ -276,17 +276,17 @@ def _contradicting(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Pro
             yield Problem(
                 suite.path,
                 suite.line("prompts", "budget"),
-                "prompts.budget: beside `looks: spend`; either makes any number of looks valid: "
-                "remove one of them",
+                "prompts.budget: `looks: spend` is also given, and either of them makes any number "
+                "of looks valid; remove one of them",
             )
         parts = [f"`{key}`" for key in claim.claim.bounds() if key != "permutation_p"]
         if parts and claim.null.only_permuted:
             yield Problem(
                 suite.path,
                 suite.line("metric"),
-                f"{' and '.join(parts)} with `metric: {claim.suite.metric}`: who says one label "
-                "scores higher than who guesses, so guessers judge nothing; claim `permutation_p`, "
-                "or use `metric: balanced_accuracy`",
+                f"{' and '.join(parts)} with `metric: {claim.suite.metric}`: a constant answer "
+                "scores higher than random guesses, so guessers are no measure; claim "
+                "`permutation_p`, or use `metric: balanced_accuracy`",
             )
 
 
@@ -317,9 +317,8 @@ def _untestable(suite: Suite) -> Iterator[Problem]:
             yield Problem(
                 suite.path,
                 suite.line(*place),
-                f"tasks[{suite.entry(index)}]: `test_p` claims something of a test set, and "
-                f"{task.name} has none; add `test: {{fraction: 0.25}}` to the task, or remove "
-                "`test_p`",
+                f"tasks[{suite.entry(index)}]: `test_p` is about a test set, but {task.name} has "
+                "none; add `test: {fraction: 0.25}` to the task, or remove `test_p`",
             )
 
 
@@ -336,9 +335,8 @@ def _unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Proble
                 suite.path,
                 claim.line,
                 f"{claim.name} can never pass: even if all of n = {null.n} answers are right, "
-                f"{' and '.join(map(str, unmet))} with t = {null.t}; "
-                "use more examples or fewer prompts (the command `maxrandom plan` tells how "
-                "many), or write `allow_unpassable: true`",
+                f"{' and '.join(map(str, unmet))} with t = {null.t}; use more examples or fewer "
+                "prompts (`maxrandom plan` computes how many), or write `allow_unpassable: true`",
             )
         test_p = claim.claim.test_p
         if test_p is not None and (why := out_of_reach(claim.condition.test, test_p)):

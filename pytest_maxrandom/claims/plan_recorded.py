@@ -97,8 +97,8 @@ class _Planner:
         if not found:
             names = dict.fromkeys(each.task for each in results)
             hint = did_you_mean(name, names, "`in_results: {}`".format) or (
-                "; correct `in_results`, or say in `if_missing` of the model why they are not "
-                "there, and this claim is skipped"
+                "; correct `in_results`, or give the model `if_missing` with the reason, so that "
+                "this claim is skipped"
             )
             message = f"found {listed(names, 8)}{hint}"
             self._problem(
@@ -109,7 +109,7 @@ class _Planner:
             self._problem(
                 ("prompts", "shots"),
                 f"prompts.shots: no {missing[0]}-shot results of {model.name!r} for {name!r}, "
-                f"found those with {', '.join(map(str, sorted(found)))}; ask for those only",
+                f"found those with {', '.join(map(str, sorted(found)))}; list only those",
             )
         return {shots: found[shots] for shots in wanted if shots in found}
 
@@ -129,8 +129,8 @@ class _Planner:
             own = task.assertion or not spec.assertion
             self._problem(
                 ("tasks", place) if own else ("assert", "permutation_p"),
-                f"tasks[{place}]: no `permutation_p` can be computed, because in "
-                f"{results.path} {reason}; or use `p_max`",
+                f"tasks[{place}]: `permutation_p` cannot be computed, because in {results.path} "
+                f"{reason}; or use `p_max`",
             )
         return judged
 

@@ -275,7 +275,7 @@ class Shard:
 
 def _unkept(folder: Path, store: Store) -> str:
     why = "; ".join(str(each.values.get("why", "")) for each in store.messages) or "no reason known"
-    return f"the results in {folder} could not be kept: {why}; make room there, and run this again"
+    return f"the results in {folder} could not be saved: {why}; make room there, and run this again"
 
 
 def one_arithmetic(found: Mapping[int, Mapping[str, Arithmetic]]) -> dict[str, Arithmetic]:
@@ -298,8 +298,8 @@ def one_arithmetic(found: Mapping[int, Mapping[str, Arithmetic]]) -> dict[str, A
             if other != arithmetic:
                 raise ShardError(
                     f"shard {number} was computed on {arithmetic.shown}, shard {one} on "
-                    f"{other.shown}, and their numbers differ in rounding; run one of them "
-                    "again on a machine like the other's"
+                    f"{other.shown}, and their numbers differ in rounding; run one of them again "
+                    "on the same kind of machine"
                 )
     return {model: arithmetic for model, (_, arithmetic) in first.items()}
 
@@ -332,7 +332,7 @@ def joined(folder: Path) -> tuple[Path, dict[str, Arithmetic]]:
         found = {model: Arithmetic(**one) for model, one in said.items()}
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise ShardError(
-            f"{folder} holds no joined shards ({error}); `maxrandom join {folder}` makes them"
+            f"{folder} holds no joined shards ({error}); run `maxrandom join {folder}`"
         ) from error
     return joined_results(folder), found
 

@@ -146,13 +146,13 @@ def strata(results: Answers, chances: Sequence[Fraction] | None) -> list[NDArray
         If it is not known what can be shuffled.
     """
     if results.answers is None or results.gold is None:
-        raise NoPermutations("it is not told which answers were given and which are right")
+        raise NoPermutations("the results do not say which answers were given and which are right")
     if chances is None:
-        raise NoPermutations("it is not told how many choices each example has")
+        raise NoPermutations("the results do not say how many choices each example has")
     if results.unshown and _nearly_one(results.gold):
         raise NoPermutations(
-            "nearly all right answers stand at one place of the task's file, and it is not told "
-            "what that is called or where prompts show it: run the suite that wrote the file again"
+            "nearly all right answers are at one place in the task's file, and the results give "
+            "neither its label nor its place in prompts: run the suite that wrote the file again"
         )
     choices = [len(right) / chance for right, chance in zip(results.gold, chances, strict=True)]
     alike = {
@@ -183,12 +183,12 @@ def _unknown(results: Answers, members: list[int], number: Fraction) -> str:
     if results.offered is not None:
         return (
             f"{many} different answers are right to questions with {number} choices each, of "
-            f"which fewer than {RECURRING} have the same: call choices alike, such as A, B, C"
+            f"which fewer than {RECURRING} have the same: use common labels, such as A, B, C"
         )
     return (
-        f"{many} different answers are right to questions with {number} choices each, and it is "
-        "not told which questions have the same choices: call them alike, such as A, B, C, or list "
-        "the choices of each example in a table's column choices"
+        f"{many} different answers are right to questions with {number} choices each, and the "
+        "results do not say which questions have the same choices: use common labels, such as A, "
+        "B, C, or list the choices of each example in a table's column choices"
     )
 
 

@@ -119,8 +119,8 @@ class Evidence:
         if self.results.clusters is None:
             return same
         return (
-            f"{same}, and clusters are shuffled whole among those with as many examples: clusters "
-            "of equal size are needed"
+            f"{same}, and a cluster is shuffled whole with clusters of the same size: clusters of "
+            "equal size are needed"
         )
 
     @property
@@ -237,7 +237,7 @@ class _Given:
     def _stated(self, keys: tuple[str, ...], number: int | dict[int, int]) -> int:
         found = at_shots(number, self.read.shots)
         if found is None:
-            raise Contradiction(keys, f"names no number for {self.read.shots}-shot prompts; add it")
+            raise Contradiction(keys, f"has no number for {self.read.shots}-shot prompts; add it")
         return found
 
     def _check_n(self) -> None:
@@ -248,8 +248,8 @@ class _Given:
             raise Contradiction(
                 ("n",),
                 f"found {stated}, but the {self.read.shots}-shot prompts were scored on "
-                f"{span(sizes.tolist())} examples; look why, and remove it, or give it "
-                "in `published` to have both compared",
+                f"{span(sizes.tolist())} examples; find out why, then remove it, or give it in "
+                "`published` to compare both",
             )
 
     def _t(self) -> int:
@@ -257,12 +257,12 @@ class _Given:
         found = self.results.tried
         t = found if stated is None else stated
         if t is None:
-            raise Contradiction((), "the results do not tell how many prompts were tried; give `t`")
+            raise Contradiction((), "the results do not say how many prompts were tried; give `t`")
         if found is not None and t < found:
             raise Contradiction(
                 ("t",),
-                f"found {t}, but the results are of {found} {self.read.shots}-shot prompts; it "
-                "is at least that, and more where the results are of a part of the prompts",
+                f"found {t}, but the results are of {found} {self.read.shots}-shot prompts; t is "
+                "at least that, and more if the results cover only a part of the prompts",
             )
         return t
 
@@ -272,14 +272,14 @@ class _Given:
             if stated is not None and not agrees(stated, told):
                 raise Contradiction(
                     ("chance",),
-                    f"found {chances(stated)}, but by the results it is {chances(told)}; "
-                    "remove it, or give it in `published` to have both compared",
+                    f"found {chances(stated)}, but the results have {chances(told)}; remove it, or "
+                    "give it in `published` to compare both",
                 )
             return of_examples(self.results, t)
         chance = self._stated_chance
         if chance is None:
             raise Contradiction(
-                (), "the results do not tell the chance of one guess; give `chance`, such as 1/4"
+                (), "the results do not give the chance of one guess; give `chance`, such as 1/4"
             )
         try:
             return alike(self.results, chance, t)

@@ -114,8 +114,9 @@ class Claim:
         if not keys or self.levels(1):
             return ""
         return (
-            f"{' and '.join(keys)} beside `beats` alone: there is no level to share or spend; "
-            f"claim a p-value as well, or remove {'it' if len(keys) == 1 else 'them'}"
+            f"{' and '.join(keys)}: there is no level to share or spend, because the claim is "
+            "`beats` alone; claim a p-value as well, or remove "
+            f"{'it' if len(keys) == 1 else 'them'}"
         )
 
     def tried(self, t: int) -> int:

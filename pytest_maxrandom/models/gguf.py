@@ -43,11 +43,15 @@ class Gguf(Backend):
         """Find the file, and the folder of a tokenizer."""
         path = base / Path(spec.name).expanduser()
         if not _is_gguf(path):
-            what = "is no GGUF file" if path.exists() else "is not there (relative to the suite)"
+            what = (
+                "is not a GGUF file" if path.exists() else "does not exist (relative to the suite)"
+            )
             raise ModelNotFound({"name": f"{spec.name} {what}; expected a file such as ./m.gguf"})
         first, *_ = parts = parts_of(str(path))
         if path != first:
-            raise ModelNotFound({"name": f"{spec.name} is a later part; expected {first.name}"})
+            raise ModelNotFound(
+                {"name": f"{spec.name} is a later part of a split model; expected {first.name}"}
+            )
         if missing := [part.name for part in parts if not part.is_file()]:
             raise ModelNotFound({"name": f"{spec.name} lacks its other parts: {listed(missing)}"})
         places = {"name": str(path)}

@@ -66,8 +66,8 @@ class Reader:
         self._model = llama.llama_model_load_from_file(path.encode(), asked)
         if not self._model:
             raise ModelError(
-                f"llama.cpp cannot load {name}: it is damaged, or of an architecture that "
-                f"{PACKAGE} {llama_cpp.__version__} does not know"
+                f"llama.cpp cannot load {name}: it is damaged, or {PACKAGE} "
+                f"{llama_cpp.__version__} does not know its architecture"
             )
         self._vocabulary = llama.llama_model_get_vocab(self._model)
         self._size = llama.llama_vocab_n_tokens(self._vocabulary)
@@ -109,7 +109,7 @@ class Reader:
         self._read, self._rows = (), []
         if not self._context:
             self._room = 0
-            raise ScoreError(f"memory does not hold the cache for a text of {length} tokens")
+            raise ScoreError(f"memory cannot hold the cache for a text of {length} tokens")
 
     def read(self, request: Request) -> int:
         """Read a text up to its last token; return how many tokens that were."""

@@ -77,7 +77,7 @@ def _told(spec: ModelSpec) -> Iterator[None]:
         if spec.backend in BUILT_IN:
             raise
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        message = f"the backend {spec.backend!r} failed ({reason}); tell those who wrote it"
+        message = f"the backend {spec.backend!r} failed ({reason}); report this to its authors"
         raise ModelError(message) from error
 
 

@@ -144,8 +144,8 @@ def encode(
                 starts = [start + 1 for start in starts]
             if min(starts) < 1:
                 raise QuestionError(
-                    "no token stands before the answer; give the task an instruction, an input or "
-                    "an output prefix"
+                    "there is no token before the answer; give the task an instruction, an input "
+                    "or an output prefix"
                 )
             if any(start >= len(whole) for start, whole in zip(starts, wholes, strict=True)):
                 raise QuestionError(
@@ -185,7 +185,7 @@ def encode_prompts(
         found = [ids or (beginning,) for ids in found]
     if not all(found):
         raise QuestionError(
-            "no token stands before the answer; give the task an instruction, an input or an "
+            "there is no token before the answer; give the task an instruction, an input or an "
             "output prefix"
         )
     return found
@@ -208,8 +208,8 @@ def fit(
     written = f" and is followed by up to {more} more" if more else ""
     less = ", a smaller `generation.max_tokens`" if more else ""
     raise PromptTooLong(
-        f"{about} has {length} tokens{written}, and {said} holds {limit}; use fewer "
-        f"shots, shorter demonstrations{less} or another model (text is never cut)"
+        f"{about} has {length} tokens{written}, but {said} holds {limit}; use fewer shots, shorter "
+        f"demonstrations{less} or another model (text is never cut)"
     )
 
 

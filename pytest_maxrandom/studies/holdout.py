@@ -106,7 +106,7 @@ def split_trials(
     kinds = sorted(set(chances))
     if conventions == "paper" and len(kinds) > 1:
         raise ValueError(
-            f"the paper's conventions know one chance for all examples, found {len(kinds)}; use "
+            f"the paper's conventions need one chance for all examples, found {len(kinds)}; use "
             "the exact ones"
         )
     size = _validation_size(validation, len(chances))
@@ -148,7 +148,7 @@ def split_trials(
             )
         )
     if not outcomes:
-        raise ValueError("no split leaves the best prompt an example of both parts")
+        raise ValueError("no split gives the best prompt an example in both parts")
     return Trials(*map(np.array, zip(*outcomes, strict=True)))
 
 

@@ -211,9 +211,8 @@ def _all_the_same(condition: Condition) -> str:
     n, t = len(condition.prompt_set.validation), len(condition.prompt_set.prompts)
     return (
         f"replicates: those of {condition.task.name} at {condition.shots} shots would all be the "
-        f"same, because there are no other validation examples than the claim's {n} and no other "
-        f"prompts than its {t}; remove `replicates`, or use a smaller validation.max_examples or "
-        "prompts.count, or more shots"
+        f"same, because there are only the claim's {n} validation examples and {t} prompts; remove "
+        "`replicates`, or use a smaller validation.max_examples or prompts.count, or more shots"
     )
 
 

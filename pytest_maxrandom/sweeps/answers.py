@@ -225,8 +225,8 @@ class Answers:
         equal = np.fmax.reduce(scores, axis=1) == np.fmin.reduce(scores, axis=1)
         if equal.all() and ((~np.isnan(scores)).sum(axis=1) > 1).any():
             raise self._error(
-                "every choice of every example has the same log-likelihood, so no answer tells "
-                "anything; look for what cut the scored text off, and run it again"
+                "every choice of every example has the same log-likelihood, so the answers mean "
+                "nothing; find out what cut off the scored text, and run it again"
             )
 
     @property

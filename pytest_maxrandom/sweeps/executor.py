@@ -198,7 +198,7 @@ class LocalExecutor:
         if len(reply.answers) != sum(counts):
             raise ScoreError(
                 f"the model gave {len(reply.answers)} answers to {sum(counts)} questions, expected "
-                "one to each; tell those who wrote its backend"
+                "one per question; report this to the authors of its backend"
             )
         rest = iter(reply.answers)
         answers = tuple(tuple(islice(rest, count)) for count in counts)

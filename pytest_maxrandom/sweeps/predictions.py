@@ -263,7 +263,7 @@ def _by_usual(
 ) -> tuple[tuple[str, ...], NDArray[np.int64], list[set[int]]]:
     """Give the text that is most often right among the same choices number 0 everywhere."""
     others = (f"choice {place}" for place in range(1, max(labels.choices) + 1))
-    names = ("what is usually right among the texts that recur", *others)
+    names = ("the usual right answer among texts that recur", *others)
     table = _table(labels, len(names))
     table[:, : len(names) - 1] = range(1, len(names))
     for row, usual in zip(table, labels.usual, strict=True):

@@ -103,7 +103,7 @@ def _shown(cost: Cost) -> dict[str, object]:
 def _decoded(key: Key, row: tuple[Any, ...]) -> Scored:
     # The checksum knows of types as well: past it, everything is as it was written.
     if row[:6] != key or row[-1] != _checksum(row[:-1]):
-        raise sqlite3.DatabaseError("a row of the table `results` is not what was written")
+        raise sqlite3.DatabaseError("a row of the table `results` was changed or damaged")
     counts, values, tokens = (
         iter(np.frombuffer(data, kind).tolist())
         for data, kind in zip(row[6:9], (_COUNT, _VALUE, _COUNT), strict=True)

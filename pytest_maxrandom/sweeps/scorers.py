@@ -121,7 +121,7 @@ class Cloze:
             text = next(
                 text for value, text in zip(values, texts, strict=True) if math.isnan(value)
             )
-            raise ScoreError(f"the log-likelihood of the answer {text!r} is no number (NaN)")
+            raise ScoreError(f"the log-likelihood of the answer {text!r} is not a number (NaN)")
         scores = [self.score(*each) for each in zip(values, tokens, texts, strict=True)]
         top = max(scores)
         if scores.count(top) == 1:
@@ -182,8 +182,8 @@ class Generate:
         assert how is not None
         if said.text is None:
             raise ScoreError(
-                "the model gave no text, which `scoring: generate` reads; tell those who wrote its "
-                "backend"
+                "the model gave no text for `scoring: generate` to read; report this to the "
+                "authors of its backend"
             )
         text: str | None = said.text
         cut = said.finish == "length"

@@ -224,9 +224,9 @@ def _refuse_tracked(path: Path) -> None:
     if tracked:
         names = " ".join(name.relative_to(tree.root).as_posix() for name in tracked)
         raise StoreError(
-            f"the results store {path} is under version control, so whoever may commit could write "
-            f"its results; take it out with `git rm --cached {names}` in {tree.root} and name it "
-            "in .gitignore, or name another file with --maxrandom-store"
+            f"the results store {path} is under version control, so anyone who can commit could "
+            f"change its results; remove it with `git rm --cached {names}` in {tree.root} and add "
+            "it to .gitignore, or name another file with --maxrandom-store"
         )
 
 
@@ -305,6 +305,6 @@ def _has_log(path: Path) -> bool:
 
 def _foreign(path: Path) -> StoreError:
     return StoreError(
-        f"{path} is no results store of pytest-maxrandom, and is left as it is; remove it, or name "
-        "another file with --maxrandom-store"
+        f"{path} is not a results store of pytest-maxrandom, and was not changed; remove it, or "
+        "name another file with --maxrandom-store"
     )

@@ -112,7 +112,7 @@ def test_a_broken_suite_is_annotated_where_it_is_broken(workspace: Path) -> None
             5,
             "no claim was found or selected in models: suites are YAML files below a folder named",
         ),
-        ("nowhere", 4, "pytest was called wrongly; the log says how"),
+        ("nowhere", 4, "pytest got wrong arguments; the log shows them"),
     ],
 )
 def test_nothing_to_test_fails_with_a_sentence(
@@ -137,7 +137,7 @@ def test_another_test_that_fails_fails_the_gate(workspace: Path) -> None:
     (workspace / "models" / "test_other.py").write_text("def test_other(): assert False\n")
     result = run_gate(workspace)
     assert (result.code, result.outputs["outcome"], result.outputs["failed"]) == (1, "failed", "0")
-    why = "pytest failed otherwise than by a claim; the log says how"
+    why = "pytest failed, but not because of a claim; the log says why"
     assert f"1 of 1 claim passes; {why}" in result.log
     assert result.summary.startswith(f"**❌ The gate failed: {why}**\n\n")
     ((kind, where, message),) = commands(result.log)

@@ -48,7 +48,7 @@ def test_a_gate_that_is_red_for_another_reason_says_so_before_the_claims(
     )
     assert both_jobs(workspace, forge).code == 0
     (body,) = forge.bodies()
-    why = "The gate failed: pytest failed otherwise than by a claim; the log says how"
+    why = "The gate failed: pytest failed, but not because of a claim; the log says why"
     assert why in body
     assert body.index(why) < body.index("1 of 1 claim passes") < body.index("`strong`")
 

@@ -270,7 +270,7 @@ def test_a_node_without_the_weights_or_with_others_or_another_version_is_named_a
     assert len(told) == 3
     for why in (
         "there is no folder ~/demo-llama",
-        "its files of ~/demo-llama are others than those of the process that leads; copy them",
+        "its files of ~/demo-llama differ from those of the leading process; copy them",
         f"it has pytest-maxrandom 0.0.1, expected {version()}; install that there",
     ):
         assert len([each for each in told if why in each]) == 1, told
@@ -345,7 +345,7 @@ def test_an_actor_refuses_what_is_not_the_model_that_is_wanted(tmp_path: Path) -
     assert other.sentence.endswith("expected 0.0.1; install that there")
     changed = ModelActor().start(_wanted(mock, tmp_path, digest="of other weights"))
     assert isinstance(changed, Refused)
-    assert "its files of m are others than those" in changed.sentence
+    assert "its files of m differ from those" in changed.sentence
     spec = TransformersSpec(name="./demo-llama")
     lacking = ModelActor().start(replace(_wanted(spec, DEMO), base=str(tmp_path)))
     assert isinstance(lacking, Refused)

@@ -409,7 +409,7 @@ def test_the_example_for_gitlab_links_its_note_to_the_page_and_to_the_job(
         (note,) = server.comments
     page = f"[Full report](<{url}/artifacts/file/maxrandom-report/report.html>)"
     assert (page in note["body"]) == report
-    assert ("The run failed and left no report" in note["body"]) != report
+    assert ("The run failed and wrote no report" in note["body"]) != report
 
 
 def test_the_pre_commit_hook_takes_the_files_that_pytest_collects(tmp_path: Path) -> None:

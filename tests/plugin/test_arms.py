@@ -290,7 +290,7 @@ def test_results_that_cannot_be_paired_are_a_mistake(recorded: Suite) -> None:
     result = recorded.run()
     result.stdout.fnmatch_lines(
         ["*suite.yaml:9: compare?1?: 'test' and 'extra' cannot be paired on learned: prompt '2' is "
-         "in *test.npz (learned?test-2shot?) only; arms must ask the same prompts of the same "
+         "in *test.npz (learned?test-2shot?) only; arms must use the same prompts on the same "
          "examples",
          "*suite.yaml:9: compare?1?: 'test' and 'extra' cannot be paired on alike: example '40' is "
          "in *test.npz (alike?test-2shot?) only; *"]

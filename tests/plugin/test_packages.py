@@ -160,8 +160,8 @@ def test_a_suite_runs_with_both(pytester: pytest.Pytester, suite: Path) -> None:
         (
             "backend: rules",
             "backend: rules, rule: ''",
-            "1: models[0].name: the backend 'rules' failed (KeyError: 'no rule'); tell those who "
-            "wrote it",
+            "1: models[0].name: the backend 'rules' failed (KeyError: 'no rule'); report this to "
+            "its authors",
         ),
         (
             "rule: smallest",

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 _CONFIG, _WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 _NAME = "default"  # PEFT's own; a part of the names of its parameters
 _REFUSED = {
-    "alora_invocation_tokens": "an activated LoRA changes the scores of a part of a text only",
-    "megatron_config": "its layers are those of Megatron",
+    "alora_invocation_tokens": "an activated LoRA changes the scores of only a part of a text",
+    "megatron_config": "its layers are Megatron's",
 }
 
 
@@ -65,20 +65,20 @@ def attach(spec: TransformersSpec, model: Any, location: str) -> Any:
             found = peft.set_peft_model_state_dict(wrapped, weights, _NAME)
         except Exception as error:  # whatever PEFT raises
             raise ModelError(
-                f"the adapter {spec.adapter} does not fit {spec.name}: {brief(error)}; expected "
-                "one that was tuned on this model"
+                f"the adapter {spec.adapter} does not fit {spec.name}: {brief(error)}; expected an "
+                "adapter that was tuned on this model"
             ) from error
     if found.unexpected_keys:
         raise ModelError(
             f"the adapter {spec.adapter} does not fit {spec.name}: there is no place for its "
             f"weight {_in_file(min(found.unexpected_keys))} ({len(found.unexpected_keys)} of its "
-            f"{len(weights)} weights have none); expected one that was tuned on this model"
+            f"{len(weights)} weights have none); expected an adapter that was tuned on this model"
         )
     if missing := [key for key in found.missing_keys if _NAME in key.split(".")]:
         raise ModelError(
             f"the adapter {spec.adapter} is incomplete for {spec.name}: {_in_file(min(missing))} "
-            f"is not in its file ({len(missing)} weights are missing); expected one that was tuned "
-            "on this model"
+            f"is not in its file ({len(missing)} weights are missing); expected an adapter that "
+            "was tuned on this model"
         )
     return wrapped.get_base_model()
 

@@ -118,8 +118,8 @@ class Processors:
             if not told:
                 waited_for = "it" if len(gpus) == 1 else f"one of {len(gpus)}"
                 self._tell(
-                    f"waiting for a GPU: other processes have models on {waited_for}; this one "
-                    "goes on as soon as it is free"
+                    f"waiting for a GPU: other processes have models on {waited_for}; this run "
+                    "continues as soon as it is free"
                 )
                 told = True
             time.sleep(_PAUSE)
@@ -173,8 +173,8 @@ def check_placement(spec: TransformersSpec, places: Sequence[str]) -> None:
     gpus = [place for place in places if place not in ("cpu", "disk")]
     if gpus and len(gpus) < len(places):
         raise ModelError(
-            f"{spec.name} cannot be loaded: the memory of {', '.join(gpus)} does not hold all of "
-            "it; use a stronger quantization, a smaller model or more GPUs"
+            f"{spec.name} cannot be loaded: the memory of {', '.join(gpus)} cannot hold all of it; "
+            "use a stronger quantization, a smaller model or more GPUs"
         )
 
 

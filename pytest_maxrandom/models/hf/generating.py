@@ -81,8 +81,8 @@ class Generator:
     def __init__(self, model: Any, tokenizer: Any, device: str, budget: Budget) -> None:
         if not hasattr(model, "generate") or getattr(model, "generation_config", None) is None:
             raise ModelError(
-                f"the code of this {model.config.model_type} model does not generate texts, which "
-                "`scoring: generate` asks for; use another model, or another `scoring`"
+                f"the code of this {model.config.model_type} model cannot generate text, which "
+                "`scoring: generate` needs; use another model, or another `scoring`"
             )
         self._model = model
         self._tokenizer = tokenizer

@@ -80,11 +80,11 @@ def find(key: str, name: str, base: Path) -> str:
         folder = base / Path(name).expanduser()
         there = folder.is_dir()
     except (OSError, RuntimeError) as error:  # too long a name; no such user
-        raise ModelError(f"{name} can be no folder: {error}") from error
+        raise ModelError(f"{name} cannot be a folder: {error}") from error
     if there and (folder / file).is_file():
         return str(folder)
     if there:
-        held = " (it holds an adapter, which is given by the key `adapter`)"
+        held = " (it holds an adapter; name it with the key `adapter`)"
         is_adapter = (folder / "adapter_config.json").is_file()
         raise ModelError(
             f"the folder {name} holds no {file}; expected {expected}{held if is_adapter else ''}"
@@ -97,13 +97,13 @@ def find(key: str, name: str, base: Path) -> str:
         if hint := did_you_mean(name, holding, "`{}`".format, cutoff=0.75):
             raise ModelError(
                 f"there is no folder {name} (relative to the suite file){hint} A model on the hub "
-                f"is given with its owner, such as {example}"
+                f"is named with its owner, such as {example}"
             )
         return name
     names = [p.name for p in siblings]
     hint = did_you_mean(folder.name, names, lambda near: f"`{Path(name).with_name(near)}`")
     raise ModelError(
-        f"there is no folder {name} (relative to the suite file), and it is no hub id such as "
+        f"there is no folder {name} (relative to the suite file), and it is not a hub id such as "
         f"{example}{hint}"
     )
 
@@ -163,8 +163,8 @@ def downloaded(name: str, file: str, revision: str | None) -> Path:
         return Path(hf_hub_download(name, file, revision=revision))
     except Exception as error:  # the HTTP library's own errors have no base in common with ours
         raise ModelError(
-            f"the {file} of {name} cannot be had from the hub ({brief(error)}); expected what "
-            "save_pretrained writes"
+            f"the {file} of {name} cannot be downloaded from the hub ({brief(error)}); expected a "
+            "file as written by save_pretrained"
         ) from error
 
 
@@ -243,8 +243,8 @@ def _files(model: str, folder: Path, patterns: Iterable[str]) -> Iterator[str]:
             yield file_digest(path)
     except OSError as error:
         raise ModelError(
-            f"{error.filename} of {model} cannot be read: {error.strerror}; expected files "
-            "that this user may read"
+            f"{error.filename} of {model} cannot be read: {error.strerror}; make the files "
+            "readable for this user"
         ) from error
 
 

@@ -26,14 +26,14 @@ def check_files(spec: TransformersSpec, location: str) -> None:
         )
     if (folder / "adapter_config.json").is_file():
         raise ModelError(
-            f"{spec.name} cannot be loaded: the folder holds an adapter_config.json beside the "
-            "model, so that it is not clear which weights are meant; remove that file, or give the "
-            "folder of the adapter as the key `adapter`"
+            f"{spec.name} cannot be loaded: the folder holds both a model and an "
+            "adapter_config.json, so it is not clear which weights are meant; remove that file, or "
+            "give the adapter's folder as the key `adapter`"
         )
     if not any(path for pattern in _TOKENIZER_FILES for path in folder.glob(pattern)):
         raise ModelError(
             f"{spec.name} cannot be loaded: the folder holds no tokenizer; expected tokenizer.json "
-            "beside the model, as written by the tokenizer's save_pretrained"
+            "in the model's folder, as written by the tokenizer's save_pretrained"
         )
 
 

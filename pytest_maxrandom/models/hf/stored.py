@@ -133,33 +133,32 @@ def check(spec: TransformersSpec, stored: Stored | None) -> None:
     if stored is None:
         if asked == "stored":
             raise ModelError(
-                f"the files of {spec.name} are not quantized, and the suite says `quantization: "
-                "stored`; write `none`, or `nf4`, `fp4` or `int8` to quantize them as they are "
-                "loaded"
+                f"the files of {spec.name} are not quantized, but the suite says `quantization: "
+                "stored`; write `none`, or `nf4`, `fp4` or `int8` to quantize them on loading"
             )
         return
     if asked not in ("stored", stored.asked):
         raise ModelError(
-            f"the files of {spec.name} are quantized already ({stored.text}), and the suite says "
+            f"the files of {spec.name} are already quantized ({stored.text}), but the suite says "
             f"`quantization: {asked}`; write `quantization: stored`, or name files that are not "
             "quantized"
         )
     if not (stored.verified or spec.unverified):
         raise ModelError(
-            f"the files of {spec.name} are quantized in a way whose numbers were never verified "
+            f"the files of {spec.name} are quantized in a format whose numbers were never verified "
             f"({stored.text}); use files of {_VERIFIED}, or write `unverified: true`, which every "
-            "report repeats"
+            "report shows"
         )
     if spec.adapter is not None and stored.method != "bitsandbytes" and not spec.unverified:
         raise ModelError(
-            f"the adapter {spec.adapter} on the files of {spec.name}, which are quantized already "
+            f"the adapter {spec.adapter} on the files of {spec.name}, which are already quantized "
             f"({stored.text}), was never verified; use weights that bitsandbytes quantizes, or "
-            "write `unverified: true`, which every report repeats"
+            "write `unverified: true`, which every report shows"
         )
     modules, extra = PACKAGES.get(stored.method, ((), ""))
     if missing := [name for name in modules if importlib.util.find_spec(name) is None]:
         raise ModelError(
-            f"the files of {spec.name} are quantized already ({stored.text}), which needs "
+            f"the files of {spec.name} are already quantized ({stored.text}), which needs "
             f"{' and '.join(missing)}, not installed here; pip install "
             f'"pytest-maxrandom[{extra}]"'
         )
@@ -205,7 +204,7 @@ def check_read(spec: TransformersSpec, model: Any, unexpected: set[str]) -> None
     if left:
         raise ModelError(
             f"{spec.name} contradicts its config.json: there is no place for {left[0]} "
-            f"({len(left)} of its weights have none), so its layers are quantized otherwise than "
+            f"({len(left)} of its weights have none), so its layers are not quantized as "
             "`quantization_config` says"
         )
     for name, layer in model.named_modules():
@@ -213,7 +212,7 @@ def check_read(spec: TransformersSpec, model: Any, unexpected: set[str]) -> None
         if state and getattr(layer.weight, state, None) is None:
             raise ModelError(
                 f"{spec.name} contradicts its config.json: the weight {name}.weight is not "
-                "quantized, and `quantization_config` says that it is"
+                "quantized, but `quantization_config` says that it is"
             )
 
 

@@ -304,8 +304,8 @@ class OpenAI:
             ):
                 count = len(told) if isinstance(told, list) else 0
                 raise ScoreError(
-                    f"the server at {self._at} was asked to repeat {len(request.ids)} tokens with "
-                    f"their log-probabilities, and told {count}; expected a server that knows "
+                    f"the server at {self._at} was asked to echo {len(request.ids)} tokens with "
+                    f"log-probabilities, but returned {count}; expected a server that supports "
                     "`echo`"
                 )
             span = range(request.start, len(request.ids))

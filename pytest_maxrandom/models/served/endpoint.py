@@ -138,7 +138,7 @@ class Endpoint:
             return json.loads(raw)
         except ValueError:
             shown = quoted(self._without_key(raw))
-            message = f"{self.url}{path} answers with {shown}, which is no JSON; expected the "
+            message = f"{self.url}{path} answers with {shown}, which is not JSON; expected the "
             raise ModelError(
                 f"{message}address of a server of the kind that `backend` says"
             ) from None
@@ -185,7 +185,7 @@ class Endpoint:
         with self._telling:
             if gone and self._told == math.inf and asked > self._back:
                 self._told = time.monotonic()
-                self._tell(f"the server at {self.url} is gone; it is waited for")
+                self._tell(f"the server at {self.url} is gone; waiting for it")
             elif not gone and asked > self._told:
                 self._told, self._back = math.inf, time.monotonic()
 
@@ -212,22 +212,22 @@ class Endpoint:
         if status < 400:
             target = _host(response.headers.get("Location", "")) or "elsewhere"
             return ModelError(
-                f"the server at {self.url} sends requests on to {target}, where neither a key nor "
-                "a question follows; write the address itself as `url`"
+                f"the server at {self.url} redirects to {target}, where neither keys nor questions "
+                "are sent; write the final address as `url`"
             )
         if status in (401, 403):
             sent = (
-                "the key in `api_key_env` is not valid there"
+                "the server does not accept the key in `api_key_env`"
                 if self._key
-                else ("name the variable with its key by `api_key_env`")
+                else ("name the variable with the key as `api_key_env`")
             )
             return Refused(status, f"the server at {self.url} refuses access ({said}); {sent}")
         if status in _RETRIED:
             wait = _wait_of(response)
-            longer = f"; it asks for {wait:.0f} s, more than `timeout` leaves"
+            longer = f"; it asks to wait {wait:.0f} s, longer than `timeout` allows"
             return Refused(
                 status,
-                f"the server at {self.url} answered {status} time and again: {said}"
+                f"the server at {self.url} answered {status} again and again: {said}"
                 + (longer if wait > self._timeout else ""),
             )
         if status in (404, 405):
@@ -289,7 +289,7 @@ def key_for(url: str, name: str) -> str:
     if not {(host, name), (parts.netloc, name)} & allowed:
         raise ModelError(
             f"the key in {name} is not sent to {parts.netloc}, because the runner does not allow "
-            f"it; who runs the suite sets {KEYS}={parts.netloc}={name} outside of the repository"
+            f"it; whoever runs the suite sets {KEYS}={parts.netloc}={name} outside the repository"
         )
     if parts.scheme != "https" and host not in _LOCAL:
         raise ModelError(f"the key in {name} is not sent to {url} unencrypted; expected https")
@@ -297,8 +297,8 @@ def key_for(url: str, name: str) -> str:
         raise ModelError(f"the variable {name} that `api_key_env` names is not set")
     if not key.isascii() or not key.isprintable():  # a library's error would show it
         raise ModelError(
-            f"the variable {name} that `api_key_env` names holds what can be no key: a line break, "
-            "or a letter beyond ASCII"
+            f"the variable {name} that `api_key_env` names cannot hold a key: it has a line break, "
+            "or a character outside ASCII"
         )
     return key
 

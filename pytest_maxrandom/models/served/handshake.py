@@ -102,15 +102,15 @@ def shake_hands(
             what = "0" if values[0] == 0 else f"{values[0]:g}"
             raise ModelError(
                 f"the server at {server} gives all choices the log-likelihood {what}, so every "
-                "accuracy would be exact chance; it does not tell log-probabilities of a prompt"
+                "accuracy would be exact chance; it does not return a prompt's log-probabilities"
             )
     before, after = _flat(first), _flat(second)
     repeated = _apart(before, after)
     if not repeated <= NOISE:
         raise ModelError(
             f"the server at {server} gives the same text log-likelihoods that differ by "
-            f"{repeated:.2g} nats, depending on what was asked before; expected at most {NOISE}; "
-            "switch its prefix cache or speculative decoding off, or use another version"
+            f"{repeated:.2g} nats, depending on earlier requests; expected at most {NOISE}; switch "
+            "off its prefix cache or speculative decoding, or use another version"
         )
     local = None
     if forward is not None and (here := forward(_ASKED)) is not None:
@@ -119,8 +119,8 @@ def shake_hands(
         if not local <= _OF_A_TOKEN * longest:
             raise ModelError(
                 f"the log-likelihoods of the server at {server} differ by {local:.2g} nats from "
-                "those of the weights beside `tokenizer`; expected the same model behind both, or "
-                "a folder with the tokenizer alone"
+                "those of the weights in the folder of `tokenizer`; use the same model for both, "
+                "or a folder with only the tokenizer"
             )
     return Checked(tokenized, repeated, local, before)
 
@@ -177,15 +177,16 @@ def same_model(server: str, before: Checked, now: Checked) -> None:
         repeats = before.same_texts == len(before.texts)
         if repeats and not any(map(str.__eq__, before.texts, now.texts)):
             raise ModelError(
-                f"the server at {server} came back with another model: it answers {now.texts[0]!r} "
-                f"where it answered {before.texts[0]!r} before; nothing that it said since is used"
+                f"the server at {server} came back with another model: it now answers "
+                f"{now.texts[0]!r} instead of {before.texts[0]!r}; its answers since then are not "
+                "used"
             )
         return
     apart = _apart(before.values, now.values)
     if not apart <= NOISE:
         raise ModelError(
             f"the server at {server} came back with another model: log-likelihoods differ by "
-            f"{apart:.2g} nats from before; nothing that it said since is used"
+            f"{apart:.2g} nats from before; its answers since then are not used"
         )
 
 
@@ -198,7 +199,7 @@ def _same_tokens(server: str, tokens: Tokens, tokenize: Callable[[str], list[int
             continue
         if there[: len(here)] != here:
             raise ModelError(
-                f"the tokenizer at hand is not that of the server at {server}: {text!r} has the "
+                f"the tokenizer differs from that of the server at {server}: {text!r} has the "
                 f"tokens {listed(list(map(str, here)))} here and {listed(list(map(str, there)))} "
                 "there; correct `tokenizer`, or leave it out"
             )

@@ -271,12 +271,12 @@ class ServedModel:
         """Return what makes tokens of texts, which log-likelihoods are asked for by."""
         if self._chats:
             raise ModelError(
-                f"the server at {self._at} is asked by chats, which tell no log-likelihoods of "
+                f"the server at {self._at} is a chat endpoint, which gives no log-likelihoods of "
                 "choices; use `scoring: generate`, or remove `chat`"
             )
         if self._tokens is None:
             raise ModelError(
-                f"the server at {self._at} tells no tokens; name the model's tokenizer by "
+                f"the server at {self._at} does not return tokens; name the model's tokenizer as "
                 "`tokenizer` (a local folder, or a hub id)"
             )
         return self._tokens
@@ -329,8 +329,8 @@ def same_server(server: str, before: Serving, now: Serving) -> None:
     """
     if now != before:
         raise ModelError(
-            f"the server at {server} came back as another one: {_said(now)}, and before "
-            f"{_said(before)}; nothing that it said since is used"
+            f"the server at {server} came back changed: now {_said(now)}, before {_said(before)}; "
+            "its answers since then are not used"
         )
 
 

@@ -33,8 +33,8 @@ def entry_of(at: Endpoint, name: str) -> Mapping[str, Any]:
                 return entry
             known += names
     raise ModelError(
-        f"the server at {at} serves no model {quoted(name)}; it serves "
-        f"{listed(known) or 'none'}, to be written as `served_model`"
+        f"the server at {at} serves no model {quoted(name)}; it serves {listed(known) or 'none'}; "
+        "write one of these as `served_model`"
     )
 
 
@@ -72,8 +72,8 @@ def check_length(told: Any, sent: int) -> None:
     """
     if told != sent:
         raise ScoreError(
-            f"the server read {told} tokens where {sent} were sent; expected one that puts nothing "
-            "in front, such as a second token for the beginning"
+            f"the server read {told} tokens where {sent} were sent; expected a server that adds "
+            "nothing in front, such as a second beginning-of-text token"
         )
 
 
@@ -105,6 +105,6 @@ def log_probability(at: Endpoint, told: Any, place: str | int) -> float:
     if not isinstance(value, int | float) or math.isnan(value) or value > 1e-3:
         raise ScoreError(
             f"the server at {at} tells {quoted(str(value))} as a log-probability; expected a "
-            "number up to 0"
+            "number of at most 0"
         )
     return float(value) if value > _FINITE else -math.inf

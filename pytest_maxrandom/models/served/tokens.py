@@ -31,7 +31,7 @@ def found(name: str, base: Path) -> str:
     ModelNotFound
         If it is neither.
     """
-    wrong = f"there is no folder {name} (relative to the suite file), and it is no hub id"
+    wrong = f"there is no folder {name} (relative to the suite file), and it is not a hub id"
     try:
         folder = base / Path(name).expanduser()
         if folder.is_dir():
@@ -41,8 +41,10 @@ def found(name: str, base: Path) -> str:
         elif _HUB_ID.fullmatch(name):
             return name
     except (OSError, RuntimeError) as error:  # too long a name; no such user
-        wrong = f"{name} can be no folder: {error}"
-    raise ModelNotFound({"tokenizer": f"{wrong}; expected such as ./folder or Qwen/Qwen3-8B"})
+        wrong = f"{name} cannot be a folder: {error}"
+    raise ModelNotFound(
+        {"tokenizer": f"{wrong}; expected a name such as ./folder or Qwen/Qwen3-8B"}
+    )
 
 
 def told_of(tokenizer: str) -> list[str]:

@@ -83,7 +83,9 @@ def written(
     """Read an answer in OpenAI's form; a refusal is one, whatever it says."""
     choice = part_of(at, reply, "choices", 0)
     if not isinstance(choice, dict):
-        raise ScoreError(f"the server at {at} answers with {quoted(str(choice))}, which is no text")
+        raise ScoreError(
+            f"the server at {at} answers with {quoted(str(choice))}, which is not text"
+        )
     said = message(choice)
     finish = _FINISHES.get(str(choice.get("finish_reason")), "stop")
     text = said.get("content")

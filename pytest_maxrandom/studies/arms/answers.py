@@ -166,14 +166,14 @@ def check_prompts(first: PromptSet, second: PromptSet) -> None:
     """
     t, other = len(first.prompts), len(second.prompts)
     if t != other:
-        raise Unpaired(f"the one has {t} distinct prompts, and the other {other}")
+        raise Unpaired(f"one has {t} distinct prompts, and the other {other}")
     if [each.content for each in first.validation] != [each.content for each in second.validation]:
         raise Unpaired("their validation examples are not the same")
     for place, (one, two) in enumerate(zip(first.prompts, second.prompts, strict=True)):
         if one.demonstrations != two.demonstrations:
-            raise Unpaired(f"prompt {place + 1} shows other demonstrations in the one")
+            raise Unpaired(f"prompt {place + 1} shows different demonstrations in each of them")
     if first.regime != second.regime:
-        raise Unpaired("the one has demonstrations from the validation set, the other has not")
+        raise Unpaired("only one of them has demonstrations from the validation set")
 
 
 def paired_sweeps(first: Answers, second: Answers) -> PairedAnswers:
@@ -195,8 +195,8 @@ def paired_sweeps(first: Answers, second: Answers) -> PairedAnswers:
         shown = first.demonstration_ids[row], second.demonstration_ids[other]
         if all(shown) and shown[0] != shown[1]:
             raise Unpaired(
-                f"prompt {first.prompts[row]!r} shows other demonstrations in {_where(second)} "
-                f"than in {_where(first)}"
+                f"prompt {first.prompts[row]!r} shows different demonstrations in {_where(second)} "
+                f"and {_where(first)}"
             )
     cells = np.ix_(rows, columns)
     evaluated = second.evaluated[cells]

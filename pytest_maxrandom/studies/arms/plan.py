@@ -282,7 +282,7 @@ class _Planner:
         self._problem(
             self._suite.line(*where),
             f"{dotted(where)}: {first!r} and {second!r} cannot be paired on {task}: {error}; arms "
-            "must ask the same prompts of the same examples",
+            "must use the same prompts on the same examples",
         )
 
     def _check_passable(self, planned: Compared) -> None:
@@ -296,9 +296,9 @@ class _Planner:
             units += [f"{many} {kind}" for many, kind in others if many >= FEWEST]
             self._problem(
                 planned.line,
-                f"{planned.task}::{planned.name} can never pass: with "
-                f"{' and '.join(units)} no p-value is below {p_value(least)}, and the "
-                f"level is {level_text(level)}; use more of them, or a higher level",
+                f"{planned.task}::{planned.name} can never pass: with {' and '.join(units)} no "
+                f"p-value is below {p_value(least)}, but the level is {level_text(level)}; use "
+                "more of them, or a higher level",
             )
 
     def _problem(self, line: int, message: str) -> None:
@@ -335,6 +335,6 @@ def _results(arm: str, claim: PlannedClaim | RecordedClaim) -> Answers | None:
     if not isinstance(claim, RecordedClaim) or claim.evidence is None:
         return None
     if not claim.evidence.results.prompts:
-        raise Unpaired(f"the results of {arm!r} are of the best prompt alone, and to compare "
+        raise Unpaired(f"the results of {arm!r} have the best prompt only, but a comparison of "
                        "arms needs every prompt's answer to every example")  # fmt: skip
     return claim.evidence.results

@@ -122,7 +122,7 @@ class _Table:
         self.lines: dict[tuple[tuple[str, ...], Unit], int] = {}
         for name in header:
             if header.count(name) > 1:
-                raise self.error(1, f"more than one column is called {name!r}; keep one")
+                raise self.error(1, f"several columns are named {name!r}; keep one")
         self.names = {role: columns.get(role, role) for role in ROLES}
         if "replicate" not in {*columns, *header} and "subsample" in header:
             self.names["replicate"] = "subsample"
@@ -134,8 +134,8 @@ class _Table:
             if name not in header:
                 raise self.error(
                     1,
-                    f"there is no column {name!r}, found {listed(header) or 'nothing'}; name "
-                    "the columns that hold the task, the replicate, n, and in long form the arm "
+                    f"there is no column {name!r}, found {listed(header) or 'nothing'}; name the "
+                    "columns that hold the task, the replicate, n, and in long form also the arm "
                     "and correct",
                 )
         if not self.long:
@@ -178,16 +178,18 @@ class _Table:
             if arm in known:
                 raise self.error(
                     line,
-                    f"task {unit.task!r}, replicate {unit.replicate!r} has the arm {arm!r} "
-                    f"already (line {first} on); keep one, or name the column that tells such "
-                    "rows apart in `--by`, or in `--pool`",
+                    f"task {unit.task!r}, replicate {unit.replicate!r} already has the arm {arm!r} "
+                    f"(from line {first} on); keep one, or name the column that distinguishes such "
+                    "rows as `--by` or `--pool`",
                 )
             known[arm] = result
 
     def finished(self) -> RecordedArms:
         """Return all that was gathered."""
         if not self.groups:
-            raise RecordedError(f"{self.path}: no row follows the header; give the results")
+            raise RecordedError(
+                f"{self.path}: there are no rows after the header; give the results"
+            )
         if self.long:
             units = (unit for group in self.groups.values() for unit in group.values())
             self.resolve(list(dict.fromkeys(arm for unit in units for arm in unit)))
@@ -218,8 +220,7 @@ class _Table:
         if abs(accuracy - correct / n) > _rounding(text, n):
             raise self.error(
                 line,
-                f"{arm!r} is {text}, no multiple of 1/{n}; give the accuracy on n examples, or the "
-                "n that it belongs to",
+                f"{arm!r} is {text}, no multiple of 1/{n}; correct the accuracy or n",
             )
         return Result(correct, n)
 

@@ -141,25 +141,25 @@ def recorded(claim: RecordedClaim) -> LabelAnswers:
     path = claim.model.results.path
     if sweep.answers is None or sweep.gold is None:
         raise NoLabels(
-            f"{path} does not tell which answers were given and which are right; give results "
-            "with both"
+            f"{path} does not say which answers were given and which are right; give results with "
+            "both"
         )
     if claim.model.results.format == "predictions":
         raise NoLabels(
-            f"{path} does not tell how prompts write the choices; write `label_bias` into the "
-            "suite whose run wrote it"
+            f"{path} does not say how prompts write the choices; add `label_bias` to the suite "
+            "whose run wrote it"
         )
     if chances is None:
         raise NoLabels(
-            f"{path} does not tell how many choices each example has; give them or one `chance` of "
-            "the task"
+            f"{path} does not say how many choices each example has; give their number, or one "
+            "`chance` for the task"
         )
     rights = [*map(len, sweep.gold)]
     for right, chance in zip(rights, chances, strict=True):
         if not is_share(right, chance):
             raise NoLabels(
-                f"chance {chance} is no share of whole choices; give each example's number of "
-                "choices in the results"
+                f"chance {chance} is not 1 over a whole number of choices; give each example's "
+                "number of choices in the results"
             )
     choices = [*map(choices_of, rights, chances)]
     codes, names = _recorded_labels(sweep, choices)
@@ -174,8 +174,8 @@ def recorded(claim: RecordedClaim) -> LabelAnswers:
     by_label = recalls(answers.answers, answers.gold, len(names))
     if ((~np.isnan(by_label)).sum(axis=1) < 2).any():
         raise NoLabels(
-            "a prompt was scored on examples whose right answers all have the same label, so that "
-            "nothing tells knowledge from a preference for it; use other examples"
+            "a prompt was scored on examples whose right answers all have the same label, so "
+            "knowledge cannot be distinguished from a preference for it; use other examples"
         )
     return answers
 
@@ -218,9 +218,9 @@ def _recorded_labels(sweep: Answers, choices: Sequence[int]) -> tuple[list[int],
     for right, k in zip(sweep.gold, choices, strict=True):
         if any(codes[each] >= k for each in right):
             raise NoLabels(
-                f"right answers to questions with {k} choices are called in more than {k} ways, so "
-                "no answer has a label that all examples share: call them alike, such as A, B, C"
-                f"{_or_correct(sweep)}"
+                f"right answers to questions with {k} choices have more than {k} different labels, "
+                "so examples share no labels: use common labels, such as A, B, "
+                f"C{_or_correct(sweep)}"
             )
     return codes, tuple(sweep.labels[each] for each in order[: max(choices)])
 

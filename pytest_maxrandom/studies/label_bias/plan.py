@@ -158,8 +158,8 @@ def _mistakes(own: InteractionPlan, spec: LabelBiasSpec, without: str) -> Iterat
     if spec.check == "recall" and one_is_right:
         yield (
             "",
-            "a prompt is scored on examples whose right answers all have the same label, so that "
-            "nothing tells knowledge from a preference for it; use other examples",
+            "a prompt is scored on examples whose right answers all have the same label, so "
+            "knowledge cannot be distinguished from a preference for it; use other examples",
         )
     if reason and spec.base_rate != "off" and "base_rate" in spec.model_fields_set:
         yield "base_rate", f"{_clause(reason)}; use `base_rate: off`"

@@ -91,7 +91,7 @@ class ModelActor:
             if identify(*at).digest != wanted.digest:
                 return Refused(
                     "ModelError",
-                    f"its files of {at[0].name} are others than those of the process that leads; "
+                    f"its files of {at[0].name} differ from those of the leading process; "
                     "copy them there",
                 )
             pool = ModelPool(Resources(engine=wanted.engine, batch_tokens=wanted.batch_tokens))

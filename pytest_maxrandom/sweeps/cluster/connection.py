@@ -16,8 +16,8 @@ MISSING = 'ray is not installed; pip install "pytest-maxrandom[ray]"'
 _PATIENCE, _SOON = 10.0, 2.0  # seconds
 _OWN = "local"
 _UNREACHABLE = (
-    "; expected the address of one that runs (`ray status` there tells it), or no address, and "
-    "then a cluster is started on this machine"
+    "; give the address of a running cluster (`ray status` shows it), or no address to start a "
+    "cluster on this machine"
 )
 
 

@@ -187,7 +187,7 @@ class Cluster:
             self._waits = time.monotonic()
         elif time.monotonic() - self._waits > _PATIENCE:
             self._waits = time.monotonic() + 1e9
-            self.tell("waiting for the cluster: no actor has begun yet; `ray status` tells why")
+            self.tell("waiting for the cluster: no actor has begun yet; `ray status` shows why")
 
     def _send(self) -> None:
         """Give actors chunks, those of the sweep whose turn it is first."""

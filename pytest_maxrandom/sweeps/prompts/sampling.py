@@ -120,8 +120,8 @@ def validation_set(task: Task, spec: ValidationSpec) -> tuple[Example, ...]:
     if not taken:
         raise NoPrompts(
             f"the smallest cluster of {task.name} has {min(sizes.values())} examples, and "
-            f"`validation: max_examples` takes {spec.max_examples}; raise it, because clusters "
-            "stay whole",
+            f"`validation: max_examples` takes {spec.max_examples}; raise it, because clusters are "
+            "never split",
             key="validation",
         )
     return tuple(itertools.compress(task.examples, (name in taken for name in names)))
@@ -267,8 +267,8 @@ def _check(
         }.get(regime, ("in the validation set", "or give the task more examples"))
         if regime == "pool" and (unused := len(task.pool or ()) - pool):
             way_out += (
-                f" ({unused} of its examples repeat a validation example or one of it, or belong "
-                "to the cluster of a validation example)"
+                f" ({unused} of its examples repeat a validation example or its text, or belong to "
+                "the cluster of one)"
             )
         raise NoPrompts(
             f"{shots} shots need {shots} different examples for demonstrations, found {pool} "

@@ -76,8 +76,8 @@ def test_a_run_whose_pull_request_moved_on_is_left_alone(fork: Job, github: Serv
     github.pulls = [pull(sha="2" * 40)]
     assert fork.comment("--untrusted") == 0
     assert fork.out == (
-        "left alone: pull request 7 is at 2222222222 by now, and this run was of 1111111111: the "
-        "comment is left to the later run\n"
+        "left alone: pull request 7 is now at 2222222222, but this run was at 1111111111: the "
+        "later run writes the comment\n"
     )
     assert github.comments == []
 
@@ -111,8 +111,8 @@ def test_a_later_direct_run_is_not_overwritten_by_the_run_of_the_event(
 @pytest.mark.parametrize(
     ("event", "said"),
     [
-        ({"ref": "refs/heads/main"}, "the event is about no pull request; give --pull-request"),
-        (["x"], "the event of GITHUB_EVENT_PATH is no JSON object"),
+        ({"ref": "refs/heads/main"}, "the event is not about a pull request; give --pull-request"),
+        (["x"], "the event of GITHUB_EVENT_PATH is not a JSON object"),
         ({"pull_request": {"number": "7"}}, "has no number 'number'"),
         ({"pull_request": [7]}, "has no number 'number'"),
         ({"workflow_run": {"id": 1}}, "has no text"),

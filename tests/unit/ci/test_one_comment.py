@@ -124,8 +124,8 @@ def test_an_older_run_does_not_overwrite_a_newer_one(
     comment = github.add(BOT, of_run(*later))
     assert pull_request.comment() == 0
     assert pull_request.out == (
-        f"left alone: {comment['html_url']}\n"
-        f"it shows run {later[0]}, which is later than this one (20)\n"
+        f"left alone: {comment['html_url']}\nit shows run {later[0]}, which is newer than this one "
+        "(20)\n"
     )
     assert github.bodies() == [of_run(*later)]
 
@@ -189,7 +189,7 @@ def test_outside_of_actions_a_login_that_is_not_told_must_be_given(
         case "a refusal":
             github.failures["POST"] = [Reply(403, {"message": "Forbidden"})]
     assert pull_request.comment() == 2
-    assert "does not tell whose token this is; give --login, for an app its" in pull_request.err
+    assert "does not say whose token this is; give --login, for an app its" in pull_request.err
     assert github.comments == []
     assert pull_request.comment("--login", BOT) == 0
     assert len(github.bodies()) == 1

@@ -42,7 +42,7 @@ def test_the_code_for_nothing_is_pytests() -> None:
             run(HELD),
             "failed",
             (1, 0),
-            "1 of 1 claim passes; pytest failed otherwise than by a claim; the log says how",
+            "1 of 1 claim passes; pytest failed, but not because of a claim; the log says why",
         ),
         (
             2,
@@ -52,8 +52,8 @@ def test_the_code_for_nothing_is_pytests() -> None:
             "2 of 3 claims were not run, 1 passes; pytest was interrupted",
         ),
         (2, run(broken=["s.yaml:1: no"]), "error", (0, 0), "1 suite could not be read"),
-        (3, None, "error", (0, 0), "pytest met an internal error; the log has its text"),
-        (4, None, "error", (0, 0), "pytest was called wrongly; the log says how"),
+        (3, None, "error", (0, 0), "pytest had an internal error; the log shows it"),
+        (4, None, "error", (0, 0), "pytest got wrong arguments; the log shows them"),
         (137, None, "error", (0, 0), "pytest was ended by signal 9, as when memory runs out"),
         (139, None, "error", (0, 0), "pytest was ended by signal 11"),
         (77, run(HELD), "error", (1, 0), "1 of 1 claim passes; pytest ended with code 77"),
@@ -79,18 +79,17 @@ def test_every_end_has_a_word_and_a_sentence(
         (
             1,
             run(HELD),
-            "The gate failed: pytest failed otherwise than by a claim; the log says how",
+            "The gate failed: pytest failed, but not because of a claim; the log says why",
         ),
         (
             1,
             None,
-            "The gate failed: pytest failed before it wrote a report; the log says how",
+            "The gate failed: pytest failed before it wrote a report; the log says why",
         ),
         (
             3,
             run(HELD),
-            "The gate could not test everything: pytest met an internal error; the log has its "
-            "text",
+            "The gate could not test everything: pytest had an internal error; the log shows it",
         ),
         (
             137,

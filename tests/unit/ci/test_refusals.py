@@ -88,8 +88,8 @@ def test_all_waiting_together_has_an_end(pull_request: Job, github: Server) -> N
 def test_a_forge_that_keeps_failing_is_given_up(pull_request: Job, github: Server) -> None:
     github.failures["GET"] = [Reply(500, {"message": "boom"})] * 50
     assert refused(pull_request) == (
-        f"maxrandom comment: 127.0.0.1:{github.port} answers 500 (boom) again and again; "
-        "given up after 6 failures, try again later\n"
+        f"maxrandom comment: 127.0.0.1:{github.port} answers 500 (boom) again and again; gave up "
+        "after 6 failures; try again later\n"
     )
     assert len(github.requests) == 6
     assert 31 <= sum(pull_request.slept) <= 31 * 1.25
@@ -98,7 +98,7 @@ def test_a_forge_that_keeps_failing_is_given_up(pull_request: Job, github: Serve
 def test_creations_that_keep_failing_are_given_up(pull_request: Job, github: Server) -> None:
     github.viewer = None
     github.failures["POST"] = [None, *[Reply(500)] * 50]
-    assert "given up after 6 failures" in refused(pull_request)
+    assert "gave up after 6 failures" in refused(pull_request)
     assert github.comments == []
 
 
@@ -197,8 +197,8 @@ def test_no_token_is_needed_to_be_told_that_there_is_none(pull_request: Job) -> 
     ("reply", "said"),
     [
         (Reply(200, raw=b"<html>Please log in</html>"), "answers 200, but no JSON; is that the"),
-        (Reply(200, {"not": "a list"}), "its list of /repos/team/models/issues/7/comments?per"),
-        (Reply(200, [5]), "its list of /repos/"),
+        (Reply(200, {"not": "a list"}), ": /repos/team/models/issues/7/comments?per"),
+        (Reply(200, [5]), ": /repos/"),
         (Reply(200, [{"id": "x", "user": {"login": "y"}}]), "has no number 'id'"),
     ],
 )
@@ -214,7 +214,7 @@ def test_pages_that_go_round_in_a_circle_end(pull_request: Job, github: Server) 
     first = f"{github.url}/repos/team/models/issues/7/comments?per_page=100"
     link = {"Link": f'<{first}>; rel="next"'}
     github.failures["GET"] = [None, Reply(200, [], link), Reply(200, [], link)]
-    assert "go round in a circle" in refused(pull_request)
+    assert "link to each other in a circle" in refused(pull_request)
 
 
 def test_a_token_is_not_sent_to_another_host(pull_request: Job, github: Server) -> None:
@@ -280,7 +280,7 @@ def test_a_host_that_does_not_listen_is_said(pull_request: Job) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]
     pull_request.set(GITHUB_API_URL=f"http://127.0.0.1:{port}")
-    assert f"127.0.0.1:{port}: no answer (Connection refused); given up" in refused(pull_request)
+    assert f"127.0.0.1:{port}: no answer (Connection refused); gave up" in refused(pull_request)
 
 
 def test_a_host_without_tls_is_said(pull_request: Job, github: Server) -> None:

@@ -183,7 +183,7 @@ def test_who_prefers_one_of_each_pair_of_words_is_found_out() -> None:
     only = assessed(examples, affirms, t=10, claim=AssertSpec(p_max=0.05))
     assert {"majority", "max_t"} <= {flag.kind for flag in only.failing_flags}
     (majority,) = (flag.parameters for flag in only.red_flags if flag.kind == "majority")
-    assert majority["label"] == "what is usually right among the texts that recur"
+    assert majority["label"] == "the usual right answer among texts that recur"
     assert majority["correct"] == 140
     known = assessed(examples, knowing, t=10)
     assert (known.passed, known.permutation_p) == (True, 1e-4)

@@ -165,7 +165,8 @@ prompts:
   shots: [1, 3, 4]
 """) == [
         "s.yaml:2: models[0].name: there is no folder ./models/tiny-lama (relative to the suite "
-        "file), and it is no hub id such as allenai/OLMo-7B-hf; did you mean `models/tiny-llama`?",
+        "file), and it is not a hub id such as allenai/OLMo-7B-hf; did you mean "
+        "`models/tiny-llama`?",
         "s.yaml:3: models[1].name: the folder empty holds no config.json; expected a model as "
         "written by save_pretrained",
         "bad.csv:2: the answer 'c' is none of the choices 'a', 'b'",
@@ -228,7 +229,7 @@ def test_a_claim_that_no_result_can_pass_is_told_before_any_model_is_run(suites:
     assert str(caught.value) == (
         "s.yaml:3: fruit[model-nf4-4shot] can never pass: even if all of n = 8 answers are right, "
         f"p_max = {f'{reached:.3f}'[1:]} is above .05 with t = 200; use more examples or fewer "
-        "prompts (the command `maxrandom plan` tells how many), or write `allow_unpassable: true`"
+        "prompts (`maxrandom plan` computes how many), or write `allow_unpassable: true`"
     )
 
 
@@ -253,15 +254,15 @@ prompts: {{shots: [0, 1]}}
 @pytest.mark.parametrize(
     ("keys", "told"),
     [
-        ("family: suite", "`family: suite` beside"),
-        ("looks: spend", "`looks: spend` beside"),
-        ("looks: spend, family: suite", "`family: suite` and `looks: spend` beside"),
+        ("family: suite", "`family: suite`"),
+        ("looks: spend", "`looks: spend`"),
+        ("looks: spend, family: suite", "`family: suite` and `looks: spend`"),
     ],
 )
 def test_what_shares_or_spends_no_level_is_told(suites: Suites, keys: str, told: str) -> None:
     text = f"{MODELS}assert: {{beats: max_random, {keys}}}\ntasks:\n- {FRUIT}\n"
     (problem,) = suites.problems(f"{text}prompts: {{shots: [0, 1]}}\n")
-    assert problem.startswith(f"s.yaml:4: fruit: {told} `beats` alone: there is no level")
+    assert problem.startswith(f"s.yaml:4: fruit: {told}: there is no level")
     assert suites.claims(text.replace("{beats", "{union_p: 0.05, beats"))
     assert suites.claims(text.replace("beats: max_random, ", ""))
 
@@ -282,8 +283,8 @@ def test_macro_f1_is_judged_by_shuffled_answers_only(suites: Suites) -> None:
     (claim,) = suites.claims(text)
     assert claim.claim.asserted() == {"permutation_p": 0.05}
     assert suites.problems(f"assert: {{p_max: 0.05, beats: standard}}\n{text}") == [
-        "s.yaml:3: `p_max` and `beats` with `metric: macro_f1`: who says one label scores higher "
-        "than who guesses, so guessers judge nothing; claim `permutation_p`, or use `metric: "
+        "s.yaml:3: `p_max` and `beats` with `metric: macro_f1`: a constant answer scores higher "
+        "than random guesses, so guessers are no measure; claim `permutation_p`, or use `metric: "
         "balanced_accuracy`"
     ]
 
@@ -314,8 +315,8 @@ def test_another_metric_needs_labels_that_examples_share(suites: Suites) -> None
     rows = [f'q{number},"[""a"", ""b{number}""]",a' for number in range(12)]
     (suites.folder / "fruit.csv").write_text("\n".join(["input,choices,answer", *rows]))
     assert suites.problems(text) == [
-        "s.yaml:2: fruit: metric: macro_f1 needs examples that all have the same choices and one "
-        "right choice; use `metric: accuracy`"
+        "s.yaml:2: fruit: metric: macro_f1 needs examples with the same choices and one right "
+        "choice each; use `metric: accuracy`"
     ]
 
 

@@ -218,8 +218,8 @@ def test_weights_that_no_module_takes(spoilt: Path) -> None:
     _weights(spoilt, lambda weights: weights.update({KEY.replace("1", "7"): weights[KEY].clone()}))
     assert _refusal(spoilt) == (
         "the adapter ./lora does not fit ./base: there is no place for its weight "
-        "base_model.model.model.layers.7.mlp.up_proj.lora_A.weight (1 of its 29 weights "
-        "have none); expected one that was tuned on this model"
+        "base_model.model.model.layers.7.mlp.up_proj.lora_A.weight (1 of its 29 weights have "
+        "none); expected an adapter that was tuned on this model"
     )
 
 
@@ -227,8 +227,8 @@ def test_a_weight_that_is_missing(spoilt: Path) -> None:
     _weights(spoilt, lambda weights: weights.pop(KEY))
     assert _refusal(spoilt) == (
         "the adapter ./lora is incomplete for ./base: "
-        "base_model.model.model.layers.1.mlp.up_proj.lora_A.weight is not in its file (1 "
-        "weights are missing); expected one that was tuned on this model"
+        "base_model.model.model.layers.1.mlp.up_proj.lora_A.weight is not in its file (1 weights "
+        "are missing); expected an adapter that was tuned on this model"
     )
 
 
@@ -278,7 +278,7 @@ def test_pickled_weights_are_never_loaded(spoilt: Path) -> None:
         (
             {"alora_invocation_tokens": [1, 2]},
             "the adapter ./lora has `alora_invocation_tokens`, which is not supported: an "
-            "activated LoRA changes the scores of a part of a text only; expected a plain LoRA",
+            "activated LoRA changes the scores of only a part of a text; expected a plain LoRA",
         ),
     ],
 )
@@ -316,9 +316,9 @@ def test_a_model_beside_an_adapter_in_one_folder_is_refused(spoilt: Path) -> Non
     """The loader would take the weights of the model that the adapter names."""
     shutil.copy(spoilt / "lora" / "adapter_config.json", spoilt / "base")
     assert _refusal(spoilt, adapter=None) == (
-        "./base cannot be loaded: the folder holds an adapter_config.json beside the model, so "
-        "that it is not clear which weights are meant; remove that file, or give the folder of the "
-        "adapter as the key `adapter`"
+        "./base cannot be loaded: the folder holds both a model and an adapter_config.json, so it "
+        "is not clear which weights are meant; remove that file, or give the adapter's folder as "
+        "the key `adapter`"
     )
 
 
@@ -351,13 +351,13 @@ def _mistakes(folder: Path, text: str) -> list[str]:
         ),
         (
             "./lor",
-            "there is no folder ./lor (relative to the suite file), and it is no hub id such as "
+            "there is no folder ./lor (relative to the suite file), and it is not a hub id such as "
             "lab/llama-lora; did you mean `lora`?",
         ),
         (
             "missing",
-            "there is no folder missing (relative to the suite file), and it is no hub id such as "
-            "lab/llama-lora",
+            "there is no folder missing (relative to the suite file), and it is not a hub id such "
+            "as lab/llama-lora",
         ),
     ],
 )
@@ -376,7 +376,7 @@ def test_an_adapter_that_is_given_as_the_model_is_a_mistake(spoilt: Path) -> Non
     text = SUITE.replace("./base", "./lora").replace("ADAPTER", "./lora")
     assert (
         "1: models[0].name: the folder ./lora holds no config.json; expected a model as written by "
-        "save_pretrained (it holds an adapter, which is given by the key `adapter`)"
+        "save_pretrained (it holds an adapter; name it with the key `adapter`)"
     ) in _mistakes(spoilt, text)
 
 

@@ -171,7 +171,7 @@ def test_a_tokenizer_without_any_beginning_cannot_score_a_text_without_context()
     tokenizer = tiny.byte_level_tokenizer()
     tokenizer.eos_token = None
     model = CausalModel(tiny.causal_model("llama", 700), tokenizer, "cpu")
-    with pytest.raises(QuestionError, match=r"^no token stands before the answer;"):
+    with pytest.raises(QuestionError, match=r"^there is no token before the answer;"):
         model.encode([Question("", ("apple", "stone"))])
 
 
@@ -210,5 +210,5 @@ def test_a_papers_span_without_any_token_before_it_is_an_error() -> None:
     tokenizer = tiny.byte_level_tokenizer()
     tokenizer.eos_token = None
     model = CausalModel(tiny.causal_model("llama", 700), tokenizer, "cpu")
-    with pytest.raises(QuestionError, match=r"^no token stands before the answer;"):
+    with pytest.raises(QuestionError, match=r"^there is no token before the answer;"):
         model.encode([Question("", ("apple", "stone"), span="paper")])

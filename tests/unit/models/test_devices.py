@@ -170,7 +170,7 @@ def test_who_waits_for_a_gpu_says_so_once() -> None:
     first.take(_spec())
     assert Processors(0, 1, ["A"], tell=tell).take(_spec()) == {"": "cuda:0"}
     assert told == [
-        "waiting for a GPU: other processes have models on it; this one goes on as soon as it is "
+        "waiting for a GPU: other processes have models on it; this run continues as soon as it is "
         "free"
     ]
 
@@ -206,7 +206,7 @@ def test_a_model_that_spills_over_from_its_gpus_is_refused() -> None:
     with pytest.raises(ModelError) as caught:
         check_placement(_spec(device_map="auto"), ["cuda:0", "cuda:1", "cpu"])
     assert str(caught.value) == (
-        "m cannot be loaded: the memory of cuda:0, cuda:1 does not hold all of it; use a stronger "
+        "m cannot be loaded: the memory of cuda:0, cuda:1 cannot hold all of it; use a stronger "
         "quantization, a smaller model or more GPUs"
     )
 

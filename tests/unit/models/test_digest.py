@@ -115,8 +115,8 @@ def test_a_file_that_cannot_be_read_is_named(folder: Path, monkeypatch: pytest.M
     with pytest.raises(ModelError) as caught:
         of(folder)
     assert str(caught.value) == (
-        f"{folder / 'config.json'} of any cannot be read: Permission denied; expected files that "
-        "this user may read"
+        f"{folder / 'config.json'} of any cannot be read: Permission denied; make the files "
+        "readable for this user"
     )
 
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 VOCABULARY = 120
-ALIBI = "its ALiBi distances are counted along the row, not along a branch of a tree"
-LOCAL = "its local attention counts along the row, not along a branch of a tree"
+ALIBI = "it counts ALiBi distances along the row, not along a branch of a tree"
+LOCAL = "its local attention counts positions along the row, not along a branch of a tree"
 STATE = "its layers carry a state from token to token instead of keys and values"
 EXPECTED = {
     **dict.fromkeys(tiny.ARCHITECTURES, ("packed", None)),
@@ -204,7 +204,7 @@ def test_a_model_of_unknown_type_that_ignores_its_mask_is_read_the_plain_way() -
     model = _model(network)
     assert model.engine == "plain"
     assert model.engine_reason is not None
-    assert model.engine_reason.startswith("a probe of 24 tokens differed from the plain way by")
+    assert model.engine_reason.startswith("a probe of 24 tokens differed from the plain engine by")
     assert _values(model, _task()) == pytest.approx(_alone("llama"), abs=1e-4)
 
 
@@ -307,7 +307,9 @@ def test_what_memory_does_not_hold_is_halved_and_nothing_is_lost(
     assert _values(model, _task()) == pytest.approx(_alone("llama"), abs=1e-4)
     assert max(sizes) <= limit, "it remembers what worked"
     limit = 1
-    with pytest.raises(ScoreError, match=r"memory of cpu does not hold a text of \d+ tokens"):
+    with pytest.raises(
+        ScoreError, match=r"memory of cpu cannot hold the model and a text of \d+ tokens"
+    ):
         model.score(_task())
 
 

@@ -170,7 +170,7 @@ def test_a_model_whose_code_does_not_generate_is_told() -> None:
     model = tiny.causal_model("gpt-2", len(tokenizer))
     own = CausalModel(model, tokenizer, "cpu")
     model.generation_config = None
-    with pytest.raises(ModelError, match="this gpt2 model does not generate texts"):
+    with pytest.raises(ModelError, match="this gpt2 model cannot generate text"):
         own.ask(asked(Generation(4)))
 
 

@@ -152,7 +152,13 @@ class TestSplitFiles:
     @pytest.mark.parametrize(
         ("named", "message"),
         [
-            (1, "m-00002-of-00003.gguf is a later part; expected m-00001-of-00003.gguf"),
+            (
+                1,
+                (
+                    "m-00002-of-00003.gguf is a later part of a split model; expected "
+                    "m-00001-of-00003.gguf"
+                ),
+            ),
             (0, "m-00001-of-00003.gguf lacks its other parts: 'm-00002-of-00003.gguf'"),
         ],
     )
@@ -268,7 +274,7 @@ def test_the_same_file_elsewhere_is_the_same_model(file: Path, tmp_path: Path) -
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [("no.gguf", "is not there (relative to the suite)"), ("a.txt", "is no GGUF file")],
+    [("no.gguf", "does not exist (relative to the suite)"), ("a.txt", "is not a GGUF file")],
 )
 def test_what_is_no_file_of_gguf(tmp_path: Path, name: str, reason: str) -> None:
     (tmp_path / "a.txt").write_text("GGU")

@@ -148,7 +148,7 @@ def test_a_model_that_returns_no_finite_number_is_an_error() -> None:
     with torch.no_grad():
         model.lm_head.weight[7] = float("nan")
     broken = CausalModel(model, tiny.byte_level_tokenizer(), "cpu")
-    with pytest.raises(ScoreError, match="no finite number; try another dtype or quantization"):
+    with pytest.raises(ScoreError, match="not a finite number; try another dtype or quantization"):
         broken.score(_requests())
 
 

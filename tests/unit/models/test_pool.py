@@ -109,7 +109,7 @@ def test_a_model_that_memory_does_not_hold_is_refused_with_the_way_out(
         with pytest.raises(ModelError) as caught:
             ModelPool().get(_spec(tiny_llama.name, **said), tiny_llama.parent)
         assert str(caught.value) == (
-            f"{tiny_llama.name} cannot be loaded: the memory of {where} does not hold it; use a "
+            f"{tiny_llama.name} cannot be loaded: the memory of {where} cannot hold it; use a "
             "stronger quantization, a smaller model, or with several GPUs `device_map: auto`"
         )
 

@@ -102,8 +102,8 @@ def test_no_tokenizer(folder: Path) -> None:
     for path in folder.glob("tokenizer*"):
         path.unlink()
     assert _refusal(folder) == (
-        "spoilt cannot be loaded: the folder holds no tokenizer; expected tokenizer.json beside "
-        "the model, as written by the tokenizer's save_pretrained"
+        "spoilt cannot be loaded: the folder holds no tokenizer; expected tokenizer.json in the "
+        "model's folder, as written by the tokenizer's save_pretrained"
     )
 
 
@@ -159,15 +159,15 @@ def test_a_model_with_an_encoder(tmp_path: Path) -> None:
     T5ForConditionalGeneration(config).save_pretrained(folder)
     tiny.byte_level_tokenizer().save_pretrained(folder)
     assert _refusal(folder) == (
-        "t5 cannot be loaded: it is no causal language model; expected one that "
-        "AutoModelForCausalLM knows"
+        "t5 cannot be loaded: it is not a causal language model; expected one that "
+        "AutoModelForCausalLM can load"
     )
 
 
 def test_weights_that_are_no_numbers(folder: Path) -> None:
     _weights(folder, lambda weights: weights["lm_head.weight"].fill_(float("nan")))
     assert _refusal(folder) == (
-        "spoilt computes numbers that are not finite; try another dtype or quantization"
+        "spoilt returns numbers that are not finite; try another dtype or quantization"
     )
 
 
@@ -219,8 +219,8 @@ def own_code(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> P
 
 def test_code_that_comes_with_a_model_does_not_run_unasked(own_code: Path) -> None:
     assert _refusal(own_code) == (
-        "spoilt cannot be loaded: it comes with code of its own; write "
-        "`trust_remote_code: true` in the suite if that code may run on this machine"
+        "spoilt cannot be loaded: it needs its own code; write `trust_remote_code: true` in the "
+        "suite if that code may run on this machine"
     )
     assert not (own_code.parent / "trace").exists()
 

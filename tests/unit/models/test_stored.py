@@ -184,8 +184,8 @@ def test_another_dtype_is_near(base: Path, tmp_path: Path, dtype: str) -> None:
 
 def test_files_that_are_not_quantized(base: Path) -> None:
     assert _refusal(base) == (
-        "the files of base are not quantized, and the suite says `quantization: stored`; write "
-        "`none`, or `nf4`, `fp4` or `int8` to quantize them as they are loaded"
+        "the files of base are not quantized, but the suite says `quantization: stored`; write "
+        "`none`, or `nf4`, `fp4` or `int8` to quantize them on loading"
     )
 
 
@@ -258,8 +258,8 @@ def test_a_method_that_was_never_verified(base: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(base, tmp_path / "fp")
     files.configure(folder, **FP8)
     assert _refusal(folder) == (
-        "the files of fp are quantized in a way whose numbers were never verified (fp8, 8 bits); "
-        f"use files of {_VERIFIED}, or write `unverified: true`, which every report repeats"
+        "the files of fp are quantized in a format whose numbers were never verified (fp8, 8 "
+        f"bits); use files of {_VERIFIED}, or write `unverified: true`, which every report shows"
     )
     assert _refusal(folder, quantization="nf4") == (
         "the files of fp are quantized already (fp8, 8 bits), and the suite says `quantization: "
@@ -331,7 +331,7 @@ def test_weights_that_are_not_what_the_configuration_says(base: Path, tmp_path: 
     files.configure(folder, **said)
     message = _refusal(folder)
     assert message.startswith("claims contradicts its config.json: the weight model.layers.0.")
-    assert message.endswith(" is not quantized, and `quantization_config` says that it is")
+    assert message.endswith(" is not quantized, but `quantization_config` says that it is")
 
 
 def test_scales_that_nothing_reads(base: Path, tmp_path: Path) -> None:
@@ -347,7 +347,7 @@ def test_scales_that_nothing_reads(base: Path, tmp_path: Path) -> None:
     )  # fmt: skip
     assert _refusal(folder) == (
         f"ct contradicts its config.json: there is no place for {key}.weight_g_idx (1 of its "
-        "weights have none), so its layers are quantized otherwise than `quantization_config` says"
+        "weights have none), so its layers are not quantized as `quantization_config` says"
     )
 
 
@@ -355,7 +355,7 @@ def test_an_adapter_was_verified_on_bitsandbytes_alone(base: Path, tmp_path: Pat
     folder = shutil.copytree(base, tmp_path / "m")
     files.configure(folder, **_groups())
     assert _refusal(folder, adapter="./lora").startswith(
-        "the adapter ./lora on the files of m, which are quantized already (compressed-tensors "
+        "the adapter ./lora on the files of m, which are already quantized (compressed-tensors "
         "pack-quantized, 4 bits), was never verified; use weights that bitsandbytes quantizes"
     )
 

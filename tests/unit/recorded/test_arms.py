@@ -84,8 +84,8 @@ def test_groups_are_told_apart_and_pooled_rows_kept_beside_each_other(tmp_path: 
     assert [unit.pooled for unit in pooled.groups["2",]] == [("bert",), ("gpt2",)]
     said = refusal(tmp_path, text, "a-b", by=["m"])
     assert said == (
-        ":3: task 'snarks', replicate '0' has the arm 'a' already (line 2 on); keep one, or name "
-        "the column that tells such rows apart in `--by`, or in `--pool`"
+        ":3: task 'snarks', replicate '0' already has the arm 'a' (from line 2 on); keep one, or "
+        "name the column that distinguishes such rows as `--by` or `--pool`"
     )
 
 
@@ -105,10 +105,7 @@ def test_an_accuracy_that_n_examples_cannot_have_is_a_mistake(
     tmp_path: Path, n: int, accuracy: str
 ) -> None:
     said = refusal(tmp_path, f"task,replicate,n,a,b\nt,0,{n},0,1\nt,1,{n},1,{accuracy}\n", "a-b")
-    assert said == (
-        f":3: 'b' is {accuracy}, no multiple of 1/{n}; give the accuracy on n examples, or the n "
-        "that it belongs to"
-    )
+    assert said == (f":3: 'b' is {accuracy}, no multiple of 1/{n}; correct the accuracy or n")
 
 
 def test_decimals_too_few_to_tell_the_count_must_be_exact(tmp_path: Path) -> None:
@@ -147,14 +144,14 @@ def test_what_is_no_accuracy_is_a_mistake(tmp_path: Path, accuracy: str) -> None
         (
             "correct,n",
             "n,n",
-            ":1: more than one column is called 'n'; keep one",
+            ":1: several columns are named 'n'; keep one",
         ),
         (
             "correct",
             "right",
             ":1: there is no column 'correct', found 'task', 'replicate', 'arm', 'right', 'n'; "
-            "name the columns that hold the task, the replicate, n, and in long form the arm and "
-            "correct",
+            "name the columns that hold the task, the replicate, n, and in long form also the arm "
+            "and correct",
         ),
     ],
 )
@@ -192,7 +189,7 @@ def test_arms_that_are_not_compared_need_not_be_complete(tmp_path: Path) -> None
     ("content", "said"),
     [
         (b"", ":1: there is no column 'task', found nothing"),
-        (WIDE.splitlines()[0].encode(), ": no row follows the header; give the results"),
+        (WIDE.splitlines()[0].encode(), ": there are no rows after the header; give the results"),
         (
             b"task,replicate\n\xff\n",
             ":2: the byte 0xff is not UTF-8; save the file as UTF-8, or copy it again",

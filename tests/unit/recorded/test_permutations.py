@@ -149,7 +149,7 @@ def test_examples_whose_choices_are_called_otherwise_are_never_shuffled() -> Non
     with pytest.raises(NoPermutations, match="list the choices of each example"):
         strata(own, own.chances)
     chained = [(example, example + 1) for example in range(20)]
-    with pytest.raises(NoPermutations, match="call them alike"):
+    with pytest.raises(NoPermutations, match="use common labels"):
         strata(*(lambda found: (found, found.chances))(sweep(chained, 0)))
 
 
@@ -288,7 +288,10 @@ def test_the_default_claim_is_p_max_alone_where_kinds_are_not_told(tmp_path: Pat
     record = judged(table(tmp_path, answering(own, 0, affirmed=0.5, knows=0.8)))
     assert record.passed
     assert list(record.asserted) == ["p_max"]
-    assert any("not told which questions have the same choices" in note for note in noted(record))
+    assert any(
+        "the results do not say which questions have the same choices" in note
+        for note in noted(record)
+    )
 
 
 def test_what_only_listed_choices_would_tell_is_said(tmp_path: Path) -> None:

@@ -219,25 +219,25 @@ def test_a_claim_may_be_judged_by_the_publication(tmp_path: Path) -> None:
         (
             "{name: e}",
             "",
-            "4: tasks[0]: the results do not tell the chance of one guess; give `chance`, such as "
+            "4: tasks[0]: the results do not give the chance of one guess; give `chance`, such as "
             "1/4",
         ),
         (
             "{name: e, chance: 1/2,\n   t: 2}",
             "",
-            "5: tasks[0].t: found 2, but the results are of 3 1-shot prompts; it is at least "
-            "that, and more where the results are of a part of the prompts",
+            "5: tasks[0].t: found 2, but the results are of 3 1-shot prompts; t is at least that, "
+            "and more if the results cover only a part of the prompts",
         ),
         (
             "{name: e, chance: 1/2,\n   t: {2: 5}}",
             "",
-            "5: tasks[0].t: names no number for 1-shot prompts; add it",
+            "5: tasks[0].t: has no number for 1-shot prompts; add it",
         ),
         (
             "{name: e, chance: 1/2,\n   n: 50}",
             "",
-            "5: tasks[0].n: found 50, but the 1-shot prompts were scored on 40 examples; look "
-            "why, and remove it, or give it in `published` to have both compared",
+            "5: tasks[0].n: found 50, but the 1-shot prompts were scored on 40 examples; find out "
+            "why, then remove it, or give it in `published` to compare both",
         ),
         (
             "{name: e, chance: {2: 30, 4: 5}}",
@@ -252,20 +252,20 @@ def test_a_claim_may_be_judged_by_the_publication(tmp_path: Path) -> None:
         (
             "{name: emoji, chance: 1/2}",
             "",
-            "4: tasks[0]: no results of 'm' for 'emoji', found 'e'; correct `in_results`, or say "
-            "in `if_missing` of the model why they are not there, and this claim is skipped",
+            "4: tasks[0]: no results of 'm' for 'emoji', found 'e'; correct `in_results`, or give "
+            "the model `if_missing` with the reason, so that this claim is skipped",
         ),
         (
             "{name: e, chance: 1/2}",
             "prompts: {shots: [1, 2]}\n",
-            "5: prompts.shots: no 2-shot results of 'm' for 'e', found those with 1; ask for those "
-            "only",
+            "5: prompts.shots: no 2-shot results of 'm' for 'e', found those with 1; list only "
+            "those",
         ),
         (
             "{name: e, chance: 1/2}",
             "assert: {permutation_p: 0.05}\n",
-            "5: tasks[0]: no `permutation_p` can be computed, because in /m.npz it is not told "
-            "which answers were given and which are right; or use `p_max`",
+            "5: tasks[0]: `permutation_p` cannot be computed, because in /m.npz the results do not "
+            "say which answers were given and which are right; or use `p_max`",
         ),
     ],
 )
@@ -282,12 +282,12 @@ def test_what_results_and_suite_do_not_tell_alike_is_a_mistake(
         (
             "n.npz, format: npz",
             "2: models[0].results: /n.npz: no such file or folder; correct the path, or say in "
-            "`if_missing` how to get it, and its claims are skipped",
+            "`if_missing` how to get it, so that its claims are skipped",
         ),
         (
             "m.npz, format: npz, model: gpt",
-            "2: models[0].results: /m.npz: no results of 'gpt', found those of 'm'; give what the "
-            "model is called there as `results.model`",
+            "2: models[0].results: /m.npz: no results of 'gpt', found those of 'm'; give the "
+            "model's name there as `results.model`",
         ),
         (
             '"${NO_SUCH}/m.npz", format: npz',
@@ -355,4 +355,4 @@ def test_a_family_without_a_level_is_told(tmp_path: Path) -> None:
     save(tmp_path / "m.npz", e__0={"correct": rows(1, n=40)}, e__1={"correct": rows(1, n=40)})
     text = suite_text("{name: e, chance: 1/2}", "assert: {beats: max_random, family: suite}\n")
     (told,) = mistakes(tmp_path, text)
-    assert told.startswith("4: e: `family: suite` beside `beats` alone: there is no level to share")
+    assert told.startswith("4: e: `family: suite`: there is no level to share")

@@ -257,7 +257,7 @@ def test_what_an_incomplete_base_lacks_is_not_new(partial: dict[str, Any], said:
 
 
 def test_why_a_run_does_not_pass_stands_before_all_else() -> None:
-    why = "The gate failed: pytest failed otherwise than by a claim; the log says how"
+    why = "The gate failed: pytest failed, but not because of a claim; the log says why"
     text = comment(run(claim()), outcome=why, report=URL)
     assert text.startswith(f"### ❌ maxrandom: {why}\n\n1 of 1 claim passes.\n\n")
     assert len(rows(text)) == 1

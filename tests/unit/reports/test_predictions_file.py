@@ -155,9 +155,9 @@ def test_who_knows_passes_where_the_file_lists_the_right_choice_first(tmp_path: 
     path.write_text("".join(json.dumps(line) + "\n" for line in older))
     (mistake,) = mistakes(tmp_path, SUITE)
     assert mistake == (
-        "4: tasks[0]: no `permutation_p` can be computed, because in /predictions.jsonl nearly "
-        "all right answers stand at one place of the task's file, and it is not told what that is "
-        "called or where prompts show it: run the suite that wrote the file again; or use `p_max`"
+        "4: tasks[0]: `permutation_p` cannot be computed, because in /predictions.jsonl nearly all "
+        "right answers are at one place in the task's file, and the results give neither its label "
+        "nor its place in prompts: run the suite that wrote the file again; or use `p_max`"
     )
     (one,) = planned(tmp_path, SUITE + "assert: {p_max: 0.05}\n")
     record = judged(one)

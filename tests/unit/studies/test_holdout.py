@@ -285,9 +285,9 @@ def test_a_split_without_a_test_example_of_the_best_prompt_is_left_out() -> None
         ({"conventions": "mine"}, "conventions must be 'exact' or 'paper', found 'mine'"),
         (
             {"conventions": "paper", "chances": [HALF, HALF, HALF, Fraction(1, 3)]},
-            "the paper's conventions know one chance for all examples, found 2; use the exact",
+            "the paper's conventions need one chance for all examples, found 2; use the exact",
         ),
-        ({"evaluated": np.eye(4)[[0]], "correct": np.eye(4)[[0]]}, "no split leaves the best"),
+        ({"evaluated": np.eye(4)[[0]], "correct": np.eye(4)[[0]]}, "no split gives the best"),
     ],
 )
 def test_what_cannot_be_split_is_refused(changes: dict[str, object], message: str) -> None:

@@ -170,9 +170,7 @@ def test_replicates_of_which_nothing_would_vary_are_a_mistake(tmp_path: Path, sh
     assert problem.line == 5
     assert f"those of many at {shots} shots would all be the same" in str(problem)
     prompts = {"0": 1, "1": 30}[shots]
-    told = (
-        f"no other validation examples than the claim's 30 and no other prompts than its {prompts};"
-    )
+    told = f"there are only the claim's 30 validation examples and {prompts} prompts;"
     assert told in str(problem)
 
 

@@ -255,8 +255,8 @@ def test_texts_that_a_model_cannot_hold_are_counted_before_it_is_loaded(
     assert 0 < beyond < len(pairs)
     assert main(["check", str(path)]) == 1
     assert (
-        f"{beyond} of {len(pairs)} (prompt, example) pairs are longer than the 512 tokens of the "
-        f"model's context (the longest has {max(pairs):,}: prompt 1 with example #41)"
+        f"{beyond} of {len(pairs)} (prompt, example) pairs are longer than the model's context, "
+        f"which has 512 tokens (the longest has {max(pairs):,}: prompt 1 with example #41)"
     ) in capsys.readouterr().out
     (folder / "d.jsonl").write_text(rows(40))
     assert main(["check", str(path)]) == 0

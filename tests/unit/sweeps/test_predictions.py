@@ -134,7 +134,7 @@ def test_impossible_answers_tie_and_lose() -> None:
 def test_a_score_that_is_no_number_is_refused(scoring: Scoring) -> None:
     with pytest.raises(ScoreError) as caught:
         answer((-1.0, 1), (math.nan, 1), (-2.0, 1), scoring=scoring)
-    assert str(caught.value) == "the log-likelihood of the answer 'banana' is no number (NaN)"
+    assert str(caught.value) == "the log-likelihood of the answer 'banana' is not a number (NaN)"
 
 
 def test_scores_of_another_number_of_examples_or_choices_are_refused() -> None:

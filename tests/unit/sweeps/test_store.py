@@ -236,8 +236,8 @@ def test_a_file_that_is_no_store_is_refused_and_left_as_it_is(
     with pytest.raises(StoreError) as caught:
         Store(path)
     assert str(caught.value) == (
-        f"{path} is no results store of pytest-maxrandom, and is left as it is; remove it, or name "
-        "another file with --maxrandom-store"
+        f"{path} is not a results store of pytest-maxrandom, and was not changed; remove it, or "
+        "name another file with --maxrandom-store"
     )
     assert path.read_bytes() == content
     assert [other.name for other in path.parent.iterdir()] == [path.name]
@@ -252,7 +252,7 @@ def test_a_file_that_is_put_in_the_place_of_a_store_in_use_is_left_as_it_is(path
         content = path.read_bytes()
         store.put(key(2), result(2))
         assert store.get([key(1), key(2)]) == {}
-        assert "is left as it is" in sentences(store.messages)[0]
+        assert "was not changed" in sentences(store.messages)[0]
     assert path.read_bytes() == content
 
 

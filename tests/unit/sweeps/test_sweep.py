@@ -299,8 +299,8 @@ def test_a_question_without_any_text_needs_a_tokenizer_with_a_beginning() -> Non
     with pytest.raises(SweepError) as caught:
         run_sweep(jobs_of(_work(prompts), "mean_logprob"), LocalExecutor(load), _silent)
     assert str(caught.value) == (
-        f"prompt 1 ({prompts.prompts[0].digest[:8]}): no token stands before the answer; give the "
-        "task an instruction, an input or an output prefix"
+        f"prompt 1 ({prompts.prompts[0].digest[:8]}): there is no token before the answer; give "
+        "the task an instruction, an input or an output prefix"
     )
 
 

@@ -145,8 +145,8 @@ def test_a_claim_of_a_test_set_needs_one(
     tmp_path: Path, task: str, assertion: str, line: int
 ) -> None:
     assert mistakes(tmp_path, 40, task, assertion) == [
-        f"s.yaml:{line}: tasks[0]: `test_p` claims something of a test set, and t has none; add "
-        "`test: {fraction: 0.25}` to the task, or remove `test_p`"
+        f"s.yaml:{line}: tasks[0]: `test_p` is about a test set, but t has none; add `test: "
+        "{fraction: 0.25}` to the task, or remove `test_p`"
     ]
     assert mistakes(tmp_path, 40, f"  test: {{fraction: 0.5}}\n{task}", assertion) == []
 

@@ -302,7 +302,7 @@ CONTRADICTIONS = [
     ("  pool: {path: train.jsonl}", ", shots: 3",
      "s.yaml:7: 3 shots need 3 different examples for demonstrations, found 2 in the pool of t; "
      "use fewer shots, or give a larger `pool` (1 of its examples repeat a validation example or "
-     "one of it, or belong to the cluster of a validation example)"),
+     "its text, or belong to the cluster of one)"),
 ]  # fmt: skip
 
 

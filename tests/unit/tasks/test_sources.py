@@ -149,7 +149,8 @@ def test_what_it_says_of_its_data_is_told_where_it_says(claims: Claims) -> None:
 
 def test_what_it_does_wrong_is_a_sentence_at_the_format(claims: Claims) -> None:
     assert told(claims, "  highest: 3\n  broken: raises") == [
-        "s.yaml:4: t: the source 'sums' failed (KeyError: 'no such sum'); tell those who wrote it"
+        "s.yaml:4: t: the source 'sums' failed (KeyError: 'no such sum'); report this to its "
+        "authors"
     ]
     assert told(claims, "  highest: 3\n  broken: nothing") == [
         "s.yaml:4: t: the source 'sums' gave NoneType, expected Task"

@@ -67,8 +67,8 @@ class Budget:
                 raise
             if alone is not None:
                 raise ScoreError(
-                    f"the memory of {self._device} does not hold a text of {alone} tokens beside "
-                    "the model; use fewer shots, a stronger quantization or a smaller model"
+                    f"the memory of {self._device} cannot hold the model and a text of {alone} "
+                    "tokens; use fewer shots, a stronger quantization or a smaller model"
                 ) from error
         # Here, what the failed pass held is no longer kept alive by its traceback.
         self.tokens = max(1, tokens // 2 if self._texts else min(self.tokens, tokens) // 2)

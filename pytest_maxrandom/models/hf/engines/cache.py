@@ -107,7 +107,7 @@ def pairs(cache: Any) -> list[Pair]:
     found = []
     for layer in cache.layers:
         if type(layer) is not DynamicLayer or layer.keys is None or layer.keys.dim() != 4:
-            raise TypeError("a layer keeps another state than keys and values")
+            raise TypeError("a layer keeps a state other than keys and values")
         found.append((layer.keys, layer.values))
     if not found:
         raise TypeError("the model does not fill a cache of keys and values")

@@ -138,7 +138,7 @@ def choose(
     sizes = {name: budget(name) for name in _START}
     plain = Plain(network, sizes["plain"], alone_beyond=known.alone_beyond)
     if wanted == "plain":
-        return Choice(plain, plain, "the plain engine was asked for", None, 0, network, None)
+        return Choice(plain, plain, "the plain engine was requested", None, 0, network, None)
     engines: list[Engine] = [
         Packed(network, sizes["packed"], known.window),
         Rows(network, sizes["rows"]),
@@ -156,7 +156,7 @@ def choose(
         )
         if reason is None:
             if wanted == "rows":
-                first = "the rows engine was asked for"
+                first = "the rows engine was requested"
             verified = known.limit if tested else length
             if wanted == "auto" and tested and engine.name == "packed":
                 engine = _beside_rows(engines, known, network, plain, length)
@@ -211,7 +211,7 @@ def _differs(
         expected = plain.score(wanted).log_likelihoods
         alone = [plain.score([request]).log_likelihoods[0] for request in wanted]
     except ScoreError:
-        return "the plain way gives no finite numbers to compare a probe with"
+        return "the plain engine gives no finite numbers to compare a probe with"
     noise = _distance(expected, alone)
     floor = _FLOOR.get(network.computed, _FLOOR_ELSEWHERE)
     try:
@@ -223,8 +223,8 @@ def _differs(
     difference = _distance(expected, [found[index] for index in checked])
     if not difference <= max(floor, min(4 * noise, _CEILING)):
         return (
-            f"a probe of {length} tokens differed from the plain way by {difference:.3g} nats, and "
-            f"the plain way from itself by {noise:.3g}"
+            f"a probe of {length} tokens differed from the plain engine by {difference:.3g} nats, "
+            f"and the plain engine from itself by {noise:.3g}"
         )
     return None
 

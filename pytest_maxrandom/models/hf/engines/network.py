@@ -74,8 +74,8 @@ class Network:
             values = _log_probabilities(logits, picks.rows, at, picks.targets)
         if not torch.isfinite(values).all():
             raise ScoreError(
-                "the model returned a log-likelihood that is no finite number; "
-                "try another dtype or quantization"
+                "the model returned a log-likelihood that is not a finite number; try another "
+                "dtype or quantization"
             )
         return values.tolist()
 

@@ -74,9 +74,9 @@ def traits(model: Any) -> Traits:
 
 def _against_mask(config: Any, kind: str) -> str | None:
     if kind in {"bloom", "mpt"} or getattr(config, "alibi", False):
-        return "its ALiBi distances are counted along the row, not along a branch of a tree"
+        return "it counts ALiBi distances along the row, not along a branch of a tree"
     if kind == "gpt_neo":
-        return "its local attention counts along the row, not along a branch of a tree"
+        return "its local attention counts positions along the row, not along a branch of a tree"
     attention = getattr(config, "_attn_implementation", None)
     if attention not in _ADDITIVE:
         return f"its attention implementation {attention} takes no mask of four dimensions"

@@ -114,7 +114,7 @@ def test_no_row_is_lost_however_many_there_are(tmp_path: Path, count: int) -> No
         ),
         (
             "prompt_id,example_id,correct,correct\np,a,1,0\n",
-            "1: more than one column is called 'correct'; keep one",
+            "1: several columns are named 'correct'; keep one",
         ),
         (
             HEADER.encode() + b"p,caf\xe9,1\n",
@@ -163,7 +163,7 @@ WAY = "give one JSON object in each line, and remove a line that an interrupted 
         ),
         (
             LINE.replace("1}", "NaN}"),
-            "1: not readable as JSON: NaN is no JSON; write null where there is no value",
+            "1: not readable as JSON: NaN is not valid JSON; write null where there is no value",
         ),
         (
             LINE + LINE.replace("1}", "[" * 100_000),

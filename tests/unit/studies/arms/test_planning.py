@@ -215,14 +215,14 @@ def test_replicates_are_paired_with_each_other(folder: Folder) -> None:
     [
         (
             "arms: {none: {}, x: {format: {append_choices: true}}}\ncompare: [x - none]\n",
-            "7: compare[0]: 'x' and 'none' cannot be paired on c: prompt 1 shows other "
-            "demonstrations in the one; arms must ask the same prompts of the same examples",
+            "7: compare[0]: 'x' and 'none' cannot be paired on c: prompt 1 shows different "
+            "demonstrations in each of them; arms must use the same prompts on the same examples",
         ),
         (
             "arms: {none: {}, x: {quantization: nf4}}\n"
             "compare: [{arms: x - none, assert: {better: 0, level: 0.0000000001}}]\n",
-            "7: c::compare[x-none] can never pass: with 30 examples no p-value is below "
-            "9.3e-10, and the level is 1e-10; use more of them, or a higher level",
+            "7: c::compare[x-none] can never pass: with 30 examples no p-value is below 9.3e-10, "
+            "but the level is 1e-10; use more of them, or a higher level",
         ),
         (
             "arms: {none: {}, x: {model: ./lost}}\n",

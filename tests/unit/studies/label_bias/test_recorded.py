@@ -226,7 +226,7 @@ def test_without_answers_or_gold_there_are_no_labels(tmp_path: Path) -> None:
     save(tmp_path / "m.npz", t__0={"correct": [[True, False, True, False]] * 2,
                                       "choices": [2] * 4})  # fmt: skip
     assert mistake(tmp_path) == (
-        "5: label_bias: t[m-0shot]: m.npz does not tell which answers were given and which are "
+        "5: label_bias: t[m-0shot]: m.npz does not say which answers were given and which are "
         "right; give results with both, or remove `label_bias`"
     )
 
@@ -265,7 +265,7 @@ def test_texts_that_differ_from_example_to_example_are_no_labels(tmp_path: Path)
     rows += [f"p,e{number},text {number},text {number},2" for number in range(8)]
     (tmp_path / "m.csv").write_text("\n".join(rows) + "\n")
     told = mistake(tmp_path, model="m.csv, format: table, shots: 0")
-    assert "right answers to questions with 2 choices are called in more than 2 ways" in told
+    assert "right answers to questions with 2 choices have more than 2 different labels" in told
     assert told.endswith("A, B, C, correct the numbers of choices, or remove `label_bias`")
 
 
@@ -297,14 +297,14 @@ def test_a_rounded_chance_is_that_of_the_nearest_whole_number_of_choices(
     [
         (
             "0.3",
-            "chance 3/10 is no share of whole choices; give each example's number of choices in "
-            "the results, or remove `label_bias`",
+            "chance 3/10 is not 1 over a whole number of choices; give each example's number of "
+            "choices in the results, or remove `label_bias`",
         ),
         (
             "1/4",
-            "right answers to questions with 4 choices are called in more than 4 ways, so no "
-            "answer has a label that all examples share: call them alike, such as A, B, C, correct "
-            "`chance`, or remove `label_bias`",
+            "right answers to questions with 4 choices have more than 4 different labels, so "
+            "examples share no labels: use common labels, such as A, B, C, correct `chance`, or "
+            "remove `label_bias`",
         ),
     ],
 )

@@ -388,8 +388,8 @@ def test_a_pool_that_is_too_small_is_told_with_the_way_out() -> None:
     with pytest.raises(NoPrompts) as caught:
         draw(pooled(9, 2, copies=4), 3, n=9)
     assert str(caught.value).endswith(
-        "or give a larger `pool` (4 of its examples repeat a validation example or one of it, or "
-        "belong to the cluster of a validation example)"
+        "or give a larger `pool` (4 of its examples repeat a validation example or its text, or "
+        "belong to the cluster of one)"
     )
 
 

@@ -115,7 +115,7 @@ def test_a_suite_alone_does_not_make_them_run(folder: Path) -> None:
     said = _refusal(folder)
     assert said.startswith("tasks/local.yaml:8: t: it names Python functions")
     assert "`process_docs: utils.process_docs`" in said
-    assert f"who runs the suite sets {TRUSTED}={folder / 'tasks/local.yaml'} outside" in said
+    assert f"whoever runs the suite sets {TRUSTED}={folder / 'tasks/local.yaml'} outside" in said
     assert "trust_remote_code" not in said
 
 
@@ -143,7 +143,7 @@ def test_what_is_not_named_is_not_trusted(
     folder: Path, monkeypatch: pytest.MonkeyPatch, entries: str
 ) -> None:
     monkeypatch.setenv(TRUSTED, entries.format(folder=folder))
-    assert "who runs the suite sets" in _refusal(folder)
+    assert "whoever runs the suite sets" in _refusal(folder)
 
 
 def test_a_trusted_name_is_the_installed_task_and_no_file_that_bears_it(
@@ -151,7 +151,7 @@ def test_a_trusted_name_is_the_installed_task_and_no_file_that_bears_it(
 ) -> None:
     (folder / "tasks/local.yaml").write_text(TASK.replace("task: local", "task: hellaswag"))
     monkeypatch.setenv(TRUSTED, "hellaswag")
-    assert "who runs the suite sets" in _refusal(folder)
+    assert "whoever runs the suite sets" in _refusal(folder)
 
 
 def test_a_trusted_file_does_not_make_a_function_of_another_folder_run(
@@ -160,20 +160,20 @@ def test_a_trusted_file_does_not_make_a_function_of_another_folder_run(
     (folder / "tasks/own").mkdir()
     (folder / "tasks/own/one.yaml").write_text("include: ../local.yaml\ntask: one\n")
     monkeypatch.setenv(TRUSTED, str(folder / "tasks/own"))
-    assert "who runs the suite sets" in _refusal(folder, path="tasks/own/one.yaml")
+    assert "whoever runs the suite sets" in _refusal(folder, path="tasks/own/one.yaml")
 
 
 def test_a_link_is_what_it_leads_to(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "trusted").mkdir()
     (folder / "trusted/tasks").symlink_to(folder / "tasks")
     monkeypatch.setenv(TRUSTED, str(folder / "trusted"))
-    assert "who runs the suite sets" in _refusal(folder, path="trusted/tasks/local.yaml")
+    assert "whoever runs the suite sets" in _refusal(folder, path="trusted/tasks/local.yaml")
 
 
 def test_an_installed_task_is_named_by_its_name(folder: Path) -> None:
     assert installed() is not None
     said = _refusal(folder, path="winogrande")
-    assert f"{TRUSTED}=winogrande outside of the repository" in said
+    assert f"{TRUSTED}=winogrande outside the repository" in said
 
 
 def test_an_installed_task_runs_by_its_name_on_local_data(

@@ -205,6 +205,4 @@ def test_a_model_that_knows_is_right_about_them_however_it_is_asked(
 def test_a_model_that_writes_must_be_shown_the_beginnings(tmp_path: Path) -> None:
     with pytest.raises(SuiteError) as caught:
         beginnings(tmp_path, "generate", "[{separator: '|'}]")
-    assert "s.yaml:3: t asks which beginning a text has, and shows none of them" in str(
-        caught.value
-    )
+    assert "s.yaml:3: t asks how a text begins, but does not list the choices" in str(caught.value)
